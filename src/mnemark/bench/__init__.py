@@ -1,0 +1,1 @@
+"""Measurements: retrieval, speed and tokens, each beside a baseline run in the same command."""

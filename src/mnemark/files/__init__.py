@@ -1,0 +1,1 @@
+"""The only writer of Markdown and JSONL: workspace, sessions, journal, shared files, watching."""

@@ -1,0 +1,1 @@
+"""The only SQL: manifest, passages, full text, vectors, sync."""

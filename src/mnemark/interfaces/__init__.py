@@ -1,0 +1,1 @@
+"""Command line and other faces; they all render through one module."""

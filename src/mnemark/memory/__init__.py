@@ -1,0 +1,1 @@
+"""`Memory` and `Session`: what an agent holds in its hands."""

@@ -1,0 +1,1 @@
+"""Routes, fusion, ranking, disclosure. Scoring functions are pure."""

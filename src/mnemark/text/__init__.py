@@ -1,0 +1,1 @@
+"""Strings in, values out: segmentation, passages, dates, quoting. No input or output."""
