@@ -1,0 +1,328 @@
+"""What a workspace's folders and names mean: whose memory a path is, of what kind, from when.
+
+Everything follows from the relative path alone (`place`), so that a workspace needs no registry and opens
+without being initialised. Folder and file names are compared without case: `Memory.md` on a Mac is the
+same file as `MEMORY.md`, and `Users/ann` must never be taken for everyone's memory. Only `safe_path`,
+`find_root`, `init` and what they need look at the disk.
+"""
+
+import calendar
+import os
+import re
+import unicodedata
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.files.copies import copy_of
+from mnemark.types import Kind, Origin, Problem
+
+Role = Literal[
+    "identity",
+    "longterm",
+    "scratchpad",
+    "daily",
+    "fact",
+    "episode",
+    "attachment",
+    "archive",
+    "review",
+    "report",
+    "persona",
+    "session",
+    "journal",
+    "note",
+    "copy",
+]
+"""What a file is for. `copy` is a copy left by a syncing tool: never memory."""
+
+TEXT_SUFFIXES = (".md", ".markdown", ".txt")
+PRIVATE = ".mnemark"
+CONFIG = "mnemark.toml"
+
+_SCOPES = frozenset({"users", "agents", "projects"})
+_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+_IDENTITY = frozenset({"user", "soul", "agent", "agents", "identity", "claude"})
+_UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
+    "facts": ("fact", "fact", True),
+    "episodes": ("episode", "episode", True),
+    "attachments": ("attachment", "attachment", True),
+    "archive": ("archive", "note", True),
+    "review": ("review", "note", False),
+    "reports": ("report", "note", False),
+}
+_DATED = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?![0-9])")
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+_CONFIG_TEXT = """\
+# mnemark keeps its defaults in the program; write here only what differs. All keys: docs/configuration.md
+# recall_budget = 800        # tokens of recalled text in a prompt
+# ignore = ["drafts/*"]      # files that are not memory
+"""
+_MEMORY_TEXT = "# Memory\n"
+_STIGNORE_TEXT = f"// mnemark's index is rebuilt on each machine.\n(?d){PRIVATE}\n"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What one path of a workspace means."""
+
+    kind: Kind
+    scope: str
+    """Folder of whose memory it is (`users/ann`, in Unicode NFC); empty for the root."""
+    origin: Origin
+    """Who is taken to have written it where the text itself does not say."""
+    dated: str | None
+    """ISO date from the file's name; a monthly note (`2026-02.md`) counts from the last day of its month,
+    so that no answer "as of" an earlier day sees it."""
+    role: Role
+    searchable: bool
+    """Belongs in the index. Quarantine, reports, journals and copies do not."""
+
+    @property
+    def by_default(self) -> bool:
+        """Whether a search that asks for nothing special sees it: the archive only shows when asked for."""
+        return self.searchable and self.role != "archive"
+
+
+def place(path: str) -> Place | None:
+    """What the file at `path` (relative, `/`-separated) is; None if it is no memory at all.
+
+    >>> place("users/ann/memory/2026-02-13-call.md")
+    Place(kind='note', scope='users/ann', origin='file', dated='2026-02-13', role='daily', searchable=True)
+    >>> place("node_modules/x/README.md") is None
+    True
+    """
+    *folders, name = path.split("/")
+    if not name or name.startswith(".") or any(skipped_folder(folder) for folder in folders):
+        return None
+    scope, folders = _split_scope(folders)
+    inside = [folder.casefold() for folder in folders]
+    lowered = name.casefold()
+    if lowered.endswith(".jsonl"):
+        return _place_log(scope, inside, name)
+    if not lowered.endswith(TEXT_SUFFIXES):
+        return None
+    stem = lowered.rsplit(".", 1)[0]
+    dated = _date_in(stem)
+    if copy_of(name) is not None:
+        return Place("note", scope, "file", dated, "copy", searchable=False)
+    role, kind, searchable = _role(inside, stem, dated)
+    origin: Origin = "tool" if role == "review" else "agent" if role == "report" else "file"
+    return Place(kind, scope, origin, dated, role, searchable)
+
+
+def skipped_folder(name: str) -> bool:
+    """Whether a folder is never looked into: hidden ones (`.git`, `.obsidian`, `.trash`), dependencies."""
+    return name.startswith(".") or name in _SKIPPED_FOLDERS
+
+
+def scope_of(path: str) -> str:
+    """The scope a relative path lies in; empty for the root."""
+    return _split_scope(path.split("/")[:-1])[0]
+
+
+def log_folder(folder: str) -> Literal["session", "journal"] | None:
+    """Whether `.jsonl` files directly in `folder` (relative, no trailing slash) are sessions or journals.
+
+    Sessions may lie in folders below `sessions/`; a journal is only ever `journal/<machine>.jsonl`.
+    """
+    _, rest = _split_scope(folder.split("/"))
+    inside = [part.casefold() for part in rest]
+    if inside[:1] == ["sessions"]:
+        return "session"
+    return "journal" if inside == ["journal"] else None
+
+
+def _split_scope(folders: list[str]) -> tuple[str, list[str]]:
+    """Only the outermost pair makes a scope: what one user's folder nests stays that user's."""
+    if len(folders) > 1 and folders[0].casefold() in _SCOPES:
+        return f"{folders[0].casefold()}/{unicodedata.normalize('NFC', folders[1])}", folders[2:]
+    return "", folders
+
+
+def _place_log(scope: str, inside: list[str], name: str) -> Place | None:
+    kind = log_folder("/".join(inside))
+    if kind is None:
+        return None
+    if copy_of(name) is not None:
+        return Place("turn", scope, "file", None, "copy", searchable=False)
+    if kind == "journal":
+        return Place("note", scope, "agent", None, "journal", searchable=False)
+    return Place("turn", scope, "agent", None, "session", searchable=True)
+
+
+def _role(inside: list[str], stem: str, dated: str | None) -> tuple[Role, Kind, bool]:
+    if not inside:
+        return _root_role(stem), "note", True
+    if inside[0] == "personas":
+        return "persona", "note", True
+    if inside[0] != "memory":
+        return "note", "note", True
+    if len(inside) > 1 and inside[1] in _UNDER_MEMORY:
+        role, kind, searchable = _UNDER_MEMORY[inside[1]]
+        if role == "archive" and len(inside) > 2:
+            # What was archived keeps what it was: an archived fact file still holds facts.
+            kind = _UNDER_MEMORY.get(inside[2], (role, kind, searchable))[1]
+        return role, kind, searchable
+    if len(inside) == 1 and stem == "memory":
+        return "longterm", "note", True
+    return ("daily" if dated else "note"), "note", True
+
+
+def _root_role(stem: str) -> Role:
+    if stem == "memory":
+        return "longterm"
+    if stem == "scratchpad":
+        return "scratchpad"
+    return "identity" if stem in _IDENTITY else "note"
+
+
+def _date_in(stem: str) -> str | None:
+    match = _DATED.match(stem)
+    if match is None:
+        return None
+    year, month, day = (int(part) if part else 0 for part in match.groups())
+    if year < 1 or month not in range(1, 13):
+        return None
+    last = calendar.monthrange(year, month)[1]
+    if day > last or (match[3] and day < 1):
+        return None
+    return date(year, month, day or last).isoformat()
+
+
+def safe_path(root: Path, rel: str) -> Path:
+    """The absolute path of `rel` inside `root`; the file need not exist.
+
+    Raises:
+        UsageError: `rel` is empty, absolute, has `..`, a NUL or a drive letter, or leads out of the
+            workspace through a link.
+    """
+    check_name(rel)
+    path = root / rel
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError) as error:  # a loop of links
+        raise UsageError(f"{shown(rel)!r} cannot be followed: {error}. Remove the link.") from error
+    if not real.is_relative_to(root.resolve()):
+        raise UsageError(f"{shown(rel)!r} is a link that leads out of the workspace. Copy the file instead.")
+    return path
+
+
+def check_name(rel: str) -> None:
+    """Refuse a relative path that could name something outside the workspace, without touching the disk.
+
+    Backslashes count as separators here on every system, because a workspace moves between them.
+
+    Raises:
+        UsageError: see `safe_path`.
+    """
+    wanted = "Name a file inside the workspace, such as memory/2026-02-13.md."
+    if not rel or "\0" in rel:
+        raise UsageError(f"{shown(rel)!r} is not a file name. {wanted}")
+    parts = re.split(r"[/\\]", rel)
+    if not parts[0] or _DRIVE.match(rel):
+        raise UsageError(f"{shown(rel)!r} is an absolute path. {wanted}")
+    if ".." in parts:
+        raise UsageError(f"{shown(rel)!r} leads out of its folder with '..'. {wanted}")
+
+
+def shown(path: str) -> str:
+    """A path as it can be printed and stored: bytes that are no UTF-8 are escaped."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def find_root(start: Path) -> Path:
+    """The workspace `start` lies in: the nearest folder upwards with mnemark.toml, .mnemark or MEMORY.md.
+
+    A scope's own MEMORY.md (`users/ann/MEMORY.md`) and `memory/MEMORY.md` lead to the workspace they
+    belong to.
+
+    Raises:
+        NotFoundError: there is none up to the top.
+    """
+    start = start.expanduser().absolute()
+    for folder in (start, *start.parents):
+        if not _marked(folder):
+            continue
+        outer = folder.parent.parent
+        if folder.parent.name.casefold() in _SCOPES and _marked(outer):
+            return outer
+        return folder.parent if _is_memory_folder(folder) else folder
+    raise NotFoundError(f"No workspace at {start} or above. Make one with `mnemark init`, or name a folder.")
+
+
+def _marked(folder: Path) -> bool:
+    return any(os.path.lexists(folder / name) for name in (CONFIG, PRIVATE, "MEMORY.md", "memory/MEMORY.md"))
+
+
+def _is_memory_folder(folder: Path) -> bool:
+    own = any(os.path.lexists(folder / name) for name in (CONFIG, PRIVATE))
+    return folder.name.casefold() == "memory" and not own
+
+
+def init(root: Path) -> list[str]:
+    """Make `root` a minimal workspace and return the relative paths that were created.
+
+    What exists is left as it is. A folder shared by Syncthing (it has `.stfolder`) also gets a
+    `.stignore`, unless it has one: see `sync_warning`.
+
+    Raises:
+        ReadOnlyError: the folder cannot be written.
+    """
+    made: list[str] = []
+    has_memory = any((root / name).exists() for name in ("MEMORY.md", "memory/MEMORY.md"))
+    wanted = {CONFIG: _CONFIG_TEXT} | ({} if has_memory else {"MEMORY.md": _MEMORY_TEXT})
+    if (root / ".stfolder").exists():
+        wanted[".stignore"] = _STIGNORE_TEXT
+    try:
+        (root / "memory").mkdir(parents=True, exist_ok=True)
+        made.extend(name for name, text in wanted.items() if _create(root / name, text))
+    except (PermissionError, NotADirectoryError, FileExistsError) as error:
+        raise ReadOnlyError(f"Cannot write to {root}: {error.strerror}. Choose another folder.") from error
+    private_folder(root)
+    return made
+
+
+def private_folder(root: Path) -> Path:
+    """The workspace's `.mnemark/`, made if missing, with a `.gitignore` that keeps all of it out of git.
+
+    Raises:
+        ReadOnlyError: it cannot be made.
+    """
+    folder = root / PRIVATE
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _create(folder / ".gitignore", "*\n")
+    except OSError as error:
+        raise ReadOnlyError(f"Cannot make {folder}: {error.strerror}.") from error
+    return folder
+
+
+def sync_warning(root: Path) -> Problem | None:
+    """Why Syncthing would carry the index to other machines, or None.
+
+    Syncthing reads ignore patterns only from `.stignore` at the top of its shared folder, and that file is
+    a person's: mnemark creates it where it is missing but never edits it.
+    """
+    for folder in (root, *root.parents):
+        if not (folder / ".stfolder").exists():
+            continue
+        listed = folder / ".stignore"
+        lines = listed.read_text("utf-8", "replace").splitlines() if listed.is_file() else []
+        if any(line.strip().removeprefix("(?d)").strip("/*") == PRIVATE for line in lines):
+            return None
+        return Problem(PRIVATE, f"Syncthing shares it: add the line (?d){PRIVATE} to {listed}", skipped=False)
+    return None
+
+
+def _create(path: Path, text: str) -> bool:
+    """Write a new file; False if there is one already, even a broken link."""
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True

@@ -1,0 +1,220 @@
+"""Reading one file of a workspace: its bytes as they were at one moment, as text. Nothing is ever changed."""
+
+import codecs
+import errno
+import hashlib
+import os
+import re
+import stat
+from pathlib import Path
+
+import msgspec
+
+from mnemark.files import layout
+from mnemark.files.scan import Entry, stat_entry
+from mnemark.types import Problem
+
+READ_LIMIT = 16 * 1024 * 1024
+"""Bytes; a larger text file is reported and skipped. Sessions are read by line and have no such limit."""
+
+_TRIES = 3
+# Windows has neither flag, and opens neither pipes nor links to them by such names.
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+)
+# Longest marks first: the UTF-32 little-endian one begins with the UTF-16 one.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
+_HIGH = re.compile(r"[^\x00-\x7f]")
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A file's content.
+
+    Offsets into `text` count characters after a byte order mark, which is not in it; line ends are as in the
+    file.
+    """
+
+    path: str
+    digest: str
+    """BLAKE2b, 128 bits, hexadecimal, of the file's bytes (the mark included)."""
+    text: str
+    entry: Entry
+    """As the file was when it was read: the same before and after."""
+    encoding: str = "utf-8"
+    """How the bytes were read. Only "utf-8" may be edited in place."""
+    problems: tuple[Problem, ...] = ()
+
+
+class _UnstableError(Exception):
+    """The file changed while it was read."""
+
+
+def read(root: Path, path: str, entry: Entry | None = None) -> Document | Problem:
+    """Read `path` (relative to `root`).
+
+    Args:
+        root: the workspace.
+        path: relative, `/`-separated, as a scan gives it.
+        entry: what the scan said; a file known to be too large is then not even opened.
+
+    Returns:
+        The document, or why it cannot be read: too large, binary, no regular file, vanished, unreadable,
+        leads out of the workspace, or written to at each of three attempts.
+
+    Raises:
+        UsageError: `path` is no name inside a workspace (`..`, absolute, NUL).
+    """
+    layout.check_name(path)
+    if entry is not None and entry.size > READ_LIMIT:
+        return _too_large(path, entry.size)
+    full = root / path
+    # O_NOFOLLOW guards the last name only.
+    if not full.parent.resolve().is_relative_to(root.resolve()):
+        return Problem(layout.shown(path), "lies behind a link out of the workspace, not followed")
+    for _ in range(_TRIES):
+        try:
+            found = _snapshot(full, path)
+        except _UnstableError:
+            continue
+        except OSError as error:
+            return Problem(layout.shown(path), _reason(error))
+        if isinstance(found, Problem):
+            return found
+        data, now = found
+        return _document(path, data, now)
+    return Problem(layout.shown(path), "is being written to: it will be read by the next sync")
+
+
+def digest(data: bytes) -> str:
+    """BLAKE2b with 128 bits, hexadecimal."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def decode(data: bytes) -> tuple[str, str, str | None] | None:
+    """Bytes as text: (text, encoding, what was wrong or None); None if the bytes are no text.
+
+    UTF-8 first. A mark decides for UTF-16 and UTF-32. Otherwise, in this order: UTF-8 with damaged spots,
+    GB18030 if most of it is then everyday Chinese, Windows-1252 if it then reads as a Western text with
+    accents, and at last UTF-8 with every foreign byte replaced by U+FFFD. A NUL becomes U+FFFD.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _marked(data[len(mark) :], encoding)
+    trimmed = data.rstrip(b"\0")
+    if data and not trimmed:
+        return None
+    problem = None if len(trimmed) == len(data) else "ends in NUL bytes, which are left out"
+    nuls = trimmed.count(0)
+    if nuls * 1000 > len(trimmed):
+        return None
+    if nuls:
+        problem = "holds NUL bytes, shown as \ufffd"
+    try:
+        return trimmed.decode().replace("\0", "\ufffd"), "utf-8", problem
+    except UnicodeDecodeError:
+        pass
+    if (len(trimmed) - len(trimmed.translate(None, _CONTROL))) * 50 > len(trimmed):
+        return None
+    text, encoding = _guess(trimmed)
+    wrong = "has bytes that are not UTF-8" if encoding == "utf-8" else f"is not UTF-8, read as {encoding}"
+    return text.replace("\0", "\ufffd"), encoding, f"{wrong}: save it as UTF-8"
+
+
+def _snapshot(full: Path, path: str) -> tuple[bytes, Entry] | Problem:
+    descriptor = os.open(full, _FLAGS)
+    try:
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
+            return Problem(layout.shown(path), "is not a regular file")
+        if before.st_size > READ_LIMIT:
+            return _too_large(path, before.st_size)
+        chunks = []
+        left = before.st_size + 1
+        while left and (chunk := os.read(descriptor, left)):
+            chunks.append(chunk)
+            left -= len(chunk)
+        data = b"".join(chunks)
+        now = stat_entry(path, os.fstat(descriptor))
+    finally:
+        os.close(descriptor)
+    if now != stat_entry(path, before) or len(data) != now.size:
+        raise _UnstableError
+    return data, now
+
+
+def _document(path: str, data: bytes, entry: Entry) -> Document | Problem:
+    decoded = decode(data)
+    if decoded is None:
+        return Problem(path, "is binary, not text: save it as UTF-8 text")
+    text, encoding, wrong = decoded
+    problems = (Problem(path, wrong, skipped=False),) if wrong else ()
+    return Document(path, digest(data), text, entry, encoding, problems)
+
+
+def _marked(data: bytes, encoding: str) -> tuple[str, str, str | None]:
+    text = data.decode(encoding, "replace")
+    # A damaged character and one that was always U+FFFD look alike; only the strict reading can tell.
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return text.replace("\0", "\ufffd"), encoding, f"has damaged {encoding} characters"
+    problem = "holds NUL characters, shown as \ufffd" if "\0" in text else None
+    return text.replace("\0", "\ufffd"), encoding, problem
+
+
+def _guess(data: bytes) -> tuple[str, str]:
+    utf8 = data.decode("utf-8", "replace")
+    bad = utf8.count("\ufffd")
+    if len(_HIGH.findall(utf8)) - bad >= bad:
+        return utf8, "utf-8"
+    chinese = data.decode("gb18030", "replace")
+    if _everyday_chinese(chinese):
+        return chinese, "gb18030"
+    try:
+        western = data.decode("cp1252")
+    except UnicodeDecodeError:
+        return utf8, "utf-8"
+    # Accents are sparse; a quarter of the text above ASCII is some other alphabet.
+    if len(_HIGH.findall(western)) * 4 < len(western):
+        return western, "cp1252"
+    return utf8, "utf-8"
+
+
+def _everyday_chinese(text: str) -> bool:
+    """Most characters above ASCII are among the 3,755 of GB 2312's first level, or its punctuation.
+
+    Other encodings read as GB18030 give characters too, but rare ones.
+    """
+    high = _HIGH.findall(text)
+    common = 0
+    for character in high:
+        code = character.encode("gb2312", "ignore")
+        common += len(code) == 2 and (0xB0 <= code[0] <= 0xD7 or code[0] in {0xA1, 0xA3})
+    return common * 10 >= len(high) * 7
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in {errno.ELOOP, errno.EMLINK}:
+        return "is a link, not followed"
+    if error.errno == errno.ENXIO:
+        return "is not a regular file"
+    if isinstance(error, FileNotFoundError):
+        return "is gone"
+    return f"cannot be read: {error.strerror}"
+
+
+def _too_large(path: str, size: int) -> Problem:
+    megabytes = size / 1024 / 1024
+    limit = READ_LIMIT // 1024 // 1024
+    return Problem(layout.shown(path), f"has {megabytes:.0f} MB, more than {limit}: split it")

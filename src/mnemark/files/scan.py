@@ -1,0 +1,186 @@
+"""Which files a workspace holds right now: one pass over the folders, one `stat` a file.
+
+Nothing is opened and no link is followed. What cannot be memory is left out silently (other file types,
+hidden folders); what looks like memory but cannot be read is a `Problem`.
+"""
+
+import fnmatch
+import os
+import re
+import stat
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from mnemark.files import layout
+from mnemark.types import Problem
+
+Ignore = Callable[[str], bool]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A file as the file system describes it. `inode` and `device` are 0 where the system does not say."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    device: int
+
+
+class Scan(msgspec.Struct, frozen=True):
+    """All candidate files, each list sorted by path."""
+
+    entries: list[Entry]
+    """Markdown and text anywhere, `.jsonl` below `sessions/`; copies left by syncing tools included."""
+    journals: list[Entry]
+    problems: list[Problem]
+
+
+def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
+    """List the candidate files below `root`.
+
+    Args:
+        root: the workspace; may itself be a link.
+        ignore: shell patterns on relative paths; one without a slash matches a name at any depth, one
+            that ends in a slash a folder.
+
+    Returns:
+        Entries, journals and problems; a file that vanishes meanwhile is in none of them.
+
+    Raises:
+        OSError: `root` itself cannot be listed.
+    """
+    walk = _Walk(root, ignorer(ignore))
+    walk.folder("")
+    while walk.waiting:
+        prefix = walk.waiting.pop()
+        try:
+            walk.folder(prefix)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            walk.problem(prefix, f"folder cannot be read: {error.strerror}")
+    by_path = _path_of
+    walk.entries.sort(key=by_path)
+    walk.journals.sort(key=by_path)
+    walk.problems.sort(key=by_path)
+    return Scan(walk.entries, walk.journals, walk.problems)
+
+
+def stat_entry(path: str, found: os.stat_result) -> Entry:
+    """An `Entry` from a stat result."""
+    return Entry(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+
+
+def ignorer(patterns: Sequence[str]) -> Ignore:
+    """Whether a relative path matches any of the patterns (see `scan`)."""
+    parts = []
+    for pattern in patterns:
+        core = pattern.strip("/")
+        anywhere = "" if "/" in core or pattern.startswith("/") else "(?:.*/)?"
+        below = r"/.*" if pattern.endswith("/") else r"(?:/.*)?"
+        parts.append(f"{anywhere}{_translate(core)}{below}")
+    if not parts:
+        return _never
+    found = re.compile("|".join(f"(?:{part})" for part in parts), re.DOTALL)
+    return lambda path: found.fullmatch(path) is not None
+
+
+def _translate(glob: str) -> str:
+    """A glob as a regular expression without the end mark that `fnmatch` adds."""
+    return fnmatch.translate(glob).removesuffix(r"\Z").removesuffix(r"\z")
+
+
+def _never(_: str) -> bool:
+    return False
+
+
+def _path_of(item: Entry | Problem) -> str:
+    return item.path
+
+
+class _Walk:
+    """The state of one scan."""
+
+    def __init__(self, root: Path, ignored: Ignore) -> None:
+        self.root = root
+        self.base = f"{os.fspath(root)}{os.sep}"  # joining Path objects would double the time of a scan
+        self.real_root = root.resolve()
+        self.ignored = None if ignored is _never else ignored
+        self.entries: list[Entry] = []
+        self.journals: list[Entry] = []
+        self.problems: list[Problem] = []
+        self.waiting: list[str] = []
+
+    def problem(self, path: str, reason: str) -> None:
+        self.problems.append(Problem(layout.shown(path.rstrip("/")), reason))
+
+    def folder(self, prefix: str) -> None:
+        """Read one folder; `prefix` is empty or ends in a slash."""
+        logs = layout.log_folder(prefix.rstrip("/"))
+        suffixes = layout.TEXT_SUFFIXES if logs is None else (*layout.TEXT_SUFFIXES, ".jsonl")
+        with os.scandir(f"{self.base}{prefix}") as found:
+            for item in found:
+                name = item.name
+                if name[0] == ".":
+                    continue
+                path = prefix + name
+                if self.ignored is not None and self.ignored(path):
+                    continue
+                is_text = name.lower().endswith(suffixes)
+                if is_text and item.is_file(follow_symlinks=False):
+                    journal = logs == "journal" and name.lower().endswith(".jsonl")
+                    self.file(item, path, self.journals if journal else self.entries)
+                elif item.is_dir(follow_symlinks=False):
+                    if not layout.skipped_folder(name):
+                        self.waiting.append(path + "/")
+                elif item.is_symlink():
+                    self.link(path, is_text=is_text)
+                elif is_text:
+                    self.special(item, path)
+
+    def file(self, item: os.DirEntry[str], path: str, into: list[Entry]) -> None:
+        if not path.isascii() and layout.shown(path) != path:
+            # Such a name can be neither stored as text nor shown to a model as a ref.
+            self.problem(path, "name is not valid UTF-8: rename the file")
+            return
+        try:
+            found = item.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.problem(path, f"cannot be examined: {error.strerror}")
+            return
+        into.append(
+            Entry(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+        )
+
+    def link(self, path: str, *, is_text: bool) -> None:
+        """A link to what the scan finds under its own name is nothing; any other would hide memory."""
+        try:
+            real = (self.root / path).resolve()
+            folder = real.is_dir()
+        except (OSError, RuntimeError):
+            self.problem(path, "link in a circle: remove it")
+            return
+        if not (folder or is_text):
+            return
+        if not real.is_relative_to(self.real_root):
+            self.problem(path, "link out of the workspace, not followed: copy the file or mount the folder")
+        elif not real.exists():
+            self.problem(path, "link to nothing: remove it")
+        elif not folder:
+            inside = real.relative_to(self.real_root).as_posix()
+            if layout.place(inside) is None:
+                self.problem(path, f"link to {layout.shown(inside)}, which is no memory: copy the file")
+
+    def special(self, item: os.DirEntry[str], path: str) -> None:
+        try:
+            mode = item.stat(follow_symlinks=False).st_mode
+        except OSError:
+            return  # gone again
+        what = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+        self.problem(path, f"is {what}, not a file")
