@@ -1,0 +1,86 @@
+"""Feature hashing: vectors from spelling alone, the same on every machine and in every release.
+
+For tests and as a last resort. It finds shared words and word parts, not shared meaning, and says so
+(`semantic` is False). Signed feature hashing after Weinberger et al., "Feature Hashing for Large Scale
+Multitask Learning", ICML 2009.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+_VERSION = 1
+# Han, kana and hangul are written without spaces between words: there, runs of one and two characters are
+# what words are elsewhere.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_PART_WEIGHT = 0.4
+"""A word part counts less than the word, so that a shared word outweighs a few shared trigrams."""
+
+
+class HashingEmbedder:
+    """Words and character n-grams, each hashed to a signed place.
+
+    Args:
+        dimension: length of the vectors, at least 1.
+    """
+
+    semantic = False
+
+    def __init__(self, dimension: int = 256) -> None:
+        if dimension < 1:
+            raise ValueError(f"dimension must be at least 1, not {dimension}")
+        self.dimension = dimension
+        self.name = f"hashing-v{_VERSION}-{dimension}"
+
+    def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed `texts`: float32 (len(texts), dimension), unit rows, zero rows for texts without a word."""
+        matrix = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            matrix[row] = self.query(text)
+        return matrix
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        """Embed one text the way passages are: float32 (dimension,)."""
+        vector = np.zeros(self.dimension, dtype=np.float64)
+        folded = unicodedata.normalize("NFKC", text).casefold()
+        for token, count in Counter(_TOKEN.findall(folded)).items():
+            places, weights = _features(token)
+            # add.at: two features of one word may fall on the same place.
+            np.add.at(vector, places % self.dimension, weights * np.sqrt(count))
+        norm = np.linalg.norm(vector)
+        if norm > 0:
+            vector /= norm
+        return vector.astype(np.float32)
+
+
+@lru_cache(maxsize=20_000)
+def _features(token: str) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+    """The hashed features of one token: places (before reduction to the dimension) and signed weights."""
+    hashes, weights = [], []
+    for feature, weight in _parts(token):
+        number = int.from_bytes(
+            blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+        )
+        hashes.append(number >> 1)
+        weights.append(weight if number & 1 else -weight)
+    return np.array(hashes, dtype=np.uint64), np.array(weights, dtype=np.float64)
+
+
+def _parts(token: str) -> Iterator[tuple[str, float]]:
+    """Features of a token with their weights: the word and its trigrams, or single and double characters."""
+    if _IS_UNSPACED.match(token):
+        yield from ((character, _PART_WEIGHT) for character in token)
+        yield from ((token[i : i + 2], 1.0) for i in range(len(token) - 1))
+        return
+    yield token, 1.0
+    # "^" and "$" mark the ends, so that the start of a word is not taken for its middle.
+    padded = f"^{token}$"
+    yield from ((f"#{padded[i : i + 3]}", _PART_WEIGHT) for i in range(len(padded) - 2))
