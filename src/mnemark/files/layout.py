@@ -54,7 +54,7 @@ _UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
     "review": ("review", "note", False),
     "reports": ("report", "note", False),
 }
-_DATED = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?![0-9])")
+_DATED = re.compile(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2})(?![0-9])|(?!-?[0-9]))")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 _CONFIG_TEXT = """\
@@ -234,8 +234,10 @@ def shown(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def find_root(start: Path) -> Path:
+def find_root(start: Path | None = None) -> Path:
     """The workspace `start` lies in: the nearest folder upwards with mnemark.toml, .mnemark or MEMORY.md.
+
+    Without `start`, the folder named in the environment variable MNEMARK_WORKSPACE, else the current one.
 
     A scope's own MEMORY.md (`users/ann/MEMORY.md`) and `memory/MEMORY.md` lead to the workspace they
     belong to.
@@ -243,7 +245,7 @@ def find_root(start: Path) -> Path:
     Raises:
         NotFoundError: there is none up to the top.
     """
-    start = start.expanduser().absolute()
+    start = (start or Path(os.environ.get("MNEMARK_WORKSPACE") or ".")).expanduser().absolute()
     for folder in (start, *start.parents):
         if not _marked(folder):
             continue

@@ -1,0 +1,233 @@
+"""What a path of a workspace means, and which names are safe."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.files import layout
+
+
+def seen(path: str) -> tuple[str, str, str, str | None]:
+    place = layout.place(path)
+    assert place is not None
+    return place.role, place.kind, place.scope, place.dated
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("MEMORY.md", ("longterm", "note", "", None)),
+        ("memory/MEMORY.md", ("longterm", "note", "", None)),
+        ("memory.md", ("longterm", "note", "", None)),
+        ("USER.md", ("identity", "note", "", None)),
+        ("AGENTS.md", ("identity", "note", "", None)),
+        ("AGENT.md", ("identity", "note", "", None)),
+        ("SCRATCHPAD.md", ("scratchpad", "note", "", None)),
+        ("memory/2026-02-13.md", ("daily", "note", "", "2026-02-13")),
+        ("memory/2026-02-13-架构评审.md", ("daily", "note", "", "2026-02-13")),
+        ("memory/2026-02-13-1030.md", ("daily", "note", "", "2026-02-13")),
+        ("memory/2026-02.md", ("daily", "note", "", "2026-02-28")),
+        ("memory/2026-02-30.md", ("note", "note", "", None)),
+        ("memory/2026-13-01.md", ("note", "note", "", None)),
+        ("memory/2026-02-00.md", ("note", "note", "", None)),
+        ("memory/2026-02-131.md", ("note", "note", "", None)),
+        ("memory/facts/user.md", ("fact", "fact", "", None)),
+        ("memory/episodes/2026-02-13-deploy.md", ("episode", "episode", "", "2026-02-13")),
+        ("memory/attachments/01J.md", ("attachment", "attachment", "", None)),
+        ("memory/archive/2025-01-01.md", ("archive", "note", "", "2025-01-01")),
+        ("memory/archive/facts/user.md", ("archive", "fact", "", None)),
+        ("memory/review/web.md", ("review", "note", "", None)),
+        ("memory/reports/2026-02-13.md", ("report", "note", "", "2026-02-13")),
+        ("personas/jarvis.md", ("persona", "note", "", None)),
+        ("sessions/cli-main-3f2a.jsonl", ("session", "turn", "", None)),
+        ("journal/laptop.jsonl", ("journal", "note", "", None)),
+        ("docs/plan.txt", ("note", "note", "", None)),
+        ("daily/2026-02-13.markdown", ("note", "note", "", "2026-02-13")),
+        ("users/ann/MEMORY.md", ("longterm", "note", "users/ann", None)),
+        ("agents/bot/memory/facts/x.md", ("fact", "fact", "agents/bot", None)),
+        ("projects/站点/sessions/a.jsonl", ("session", "turn", "projects/站点", None)),
+        ("users/README.md", ("note", "note", "", None)),
+        ("users/ann/projects/x/MEMORY.md", ("note", "note", "users/ann", None)),
+    ],
+)
+def test_a_path_says_what_it_is(path: str, expected: tuple[str, str, str, str | None]) -> None:
+    assert seen(path) == expected
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/x.md",
+        "a/.obsidian/x.md",
+        ".mnemark/x.md",
+        "node_modules/pkg/README.md",
+        ".trash/x.md",
+        ".hidden.md",
+        "photo.png",
+        "data.jsonl",
+        "memory/x.jsonl",
+        "journal/deep/x.jsonl",
+        "",
+    ],
+)
+def test_what_is_no_memory_has_no_place(path: str) -> None:
+    assert layout.place(path) is None
+
+
+def test_quarantine_and_copies_are_not_searchable_and_the_archive_only_when_asked() -> None:
+    def flags(path: str) -> tuple[bool, bool]:
+        place = layout.place(path)
+        assert place is not None
+        return place.searchable, place.by_default
+
+    assert flags("memory/review/x.md") == (False, False)
+    assert flags("memory/MEMORY.sync-conflict-20260213-101500-ABCDEF7.md") == (False, False)
+    assert flags("sessions/a.sync-conflict-20260213-101500-ABCDEF7.jsonl") == (False, False)
+    assert flags("memory/archive/x.md") == (True, False)
+    assert flags("users/ann/memory/archive/x.md") == (True, False)
+    assert flags("memory/2026-02-13.md") == (True, True)
+
+
+def test_another_case_or_unicode_form_does_not_leak_a_scope_into_the_root() -> None:
+    assert layout.scope_of("Users/ann/secret.md") == "users/ann"
+    assert layout.scope_of("users/Ame\u0301lie/x.md") == layout.scope_of("users/Am\u00e9lie/x.md")
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=40))
+def test_any_string_has_a_place_or_none(path: str) -> None:
+    place = layout.place(path)
+    assert place is None or place.scope == layout.scope_of(path)
+
+
+@pytest.mark.parametrize(
+    "rel",
+    [
+        "",
+        "../x.md",
+        "a/../../x.md",
+        "/etc/passwd",
+        "a\0.md",
+        "C:/x.md",
+        "c:x.md",
+        "..\\x.md",
+        "\\\\host\\x",
+        "..",
+    ],
+)
+def test_unsafe_names_are_refused_with_a_reason(tmp_path: Path, rel: str) -> None:
+    with pytest.raises(UsageError, match=r"Name a file inside the workspace"):
+        layout.safe_path(tmp_path, rel)
+
+
+@given(st.text(max_size=20).map(lambda text: f"../{text}") | st.text(max_size=30))
+def test_a_name_that_is_let_through_stays_inside(rel: str) -> None:
+    try:
+        layout.check_name(rel)
+    except UsageError as error:
+        str(error).encode()  # the message can be printed, whatever the name
+    else:
+        top = Path("/workspace")
+        assert Path(os.path.normpath(top / rel)).is_relative_to(top)
+
+
+def test_links_may_lead_inside_but_not_out(tmp_path: Path) -> None:
+    root, outside = tmp_path / "w", tmp_path / "out"
+    root.mkdir()
+    outside.mkdir()
+    (root / "real").mkdir()
+    (root / "inner").symlink_to(root / "real")
+    (root / "outer").symlink_to(outside)
+    (root / "loop").symlink_to(root / "loop")
+
+    assert layout.safe_path(root, "inner/new.md") == root / "inner/new.md"
+    with pytest.raises(UsageError, match="leads out"):
+        layout.safe_path(root, "outer/new.md")
+    if sys.version_info < (3, 13):  # later versions resolve a loop to itself
+        with pytest.raises(UsageError, match="cannot be followed"):
+            layout.safe_path(root, "loop/new.md")
+
+
+def test_the_root_may_itself_be_reached_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert layout.safe_path(tmp_path / "link", "memory/x.md") == tmp_path / "link/memory/x.md"
+
+
+@pytest.mark.parametrize("marker", ["mnemark.toml", "MEMORY.md", "memory/MEMORY.md", ".mnemark/x"])
+def test_the_root_is_found_from_anywhere_below(tmp_path: Path, marker: str) -> None:
+    (tmp_path / marker).parent.mkdir(exist_ok=True)
+    (tmp_path / marker).write_text("")
+    deep = tmp_path / "memory/facts/deep"
+    deep.mkdir(parents=True)
+    assert layout.find_root(deep) == tmp_path
+    assert layout.find_root(tmp_path / "memory") == tmp_path
+
+
+def test_a_scope_leads_to_its_workspace(tmp_path: Path) -> None:
+    scope = tmp_path / "users/ann"
+    scope.mkdir(parents=True)
+    (tmp_path / "MEMORY.md").write_text("")
+    (scope / "MEMORY.md").write_text("")
+    assert layout.find_root(scope) == tmp_path
+
+
+def test_the_environment_names_the_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout.init(tmp_path / "w")
+    monkeypatch.setenv("MNEMARK_WORKSPACE", str(tmp_path / "w"))
+    assert layout.find_root() == tmp_path / "w"
+    monkeypatch.delenv("MNEMARK_WORKSPACE")
+    monkeypatch.chdir(tmp_path / "w/memory")
+    assert layout.find_root() == tmp_path / "w"
+
+
+def test_no_workspace_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="mnemark init"):
+        layout.find_root(tmp_path)
+
+
+def test_init_makes_a_minimal_workspace_once(tmp_path: Path) -> None:
+    root = tmp_path / "new"
+    assert sorted(layout.init(root)) == ["MEMORY.md", "mnemark.toml"]
+    assert (root / ".mnemark/.gitignore").read_text() == "*\n"
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    assert layout.init(root) == []
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+def test_init_overwrites_nothing(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/MEMORY.md").write_text("mine")
+    (tmp_path / "mnemark.toml").write_text("# mine")
+    assert layout.init(tmp_path) == []
+    assert not (tmp_path / "MEMORY.md").exists()  # one long-term memory is enough
+    assert (tmp_path / "mnemark.toml").read_text() == "# mine"
+
+
+def test_init_on_a_file_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ReadOnlyError, match="Choose another folder"):
+        layout.init(tmp_path / "file")
+
+
+def test_a_syncthing_folder_leaves_the_index_at_home(tmp_path: Path) -> None:
+    assert layout.sync_warning(tmp_path) is None
+    (tmp_path / ".stfolder").mkdir()
+    assert layout.sync_warning(tmp_path) is not None
+    layout.init(tmp_path)
+    assert "(?d).mnemark" in (tmp_path / ".stignore").read_text()
+    assert layout.sync_warning(tmp_path) is None
+
+
+def test_an_existing_stignore_is_a_persons_and_only_reported(tmp_path: Path) -> None:
+    (tmp_path / ".stfolder").mkdir()
+    (tmp_path / ".stignore").write_text("*.iso\n")
+    layout.init(tmp_path)
+    assert (tmp_path / ".stignore").read_text() == "*.iso\n"
+    problem = layout.sync_warning(tmp_path)
+    assert problem is not None
+    assert "(?d).mnemark" in problem.reason
