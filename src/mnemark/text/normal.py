@@ -1,6 +1,5 @@
 """One spelling for what reads the same: width, case, traditional Chinese, invisible characters."""
 
-import re
 import unicodedata
 from functools import cache
 from pathlib import Path
@@ -8,32 +7,53 @@ from pathlib import Path
 VARIANTS = Path(__file__).resolve().parent.parent / "data" / "variants.txt"
 """Two lines: traditional characters, and below each its simplified form (tools/build_variants.py)."""
 
-INVISIBLE = (
-    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+_INVISIBLE_SPANS = (
+    (0x00AD, 0x00AD),  # soft hyphen
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),  # Hangul fillers
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),  # zero width, direction marks
+    (0x202A, 0x202E),  # direction controls
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),  # variation selectors
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE01EF),  # tags and more selectors
 )
-"""Body of a character class: soft hyphen, zero-width, bidi controls, fillers, selectors, tags."""
 
-_INVISIBLE = re.compile(f"[{INVISIBLE}]+")
-_HAN = re.compile("[\u3400-\u9fff\U00020000-\U000323af]")
+INVISIBLE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_SPANS)
+"""Body of a character class: what takes no room of its own and can hide or reorder text."""
+
 _MOST_ROUNDS = 4  # Unicode folds settle in two; the bound is for safety only
 
 
 @cache
-def _simplified() -> dict[int, str]:
+def _table() -> dict[int, str | None]:
+    """Simplified forms, and what NFKC does to the punctuation of every Chinese text: one pass does both."""
     traditional, simple = VARIANTS.read_text(encoding="utf-8").splitlines()
-    return dict(zip(map(ord, traditional), simple, strict=True))
+    table: dict[int, str | None] = dict(zip(map(ord, traditional), simple, strict=True))
+    for point in (0x2026, 0x3000, *range(0xFF01, 0xFF5F)):
+        table[point] = unicodedata.normalize("NFKC", chr(point))
+    for first, last in _INVISIBLE_SPANS:
+        table.update(dict.fromkeys(range(first, last + 1)))
+    return table
 
 
 def fold(text: str) -> str:
     """`text` with one width (NFKC), simplified Chinese and no invisible characters; case is kept."""
     if text.isascii():
         return text
-    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
-    if _HAN.search(text):
-        text = text.translate(_simplified())
-    # Removing what stood between two characters may let them compose.
-    return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
+    text = text.translate(_table())
+    for _ in range(_MOST_ROUNDS):
+        if unicodedata.is_normalized("NFKC", text):
+            break
+        # What NFKC makes may be traditional, and what was taken away may let its neighbours compose.
+        text = unicodedata.normalize("NFKC", text).translate(_table())
+    return text
 
 
 def normalize(text: str) -> str:

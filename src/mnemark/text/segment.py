@@ -14,8 +14,7 @@ Three laws hold, and are tested:
 import hashlib
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -62,6 +61,10 @@ _TOKENS = re.compile(
 _is_han = re.compile(f"[{_HAN}]").match
 _is_paired = re.compile(f"[{_PAIRED}]").match
 
+_FIRST_HAN = "\u3005"
+_FIRST_PAIRED = "\u0e00"
+_OTHER = "\n"
+
 _cache = WordCache()
 
 
@@ -74,60 +77,64 @@ def _jieba() -> Any:
 
 
 def index_terms(text: str) -> Terms:
-    """The terms under which `text` is found."""
+    """The terms under which `text` is found.
+
+    A part that is a word of the same text as well is left out: it is found already.
+    """
     words: list[str] = []
     parts: list[str] = []
-    if text.isascii():
-        tokens = _ASCII_TOKENS.findall(text)
-    else:
-        tokens = _TOKENS.findall(fold(text))
-        parts, runs = _inside_han(tokens)
-    for token in tokens:
-        if token[0] < "\u0e00":
-            terms = _cache[token]
-            if isinstance(terms, str):
-                words.append(terms)
-            else:
-                words.append(terms.word)
-                parts += terms.parts
-        elif _is_han(token):
-            words += next(runs)
-        elif len(token) > 1 and _is_paired(token):
-            words += _pairs(token)
-            parts += token
-            if 2 < len(token) <= MAX_TERM:
-                parts.append(token)
-        else:
-            words.append(token.casefold()[:MAX_TERM])
+    line, others = _set_apart(text)
+    if not line:
+        _index_others(others, words, parts)
+        return Terms(words, parts)
+    place = iter(others)
+    for word in _jieba().cut(line, hmm=False):
+        if word >= _FIRST_HAN:
+            words.append(word)
+        elif word == _OTHER:
+            _index_others((next(place),), words, parts)
+    known = {*words, _OTHER, " "}
+    parts += [word for word in _jieba().cut_all(line) if word not in known]
     return Terms(words, parts)
 
 
-def _inside_han(tokens: list[str]) -> tuple[list[str], Iterator[list[str]]]:
-    """The parts of all Chinese runs together, and the words of each run in order.
+def _set_apart(text: str) -> tuple[str, list[str]]:
+    """The Chinese of `text` as one line, with `_OTHER` for each other token, and those tokens.
 
-    One call for all runs: the line break between them is cut as a word of its own.
+    One line, so that one call cuts it all; each run and each `_OTHER` comes back apart. No Chinese: no line.
     """
-    joined = "\n".join([token for token in tokens if _is_han(token)])
-    if not joined:
-        return [], iter(())
-    cut = _jieba().cut(joined, False)
-    inside = Counter(_jieba().cut_all(joined))
-    inside.subtract(cut)
-    del inside["\n"]
-    return list(inside.elements()), _lines(cut)
+    if text.isascii():
+        return "", _ASCII_TOKENS.findall(text)
+    tokens = _TOKENS.findall(fold(text))
+    runs: list[str] = []
+    others: list[str] = []
+    for token in tokens:
+        if token >= _FIRST_HAN and _is_han(token):
+            runs.append(token)
+        else:
+            runs.append(_OTHER)
+            others.append(token)
+    return (" ".join(runs), others) if len(others) < len(tokens) else ("", others)
 
 
-def _lines(cut: list[str]) -> Iterator[list[str]]:
-    start = 0
-    for _ in range(cut.count("\n")):
-        end = cut.index("\n", start)
-        yield cut[start:end]
-        start = end + 1
-    yield cut[start:]
+def _index_others(tokens: Iterable[str], words: list[str], parts: list[str]) -> None:
+    for token in tokens:
+        if token >= _FIRST_PAIRED and _is_paired(token):
+            words += _pairs(token)
+            if len(token) > 1:
+                parts += token
+                parts.append(token[:MAX_TERM])
+            continue
+        terms = _cache[token]
+        if isinstance(terms, str):
+            words.append(terms)
+        else:
+            words.append(terms.word)
+            parts += terms.parts
 
 
 def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)]
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
 def query_terms(text: str) -> list[str]:
@@ -136,20 +143,21 @@ def query_terms(text: str) -> list[str]:
     A compound asks for itself and, where separators or humps show that they are words, for its parts.
     """
     found: list[str] = []
-    for token in _TOKENS.findall(fold(text)):
-        if token[0] < "\u0e00":
-            terms = _cache[token]
-            if isinstance(terms, str):
-                found.append(terms)
-            else:
-                found += terms.query
-        elif _is_han(token):
-            found += _jieba().cut(token, False) if len(token) > 1 else token
-        elif len(token) > 1 and _is_paired(token):
-            found += _pairs(token)
-        else:
-            found.append(token.casefold()[:MAX_TERM])
+    line, others = _set_apart(text)
+    place = iter(others)
+    for word in _jieba().cut(line, hmm=False) if line else [_OTHER] * len(others):
+        if word >= _FIRST_HAN:
+            found.append(word)
+        elif word == _OTHER:
+            found += _query_other(next(place))
     return found
+
+
+def _query_other(token: str) -> Iterable[str]:
+    if token >= _FIRST_PAIRED and _is_paired(token):
+        return _pairs(token)
+    terms = _cache[token]
+    return (terms,) if isinstance(terms, str) else terms.query
 
 
 @cache

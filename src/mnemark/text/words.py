@@ -9,7 +9,7 @@ behind, so that `e-mail` is `email` and `snake_case` is `snakeCase`; between dig
 import re
 import threading
 import unicodedata
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import Stemmer
 
@@ -158,7 +158,7 @@ class WordCache(dict[str, str | Compound]):
 
     MOST = 1 << 16
 
-    def __missing__(self, token: str) -> Any:  # noqa: ANN401 - the value type, which mypy cannot see here
+    def __missing__(self, token: str) -> str | Compound:
         terms = analyse(token)
         if len(token) <= MAX_TERM:
             if len(self) >= self.MOST:
