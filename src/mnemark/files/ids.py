@@ -1,0 +1,67 @@
+"""Identifiers: ULIDs, which sort by the time they were made, and ids derived from content.
+
+Both are 26 characters of Crockford's base 32: 48 bits of milliseconds since 1970 and 80 further bits
+(https://github.com/ulid/spec). Within a process ULIDs grow strictly, also within one millisecond and when
+the clock is set back.
+"""
+
+import hashlib
+import secrets
+import threading
+import time
+from datetime import UTC, datetime
+
+LENGTH = 26
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_VALUES = {character: value for value, character in enumerate(_ALPHABET)}
+_RANDOM_BITS = 80
+_STEP_BITS = (
+    32  # within one millisecond the random part grows by a random step, so that ids cannot be guessed
+)
+
+_lock = threading.Lock()
+_last = 0
+
+
+def new_id() -> str:
+    """A new ULID, greater than every one made before by this process."""
+    global _last  # noqa: PLW0603 - growing ids need the last one; guarded by the lock
+    value = time.time_ns() // 1_000_000 << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+    with _lock:
+        if value >> _RANDOM_BITS <= _last >> _RANDOM_BITS:
+            value = _last + 1 + secrets.randbits(_STEP_BITS)
+        _last = value
+    return _encode(value)
+
+
+def derived_id(content: bytes, moment: datetime | None = None) -> str:
+    """The same id for the same content and moment, on every machine; a time without zone is read as UTC."""
+    tail = int.from_bytes(hashlib.blake2b(content, digest_size=_RANDOM_BITS // 8).digest(), "big")
+    if moment is None:
+        return _encode(tail)
+    zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    milliseconds = max(0, int(zoned.timestamp() * 1000)) & (1 << 48) - 1
+    return _encode(milliseconds << _RANDOM_BITS | tail)
+
+
+def time_of(identifier: str) -> datetime:
+    """When a ULID was made (UTC). Raises ValueError where it is none."""
+    if not is_id(identifier):
+        raise ValueError(f"{identifier!r} is no ULID")
+    value = 0
+    for character in identifier:
+        value = value << 5 | _VALUES[character]
+    return datetime.fromtimestamp((value >> _RANDOM_BITS) / 1000, UTC)
+
+
+def is_id(text: str) -> bool:
+    """Whether `text` has the shape of a ULID."""
+    return len(text) == LENGTH and text[0] <= "7" and all(c in _VALUES for c in text)
+
+
+def _encode(value: int) -> str:
+    characters = []
+    for _ in range(LENGTH):
+        value, index = divmod(value, 32)
+        characters.append(_ALPHABET[index])
+    return "".join(reversed(characters))

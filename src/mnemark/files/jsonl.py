@@ -1,0 +1,267 @@
+"""Append-only files of JSON lines: what was acknowledged is there once, whole, whatever happens.
+
+Appending is: lock, one `write`, `fsync`, return. A line that a crash left torn is closed by the next append
+and stays a line of its own; a write that failed is taken back.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from mnemark.errors import UsageError
+from mnemark.files import platform
+from mnemark.files.faults import told
+from mnemark.files.ids import new_id
+from mnemark.types import Json, Problem
+
+PATIENCE = 10.0
+"""Seconds to wait for another writer of the same file."""
+
+TEMPORARY = ".mnemark-tmp-"
+"""How names of temporary files begin; what a crash leaves of them is swept at the next start."""
+
+_BLOCK = 1 << 20
+_BOM = b"\xef\xbb\xbf"
+_decode = msgspec.json.Decoder().decode
+
+
+class Line(NamedTuple):
+    """One line: offset of its first byte, number (1-based), bytes without the line end, offset behind it."""
+
+    offset: int
+    number: int
+    data: bytes
+    end: int
+
+
+def append(path: Path, line: bytes, *, header: bytes = b"", timeout: float = PATIENCE) -> int:
+    """Append one line (without its newline) and return its byte offset once it is on the disk.
+
+    `header` is written first where the file is new, or where its last line was torn (it may have been the
+    header). Raises BusyError, ReadOnlyError, or MnemarkError (disk full or failing); then nothing was kept.
+    """
+    return append_many(path, [line], header=header, timeout=timeout)[0]
+
+
+def append_many(
+    path: Path,
+    lines: Sequence[bytes],
+    *,
+    header: bytes = b"",
+    timeout: float = PATIENCE,
+) -> list[int]:
+    """Append lines with one `fsync` and return their byte offsets: all of them are kept, or none."""
+    if any(b"\n" in line for line in lines):
+        raise UsageError("a line of JSON cannot hold a newline")
+    if not lines:
+        return []
+    with told(path):
+        make_folder(path.parent)
+        with platform.locked(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, timeout=timeout) as fd:
+            size = platform.size_of(fd)
+            torn = size > 0 and platform.read_at(fd, size - 1, 1) != b"\n"
+            before = b"\n" if torn else b""
+            if header and (torn or not size):
+                before += header + b"\n"
+            _write_whole(fd, before + b"\n".join(lines) + b"\n", size, path.parent)
+    offsets = [size + len(before)]
+    for line in lines[:-1]:
+        offsets.append(offsets[-1] + len(line) + 1)
+    return offsets
+
+
+def _write_whole(fd: int, data: bytes, size: int, folder: Path) -> None:
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[platform.FS.write(fd, rest) :]
+        platform.FS.sync(fd)
+        if not size:
+            platform.FS.sync_folder(folder)
+    except OSError:
+        with suppress(OSError):  # the first error is what is told; a torn rest is closed by the next append
+            platform.FS.truncate(fd, size)
+            platform.FS.sync(fd)
+        raise
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each name brought to the disk."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    with suppress(FileExistsError):  # another process was faster
+        platform.FS.mkdir(folder)
+    platform.FS.sync_folder(folder.parent)
+
+
+def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) -> Iterator[Line]:
+    """Lines from `start_offset` on, which is the start of a line; empty where there is no file.
+
+    Blank lines count but are not yielded. A last line without newline is yielded only if it is whole JSON
+    (editors and other programs leave the newline out); otherwise it is being written, or was torn.
+    `start_line` is the number of the line at `start_offset`; where it is not given, lines are counted.
+    """
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        number = start_line or (1 + count_lines(path, start_offset) if start_offset else 1)
+        file.seek(start_offset)
+        offset, rest = start_offset, b""
+        while block := file.read(_BLOCK):
+            *whole, rest = (rest + block).split(b"\n")
+            for data in whole:
+                end = offset + len(data) + 1
+                if kept := _clean(data, offset):
+                    yield Line(offset, number, kept, end)
+                offset, number = end, number + 1
+    if (kept := _clean(rest, offset)) and _is_whole(kept):
+        yield Line(offset, number, kept, offset + len(rest))
+
+
+def _clean(data: bytes, offset: int) -> bytes:
+    if not offset:
+        data = data.removeprefix(_BOM)
+    return data.strip(b" \t\r")
+
+
+def _is_whole(data: bytes) -> bool:
+    return data.endswith(b"}") and decode(data) is not None
+
+
+def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
+    """How many lines end between the bytes `start` and `stop`."""
+    count = 0
+    with path.open("rb") as file:
+        file.seek(start)
+        while start < stop and (block := file.read(min(_BLOCK, stop - start))):
+            count += block.count(b"\n")
+            start += len(block)
+    return count
+
+
+def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
+    """(offset, bytes) of the lines, last one first, reading the file from its end; rules as for `read`."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return
+    with file:
+        position = file.seek(0, os.SEEK_END)
+        rest, last = b"", True
+        while position:
+            step = min(_BLOCK // 16, position)
+            position -= step
+            file.seek(position)
+            first, *whole = (file.read(step) + rest).split(b"\n")
+            end = position + len(first) + 1 + sum(len(data) + 1 for data in whole)
+            for data in reversed(whole):
+                end -= len(data) + 1
+                if (kept := _clean(data, end)) and (not last or _is_whole(kept)):
+                    yield end, kept
+                last = False
+            rest = first
+    if (kept := _clean(rest, 0)) and (not last or _is_whole(kept)):
+        yield 0, kept
+
+
+def decode(data: bytes) -> dict[str, Json] | None:
+    """The JSON object in a line; None where it is none."""
+    try:
+        value = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        value = _decode_leniently(data)
+    return value if isinstance(value, dict) else None
+
+
+def _decode_leniently(data: bytes) -> Json:
+    """What `json` accepts beyond the strict reading: NaN, and halves of surrogate pairs, made visible."""
+    try:
+        value = json.loads(data)
+        text = json.dumps(value, ensure_ascii=False)
+        return json.loads(text.encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def encode(record: Json) -> bytes:
+    """One line of JSON without newline. Raises UsageError for what JSON cannot hold."""
+    try:
+        return msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, from a broken emoji: no UTF-8 holds it. It becomes a visible "?".
+        plain = json.dumps(msgspec.to_builtins(record, str_keys=True), ensure_ascii=False)
+        return plain.encode("utf-8", "replace")
+    except (TypeError, RecursionError) as error:
+        raise UsageError(f"cannot be written as JSON: {error}") from error
+
+
+def records(
+    path: Path,
+    start_offset: int = 0,
+    *,
+    start_line: int | None = None,
+    problems: list[Problem] | None = None,
+    name: str = "",
+) -> Iterator[tuple[Line, dict[str, Json]]]:
+    """Lines with their JSON objects; a line that holds none is a Problem (`name` is the path told in it)."""
+    for line in read(path, start_offset, start_line=start_line):
+        record = decode(line.data)
+        if record is not None:
+            yield line, record
+        elif problems is not None:
+            problems.append(
+                Problem(
+                    name or path.name, f"line {line.number} is no JSON object; left as it is", skipped=False
+                ),
+            )
+
+
+def rewrite(path: Path, change: Callable[[Line], bytes | None], *, timeout: float = PATIENCE) -> int:
+    """Change lines, for erasing; hold the workspace's lock. Returns how many lines changed.
+
+    `change` returns the new bytes of a line, or None to keep it. The number of lines stays, so that refs to
+    other lines hold; return `{}` to blank one. Appending processes wait and go on in the new file.
+    """
+    with told(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=timeout):
+        data, status = platform.read_file(path)
+        lines = data.split(b"\n")
+        changed, offset = 0, 0
+        for index, old in enumerate(lines):
+            new = change(Line(offset, index + 1, old, offset + len(old) + 1)) if old else None
+            offset += len(old) + 1
+            if new is not None and new != old:
+                lines[index] = new
+                changed += 1
+        if changed:
+            temporary = path.with_name(TEMPORARY + new_id())
+            write_new(temporary, b"\n".join(lines), status)
+            platform.FS.replace(temporary, path)
+            platform.FS.sync_folder(path.parent)
+    return changed
+
+
+def write_new(path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True) -> None:
+    """Write a file that must not exist yet, with the permissions of `like`; removed again where it fails."""
+    fd = platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        if like is not None:
+            platform.keep_permissions(fd, like)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[platform.FS.write(fd, rest) :]
+        if durable:
+            platform.FS.sync(fd)
+    except OSError:
+        with suppress(OSError):  # the sweep at the next start removes it
+            platform.FS.unlink(path)
+        raise
+    finally:
+        platform.FS.close(fd)

@@ -1,0 +1,72 @@
+"""File names made from any text, and paths that stay inside the workspace."""
+
+import hashlib
+import os
+import unicodedata
+from pathlib import Path
+
+from mnemark.errors import UsageError
+
+NAME_BYTES = 120
+"""Longest file name made here, in bytes of UTF-8, extension included."""
+
+_HASH_CHARACTERS = 10  # 50 bits: nobody makes two ids that share a name by accident
+_LOWER_BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
+_FORBIDDEN = frozenset("<>:\"/\\|?*#%'`")
+_RESERVED = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$"}
+    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"},
+)
+
+
+def file_name(identifier: str, extension: str) -> str:
+    """A name for any non-empty `identifier`: readable, at most 120 bytes, ending in a hash of the identifier.
+
+    The hash tells apart what a file system would not: upper and lower case, composed and decomposed accents.
+    Raises UsageError for an empty identifier.
+    """
+    if not identifier:
+        raise UsageError("a session needs an id; any text will do")
+    mark = _hash(identifier)
+    readable = _readable(identifier)
+    room = NAME_BYTES - len(extension.encode()) - len(mark) - 1
+    readable = readable.encode()[:room].decode("utf-8", "ignore").strip("-. ")
+    if readable.split(".")[0].casefold() in _RESERVED:
+        readable = f"_{readable}"[:room]
+    return f"{readable}-{mark}{extension}" if readable else f"{mark}{extension}"
+
+
+def _hash(identifier: str) -> str:
+    value = int.from_bytes(
+        hashlib.blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=8).digest(),
+        "big",
+    )
+    return "".join(_LOWER_BASE32[value >> 5 * place & 31] for place in range(_HASH_CHARACTERS))
+
+
+def _readable(identifier: str) -> str:
+    characters = [_safe(c) for c in unicodedata.normalize("NFC", identifier[: 4 * NAME_BYTES])]
+    return "-".join(part for part in "".join(characters).split("-") if part).strip(". ")
+
+
+def _safe(character: str) -> str:
+    category = unicodedata.category(character)
+    # Control, format (zero width, bidi), surrogate, private and unassigned characters; separators.
+    return "-" if character in _FORBIDDEN or category[0] in "CZ" else character
+
+
+def inside(root: Path, path: str | Path) -> Path:
+    """The real path of `path` (relative to the workspace `root`, or absolute in it), which need not exist.
+
+    A link that points to a place inside is followed, so that writing keeps the link.
+    Raises UsageError for a name that leaves the workspace: `..`, another absolute path, NUL, a link out.
+    """
+    if "\0" in str(path):
+        raise UsageError("a path cannot hold the character NUL")
+    if ".." in Path(path).parts:
+        raise UsageError(f"{path}: leaves the workspace; name a file inside of it")
+    base = Path(os.path.realpath(root))
+    real = Path(os.path.realpath(base / path))
+    if not real.is_relative_to(base):
+        raise UsageError(f"{path}: leaves the workspace; name a file inside of it")
+    return real

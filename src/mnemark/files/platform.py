@@ -1,0 +1,259 @@
+"""Everything that differs between Linux, macOS and Windows, and every call that changes a file.
+
+The files layer writes only through `FS`. Tests put a file layer in its place that fails, writes short or dies
+at the n-th call, so that each promise about crashes is tried at each call there is.
+"""
+
+import errno
+import functools
+import hashlib
+import os
+import socket
+import stat
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mnemark.errors import BusyError
+
+if TYPE_CHECKING:
+    import ctypes
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+OPEN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+"""Added to every open: not inherited, never through a link as last part of the name, bytes as they are."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds between two tries for a lock
+_AT_CURRENT_FOLDER = -100  # AT_FDCWD
+_NOREPLACE, _EXCHANGE = 1, 2  # renameat2
+_MAC_SWAP, _MAC_EXCLUSIVE = 2, 4  # renamex_np
+_WINDOWS_LOCK_OFFSET = 0x7FFFFFF0  # locks are mandatory there: lock a byte beyond what readers read
+_NOT_SUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
+
+
+class Identity(NamedTuple):
+    """Which file it is and which state of it: equal values mean that nobody wrote in between."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+class FileSystem:
+    """The calls that change files. One instance, `FS`, is used by all writers of the files layer."""
+
+    def open(self, path: Path, flags: int, mode: int = 0o666) -> int:
+        """Open `path`; links are refused (ELOOP) where the system can."""
+        return os.open(path, flags | OPEN_FLAGS, mode)
+
+    def close(self, fd: int) -> None:
+        """Close, which releases the locks taken through `fd`."""
+        os.close(fd)
+
+    def write(self, fd: int, data: memoryview) -> int:
+        """One `write`; returns how many bytes were taken, which may be fewer than given."""
+        return os.write(fd, data)
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut the file at `size` bytes."""
+        os.ftruncate(fd, size)
+
+    def sync(self, fd: int) -> None:
+        """Bring the file's bytes to the disk; on macOS past the disk's own cache."""
+        full = getattr(fcntl, "F_FULLFSYNC", None) if sys.platform == "darwin" else None
+        if full is None:
+            os.fsync(fd)
+            return
+        try:
+            fcntl.fcntl(fd, full)
+        except OSError as error:  # network and FAT volumes know only the plain call
+            if error.errno not in _NOT_SUPPORTED | {errno.ENOTTY}:
+                raise
+            os.fsync(fd)
+
+    def sync_folder(self, folder: Path) -> None:
+        """Bring names in `folder` to the disk. Windows does so by itself and cannot open folders."""
+        if sys.platform == "win32":
+            return
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        except OSError as error:  # some network file systems have no such call
+            if error.errno not in _NOT_SUPPORTED:
+                raise
+        finally:
+            os.close(fd)
+
+    def mkdir(self, folder: Path) -> None:
+        """Make one folder."""
+        folder.mkdir()
+
+    def replace(self, source: Path, target: Path) -> None:
+        """Rename over whatever `target` is."""
+        source.replace(target)
+
+    def rename_new(self, source: Path, target: Path) -> None:
+        """Rename to a name that must be free; `FileExistsError` where it is not."""
+        if sys.platform == "win32":
+            source.rename(target)
+        elif not _rename_with_flags(source, target, linux=_NOREPLACE, mac=_MAC_EXCLUSIVE):
+            os.link(source, target)
+            source.unlink()
+
+    def exchange(self, one: Path, other: Path) -> bool:
+        """Exchange two files in one step; False where the system or the file system cannot."""
+        return _rename_with_flags(one, other, linux=_EXCHANGE, mac=_MAC_SWAP)
+
+    def link(self, source: Path, target: Path) -> None:
+        """Give the file a second name."""
+        os.link(source, target)
+
+    def unlink(self, path: Path) -> None:
+        """Remove the name; gone already is fine."""
+        path.unlink(missing_ok=True)
+
+
+FS = FileSystem()
+"""The file layer in use."""
+
+
+@functools.cache
+def _libc() -> "ctypes.CDLL":
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _rename_with_flags(source: Path, target: Path, *, linux: int, mac: int) -> bool:
+    """Rename with a flag of the kernel; False where there is no such call. Other failures raise OSError."""
+    import ctypes
+
+    one, other = os.fsencode(source), os.fsencode(target)
+    call: Any
+    if sys.platform == "linux" and (call := getattr(_libc(), "renameat2", None)):
+        result = call(_AT_CURRENT_FOLDER, one, _AT_CURRENT_FOLDER, other, linux)
+    elif sys.platform == "darwin" and (call := getattr(_libc(), "renamex_np", None)):
+        result = call(one, other, mac)
+    else:
+        return False
+    if result == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _NOT_SUPPORTED:
+        return False
+    raise OSError(code, os.strerror(code), str(source), None, str(target))
+
+
+def identity(path: Path) -> Identity | None:
+    """State of the file at `path`, links not followed; None where there is nothing."""
+    try:
+        return _identity(path.lstat())
+    except FileNotFoundError:
+        return None
+
+
+def _identity(status: os.stat_result) -> Identity:
+    return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def size_of(fd: int) -> int:
+    """Size in bytes of an open file."""
+    return os.fstat(fd).st_size
+
+
+def read_at(fd: int, offset: int, length: int) -> bytes:
+    """Up to `length` bytes at `offset`; the position moves, which appending does not mind."""
+    os.lseek(fd, offset, os.SEEK_SET)
+    return os.read(fd, length)
+
+
+def read_file(path: Path) -> tuple[bytes, os.stat_result]:
+    """All bytes and the status before they were read. Raises FileNotFoundError; refuses links and devices."""
+    fd = os.open(path, os.O_RDONLY | OPEN_FLAGS)
+    with os.fdopen(fd, "rb") as file:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        return file.read(), status
+
+
+def keep_permissions(fd: int, status: os.stat_result) -> None:
+    """Give an open new file the mode of the one it will replace, and its owner where that is allowed."""
+    if sys.platform == "win32":
+        return
+    mine = os.fstat(fd)
+    if (mine.st_uid, mine.st_gid) != (status.st_uid, status.st_gid):
+        with suppress(PermissionError):  # only root gives files away; the mode matters more
+            os.fchown(fd, status.st_uid, status.st_gid)
+    os.fchmod(fd, stat.S_IMODE(status.st_mode))
+
+
+def try_lock(fd: int) -> bool:
+    """Take the one exclusive lock of an open file without waiting; closing it releases the lock."""
+    try:
+        if sys.platform == "win32":
+            os.lseek(fd, _WINDOWS_LOCK_OFFSET, os.SEEK_SET)
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in {errno.EACCES, errno.EAGAIN, errno.EDEADLK, errno.EWOULDBLOCK}:
+            return False
+        raise
+    return True
+
+
+@contextmanager
+def locked(path: Path, flags: int, *, timeout: float) -> Iterator[int]:
+    """Open `path` and hold its exclusive lock; yields the descriptor.
+
+    Where the file was replaced while waiting, the new one is opened and locked: what is written through the
+    descriptor is written into the file that has the name. Raises BusyError after `timeout` seconds.
+    """
+    deadline = time.monotonic() + timeout
+    pause = _FIRST_PAUSE
+    while True:
+        fd = FS.open(path, flags)
+        try:
+            while not try_lock(fd):
+                if time.monotonic() >= deadline:
+                    raise BusyError(f"{path.name}: another process is writing; try again")
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            if _is_at(fd, path):
+                yield fd
+                return
+        finally:
+            FS.close(fd)
+
+
+def _is_at(fd: int, path: Path) -> bool:
+    mine = os.fstat(fd)
+    now = identity(path)
+    if now is None:
+        return False
+    return sys.platform == "win32" or (now.device, now.inode) == (mine.st_dev, mine.st_ino)
+
+
+@functools.cache
+def machine_name() -> str:
+    """Name of this machine, safe in a file name: the host's name and six characters that tell twins apart."""
+    host = socket.gethostname().split(".")[0]
+    readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in host).strip("-").lower()
+    mark = hashlib.blake2b(f"{host}\n{_machine_mark()}".encode(), digest_size=3).hexdigest()
+    return f"{readable[:40] or 'machine'}-{mark}"
+
+
+def _machine_mark() -> str:
+    with suppress(OSError):  # only systemd writes it; elsewhere the network card's number must do
+        return Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    return str(uuid.getnode())

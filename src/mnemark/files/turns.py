@@ -1,0 +1,171 @@
+"""Session lines: turns to JSON, and JSON of many shapes to turns.
+
+Read are our own lines, OpenAI-style messages (`role`, `content`, `tool_calls`), nanobot's session files
+(`_type: metadata`, then messages with `timestamp`), messages nested under `message` or `payload`, and content
+as a list of parts. What has no place in a `Turn` is kept in `meta` under its own name.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import cast, get_args
+
+import msgspec
+
+from mnemark.files import jsonl
+from mnemark.files.ids import derived_id
+from mnemark.types import Json, Origin, Turn
+
+_ORIGINS = frozenset(get_args(Origin))
+_ROLE_ORIGINS: Mapping[str, Origin] = {
+    "user": "owner",
+    "human": "owner",
+    "assistant": "agent",
+    "system": "agent",
+    "developer": "agent",
+    "tool": "tool",
+    "function": "tool",
+    "toolResult": "tool",
+}
+_TIME_KEYS = ("time", "timestamp", "created_at", "createdAt", "created", "ts", "date")
+_ID_KEYS = ("id", "uuid")
+_OWN_KEYS = frozenset(Turn.__struct_fields__)
+_MILLISECONDS = 1e11  # numbers of seconds since 1970 stay below until the year 5138
+_UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
+
+Record = dict[str, Json]
+
+
+def encode_turn(turn: Turn) -> bytes:
+    """The line of a turn, its origin always written. Raises UsageError where `meta` or a call is no JSON."""
+    record = {"id": turn.id, "time": turn.time, "role": turn.role, "content": turn.content}
+    record["origin"] = turn.origin  # never left out: without it the role would decide, and trust with it
+    for name in ("tool_calls", "tool_results", "attachments", "duration_ms", "meta"):
+        value = getattr(turn, name)
+        if value is not None and (not hasattr(value, "__len__") or len(value)):
+            record[name] = value
+    return jsonl.encode(record)
+
+
+def header_id(record: Record) -> str | None:
+    """The session id that a header line carries (ours or nanobot's); None where the line is no header."""
+    if record.get("_type") == "metadata":
+        key = record.get("key") or record.get("session")
+        return str(key) if key else ""
+    if "session" in record and "role" not in record and "content" not in record:
+        return str(record["session"])
+    return None
+
+
+def created(record: Record) -> datetime | None:
+    """The time a header or message names, as written; None where it names none that can be read."""
+    for key in _TIME_KEYS:
+        if key in record and (moment := _moment(record[key])) is not None:
+            return moment
+    return None
+
+
+def decode_turn(record: Record, line: jsonl.Line, undated: datetime | None = None) -> Turn | None:
+    """The turn in a line's JSON object; None for headers, blanked lines and other non-messages.
+
+    A line without id gets one from its number, bytes and time: the same at each read, as lines stay where
+    they are. A line without time gets `undated`, and `meta["undated"]` says so.
+    """
+    message = _message(record)
+    if message is None:
+        return None
+    moment = created(message) or created(record)
+    text, parts = _content(message.get("content"))
+    extra = {key: value for key, value in message.items() if key not in _OWN_KEYS and key not in _TIME_KEYS}
+    extra |= {k: v for k, v in record.items() if message is not record and k not in _OWN_KEYS}
+    extra |= _mapping(message.get("meta"))
+    for key in ("message", "payload", "role", "uuid", "timestamp"):
+        if message is not record or key == "uuid":
+            extra.pop(key, None)
+    if moment is None:
+        extra["undated"] = True
+    role = str(message["role"])
+    given = next((r[key] for r in (message, record) for key in _ID_KEYS if r.get(key)), None)
+    return Turn(
+        id=str(given) if given else derived_id(b"%d\n" % line.number + line.data, moment),
+        time=moment or undated or _UNDATED,
+        role=role,
+        content=text,
+        origin=_origin(message.get("origin"), role),
+        tool_calls=(*_sequence(message.get("tool_calls")), *parts["tool_calls"]),
+        tool_results=(*_sequence(message.get("tool_results")), *parts["tool_results"]),
+        attachments=(*_sequence(message.get("attachments")), *parts["attachments"]),
+        duration_ms=_whole_number(message.get("duration_ms")),
+        meta=extra,
+    )
+
+
+def _message(record: Record) -> Record | None:
+    for candidate in (record, record.get("message"), record.get("payload")):
+        if isinstance(candidate, dict) and isinstance(candidate.get("role"), str) and candidate["role"]:
+            return candidate
+    return None
+
+
+def _origin(given: Json, role: str) -> Origin:
+    """As written; otherwise by role. An unknown word or role is trusted least."""
+    if given is None:
+        return _ROLE_ORIGINS.get(role, "tool")
+    return cast("Origin", given) if isinstance(given, str) and given in _ORIGINS else "tool"
+
+
+def _content(content: Json) -> tuple[str, dict[str, list[Json]]]:
+    """Text of a message and what else its parts hold, by the name of the turn's field."""
+    found: dict[str, list[Json]] = {"tool_calls": [], "tool_results": [], "attachments": []}
+    if isinstance(content, str):
+        return content, found
+    if content is None:
+        return "", found
+    texts = []
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif not isinstance(part, dict):
+            texts.append(str(part))
+        elif isinstance(part.get("text"), str):
+            texts.append(part["text"])
+        else:
+            found[_field_of(part)].append(part)
+    return "\n".join(texts), found
+
+
+def _field_of(part: Record) -> str:
+    match part.get("type"):
+        case "tool_use" | "toolCall" | "tool_call" | "function_call":
+            return "tool_calls"
+        case "tool_result" | "toolResult" | "function_call_output":
+            return "tool_results"
+        case _:
+            return "attachments"
+
+
+def _moment(value: Json) -> datetime | None:
+    try:
+        if isinstance(value, str):
+            return datetime.fromisoformat(value.strip())
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS else value, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
+
+
+def _mapping(value: Json) -> Record:
+    return value if isinstance(value, dict) else {} if value is None else {"meta": value}
+
+
+def _sequence(value: Json) -> Iterable[Json]:
+    return value if isinstance(value, list) else () if value is None else (value,)
+
+
+def _whole_number(value: Json) -> int | None:
+    return round(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def with_id(turn: Turn, identifier: str) -> Turn:
+    """The turn under another id."""
+    return msgspec.structs.replace(turn, id=identifier)
