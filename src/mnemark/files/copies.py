@@ -4,11 +4,15 @@ Only names and bytes are looked at; acting on the plan is the caller's. A traili
 browsers and file managers name ordinary copies so.
 """
 
+import bisect
 import re
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Literal
 
 import msgspec
+
+from mnemark.files import ids, jsonl
 
 Tool = Literal["syncthing", "mnemark", "dropbox", "nextcloud"]
 
@@ -81,3 +85,54 @@ def has_merge_markers(text: str) -> bool:
                 return True
             marker = following
     return False
+
+
+def merge_jsonl(ours: bytes, theirs: bytes) -> bytes:
+    """The union of two copies of one append-only log: no record of either is lost, none appears twice.
+
+    Records are ordered by their ULID, else by their `time`. Where one id has two contents, both stay. Lines
+    that are no records (torn, blank id, other programs') stay behind the record they followed; only a torn
+    line whose whole is there as well is left out. The order of the arguments does not matter, and merging
+    again changes nothing.
+
+    A tombstone is a record like any other: what one side has erased comes back if the other still holds it,
+    so apply the journal's tombstones after merging.
+    """
+    lines = _keyed(ours) | _keyed(theirs)
+    whole = sorted(line for _, _, line in lines)
+    kept = [line for _, _, line in sorted(lines) if not _torn(line, whole)]
+    return b"".join(line + b"\n" for line in kept)
+
+
+def _keyed(data: bytes) -> set[tuple[str, bool, bytes]]:
+    """Each line with its place: (ULID-like key, whether it only follows that record, bytes)."""
+    keyed = set()
+    last = ""
+    for line in data.split(b"\n"):
+        clean = line.removesuffix(b"\r")
+        if not clean.strip():
+            continue
+        key = _key(clean)
+        last = last if key is None else key
+        keyed.add((last, key is None, clean))
+    return keyed
+
+
+def _key(line: bytes) -> str | None:
+    record = jsonl.decode(line) or {}
+    identifier, time = record.get("id"), record.get("time")
+    if isinstance(identifier, str) and ids.is_id(identifier):
+        return identifier
+    if not isinstance(time, str):
+        return None
+    try:
+        # Only the moment counts: records of one moment are then ordered by their bytes.
+        return ids.derived_id(b"", datetime.fromisoformat(time))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _torn(line: bytes, whole: list[bytes]) -> bool:
+    """Whether `line` is only the beginning of another; `whole` is sorted."""
+    following = bisect.bisect_right(whole, line)
+    return following < len(whole) and whole[following].startswith(line) and jsonl.decode(line) is None

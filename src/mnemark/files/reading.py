@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.files.scan import Entry, stat_entry
 from mnemark.types import Problem
 
@@ -18,14 +18,8 @@ READ_LIMIT = 16 * 1024 * 1024
 """Bytes; a larger text file is reported and skipped. Sessions are read by line and have no such limit."""
 
 _TRIES = 3
-# Windows has neither flag, and opens neither pipes nor links to them by such names.
-_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_BINARY", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-)
+# A pipe opened without O_NONBLOCK waits for its other end. Windows has neither.
+_FLAGS = os.O_RDONLY | platform.OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0)
 # Longest marks first: the UTF-32 little-endian one begins with the UTF-16 one.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -1,0 +1,163 @@
+"""Copies left by syncing tools: which names are copies, and that merging logs loses nothing."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemark.files import ids
+from mnemark.files.copies import Copy, copy_of, has_merge_markers, merge_jsonl, plan_copies
+
+
+@pytest.mark.parametrize(
+    ("name", "original", "tool"),
+    [
+        ("MEMORY.sync-conflict-20260213-101500-ABCDEF7.md", "MEMORY.md", "syncthing"),
+        ("a.b.sync-conflict-20260213-101500-ABCDEF7.jsonl", "a.b.jsonl", "syncthing"),
+        ("README.sync-conflict-20260213-101500-ABCDEF7", "README", "syncthing"),
+        ("MEMORY.conflict-20260213T101500-01JABCDEF.md", "MEMORY.md", "mnemark"),
+        ("MEMORY (Ann's conflicted copy 2026-02-13).md", "MEMORY.md", "dropbox"),
+        ("计划 (conflicted copy 2026-02-13 101500).md", "计划.md", "dropbox"),
+        ("MEMORY (Case Conflicted Copy).md", "MEMORY.md", "dropbox"),
+        ("MEMORY_conflict-20260213-101500.md", "MEMORY.md", "nextcloud"),
+        (
+            "a.sync-conflict-20260213-101500-ABCDEF7.sync-conflict-20260214-101500-ABCDEF7.md",
+            "a.md",
+            "syncthing",
+        ),
+    ],
+)
+def test_a_conflict_copy_names_its_original(name: str, original: str, tool: str) -> None:
+    assert copy_of(name) == (original, tool)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "MEMORY (1).md",
+        "MEMORY.md",
+        "conflict.md",
+        "how-to-solve-a-conflict.md",
+        "Conflict (2026).md",
+        ".conflict-x.md",
+    ],
+)
+def test_other_names_are_not(name: str) -> None:
+    assert copy_of(name) is None
+
+
+def test_the_plan_names_each_copy_with_where_it_belongs() -> None:
+    paths = [
+        "memory/b.sync-conflict-20260213-101500-ABCDEF7.md",
+        "memory/b.md",
+        "sessions/a.sync-conflict-20260213-101500-ABCDEF7.jsonl",
+        "MEMORY (Ann's conflicted copy 2026-02-13).md",
+    ]
+    assert plan_copies(paths) == [
+        Copy(paths[3], "MEMORY.md", "markdown", "dropbox"),
+        Copy(paths[0], "memory/b.md", "markdown", "syncthing"),
+        Copy(paths[2], "sessions/a.jsonl", "jsonl", "syncthing"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main\n", True),
+        ("a\r\n<<<<<<< HEAD\r\nb\r\n=======\r\nc\r\n>>>>>>> main\r\n", True),
+        ("<<<<<<< HEAD\nb\n||||||| base\nx\n=======\nc\n>>>>>>> main", True),
+        ("Heading\n=======\ntext\n", False),
+        ("<<<<<<< HEAD\nno end\n=======\n", False),
+        (">>>>>>> a\n=======\n<<<<<<< b\n", False),
+        ("  <<<<<<< HEAD\n=======\n>>>>>>> x\n", False),
+        ("<<<<<<<<<<<\n==========\n>>>>>>>>>>\n", False),
+        ("", False),
+    ],
+)
+def test_merge_markers(text: str, *, expected: bool) -> None:
+    assert has_merge_markers(text) is expected
+
+
+def line(identifier: str | None, content: str = "", **more: str) -> bytes:
+    return json.dumps(({"id": identifier} if identifier else {}) | {"content": content} | more).encode()
+
+
+EARLY, MIDDLE, LATE = (f"01J{digit}{'0' * 22}" for digit in "123")
+
+
+def test_two_machines_turns_are_joined_in_the_order_they_were_made() -> None:
+    ours = line(EARLY, "one") + b"\n" + line(LATE, "three") + b"\n"
+    theirs = line(EARLY, "one") + b"\n" + line(MIDDLE, "two") + b"\n"
+    assert merge_jsonl(ours, theirs).splitlines() == [
+        line(EARLY, "one"),
+        line(MIDDLE, "two"),
+        line(LATE, "three"),
+    ]
+
+
+def test_records_without_a_ulid_are_ordered_by_their_time() -> None:
+    first = line(None, "a", time="2024-01-01T09:00:00+08:00")
+    second = line("x-1", "b", time="2024-01-01T02:00:00Z")
+    later = line(ids.derived_id(b"c", None).replace("0", "7", 1), "c")
+    assert merge_jsonl(later + b"\n" + second, first).splitlines() == [first, second, later]
+
+
+def test_two_contents_of_one_id_both_stay() -> None:
+    assert merge_jsonl(line(EARLY, "a"), line(EARLY, "b")).splitlines() == [
+        line(EARLY, "a"),
+        line(EARLY, "b"),
+    ]
+
+
+def test_lines_of_other_programs_stay_where_they_were() -> None:
+    ours = b"// header\n" + line(EARLY) + b"\n{broken\n" + line(LATE) + b"\n"
+    assert merge_jsonl(ours, line(MIDDLE)).splitlines() == [
+        b"// header",
+        line(EARLY),
+        b"{broken",
+        line(MIDDLE),
+        line(LATE),
+    ]
+
+
+def test_a_torn_line_goes_when_the_other_copy_has_the_whole_and_stays_otherwise() -> None:
+    whole = line(EARLY, "hello")
+    assert merge_jsonl(whole, whole[:20]) == whole + b"\n"
+    assert merge_jsonl(line(LATE), whole[:20]).splitlines() == [whole[:20], line(LATE)]
+
+
+def test_line_ends_changed_by_git_make_no_new_records() -> None:
+    unix = line(EARLY) + b"\n" + line(LATE) + b"\n"
+    assert merge_jsonl(unix, unix.replace(b"\n", b"\r\n")) == unix
+
+
+records = st.builds(
+    line,
+    st.sampled_from([EARLY, MIDDLE, LATE, "not-a-ulid", None]),
+    st.text(max_size=3),
+    time=st.sampled_from(["2026-02-13", "2026-02-13T10:00:00Z", "no time", "9999-12-31T23:59:59-14:00"]),
+)
+logs = st.lists(records | st.binary(max_size=4) | records.map(lambda data: data[:9]), max_size=6).map(
+    b"\n".join
+)
+
+
+def lines_of(data: bytes) -> set[bytes]:
+    return {part.removesuffix(b"\r") for part in data.split(b"\n") if part.strip()}
+
+
+@given(logs, logs)
+def test_merging_keeps_every_whole_record_and_invents_none(ours: bytes, theirs: bytes) -> None:
+    both, merged = lines_of(ours) | lines_of(theirs), lines_of(merge_jsonl(ours, theirs))
+    assert merged <= both
+    for lost in both - merged:
+        assert any(kept.startswith(lost) for kept in merged)
+
+
+@given(logs, logs, logs)
+def test_merging_is_one_union_whoever_comes_first(a: bytes, b: bytes, c: bytes) -> None:
+    merged = merge_jsonl(a, b)
+    assert merged == merge_jsonl(b, a)
+    assert merge_jsonl(merged, b) == merged
+    assert merge_jsonl(merged, c) == merge_jsonl(a, merge_jsonl(b, c))
