@@ -94,7 +94,12 @@ def index_terms(text: str) -> Terms:
         elif word == _OTHER:
             _index_others((next(place),), words, parts)
     known = {*words, _OTHER, " "}
-    parts += [word for word in _jieba().cut_all(line) if word not in known]
+    inside = _jieba().cut_all(line)
+    parts += [word for word in inside if word not in known]
+    # A character that is no word by itself in the dictionary (the first of 蓇葖) must be found alone, too.
+    alone = set(line).difference(known, inside)
+    if alone:
+        parts += [character for character in line if character in alone]
     return Terms(words, parts)
 
 
