@@ -1,0 +1,328 @@
+"""The one configuration file: `mnemark.toml`, and what an existing agent's `config.json` already says.
+
+Everything has a default; a workspace needs no file at all. In `mnemark.toml` a mistake is an error that
+names the fix. A `config.json` belongs to another program, so nothing in it is an error: what it says about
+memory is taken over through one table (`_SEEDS`), what has no meaning here is reported.
+"""
+
+import difflib
+import json
+import math
+import re
+import zoneinfo
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from mnemark.errors import ConfigError
+from mnemark.files import layout
+from mnemark.types import Problem
+
+FOREIGN = "config.json"
+
+_EMBEDDERS = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
+_MOUNT_NAMES = r"^[\w.-]+$"
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All settings. What each one does for a user is in `docs/configuration.md`."""
+
+    owner: str = ""
+    """Name of the person whose memory this is."""
+    timezone: str = ""
+    """IANA name, such as "Asia/Shanghai", for "yesterday" and dated notes; empty: the machine's."""
+
+    passage_tokens: Annotated[int, Meta(ge=32, le=2048)] = 256
+    """Longest passage, in estimated tokens."""
+    ignore: tuple[str, ...] = ()
+    """Shell patterns of files that are not memory (see `scan`)."""
+    mounts: dict[Annotated[str, Meta(pattern=_MOUNT_NAMES)], str] = {}
+    """Folders of others, read only: name to path, absolute, from home (`~`) or from the workspace."""
+    redact: tuple[str, ...] = ()
+    """Regular expressions of further secrets, beside the built-in ones."""
+    retention_days: Annotated[int, Meta(ge=0)] = 0
+    """Age in days at which turns and observations are archived; 0 keeps all."""
+
+    embedder: Annotated[str, Meta(pattern=_EMBEDDERS)] = "bundled"
+    """"bundled", "hashing", "none", "fastembed:MODEL" or "api:MODEL"."""
+    embedder_url: str = ""
+    """Base address of an OpenAI-compatible interface, for "api:MODEL"."""
+    embedder_key_env: str = "MNEMARK_EMBEDDER_KEY"
+    """Name of the environment variable that holds the key; the key itself is never in a file."""
+    embedder_dimension: Annotated[int, Meta(ge=0, le=8192)] = 0
+    """Dimension to ask the model for; 0: its own."""
+    vector_store: Literal["exact", "sqlite-vec"] = "exact"
+    """Where vectors are compared."""
+
+    preset: Literal["default", "nanobot", "nanocrab", "openakita"] = "default"
+    """Weights by which routes are fused and ranked."""
+    recall_hits: Annotated[int, Meta(ge=1, le=100)] = 8
+    """Hits a search returns."""
+    recall_budget: Annotated[int, Meta(ge=50)] = 800
+    """Tokens of the recall block."""
+    recall_deadline_ms: Annotated[int, Meta(ge=1)] = 150
+    """Milliseconds after which recall answers with what is ready."""
+    brief_tokens: Annotated[int, Meta(ge=10)] = 60
+    """Tokens of one brief row."""
+
+    consolidate_at: Annotated[str, Meta(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = "03:00"
+    """Time of day of the nightly consolidation; empty: never by itself."""
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """A configuration and what its reader should know."""
+
+    config: Config
+    problems: tuple[Problem, ...] = ()
+    """Keys of a `config.json` that mean nothing here, and keys in it that hold a secret."""
+
+
+_FIELDS = {field.name: field for field in msgspec.structs.fields(Config)}
+
+Setting = tuple[str, Any]
+Convert = Callable[[Any], Setting | str]
+"""From another program's value to (field, value), or to the reason why it is not taken over."""
+
+
+def load(root: Path) -> Config:
+    """The workspace's configuration: defaults, then `config.json`, then `mnemark.toml`.
+
+    Raises:
+        ConfigError: `mnemark.toml` is no TOML, or has an unknown key or a wrong value.
+    """
+    return load_reported(root).config
+
+
+def load_reported(root: Path) -> Loaded:
+    """As `load`, with the problems found in `config.json`."""
+    foreign, problems = _read_foreign(root / FOREIGN)
+    config = Config(**(foreign | _read_own(root / layout.CONFIG)))
+    return Loaded(config, tuple(problems))
+
+
+def mounted(root: Path, config: Config) -> dict[str, Path]:
+    """The mounts with their absolute paths, whether or not the folders exist."""
+    return {name: root / Path(path).expanduser() for name, path in config.mounts.items()}
+
+
+def _read_own(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        data = tomllib.loads(path.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigError(f"{path.name} cannot be read: {error}. Correct it, or move it away.") from error
+    settings: dict[str, Any] = {}
+    for key, value in _flat(data):
+        found = _own_setting(key, value)
+        wrong = found if isinstance(found, str) else _why_wrong(*found)
+        if isinstance(found, str) or wrong:
+            raise ConfigError(f"{path.name}: {key}: {wrong}")
+        settings[found[0]] = _typed(*found)
+    return settings
+
+
+def _own_setting(key: str, value: Any) -> Setting | str:
+    """What a key of `mnemark.toml` sets, or what is wrong with it."""
+    name = _own_name(key)
+    if name is not None:
+        return name, value
+    return _SEEDS[key](value) if key in _SEEDS else f"there is no such key. {_nearest(key)}"
+
+
+def _read_foreign(path: Path) -> tuple[dict[str, Any], list[Problem]]:
+    try:
+        data = json.loads(path.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        return {}, []
+    except (ValueError, RecursionError, OSError) as error:
+        return {}, [Problem(path.name, f"cannot be read and is left out: {error}", skipped=False)]
+    settings: dict[str, Any] = {}
+    reasons: list[str] = []
+    others: dict[str, None] = {}
+    # The table's order decides, not the file's: a later row knows better.
+    pairs = dict(_flat(data if isinstance(data, dict) else {}))
+    for key in sorted(pairs, key=_rank):
+        found = _foreign_setting(key, pairs[key])
+        if isinstance(found, str):
+            reasons.append(f"{key}: {found}")
+        elif found is None:
+            others[key.split(".")[0]] = None
+        else:
+            settings[found[0]] = found[1]
+    if others and (settings or reasons):
+        reasons.append(f"belongs to other programs and is left out: {', '.join(others)}")
+    return settings, [Problem(path.name, reason, skipped=False) for reason in reasons]
+
+
+def _foreign_setting(key: str, value: Any) -> Setting | str | None:
+    """What a key of `config.json` sets, why it sets nothing, or None if it is no memory setting."""
+    if key in _SEEDS:
+        found = _SEEDS[key](value)
+        if isinstance(found, str):
+            return found
+        name, value = found
+    elif "." in key and (own := _own_name(key)) is not None:
+        name = own
+    elif key.startswith("memory."):
+        return "has no meaning here and is left out"
+    else:
+        return None
+    wrong = _why_wrong(name, value)
+    return f"left out: {wrong}" if wrong else (name, _typed(name, value))
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys in snake case; a table that is itself a value (`mounts`) stays whole."""
+    for raw, value in data.items():
+        key = prefix + _snake(raw)
+        if isinstance(value, dict) and _own_name(key) is None:
+            yield from _flat(value, f"{key}.")
+        else:
+            yield key, value
+
+
+def _snake(key: str) -> str:
+    """`recallBudget` and `recall-budget` as `recall_budget`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
+
+
+def _own_name(key: str) -> str | None:
+    """The field a dotted key names, with or without one of the section names `memory` and `mnemark`."""
+    name = key.removeprefix("memory.").removeprefix("mnemark.")
+    return name if name in _FIELDS else None
+
+
+def _nearest(key: str) -> str:
+    known = [*_FIELDS, *(seed for seed in _SEEDS if "." in key)]
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return f"Did you mean {close[0]!r}?" if close else f"Keys are: {', '.join(_FIELDS)}."
+
+
+def _typed(name: str, value: Any) -> Any:
+    return msgspec.convert(value, _FIELDS[name].type)
+
+
+def _why_wrong(name: str, value: Any) -> str | None:
+    """What is wrong with a value, and a right one."""
+    field = _FIELDS[name]
+    default = msgspec.json.encode(field.default if field.default is not msgspec.NODEFAULT else {}).decode()
+    try:
+        _typed(name, value)
+        _check(name, value)
+    except (msgspec.ValidationError, ValueError) as error:
+        return f"{str(error).replace('`', '')}; the default is {default}."
+    return None
+
+
+def _check(name: str, value: Any) -> None:
+    """What a type cannot say. Raises ValueError."""
+    if name == "timezone" and value:
+        try:
+            zoneinfo.ZoneInfo(value)
+        except (zoneinfo.ZoneInfoNotFoundError, OSError) as error:
+            raise ValueError(f"no time zone is called {value!r}, write for example Europe/Berlin") from error
+    if name == "redact":
+        for pattern in value:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression ({error})") from error
+
+
+# What other programs' keys mean here.
+
+
+def _as(name: str) -> Convert:
+    return lambda value: (name, value)
+
+
+def _scaled(name: str, factor: float) -> Convert:
+    def convert(value: Any) -> Setting | str:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            return "is not a number"
+        return name, round(value * factor)
+
+    return convert
+
+
+def _fixed(usual: float) -> Convert:
+    """A weight of a formula: the preset has it, and only as it was designed."""
+
+    def convert(value: Any) -> Setting | str:
+        return ("preset", "nanobot") if value == usual else f"the preset 'nanobot' fixes it at {usual}"
+
+    return convert
+
+
+def _model(value: Any) -> Setting | str:
+    if not isinstance(value, str) or not value:
+        return "is not the name of a model"
+    if value == "multilingual":
+        return "embedder", "bundled"
+    return "embedder", f"{'api' if value.startswith('text-embedding') else 'fastembed'}:{value}"
+
+
+def _online_model(value: Any) -> Setting | str:
+    return ("embedder", f"api:{value}") if isinstance(value, str) and value else "is not the name of a model"
+
+
+def _chosen(name: str, values: Mapping[str, str]) -> Convert:
+    def convert(value: Any) -> Setting | str:
+        if isinstance(value, str) and value in values:
+            return name, values[value]
+        return f"is none of {', '.join(values)}"
+
+    return convert
+
+
+def _means_nothing(why: str) -> Convert:
+    return lambda _: why
+
+
+_UNUSED = _means_nothing("has no meaning here and is left out")
+_SECRET = _means_nothing(
+    "is a secret and not read; put it in an environment variable and name that in embedder_key_env"
+)
+
+_SEEDS: dict[str, Convert] = {
+    # nanobot
+    "memory.embedding_model": _model,
+    "memory.recall_timeout": _scaled("recall_deadline_ms", 1000),  # seconds
+    "memory.recall_top_k": _as("recall_hits"),
+    "memory.max_context_tokens": _as("recall_budget"),
+    "memory.chunk_max_tokens": _as("passage_tokens"),
+    "memory.vector_weight": _fixed(0.6),
+    "memory.fts_weight": _fixed(0.4),
+    "memory.observation_max_age_days": _means_nothing(
+        "is left out: it is about observations alone; retention_days is about turns and observations"
+    ),
+    "memory.retrieval.limit": _as("recall_hits"),
+    "memory.retrieval.rrf_k": _fixed(60),
+    "memory.retrieval.max_context_chars": _scaled("recall_budget", 0.25),  # about four characters a token
+    "memory.enabled": _UNUSED,
+    "memory.db_path": _means_nothing("is left out: the index lies in .mnemark"),
+    # OpenAkita
+    "embedding_api_key": _SECRET,
+    "embedding_api_model": _online_model,
+    "embedding_api_provider": _chosen(
+        "embedder_url",
+        {
+            "dashscope": "https://dashscope.aliyuncs.com/compatible-mode/v1",
+            "openai": "https://api.openai.com/v1",
+        },
+    ),
+    # Last, because a model may be named although the search does without.
+    "search_backend": lambda value: ("embedder", "none") if value == "fts5" else _UNUSED(value),
+}
+_ORDER = {key: rank for rank, key in enumerate(_SEEDS)}
+
+
+def _rank(key: str) -> int:
+    """Place in the table; keys that are our own come last and win."""
+    return _ORDER.get(key, len(_ORDER))

@@ -1,0 +1,225 @@
+"""What a configuration file says, and that a mistake in it names its own fix."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from mnemark.errors import ConfigError
+from mnemark.files import layout
+from mnemark.files.config import Config, load, load_reported, mounted
+
+
+def own(root: Path, text: str) -> None:
+    (root / "mnemark.toml").write_text(text, encoding="utf-8")
+
+
+def foreign(root: Path, data: Any) -> None:
+    (root / "config.json").write_text(json.dumps(data), encoding="utf-8")
+
+
+def reasons(root: Path) -> str:
+    return "\n".join(problem.reason for problem in load_reported(root).problems)
+
+
+def test_no_file_means_the_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path) == Config()
+    layout.init(tmp_path)
+    assert load(tmp_path) == Config()
+
+
+def test_each_setting_is_read(tmp_path: Path) -> None:
+    own(
+        tmp_path,
+        """
+        owner = "安"
+        timezone = "Asia/Shanghai"
+        ignore = ["drafts/"]
+        redact = ['EMP-\\d{6}']
+        embedder = "fastembed:BAAI/bge-small-zh-v1.5"
+        vector_store = "sqlite-vec"
+        preset = "nanocrab"
+        recall_budget = 600
+        consolidate_at = ""
+        [mounts]
+        team = "shared/notes"
+        """,
+    )
+    config = load(tmp_path)
+    assert config == Config(
+        owner="安",
+        timezone="Asia/Shanghai",
+        ignore=("drafts/",),
+        redact=(r"EMP-\d{6}",),
+        embedder="fastembed:BAAI/bge-small-zh-v1.5",
+        vector_store="sqlite-vec",
+        preset="nanocrab",
+        recall_budget=600,
+        consolidate_at="",
+        mounts={"team": "shared/notes"},
+    )
+    assert mounted(tmp_path, config) == {"team": tmp_path / "shared/notes"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "recallBudget = 600",
+        "[memory]\nrecallBudget = 600",
+        "[mnemark]\nrecall_budget = 600",
+        "recall-budget = 600",
+    ],
+)
+def test_other_spellings_are_accepted(tmp_path: Path, text: str) -> None:
+    own(tmp_path, text)
+    assert load(tmp_path).recall_budget == 600
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "recall_budgt = 1",
+            r"mnemark.toml: recall_budgt: there is no such key. Did you mean 'recall_budget'\?",
+        ),
+        ("qqq = 1", r"qqq: .*Keys are: owner"),
+        ("[recall]\nx = 1", r"recall.x: there is no such key"),
+        ('recall_budget = "many"', r"recall_budget: Expected int.*the default is 800"),
+        ("recall_budget = 1", r"recall_budget: .*>= 50"),
+        ("recall_budget = 1.5", r"recall_budget: "),
+        ("recall_budget = true", r"recall_budget: "),
+        ('embedder = "magic"', r"embedder: .*the default is \"bundled\""),
+        ('embedder = "api:"', r"embedder: "),
+        ('preset = "best"', r"preset: Invalid enum value 'best'"),
+        ('timezone = "Middle/Earth"', r"timezone: no time zone is called 'Middle/Earth'"),
+        ('timezone = "../etc/passwd"', r"timezone: "),
+        ('redact = ["("]', r"redact: '\(' is no regular expression"),
+        ('ignore = "drafts"', r"ignore: Expected array"),
+        ("mounts = 1", r"mounts: Expected object"),
+        ('[mounts]\n"a/b" = "x"', r"mounts: "),
+        ('consolidate_at = "25:00"', r"consolidate_at: "),
+        ('embedding_api_key = "sk-1"', r"embedding_api_key: is a secret"),
+        ("a = \nb = 1", r"mnemark.toml cannot be read: .*line 1"),
+    ],
+)
+def test_a_mistake_names_file_key_and_fix(tmp_path: Path, text: str, told: str) -> None:
+    own(tmp_path, text)
+    with pytest.raises(ConfigError, match=told) as caught:
+        load(tmp_path)
+    assert "mnemark.toml" in str(caught.value)
+    assert "sk-1" not in str(caught.value)
+
+
+def test_a_file_from_a_windows_editor_is_read(tmp_path: Path) -> None:
+    (tmp_path / "mnemark.toml").write_bytes("\ufeffrecall_budget = 600\r\n".encode())
+    assert load(tmp_path).recall_budget == 600
+
+
+@pytest.mark.parametrize("data", [b"owner = \xff", b'owner = "\xff"'])
+def test_a_file_that_is_no_text_is_an_error(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "mnemark.toml").write_bytes(data)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load(tmp_path)
+
+
+def test_an_existing_nanobot_configuration_is_taken_over(tmp_path: Path) -> None:
+    foreign(
+        tmp_path,
+        {
+            "agents": {"defaults": {"model": "x"}},
+            "memory": {
+                "enabled": True,
+                "embeddingModel": "BAAI/bge-small-zh-v1.5",
+                "recallTimeout": 0.25,
+                "maxContextTokens": 500,
+                "chunkMaxTokens": 128,
+                "enableSummaries": True,
+                "retrieval": {"limit": 5, "rrfK": 60, "scoreHigh": 0.6},
+            },
+        },
+    )
+    assert load(tmp_path) == Config(
+        embedder="fastembed:BAAI/bge-small-zh-v1.5",
+        recall_deadline_ms=250,
+        recall_budget=500,
+        passage_tokens=128,
+        recall_hits=5,
+        preset="nanobot",
+    )
+    told = reasons(tmp_path)
+    for key in ("memory.enable_summaries", "memory.retrieval.score_high", "agents"):
+        assert key in told
+
+
+def test_snake_case_says_the_same(tmp_path: Path) -> None:
+    foreign(tmp_path, {"memory": {"embedding_model": "multilingual", "max_context_tokens": 500}})
+    assert load(tmp_path) == Config(recall_budget=500)
+
+
+def test_an_existing_openakita_configuration_is_taken_over(tmp_path: Path) -> None:
+    settings = {
+        "embedding_api_provider": "dashscope",
+        "embedding_api_model": "text-embedding-v3",
+        "embedding_api_key": "sk-secret",
+        "search_backend": "api_embedding",
+    }
+    foreign(tmp_path, settings)
+    config = load(tmp_path)
+    assert config.embedder == "api:text-embedding-v3"
+    assert config.embedder_url.startswith("https://dashscope")
+    assert "environment variable" in reasons(tmp_path)
+    assert "sk-secret" not in reasons(tmp_path)
+    foreign(tmp_path, settings | {"search_backend": "fts5"})
+    assert load(tmp_path).embedder == "none"
+
+
+def test_weights_of_ones_own_are_reported_not_dropped_silently(tmp_path: Path) -> None:
+    foreign(tmp_path, {"memory": {"vectorWeight": 0.9}})
+    assert load(tmp_path).preset == "default"
+    assert "fixes it at 0.6" in reasons(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{"memory": "512m"}, {"scripts": {}, "timezone": "Mars"}, [1, 2], None, {"owner": 3}],
+)
+def test_another_programs_file_is_left_in_peace(tmp_path: Path, data: Any) -> None:
+    foreign(tmp_path, data)
+    assert load_reported(tmp_path).config == Config()
+    assert reasons(tmp_path) == ""
+
+
+@pytest.mark.parametrize("text", ["{", "\xff", "[" * 100_000])
+def test_a_broken_config_json_is_reported(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.json").write_text(text, encoding="latin-1")
+    assert load_reported(tmp_path).config == Config()
+    assert "cannot be read" in reasons(tmp_path)
+
+
+@pytest.mark.parametrize("value", ["many", True, None, [], -5, 1e400])
+def test_a_wrong_value_in_config_json_is_reported_and_left_out(tmp_path: Path, value: Any) -> None:
+    foreign(
+        tmp_path, {"memory": {"maxContextTokens": value, "recallTimeout": value, "embeddingModel": [value]}}
+    )
+    assert load(tmp_path) == Config()
+    assert reasons(tmp_path).count("memory.") == 3
+
+
+def test_mnemark_toml_wins_over_config_json(tmp_path: Path) -> None:
+    foreign(tmp_path, {"memory": {"maxContextTokens": 500, "recallTopK": 3}})
+    own(tmp_path, "recall_budget = 600")
+    assert load(tmp_path) == Config(recall_budget=600, recall_hits=3)
+
+
+def test_the_documentation_lists_every_setting_with_its_default() -> None:
+    text = (Path(__file__).parents[2] / "docs/configuration.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(\w+)` \| `(.*?)` \|", text, re.MULTILINE))
+    fields = msgspec.structs.fields(Config)
+    defaults = {
+        field.name: json.dumps(msgspec.to_builtins(getattr(Config(), field.name))) for field in fields
+    }
+    assert listed == defaults
+    assert len(fields) <= 20
