@@ -106,7 +106,7 @@ class View:
         return len(self.scales)
 
     def committed(self) -> int:
-        """Rows committed by now, as the mapped header says; more than `count` where the file was cut short."""
+        """Rows committed by now, says the mapped header; more than `count` where the file was cut short."""
         return 0 if self.buffer is None else int(_COMMITTED.unpack_from(self.buffer, COMMITTED_AT)[0])
 
     def words(self, start: int) -> Words:

@@ -1,0 +1,283 @@
+"""Embeddings from any server that speaks OpenAI's `/embeddings`: OpenAI, DashScope, Ollama and others."""
+
+import base64
+import binascii
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from urllib.parse import urlsplit
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemark.embed.api_http import Limits, Poster, Refused
+from mnemark.embed.base import EmbedderUnavailable
+from mnemark.errors import ConfigError
+
+_OPENAI = "https://api.openai.com/v1"
+_KNOWN_DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+    "text-embedding-v1": 1536,
+    "text-embedding-v2": 1536,
+    "text-embedding-v3": 1024,
+    "text-embedding-v4": 1024,
+}
+"""What these models send unless told otherwise, so that the name is known while the server is away."""
+_BATCH = 64
+_SMALL_BATCHES = {"aliyuncs.com": 10}
+"""Hosts, by the end of their name, that take fewer texts a request. DashScope documents 10 for its
+text-embedding-v3 and -v4 models."""
+_BATCH_CHARACTERS = 100_000
+"""About as many tokens in Chinese; OpenAI takes 300,000 tokens a request."""
+_TOO_MUCH = frozenset({400, 413, 422})
+"""Answers that can mean "fewer texts at a time, please"."""
+
+
+class _Item(msgspec.Struct):
+    embedding: list[float] | str
+    index: int | None = None
+
+
+class _Reply(msgspec.Struct):
+    data: list[_Item]
+
+
+class ApiEmbedder:
+    """Asks an OpenAI-compatible server. Building it does not connect.
+
+    Args:
+        model: the server's name for the model.
+        url: base URL, with `/v1` where the server has one; None for OpenAI's.
+        key_env: name of the environment variable with the API key, read at each request; None for no key.
+        dimension: sent with each request, for models that can shorten their vectors; None for the model's
+            own, which is asked from the server when first needed, unless known.
+        limits: attempts and deadlines.
+
+    Raises:
+        ConfigError: the URL is not one, or carries a password or query.
+    """
+
+    semantic = True
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        url: str | None = None,
+        key_env: str | None = None,
+        dimension: int | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.model = model
+        self._base = _checked(url or _OPENAI)
+        self._key_env = key_env
+        self._asked = dimension
+        self._dimension = dimension or _KNOWN_DIMENSIONS.get(model)
+        self._limits = limits or Limits()
+        self._poster = Poster(f"{self._base}/embeddings", self._limits)
+        host = urlsplit(self._base).hostname or ""
+        small = (size for end, size in _SMALL_BATCHES.items() if host.endswith(end))
+        self._batch = next(small, _BATCH)
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"ApiEmbedder({self.model!r}, url={self._base!r})"
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors; asks the server once where neither configuration nor table knows."""
+        if self._dimension is None:
+            # One question at a time; who waits finds the answer there.
+            with self._lock:
+                if self._dimension is None:
+                    self._dimension = self._embed(["dimension"], self._limits.query).shape[1]
+        return self._dimension
+
+    @property
+    def name(self) -> str:
+        """`api-HOST-MODEL-DIMENSION-HASH`; the hash covers the whole URL and the exact model name."""
+        dimension = self.dimension
+        identity = "\0".join([self._base, self.model, str(dimension)])
+        digest = blake2b(identity.encode(), digest_size=5).hexdigest()
+        host = urlsplit(self._base).hostname or ""
+        slug = re.sub(r"[^a-z0-9.]+", "-", f"{host}-{self.model}".lower()).strip("-")
+        return f"api-{slug[:80]}-{dimension}-{digest}"
+
+    def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed `texts` in batches: float32 (len(texts), dimension); blank texts are not sent and stay zero.
+
+        Raises:
+            EmbedderUnavailable: the server did not give every vector in time.
+        """
+        return self._rows(texts, self._limits.passages)
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        """Embed one question: float32 (dimension,).
+
+        Raises:
+            EmbedderUnavailable: the server did not answer in time.
+        """
+        vector: NDArray[np.float32] = self._rows([text], self._limits.query)[0]
+        return vector
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._poster.close()
+
+    def _rows(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
+        spoken = [place for place, text in enumerate(texts) if text.strip()]
+        vectors = self._embed([texts[place] for place in spoken], seconds) if spoken else None
+        matrix = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        if vectors is not None:
+            matrix[spoken] = vectors
+        return matrix
+
+    def _embed(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
+        """Unit vectors of texts that are not blank, at least one."""
+        deadline = time.monotonic() + seconds
+        parts = [self._ask(batch, deadline) for batch in self._batches(texts)]
+        return np.vstack(parts)
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[Sequence[str]]:
+        start = 0
+        while start < len(texts):
+            end, size = start + 1, len(texts[start])
+            # The size is read anew for each batch: a refusal may have made it smaller meanwhile.
+            while end < len(texts) and end - start < self._batch:
+                size += len(texts[end])
+                if size > _BATCH_CHARACTERS:
+                    break
+                end += 1
+            yield texts[start:end]
+            start = end
+
+    def _ask(self, texts: Sequence[str], deadline: float) -> NDArray[np.float32]:
+        """One batch; in halves where the server refuses it as it is."""
+        body: dict[str, object] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
+        if self._asked is not None:
+            body["dimensions"] = self._asked
+        key = self._key()
+        headers = {"content-type": "application/json", "accept": "application/json"}
+        if key:
+            headers["authorization"] = f"Bearer {key}"
+        try:
+            content = self._poster.post(_encoded(body), headers, key, deadline)
+        except Refused as error:
+            if error.status in _TOO_MUCH and len(texts) > 1:
+                middle = len(texts) // 2
+                halves = [self._ask(texts[:middle], deadline), self._ask(texts[middle:], deadline)]
+                self._batch = max(1, min(self._batch, middle))
+                return np.vstack(halves)
+            raise EmbedderUnavailable(f"{error}; {self._fix(error.status)}") from None
+        return self._checked_matrix(content, len(texts))
+
+    def _checked_matrix(self, content: bytes, count: int) -> NDArray[np.float32]:
+        """The reply's vectors in the order of the texts, each of norm 1."""
+        try:
+            matrix = _matrix(msgspec.json.decode(content, type=_Reply).data, count)
+        except (msgspec.DecodeError, ValueError) as error:
+            raise EmbedderUnavailable(
+                f"{self._base} sent no valid embeddings for {self.model} ({error}); check that "
+                "the URL is the base of an OpenAI-compatible API and the model an embedding model"
+            ) from None
+        if self._dimension is None:
+            self._dimension = matrix.shape[1]
+        expected = self._dimension
+        if matrix.shape[1] != expected:
+            raise EmbedderUnavailable(
+                f"{self._base} sent {matrix.shape[1]} dimensions for {self.model}, expected {expected}; "
+                f"configure dimension {matrix.shape[1]} or a model that can shorten its vectors"
+            )
+        return matrix
+
+    def _key(self) -> str:
+        if self._key_env is None:
+            return ""
+        key = os.environ.get(self._key_env, "").strip()
+        if not key:
+            raise EmbedderUnavailable(f"no API key: set the environment variable {self._key_env}")
+        # The HTTP library would quote it in its complaint.
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise EmbedderUnavailable(
+                f"the API key in {self._key_env} has characters no key has; "
+                "set it again without spaces or line breaks"
+            )
+        return key
+
+    def _fix(self, status: int) -> str:
+        key = (
+            f"the key in {self._key_env}"
+            if self._key_env
+            else "whether it needs a key (key_env names its variable)"
+        )
+        return {
+            401: f"check {key}",
+            403: f"check {key}",
+            404: f"check the URL and that the server has the model {self.model}",
+            429: "check the account's credit",
+        }.get(status, f"check the model name {self.model}, the dimension and the length of the texts")
+
+
+def _checked(url: str) -> str:
+    """The base URL without a slash at its end; keys do not belong into it, as it appears in messages."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError("the embedder's url must be like https://host/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            f"the embedder's url must not carry a password or query; use {parts.scheme}://{parts.hostname}/… "
+            "and put the key into the environment variable that key_env names"
+        )
+    return url.rstrip("/").removesuffix("/embeddings")
+
+
+def _encoded(body: dict[str, object]) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:
+        # Lone surrogates, from file names that are no text, have no UTF-8 form.
+        texts = [text.encode("utf-8", "replace").decode() for text in body["input"]]  # type: ignore[attr-defined]
+        return msgspec.json.encode(body | {"input": texts})
+
+
+def _matrix(items: Sequence[_Item], count: int) -> NDArray[np.float32]:
+    """Check and order `items`, float32 (count, dimension), rows normalised.
+
+    Raises:
+        ValueError: count, order, lengths or values are wrong.
+    """
+    if len(items) != count:
+        raise ValueError(f"{len(items)} vectors for {count} texts")
+    places = [item.index for item in items if item.index is not None] or list(range(count))
+    if sorted(places) != list(range(count)):
+        raise ValueError("the vectors' indexes are not those of the texts")
+    rows = [_values(item.embedding) for item in items]
+    if len({len(row) for row in rows}) != 1 or not len(rows[0]):
+        raise ValueError("vectors of different lengths, or empty")
+    with np.errstate(over="ignore"):
+        found = np.array(rows, dtype=np.float32)
+    if not np.isfinite(found).all():
+        raise ValueError("values that are not finite")
+    if not found.any():
+        raise ValueError("only zeros")
+    matrix = np.empty_like(found)
+    matrix[places] = found
+    norms = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
+    unit: NDArray[np.float32] = (matrix / np.where(norms > 0, norms, 1)).astype(np.float32)
+    return unit
+
+
+def _values(embedding: list[float] | str) -> Sequence[float] | NDArray[np.float32]:
+    """Numbers as they are; base64 is little-endian float32 (some servers send it unasked)."""
+    if not isinstance(embedding, str):
+        return embedding
+    try:
+        return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
+    except binascii.Error:
+        raise ValueError("base64 that is none") from None
