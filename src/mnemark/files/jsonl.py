@@ -248,8 +248,11 @@ def rewrite(path: Path, change: Callable[[Line], bytes | None], *, timeout: floa
     return changed
 
 
-def write_new(path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True) -> None:
-    """Write a file that must not exist yet, with the permissions of `like`; removed again where it fails."""
+def write_new(path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True) -> int:
+    """Write a file that must not exist yet, with the permissions of `like`; removed again where it fails.
+
+    Returns its inode.
+    """
     fd = platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         if like is not None:
@@ -259,6 +262,7 @@ def write_new(path: Path, data: bytes, like: os.stat_result | None = None, *, du
             rest = rest[platform.FS.write(fd, rest) :]
         if durable:
             platform.FS.sync(fd)
+        return platform.inode_of(fd)
     except OSError:
         with suppress(OSError):  # the sweep at the next start removes it
             platform.FS.unlink(path)

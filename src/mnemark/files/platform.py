@@ -170,6 +170,11 @@ def size_of(fd: int) -> int:
     return os.fstat(fd).st_size
 
 
+def inode_of(fd: int) -> int:
+    """Number of an open file on its volume."""
+    return os.fstat(fd).st_ino
+
+
 def read_at(fd: int, offset: int, length: int) -> bytes:
     """Up to `length` bytes at `offset`; the position moves, which appending does not mind."""
     os.lseek(fd, offset, os.SEEK_SET)

@@ -1,0 +1,130 @@
+"""The journal: every acknowledged change that is not a turn, one file for each machine, read as one.
+
+A machine appends only to its own file, so that syncing a folder between machines never makes them conflict.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from mnemark.errors import UsageError
+from mnemark.files import jsonl, names, platform
+from mnemark.files.ids import new_id, time_of
+from mnemark.types import ORIGINS, Json, Origin, Problem
+
+FOLDER = "journal"
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One acknowledged change. `id` (a ULID) and `time` are filled in by `append` where they are left out."""
+
+    kind: str
+    """remember, supersede, forget, undo, tombstone, note, import, …"""
+    payload: Json = None
+    """Any JSON; what it means depends on `kind`."""
+    origin: Origin = "agent"
+    scope: str = ""
+    """Folder of whose memory it is (`users/ann`); empty for the root."""
+    id: str = ""
+    time: datetime | None = None
+    extra: Mapping[str, Json] = {}
+    """Keys of the line that this version does not know."""
+
+
+class JournalEntry(NamedTuple):
+    """A change and where it stands; go on later from `end` of the same `file`."""
+
+    file: str
+    offset: int
+    line: int
+    change: Change
+    end: int
+
+
+_KNOWN = frozenset(Change.__struct_fields__) - {"extra"}
+
+
+class Journal:
+    """The journal of the workspace `root`; `machine` names the file written (by default this machine's)."""
+
+    def __init__(self, root: Path, machine: str | None = None) -> None:
+        self.root = root
+        self.file = f"{machine or platform.machine_name()}.jsonl"
+        if Path(self.file).name != self.file or self.file.startswith("."):
+            raise UsageError(f"{machine!r} cannot name a machine; use letters, digits and '-'")
+
+    def append(self, change: Change) -> Change:
+        """Write a change and return it, id and time filled in, once on the disk. Errors as for turns."""
+        return self.append_many([change])[0]
+
+    def append_many(self, changes: Sequence[Change]) -> list[Change]:
+        """Write changes with one `fsync`: all of them are kept, or none."""
+        now = datetime.now(UTC).astimezone()
+        kept = [
+            msgspec.structs.replace(change, id=change.id or new_id(), time=change.time or now)
+            for change in changes
+        ]
+        path = names.inside(self.root, f"{FOLDER}/{self.file}")
+        jsonl.append_many(path, [_encode(change) for change in kept])
+        return kept
+
+    def read(
+        self,
+        offsets: Mapping[str, int] | None = None,
+        *,
+        problems: list[Problem] | None = None,
+    ) -> list[JournalEntry]:
+        """All machines' changes in the order of their ids; each file from its offset in `offsets` on.
+
+        A change that stands in two files (a copy made by syncing) is returned once.
+        """
+        folder = self.root / FOLDER
+        found: dict[str, JournalEntry] = {}
+        for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
+            name = path.name
+            start = (offsets or {}).get(name, 0)
+            for line, record in jsonl.records(path, start, problems=problems, name=f"{FOLDER}/{name}"):
+                change = _decode(record)
+                if change is not None:
+                    found.setdefault(
+                        change.id, JournalEntry(name, line.offset, line.number, change, line.end)
+                    )
+                elif problems is not None and record:
+                    reason = f"line {line.number} is no change: it needs a kind and an id"
+                    problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
+        return [found[identifier] for identifier in sorted(found)]
+
+
+def _encode(change: Change) -> bytes:
+    record: dict[str, Any] = dict(change.extra)
+    record |= {"id": change.id, "time": change.time, "kind": change.kind, "origin": change.origin}
+    record |= {"scope": change.scope} if change.scope else {}
+    record |= {"payload": change.payload} if change.payload is not None else {}
+    return jsonl.encode(record)
+
+
+def _decode(record: dict[str, Json]) -> Change | None:
+    """The change in a line; None where it has no kind or id. An unknown origin is trusted least."""
+    kind, identifier = record.get("kind"), record.get("id")
+    if not (isinstance(kind, str) and isinstance(identifier, str) and kind and identifier):
+        return None
+    origin: Any = record.get("origin", "agent")
+    return Change(
+        id=identifier,
+        time=_time(record.get("time"), identifier),
+        kind=kind,
+        origin=origin if isinstance(origin, str) and origin in ORIGINS else "tool",
+        scope=str(record.get("scope") or ""),
+        payload=record.get("payload"),
+        extra={key: value for key, value in record.items() if key not in _KNOWN},
+    )
+
+
+def _time(written: Json, identifier: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(written) if isinstance(written, str) else time_of(identifier)
+    except ValueError:
+        return None

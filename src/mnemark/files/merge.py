@@ -1,0 +1,103 @@
+"""Three-way merge by lines, and whether a version has lost an edit. Bytes in, bytes out."""
+
+from collections import Counter
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+_LONG = 2000  # lines; beyond, the matcher may pass over frequent lines, or it takes minutes
+
+
+class _Hunk(NamedTuple):
+    """Lines `start` to `end` (half-open) of the base become `lines`."""
+
+    start: int
+    end: int
+    lines: list[bytes]
+
+
+def merge3(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """`theirs` with the changes from `base` to `ours`; None where both changed the same lines differently.
+
+    Lines both inserted at one place are kept both, theirs first; the same insertion is kept once.
+    """
+    if ours in (base, theirs):
+        return theirs
+    if theirs == base:
+        return ours
+    lines = base.split(b"\n")
+    hunks = _combined(_hunks(lines, theirs.split(b"\n")), _hunks(lines, ours.split(b"\n")))
+    if hunks is None:
+        return None
+    merged: list[bytes] = []
+    position = 0
+    for hunk in hunks:
+        merged += lines[position : hunk.start]
+        merged += hunk.lines
+        position = hunk.end
+    return b"\n".join(merged + lines[position:])
+
+
+def lacks(version: bytes, before: bytes, after: bytes) -> bool:
+    """Whether the edit from `before` to `after` is not in `version`: no line it added, each line it removed.
+
+    Lines are counted, blank ones left out, so moved text is not mistaken for lost text.
+    """
+    old, new, now = (Counter(text.split(b"\n")) for text in (before, after, version))
+    changed = [line for line in old | new if old[line] != new[line] and line.strip()]
+    return bool(changed) and all(
+        now[line] <= old[line] if new[line] > old[line] else now[line] >= old[line] for line in changed
+    )
+
+
+def _hunks(base: list[bytes], other: list[bytes]) -> list[_Hunk]:
+    """What differs, found between the common beginning and the common end."""
+    start, shorter = 0, min(len(base), len(other))
+    while start < shorter and base[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and base[-1 - end] == other[-1 - end]:
+        end += 1
+    one, two = base[start : len(base) - end], other[start : len(other) - end]
+    matcher = SequenceMatcher(None, one, two, autojunk=max(len(one), len(two)) > _LONG)
+    return [
+        _Hunk(start + a, start + b, two[c:d]) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"
+    ]
+
+
+def _combined(first: list[_Hunk], second: list[_Hunk]) -> list[_Hunk] | None:
+    """Both lists in the order of the base; None where two hunks overlap and differ."""
+    result: list[_Hunk] = []
+    one, two = list(reversed(first)), list(reversed(second))
+    while one and two:
+        a, b = one[-1], two[-1]
+        if (a.start, a.end) == (b.start, b.end):
+            joined = _joined(a, b)
+            if joined is None:
+                return None
+            result.append(joined)
+            one.pop()
+            two.pop()
+        elif a.end <= b.start:
+            result.append(one.pop())
+        elif b.end <= a.start:
+            result.append(two.pop())
+        else:
+            return None
+    return result + one[::-1] + two[::-1]
+
+
+def _joined(first: _Hunk, second: _Hunk) -> _Hunk | None:
+    if _contains(first.lines, second.lines):
+        return first
+    if _contains(second.lines, first.lines):
+        return second
+    inserted = first.start == first.end
+    return _Hunk(first.start, first.end, first.lines + second.lines) if inserted else None
+
+
+def _contains(longer: list[bytes], shorter: list[bytes]) -> bool:
+    """Whether one insertion holds the other as a run of whole lines."""
+    if not shorter:
+        return not longer
+    spans = range(len(longer) - len(shorter) + 1)
+    return any(longer[at : at + len(shorter)] == shorter for at in spans)
