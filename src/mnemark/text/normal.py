@@ -63,10 +63,11 @@ def normalize(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
+    text = fold(text)
     for _ in range(_MOST_ROUNDS):
         # Case folding can undo the composition, and the other way round: go on until nothing moves.
-        folded = fold(fold(text).casefold())
-        if folded == text:
+        caseless = text.casefold()
+        if caseless == text:
             break
-        text = folded
+        text = fold(caseless)
     return text

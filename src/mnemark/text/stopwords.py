@@ -1,4 +1,4 @@
-"""Words that say nothing about what a text is on: English and Chinese, and the words questions are asked with.
+"""Words that say nothing about what a text is on: English and Chinese, and question words.
 
 The lists are written in plain spelling and pass through the same cut as every text, so that a term of
 `segment` is looked up as it is.
@@ -23,13 +23,13 @@ tell please let etc s t
 """
 
 _CHINESE = """
-的 了 着 过 得 地 之 在 是 有 和 与 及 或 而 且 但 但是 并 并且 而且 以及 还 还是 还有 也 都 就 又 再 才 很 太 最 更
-不 没 没有 不是 是否 把 被 让 给 对 对于 关于 向 从 到 由 于 以 为 为了 因为 所以 因此 如果 虽然 然后 其 其中 其他 比
-我 你 您 他 她 它 咱 我们 你们 您们 他们 她们 它们 咱们 自己 大家 我的 你的 他的 她的 人家
-这 那 这个 那个 这些 那些 这样 那样 这里 那里 这儿 那儿 这么 那么 此 该 某 每 各 另 另外
-谁 哪 哪个 哪些 哪里 哪儿 哪位 什么 什么样 什么时候 何时 何处 为什么 为何 怎么 怎么样 怎样 怎 如何 几 多少 多久 多 吗 呢
-吧 啊 呀 哦 嗯 嘛 哈 么 啦 呗
-个 些 种 会 能 可以 可 要 想 应该 可能 已经 正在 曾经 曾 将 将要 请 请问 告诉 一个 一些 一下 一样 时候 的话 等 等等 所 上 下 里 中
+的 了 着 过 得 地 之 在 是 有 和 与 及 或 而 且 但 但是 并 并且 而且 以及 还 还是 还有 也 都 就 又 再
+才 很 太 最 更 不 没 没有 不是 是否 把 被 让 给 对 对于 关于 向 从 到 由 于 以 为 为了 因为 所以 因此
+如果 虽然 然后 其 其中 其他 比 我 你 您 他 她 它 咱 我们 你们 您们 他们 她们 它们 咱们 自己 大家 我的
+你的 他的 她的 人家 这 那 这个 那个 这些 那些 这样 那样 这里 那里 这儿 那儿 这么 那么 此 该 某 每 各 另
+另外 谁 哪 哪个 哪些 哪里 哪儿 哪位 什么 什么样 什么时候 何时 何处 为什么 为何 怎么 怎么样 怎样 怎 如何
+几 多少 多久 多 吗 呢 吧 啊 呀 哦 嗯 嘛 哈 么 啦 呗 个 些 种 会 能 可以 可 要 想 应该 可能 已经 正在
+曾经 曾 将 将要 请 请问 告诉 一个 一些 一下 一样 时候 的话 等 等等 所 上 下 里 中
 """
 
 STOP: frozenset[str] = frozenset(stem(word) for word in (_ENGLISH + _CHINESE).split())
