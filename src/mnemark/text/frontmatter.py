@@ -124,6 +124,8 @@ def _value(rest: str, below: list[str], number: int) -> Value:
     body = [line.strip(" \t") for line in below]
     if rest[:1] in ("|", ">") and len(rest) <= 3:
         return ("\n" if rest[0] == "|" else " ").join(body).strip()
+    if rest.startswith("[["):
+        return " ".join([rest, *body]).strip()  # wiki links written bare, as Obsidian users do
     if rest.startswith("["):
         return _inline_list(" ".join([rest, *(_uncommented(line) for line in body)]).strip(), number)
     filled = [line for line in body if line]
@@ -184,8 +186,6 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
-    if value.startswith("[[") and value.endswith("]]") and "," not in value:
-        return (value,)  # a wiki link written bare, as Obsidian users do
     items: list[Scalar] = []
     at, start = 1, 1
     while at < len(value):

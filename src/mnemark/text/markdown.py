@@ -87,12 +87,14 @@ def text_passages(text: str, *, limit: int = 256, estimate: Estimate | None = No
 def heading_text(source: str) -> str:
     """The words of a heading without its inline markup, shortened to 200 characters."""
     plain = source[: _TITLE_LENGTH * 3]
-    for pattern, kept in _INLINE:
-        plain = pattern.sub(kept, plain)
+    if _MARKUP.search(plain):
+        for pattern, kept in _INLINE:
+            plain = pattern.sub(kept, plain)
     plain = " ".join(plain.split())
     return plain if len(plain) <= _TITLE_LENGTH else plain[: _TITLE_LENGTH - 1] + "…"
 
 
+_MARKUP: Final = re.compile(r"[<\[`*_~=\\]")
 _INLINE: Final = (
     (re.compile(r"<!--.*?-->"), ""),
     (re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]"), r"\1"),

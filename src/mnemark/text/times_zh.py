@@ -1,0 +1,426 @@
+"""Chinese time words. See `times` for the rules they follow."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from mnemark.text.calendar_days import festival, lunar_day
+from mnemark.text.times_base import (
+    FEW,
+    Grain,
+    Span,
+    Third,
+    Word,
+    Yearly,
+    ago,
+    days,
+    edge_of,
+    hours,
+    midnight,
+    month,
+    part_of,
+    past,
+    recent,
+    week,
+    year,
+)
+
+_DIGITS: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_N: Final = "一二三四五六七八九"
+_MONTH: Final = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
+_DAY: Final = r"(?:3[01]|[12]\d|0?[1-9]|三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九])"
+_NUMBER: Final = rf"(?P<number>\d{{1,4}}|好?几|数|半|两三|三四|十几|[{_N}两]?百?[{_N}]?十[{_N}]?|[{_N}两])"
+_UNIT: Final = (
+    r"(?P<unit>个?(?:小时|钟头)|分钟|天|日|个?(?:周|星期|礼拜)(?![一二三四五六日末])|个月|个?季度|年)"
+)
+_YEARS: Final = {
+    "大前年": -3,
+    "前年": -2,
+    "去年": -1,
+    "上一年": -1,
+    "今年": 0,
+    "本年": 0,
+    "明年": 1,
+    "后年": 2,
+}
+_OF_YEAR: Final = (
+    rf"(?:(?P<of>(?<![\d{_N}十百千])(?:大前年|前年)|去年|上一年|今年|本年|明年|后年)的?|"
+    rf"(?<![\d.])(?P<year>(?:19|20)\d\d|[一二][零〇一二三四五六七八九]{{3}})\s*年的?\s*|(?<!\d)(?P<short>\d\d)年(?=\d{{1,2}}月))"
+)
+_DAYS: Final = {"大前天": -3, "前天": -2, "昨": -1, "今": 0, "明": 1, "大后天": 3, "后天": 2}
+_SHIFT: Final = {"上上": -2, "上一": -1, "上": -1, "这": 0, "本": 0, "当": 0, "下": 1, "下一": 1, "下下": 2}
+_PARTS: Final = {"早": "morning", "晨": "morning", "晚": "night", "夜": "night"}
+_SEASONS: Final = {"春": 3, "夏": 6, "秋": 9, "冬": 12}
+_PART: Final = (
+    r"(?:(?P<part>上旬|中旬|下旬|初(?![一二三四五六七八九十中高])|底|末|中(?![国文秋午学考心间外美日]))|份)?"
+)
+_THIRD: Final[dict[str, Third]] = {
+    "上旬": "early",
+    "初": "early",
+    "中旬": "mid",
+    "中": "mid",
+    "下旬": "late",
+    "底": "late",
+    "末": "late",
+}
+
+_FESTIVALS: Final = {
+    "春节": "spring festival",
+    "过年": "spring festival",
+    "除夕夜?": "new year's eve (lunar)",
+    "大年三十": "new year's eve (lunar)",
+    "年三十": "new year's eve (lunar)",
+    "元宵节?": "lantern",
+    "龙抬头": "dragon head",
+    "端午节?": "dragon boat",
+    "七夕节?": "qixi",
+    "中元节": "ghost",
+    "中秋节?": "mid-autumn",
+    "重阳节?": "double ninth",
+    "腊八节?": "laba",
+    "清明节?": "qingming",
+    "冬至": "winter solstice",
+    "元旦节?": "new year",
+    r"三八(?:妇女)?节|妇女节": "women",
+    "植树节": "arbor",
+    rf"(?<![{_N}十])五一(?:劳动节|节|假期|长假|黄金周|小长假|期间|(?![{_N}十年月日号个班路广]))|劳动节": "may day",
+    "五四青年节|青年节": "youth",
+    rf"(?<![{_N}十])六一(?:儿童节|节)|儿童节": "children",
+    "建军节": "army",
+    "教师节": "teachers",
+    r"国庆节?|(?<!双)十一(?:假期|长假|黄金周|期间)": "national day",
+    r"双(?:十一|11)|光棍节": "singles",
+    r"双(?:十二|12)": "double twelve",
+    "白色情人节": "white day",
+    "情人节": "valentine",
+    "愚人节": "april fools",
+    "复活节": "easter",
+    "母亲节": "mother",
+    "父亲节": "father",
+    "万圣节?": "halloween",
+    "感恩节": "thanksgiving",
+    "黑色星期五|黑五": "black friday",
+    "平安夜": "christmas eve",
+    "圣诞节?": "christmas",
+    "跨年夜?": "new year's eve",
+}
+_NAMED: Final = tuple((re.compile(pattern), name) for pattern, name in _FESTIVALS.items())
+
+
+def _number(text: str) -> int:
+    """The value of a numeral up to 9999 in digits, or up to 999 in characters."""
+    if text.isascii():
+        return int(text)
+    total = 0
+    hundreds, _, rest = text.rpartition("百")
+    if hundreds:
+        total += _DIGITS[hundreds] * 100
+    tens, ten, ones = rest.rpartition("十")
+    if ten:
+        total += (_DIGITS[tens] if tens else 1) * 10
+    return total + (_DIGITS[ones] if ones else 0)
+
+
+def _amount(text: str) -> tuple[int, int]:
+    """The least and most a number word may be."""
+    vague = {"几": FEW, "好几": FEW, "数": FEW, "两三": (2, 3), "三四": (3, 4), "十几": (11, 19)}
+    return vague[text] if text in vague else (_number(text), _number(text))
+
+
+def _unit(text: str) -> Grain:
+    for mark, grain in _GRAINS.items():
+        if mark in text:
+            return grain
+    raise ValueError(text)
+
+
+_GRAINS: Final[dict[str, Grain]] = {
+    "小时": "hour",
+    "钟头": "hour",
+    "分钟": "minute",
+    "天": "day",
+    "日": "day",
+    "周": "week",
+    "星期": "week",
+    "礼拜": "week",
+    "季度": "quarter",
+    "月": "month",
+    "年": "year",
+}
+
+
+def _which_year(match: re.Match[str], now: datetime) -> int | None:
+    groups = match.groupdict()
+    if groups.get("of"):
+        return now.year + _YEARS[match["of"]]
+    if groups.get("year"):
+        written = match["year"]
+        return int(written) if written.isdigit() and written.isascii() else _spelled(written)
+    if groups.get("short"):
+        return 2000 + int(match["short"]) if int(match["short"]) < 70 else 1900 + int(match["short"])
+    return None
+
+
+def _spelled(written: str) -> int:
+    value = int("".join(str(_DIGITS[digit]) for digit in written))
+    if not 1900 <= value < 2100:
+        raise ValueError(f"{written} is no year")
+    return value
+
+
+def _yearly(match: re.Match[str], now: datetime, make: Yearly, grain: Grain) -> Word:
+    which = _which_year(match, now)
+    if which is None:
+        return Word(match.start(), match.end(), recent(make, now), grain, yearly=make)
+    return _word(match, make(which), grain)
+
+
+def _word(match: re.Match[str], span: Span, grain: Grain) -> Word:
+    return Word(match.start(), match.end(), span, grain)
+
+
+def _day_word(match: re.Match[str], now: datetime) -> Word:
+    day = days(midnight(now) + timedelta(days=_DAYS[match["day"]]))
+    part = match["part"]
+    return _word(match, hours(day, _PARTS[part]) if part else day, "hour" if part else "day")
+
+
+def _week(match: re.Match[str], now: datetime) -> Word | None:
+    which, day = match["which"], match["day"]
+    if which is None:
+        if day is None or day == "末":
+            return _word(match, _recent_weekend(now), "span") if day else None
+        today = midnight(now)
+        span = days(today - timedelta(days=(today.weekday() - _weekday(day)) % 7))
+        return Word(match.start(), match.end(), span, "day", weekly=True)
+    span = week(now, _SHIFT[which])
+    if day is None:
+        return _word(match, span, "week")
+    if day == "末":
+        return _word(match, days(span[0] + timedelta(days=5), 2), "span")
+    return _word(match, days(span[0] + timedelta(days=_weekday(day))), "day")
+
+
+def _weekday(day: str) -> int:
+    return 6 if day in "日天7" else ("一二三四五六".find(day) if day in "一二三四五六" else int(day) - 1)
+
+
+def _recent_weekend(now: datetime) -> Span:
+    span = days(week(now)[0] + timedelta(days=5), 2)
+    return span if span[0] <= now else days(week(now, -1)[0] + timedelta(days=5), 2)
+
+
+def _month_word(match: re.Match[str], now: datetime) -> Word:
+    span = month(now.year, now.month + _SHIFT[match["which"]])
+    if match["d"]:
+        number = _number(match["d"])
+        if number > (span[1] - span[0]).days:
+            raise ValueError(f"no day {number}")
+        return _word(match, days(span[0] + timedelta(days=number - 1)), "day")
+    return _month_part(match, span)
+
+
+def _month_part(match: re.Match[str], span: Span) -> Word:
+    part = match["part"]
+    return _word(match, part_of(span, "month", _THIRD[part]) if part else span, "span" if part else "month")
+
+
+def _this_month_part(match: re.Match[str], now: datetime) -> Word:
+    return _month_part(match, month(now.year, now.month))
+
+
+def _month(match: re.Match[str], now: datetime) -> Word:
+    number, part = _number(match["m"]), match["part"]
+    last = _number(match["m2"]) if match["m2"] else number
+    count = (last - number) % 12 + 1
+
+    def yearly(which: int) -> Span:
+        span = month(which, number, count)
+        return part_of(span, "month", _THIRD[part]) if part else span
+
+    return _yearly(match, now, yearly, "span" if part or count > 1 else "month")
+
+
+def _date(match: re.Match[str], now: datetime) -> Word:
+    number, first = _number(match["m"]), _number(match["d"])
+    last = _number(match["d2"]) if match["d2"] else first
+
+    def yearly(which: int) -> Span:
+        span = month(which, number)
+        if last > (span[1] - span[0]).days + (number == 2 and last == 29) or last < first:
+            raise ValueError(f"no day {last} in month {number}")
+        return days(span[0] + timedelta(days=first - 1), last - first + 1)
+
+    return _yearly(match, now, yearly, "day" if last == first else "span")
+
+
+def _season(match: re.Match[str], now: datetime) -> Word:
+    first = _SEASONS[match["season"]]
+    return _yearly(match, now, lambda which: month(which, first, 3), "season")
+
+
+def _quarter(match: re.Match[str], now: datetime) -> Word:
+    number = _number(match["q"])
+    return _yearly(match, now, lambda which: month(which, number * 3 - 2, 3), "quarter")
+
+
+def _this_quarter(match: re.Match[str], now: datetime) -> Word:
+    return _word(match, ago(now, -_SHIFT[match["which"]], "quarter"), "quarter")
+
+
+def _half(match: re.Match[str], now: datetime) -> Word:
+    first = 7 if match["half"] in "下后" else 1
+    return _yearly(match, now, lambda which: month(which, first, 6), "span")
+
+
+def _year_part(match: re.Match[str], now: datetime) -> Word:
+    part = _THIRD[match["edge"]]
+    return _yearly(match, now, lambda which: edge_of(year(which), "year", part), "span")
+
+
+def _only_year(match: re.Match[str], now: datetime) -> Word | None:
+    which = _which_year(match, now)
+    return None if which is None else _word(match, year(which), "year")
+
+
+def _year_range(match: re.Match[str], now: datetime) -> Word:
+    return _word(match, (year(int(match["y1"]))[0], year(int(match["y2"]))[1]), "span")
+
+
+def _festival(match: re.Match[str], now: datetime) -> Word:
+    name = next(name for pattern, name in _NAMED if pattern.fullmatch(match["festival"]))
+
+    def yearly(which: int) -> Span:
+        first, end = festival(name, which)
+        return days(now.replace(year=first.year, month=first.month, day=first.day), (end - first).days)
+
+    return _yearly(match, now, yearly, "day")
+
+
+def _lunar(match: re.Match[str], now: datetime) -> Word:
+    written = match["m"]
+    number = {"正": 1, "冬": 11, "腊": 12}.get(written) or _number(written)
+    day = _lunar_number(match["d"])
+    return _yearly(match, now, lambda which: _lunar_span(which, number, day, now), "day")
+
+
+def _lunar_number(text: str) -> int:
+    return 20 + _number(text[1:]) if text[0] == "廿" else _number(text.lstrip("初"))
+
+
+def _new_year_day(match: re.Match[str], now: datetime) -> Word:
+    day = _number(match["d"])
+    return _yearly(match, now, lambda which: _lunar_span(which, 1, day, now), "day")
+
+
+def _lunar_span(which: int, number: int, day: int, now: datetime) -> Span:
+    found = lunar_day(which, number, day)
+    return days(now.replace(year=found.year, month=found.month, day=found.day))
+
+
+def _ago(match: re.Match[str], now: datetime) -> Word | None:
+    unit, number = _unit(match["unit"]), match["number"]
+    if number == "半":
+        if unit != "year":
+            return None
+        least = most = 6
+        unit = "month"
+    else:
+        least, most = _amount(number)
+    if unit == "year" and least >= 1000:
+        return None  # a year, not a number of years
+    sign = -1 if match["side"][-1] == "后" else 1
+    first, last = sorted((ago(now, sign * least, unit), ago(now, sign * most, unit)))
+    return _word(match, (first[0], last[1]), unit if first == last else "span")
+
+
+def _past(match: re.Match[str], now: datetime) -> Word | None:
+    unit, number = _unit(match["unit"]), match["number"]
+    if number == "半":
+        return _word(match, past(now, 6, "month"), "span") if unit == "year" else None
+    if match["lead"] in ("这", "前") and unit in ("year", "month") and number == "一":
+        return None
+    return _word(match, past(now, _amount(number)[1], unit), "span")
+
+
+def _days_ago(match: re.Match[str], now: datetime) -> Word:
+    today = midnight(now)
+    return _word(
+        match, (today - timedelta(days=FEW[1]), today + timedelta(days=match["lead"] != "前")), "span"
+    )
+
+
+_TO: Final = r"\s*(?:到|至|[-–—~～])\s*"
+_WEEK: Final = r"(?:周(?!期|围|边|年|到|全|密|岁|转|长|刊|报)|星期|礼拜)"
+_WEEKDAY: Final = r"(?:[一二三四五六1-6](?![\d月个])|日(?![程常报记历志子本期])|天(?![气])|末(?![代]))"
+_FREE: Final = rf"(?<![每\d{_N}十两几半个整双单])"
+_RULES: Final = tuple(
+    (re.compile(pattern), make)
+    for pattern, make in (
+        (r"(?P<day>昨|今|明)(?:[天日儿]|(?P<part>早(?!已|就)|晨|晚|夜))", _day_word),
+        (r"(?P<day>大前天|前天|大后天|(?<!以)(?<!之)后天)(?P<part>)", _day_word),
+        (rf"(?<![以马至])(?P<which>上上|上一|上|这|本|下下|下一|下)个?{_WEEK}(?P<day>{_WEEKDAY})?", _week),
+        (rf"(?P<which>){_FREE}{_WEEK}(?P<day>{_WEEKDAY})".replace("(?P<which>)", "(?P<which>(?!))?"), _week),
+        (
+            rf"(?<![以马晚早])(?P<which>上上|上一|上|这|本|当|下下|下一|下)个?月(?![{_N}光亮饼球色经子票薪费租度嫂台季])"
+            rf"(?:的?(?P<d>{_DAY})[日号]|的?{_PART})",
+            _month_word,
+        ),
+        (rf"{_FREE}(?<![这本上下当])月(?P<part>初|底|末)", _this_month_part),
+        (
+            rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月(?P<d>{_DAY})(?:[日号])?{_TO}(?P<d2>{_DAY})[日号]",
+            _date,
+        ),
+        (
+            rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月(?P<d>{_DAY})[日号](?![线楼院])(?P<d2>(?!))?",
+            _date,
+        ),
+        (
+            rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月?{_TO}(?P<m2>{_MONTH})月(?![{_N}\d]){_PART}",
+            _month,
+        ),
+        (
+            rf"{_OF_YEAR}?(?<![\d.个第{_N}十])(?P<m>{_MONTH})(?P<m2>(?!))?月(?![{_N}\d]*[日号]|饼|球|亮|光|票|嫂|子){_PART}",
+            _month,
+        ),
+        (rf"(?:{_OF_YEAR})(?P<season>[春夏秋冬])[天季]?", _season),
+        (r"(?<![四青])(?P<season>[春夏秋冬])(?:天|季(?!节))", _season),
+        (rf"{_OF_YEAR}?(?:第(?P<q>[一二三四1-4])个?季度)", _quarter),
+        (rf"{_OF_YEAR}?(?P<q>(?<![上一])[一二三四])季度", _quarter),
+        (rf"{_OF_YEAR}[Qq](?P<q>[1-4])(?!\d)", _quarter),
+        (r"(?P<which>上上|上一|上|这|本|下下|下一|下)个?季度", _this_quarter),
+        (rf"{_OF_YEAR}?(?P<half>[上下前后])半年", _half),
+        (
+            rf"(?:{_OF_YEAR}年?|(?<![去今明前后本每\d{_N}])年)(?P<edge>初(?![一二三四五六七八九十中高级步次恋])|底|末|中(?![国文秋午学考心间旬级]))",
+            _year_part,
+        ),
+        (rf"{_OF_YEAR}(?!代|级|度|份|制|纪|龄|轻|货|糕|夜饭)", _only_year),
+        (rf"(?<!\d)(?P<y1>(?:19|20)\d\d)\s*年?{_TO}(?P<y2>(?:19|20)\d\d)\s*年", _year_range),
+        (rf"{_OF_YEAR}?(?P<festival>{'|'.join(_FESTIVALS)})", _festival),
+        (
+            rf"{_OF_YEAR}?(?:农历|阴历)(?P<m>[正冬腊{_N}]|十[一二]?)月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)",
+            _lunar,
+        ),
+        (rf"{_OF_YEAR}?(?P<m>[正腊])月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)", _lunar),
+        (rf"{_OF_YEAR}?(?:大年|正月)初(?P<d>[{_N}])", _new_year_day),
+        (rf"(?<![\d.第]){_NUMBER}{_UNIT}多?(?P<side>(?:以|之)?前(?![{_N}半])|(?:以|之)后)", _ago),
+        (rf"(?P<lead>最近这?|过去的?这?|近|这(?!一[周天])|前)\s*{_NUMBER}\s*{_UNIT}(?!前|后|以|之)", _past),
+        (r"(?P<lead>前|这|近)(?:几天|些天|些日子|段时间)(?!后)", _days_ago),
+    )
+)
+
+QUICK: Final = re.compile(r"[年月周天日号春夏秋冬节昨今明]|星期|礼拜|季度|小时|分钟|前|后|除夕|元宵|端午|七夕|中秋|重阳|清明|腊八|元旦|五一|国庆|十一|双1|双十|圣诞|万圣|平安夜|黑五|三十|初")  # fmt: skip  # noqa: E501 - one list
+"""Finds something in every text that holds a Chinese time word; cheap."""
+
+
+def words(text: str, now: datetime) -> Iterator[Word]:
+    """All readings of Chinese time words, overlapping ones included. `now` is naive."""
+    for pattern, make in _RULES:
+        for match in pattern.finditer(text):
+            try:
+                found = make(match, now)
+            except (ValueError, OverflowError):
+                continue  # a date that does not exist, such as 2月30日, or a festival outside its table
+            if found is not None:
+                yield found
