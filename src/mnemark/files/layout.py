@@ -62,7 +62,7 @@ _CONFIG_TEXT = """\
 # recall_budget = 800        # tokens of recalled text in a prompt
 # ignore = ["drafts/*"]      # files that are not memory
 """
-_MEMORY_TEXT = "# Memory\n"
+MEMORY_TEXT = "# Memory\n"
 _STIGNORE_TEXT = f"// mnemark's index is rebuilt on each machine.\n(?d){PRIVATE}\n"
 
 
@@ -276,7 +276,7 @@ def init(root: Path) -> list[str]:
     """
     made: list[str] = []
     has_memory = any((root / name).exists() for name in ("MEMORY.md", "memory/MEMORY.md"))
-    wanted = {CONFIG: _CONFIG_TEXT} | ({} if has_memory else {"MEMORY.md": _MEMORY_TEXT})
+    wanted = {CONFIG: _CONFIG_TEXT} | ({} if has_memory else {"MEMORY.md": MEMORY_TEXT})
     if (root / ".stfolder").exists():
         wanted[".stignore"] = _STIGNORE_TEXT
     try:

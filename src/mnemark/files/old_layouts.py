@@ -1,0 +1,326 @@
+"""Opening what other memories left behind: recognised, copied, noted; never changed and never deleted.
+
+Most old layouts are workspaces already and open as they are. Migration is for what is not (`memories.json`,
+`conversation_history/`) and for bringing an old folder into another workspace. Every step can be repeated:
+what is there already is not written again, and nothing of a person's is overwritten. What was brought over is
+noted in `memory/migrated-from.json`, so that notes edited or removed since do not come back.
+"""
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.files import ids, jsonl, layout, names, platform
+from mnemark.files.faults import told
+from mnemark.files.old_memories import fact_bullets
+from mnemark.files.reading import digest
+from mnemark.files.scan import scan
+from mnemark.files.sessions import session_id
+
+Kind = Literal["nanobot", "nanobot-data", "openakita", "openclaw"]
+Action = Literal["copy", "session", "facts", "same", "left"]
+
+MARKER = "memory/migrated-from.json"
+FACTS = "memory/facts/imported.md"
+
+_MEMORY_FOLDERS = ("", "memory/", "data/memory/")
+_IDENTITY = ("SOUL.md", "AGENT.md", "USER.md", "MEMORY.md")
+_MOVED: dict[Kind, tuple[tuple[str, str], ...]] = {
+    "nanobot-data": (("notes/", "memory/"), ("memory/", "memory/"), ("personas/", "personas/")),
+    "openakita": (
+        ("data/memory/daily_summaries/", "memory/reports/"),
+        ("memory/daily_summaries/", "memory/reports/"),
+        ("data/memory/", "memory/"),
+        ("memory/", "memory/"),
+        ("identity/", ""),
+        ("personas/", "personas/"),
+    ),
+}
+_DERIVED = ("identity/compiled/", "identity/prompts/")
+
+
+class OldLayout(msgspec.Struct, frozen=True):
+    """What kind of memory a folder holds."""
+
+    kind: Kind
+    folder: Path
+    """Where it lies; below the folder asked about if that holds a `workspace/`."""
+    opens_as_is: bool
+    """Nothing in it needs migrating to be found."""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One file of a migration, paths relative to source and target."""
+
+    action: Action
+    """`same`: was brought over before, or is there already. `left`: stays where it is, for `reason`."""
+    source: str
+    target: str = ""
+    reason: str = ""
+    count: int = 1
+    """Files, session lines or facts that are new."""
+
+
+def detect(folder: Path) -> OldLayout | None:
+    """Which old layout `folder` holds, if any; a workspace of mnemark's own without old files is none."""
+    for base in (folder, folder / "workspace"):
+        convertible = bool(_memories(base) or _histories(base))
+        if convertible or any((base / "identity" / name).is_file() for name in _IDENTITY):
+            return OldLayout("openakita", base, opens_as_is=False)
+        if any((base / name).exists() for name in (layout.CONFIG, layout.PRIVATE)):
+            continue
+        memory = (base / "MEMORY.md").is_file()
+        if (base / "notes").is_dir() and (memory or (base / "memory.db").is_file()):
+            return OldLayout("nanobot-data", base, opens_as_is=True)
+        if (base / "memory").is_dir() and any((base / "memory").glob("*.md")):
+            kind: Kind = "nanobot" if (base / "memory/MEMORY.md").is_file() and not memory else "openclaw"
+            return OldLayout(kind, base, opens_as_is=True)
+    return None
+
+
+def migrate(source: Path, target: Path, *, dry_run: bool = False) -> list[Step]:
+    """Bring the memory in `source` into the workspace `target`, which may be the same folder.
+
+    Notes, identity and sessions are copied byte for byte; where a different file has the name already, the
+    copy is called `NAME.imported.md`. Sessions gain the lines they lack. Entries of `memories.json` become
+    facts in `memory/facts/imported.md`. Hold the workspace's lock. With `dry_run` nothing is written, and
+    the steps are the same.
+
+    Raises:
+        NotFoundError: `source` holds no old layout that is known.
+        ReadOnlyError, MnemarkError: the target cannot be written to.
+    """
+    old = detect(source)
+    if old is None:
+        raise NotFoundError(
+            f"{source} holds no memory that is known: no memory/ or notes/ folder, no memories.json and no "
+            "conversation_history/. To add plain notes, copy them into the workspace."
+        )
+    move = _Migration(old, target, dry_run=dry_run)
+    move.facts()
+    move.sessions()
+    if old.folder.resolve() != target.resolve():
+        move.notes()
+    move.leftovers()
+    move.note()
+    return move.steps
+
+
+def _memories(base: Path) -> list[str]:
+    wanted = (f"{folder}memories.json" for folder in _MEMORY_FOLDERS)
+    return [path for path in wanted if (base / path).is_file()]
+
+
+def _histories(base: Path) -> list[str]:
+    found = [
+        path.relative_to(base).as_posix()
+        for folder in _MEMORY_FOLDERS
+        for path in (base / folder / "conversation_history").glob("*.jsonl")
+        if path.is_file() and not path.is_symlink()
+    ]
+    return sorted(found)
+
+
+def target_of(kind: Kind, path: str) -> str | None:
+    """Where a note of an old layout belongs in a workspace; None if it is no memory.
+
+    >>> target_of("openakita", "identity/personas/jarvis.md")
+    'personas/jarvis.md'
+    """
+    if kind in {"nanobot", "openclaw"}:
+        return path
+    for old, new in _MOVED[kind]:
+        if path.startswith(old) and not path.startswith(_DERIVED):
+            return new + path.removeprefix(old)
+    place = layout.place(path)
+    return path if place is not None and "/" not in path and place.role != "note" else None
+
+
+class _Migration:
+    """The state of one migration."""
+
+    def __init__(self, old: OldLayout, target: Path, *, dry_run: bool) -> None:
+        self.old = old
+        self.target = target
+        self.dry_run = dry_run
+        self.steps: list[Step] = []
+        self.done: dict[str, str] = {}
+        """Digest of each source file brought over now."""
+        self.written: dict[str, bytes] = {}
+        """What target files hold after the steps so far: a dry run sees what a real one would."""
+        self.before = _noted(target, old.folder)
+
+    def facts(self) -> None:
+        for path in _memories(self.old.folder):
+            data = self._source(path, FACTS)
+            if data is None:
+                continue
+            try:
+                found = fact_bullets(data)
+            except ValueError as error:
+                self.steps.append(Step("left", path, reason=f"cannot be read: {error}"))
+                continue
+            there = self._bytes_at(FACTS) or b""
+            fresh = [line for key, line in found.bullets.items() if f"id: {key}".encode() not in there]
+            self._append(FACTS, [line.encode("utf-8", "replace") for line in fresh], b"# Imported\n")
+            reason = f"{found.unread} entries without words left out" if found.unread else ""
+            self.steps.append(Step("facts" if fresh else "same", path, FACTS, reason, len(fresh)))
+            self.done[path] = digest(data)
+
+    def sessions(self) -> None:
+        """Histories, and session files where they come from another folder."""
+        paths = _histories(self.old.folder)
+        if self.old.folder.resolve() != self.target.resolve():
+            paths += [entry.path for entry in scan(self.old.folder).entries if entry.path.endswith(".jsonl")]
+        for path in paths:
+            full = self.old.folder / path
+            target = f"sessions/{names.file_name(session_id(full) or full.stem, '.jsonl')}"
+            data = self._source(path, target)
+            if data is None:
+                continue
+            # Counted, because two turns without time may be the same words.
+            missing = Counter(filter(None, data.split(b"\n")))
+            missing.subtract((self._bytes_at(target) or b"").split(b"\n"))
+            fresh = _in_order(data, missing)
+            self._append(target, fresh)
+            self.steps.append(Step("session" if fresh else "same", path, target, count=len(fresh)))
+            self.done[path] = digest(data)
+
+    def notes(self) -> None:
+        unknown = 0
+        for entry in scan(self.old.folder).entries:
+            if entry.path.endswith(".jsonl"):
+                continue
+            target = target_of(self.old.kind, entry.path)
+            if target is None:
+                unknown += 1
+                continue
+            self._copy(entry.path, target)
+        if unknown:
+            self.steps.append(Step("left", "", reason="other texts, which are no memory", count=unknown))
+
+    def leftovers(self) -> None:
+        """Databases: their texts are in the files beside them, or have to be exported."""
+        for folder in _MEMORY_FOLDERS:
+            path = f"{folder}openakita.db"
+            if (self.old.folder / path).is_file():
+                self.steps.append(Step("left", path, reason="OpenAkita's database is not read"))
+
+    def note(self) -> None:
+        """Write down what was brought over, beside what was before."""
+        if self.dry_run or not self.done:
+            return
+        entries = _notes(self.target)
+        mine = {"source": str(self.old.folder.resolve()), "kind": self.old.kind}
+        mine |= {"time": datetime.now(UTC).isoformat(timespec="seconds")}
+        others = [entry for entry in entries if entry.get("source") != mine["source"]]
+        data = json.dumps(
+            {"sources": [*others, mine | {"files": self.before | self.done}]}, ensure_ascii=False, indent=1
+        )
+        self._write(MARKER, data.encode() + b"\n", replace=True)
+
+    def _copy(self, path: str, target: str) -> None:
+        try:
+            layout.check_name(target)
+        except UsageError as error:
+            self.steps.append(Step("left", path, reason=str(error)))
+            return
+        data = self._source(path, target)
+        if data is None:
+            return
+        for name in _free_names(target):
+            there = self._bytes_at(name)
+            if there == data:
+                self.steps.append(Step("same", path, name))
+                break
+            untouched = there == layout.MEMORY_TEXT.encode()  # as `init` left it
+            if there is None or untouched:
+                reason = "" if name == target else f"{target} has other words"
+                self.steps.append(Step("copy", path, name, reason))
+                self._write(name, data, replace=untouched)
+                break
+        self.done[path] = digest(data)
+
+    def _source(self, path: str, target: str) -> bytes | None:
+        """The bytes of a source file, unless it was brought over before or cannot be read."""
+        try:
+            data = (self.old.folder / path).read_bytes()
+        except OSError as error:
+            self.steps.append(Step("left", path, reason=f"cannot be read: {error.strerror}"))
+            return None
+        if self.before.get(path) != digest(data):
+            return data
+        self.steps.append(Step("same", path, target, "brought over before"))
+        return None
+
+    def _bytes_at(self, path: str) -> bytes | None:
+        full = layout.safe_path(self.target, path)
+        return self.written.get(path) or (full.read_bytes() if full.is_file() else None)
+
+    def _append(self, path: str, lines: list[bytes], header: bytes = b"") -> None:
+        if not lines:
+            return
+        self.written[path] = b"\n".join([self._bytes_at(path) or header, *lines, b""])
+        if not self.dry_run:
+            jsonl.append_many(layout.safe_path(self.target, path), lines, header=header)
+
+    def _write(self, name: str, data: bytes, *, replace: bool) -> None:
+        """Whole or not at all; without `replace` an existing file is never replaced."""
+        self.written[name] = data
+        if self.dry_run:
+            return
+        path = layout.safe_path(self.target, name)
+        with told(path):
+            jsonl.make_folder(path.parent)
+            temporary = path.with_name(jsonl.TEMPORARY + ids.new_id())
+            jsonl.write_new(temporary, data)
+            if replace:
+                platform.FS.replace(temporary, path)
+            else:
+                platform.FS.rename_new(temporary, path)
+            platform.FS.sync_folder(path.parent)
+
+
+def _free_names(path: str) -> Iterator[str]:
+    """The name itself and then others, without end."""
+    stem, _, suffix = path.rpartition(".")
+    yield path
+    yield f"{stem}.imported.{suffix}"
+    for number in itertools.count(2):
+        yield f"{stem}.imported-{number}.{suffix}"
+
+
+def _in_order(data: bytes, wanted: Counter[bytes]) -> list[bytes]:
+    """The last lines of `data` that are wanted, as often as they are, in their order."""
+    left = Counter(wanted)
+    found = []
+    for line in reversed(data.split(b"\n")):
+        if left[line] > 0:
+            left[line] -= 1
+            found.append(line)
+    return found[::-1]
+
+
+def _notes(target: Path) -> list[dict[str, object]]:
+    try:
+        found = json.loads((target / MARKER).read_bytes())["sources"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        # Without the note everything is compared by content: slower, and edited notes come a second time.
+        return []
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def _noted(target: Path, source: Path) -> dict[str, str]:
+    """Digest by path of what was brought over from `source` before."""
+    for entry in _notes(target):
+        files = entry.get("files")
+        if entry.get("source") == str(source.resolve()) and isinstance(files, dict):
+            return {str(path): str(mark) for path, mark in files.items()}
+    return {}
