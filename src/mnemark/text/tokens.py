@@ -1,0 +1,92 @@
+"""How many tokens a model will see, estimated from counts of characters; and text cut to a budget.
+
+The weights are fitted to the tokenizers of Qwen, DeepSeek and Mistral on English and Chinese dialogue, notes
+with code, JSON and Python; Qwen counts for two thirds. On English and code all three agree within 3 %. On
+Chinese they do not agree with each other (DeepSeek 0.62, Qwen 0.69, Mistral 0.97 tokens a character).
+"""
+
+import re
+
+_LETTERS = bytes(c if chr(c).isalpha() and c < 128 else 32 for c in range(256))
+_SIGNS = bytes(c if 33 <= c < 127 and not chr(c).isalnum() else 32 for c in range(256))
+
+_ASCII = bytes(range(128))
+_PLAIN: tuple[tuple[bytes, float], ...] = (
+    (b"abcdefghijklmnopqrstuvwxyz", 0.062),
+    (b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", 0.2),
+    (b"0123456789", 1.1),
+    (b"\n", 0.5),
+    (bytes(c for c in range(33, 127) if not chr(c).isalnum()), 0.12),
+)
+# UTF-8 names the script in the first byte of a character: bytes, and tokens for each.
+_SCRIPTS: tuple[tuple[bytes, float], ...] = (
+    (bytes(range(0xC2, 0xC6)), 1.0),  # letters with accents: they break a word up
+    (bytes(range(0xC6, 0xE0)), 0.42),  # Greek, Cyrillic, Hebrew, Arabic
+    (b"\xe0\xe1", 0.6),  # Indic, Thai
+    (b"\xe2", 0.95),  # dashes, quotes, arrows
+    (b"\xe3", 0.8),  # kana, Chinese punctuation
+    (bytes(range(0xE4, 0xEA)), 0.65),  # Chinese characters
+    (bytes(range(0xEA, 0xEE)), 0.62),  # Hangul
+    (b"\xee\xef", 1.3),  # full width
+    (bytes(range(0xF0, 0xF5)), 1.3),  # emoji
+)
+_WORD = 0.71  # each run of letters, beside its letters
+_RUN = 0.83  # each run of signs, beside its signs
+
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_SENTENCE = re.compile(r"[.!?][\"')\]]*(?=\s)|[。！？；…][”’」』）]*|\n")
+_BOUND = re.compile(r"\s+|(?<=[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef])")
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens `text` has: at least 1 unless there is nothing in it, in linear time.
+
+    A longer text never has a smaller estimate than its beginning.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    tokens = _WORD * len(data.translate(_LETTERS).split()) + _RUN * len(data.translate(_SIGNS).split())
+    tokens += _weigh(data, _PLAIN)
+    if not text.isascii():
+        tokens += _weigh(data.translate(None, _ASCII), _SCRIPTS)
+    return round(tokens) if tokens >= 1 else int(bool(text.strip()))
+
+
+def _weigh(data: bytes, weights: tuple[tuple[bytes, float], ...]) -> float:
+    """Each class of bytes times its weight. Deleting a class and comparing lengths is the fastest count."""
+    return sum(weight * (len(data) - len(data.translate(None, kind))) for kind, weight in weights)
+
+
+def cut_to_tokens(text: str, budget: int) -> str:
+    """The beginning of `text` within `budget` tokens, ending with a paragraph, a sentence or a word.
+
+    A bound counts if it keeps at least half of what fits; spaces at the cut are dropped.
+    """
+    if budget <= 0:
+        return ""
+    fits = _fitting(text, budget)
+    if fits == len(text):
+        return text
+    room = text[: fits + 1]  # one more, to see whether a word ends just here
+    for bounds in (_PARAGRAPH, _SENTENCE, _BOUND):
+        ends = [found.start() if bounds is _PARAGRAPH else found.end() for found in bounds.finditer(room)]
+        ends = [end for end in ends if fits // 2 <= end <= fits]
+        if ends:
+            return room[: ends[-1]].rstrip()
+    return room[:fits].rstrip()
+
+
+def _fitting(text: str, budget: int) -> int:
+    """The length of the longest beginning within the budget."""
+    high = min(len(text), 8 * budget)
+    while high < len(text) and estimate_tokens(text[:high]) <= budget:
+        high = min(len(text), 2 * high)
+    if estimate_tokens(text[:high]) <= budget:
+        return high
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if estimate_tokens(text[:middle]) <= budget:
+            low = middle
+        else:
+            high = middle
+    return low
