@@ -12,13 +12,24 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from mnemark.errors import ConfigError
+from mnemark.errors import ConfigError, MnemarkError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_OWN_SUFFIXES = (".vec", ".vec.new", ".vec.set-aside", ".vectors.db", ".vectors.db-wal", ".vectors.db-shm")
+_OWN_SUFFIXES = (
+    ".vec",
+    ".vec.new",
+    ".vec.set-aside",
+    ".vectors.db",
+    ".vectors.db-journal",
+    ".vectors.db.set-aside",
+)
+
+
+class EngineUnavailable(MnemarkError):  # noqa: N818 - the name says what is the matter, as callers print it
+    """The configured vector engine cannot be used; the message gives the reason and the fix."""
 
 
 class VectorStore(Protocol):
@@ -28,10 +39,8 @@ class VectorStore(Protocol):
     is safe from several threads.
     """
 
-    @property
-    def engine(self) -> str:
-        """The engine's name in the configuration."""
-        ...
+    engine: str
+    """The engine's name in the configuration."""
 
     @property
     def count(self) -> int:
