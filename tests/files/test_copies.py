@@ -41,6 +41,7 @@ def test_a_conflict_copy_names_its_original(name: str, original: str, tool: str)
         "how-to-solve-a-conflict.md",
         "Conflict (2026).md",
         ".conflict-x.md",
+        "git.conflict-resolution-3f2a.jsonl",
     ],
 )
 def test_other_names_are_not(name: str) -> None:

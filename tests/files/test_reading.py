@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -226,6 +227,14 @@ def test_a_file_that_never_rests_is_left_for_later(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr("mnemark.files.reading.os.read", disturbed)
     assert "being written" in problem(tmp_path).reason
+
+
+def test_an_entry_without_inode_compares_with_the_one_read(tmp_path: Path) -> None:
+    write(tmp_path, b"x")
+    scanned = msgspec.structs.replace(scan(tmp_path).entries[0], inode=0, device=0)
+    found = read(tmp_path, "a.md", scanned)
+    assert isinstance(found, Document)
+    assert found.entry == scanned
 
 
 def test_a_replaced_file_is_read_whole(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+import threading
 import unicodedata
 from pathlib import Path
 
@@ -139,6 +140,30 @@ def test_a_folder_that_cannot_be_listed_is_reported(tmp_path: Path, monkeypatch:
     found = scan(tmp_path)
     assert [entry.path for entry in found.entries] == ["a.md"]
     assert found.problems == [Problem("closed", "folder cannot be read: Permission denied")]
+
+
+def test_files_may_come_and_go_during_a_scan(tmp_path: Path) -> None:
+    fill(tmp_path, *(f"d{folder}/{number}.md" for folder in range(10) for number in range(20)))
+    stop = threading.Event()
+
+    def disturb() -> None:
+        while not stop.is_set():
+            for folder in range(5, 10):
+                (tmp_path / f"d{folder}").rename(tmp_path / "away")
+                (tmp_path / "away").rename(tmp_path / f"d{folder}")
+                (tmp_path / f"d{folder}/0.md").unlink()
+                (tmp_path / f"d{folder}/0.md").touch()
+
+    disturber = threading.Thread(target=disturb)
+    disturber.start()
+    try:
+        for _ in range(50):
+            found = scan(tmp_path)
+            assert found.problems == []
+            assert sum(entry.path < "d5" for entry in found.entries if entry.path[0] == "d") == 100
+    finally:
+        stop.set()
+        disturber.join()
 
 
 def test_a_missing_root_is_an_error(tmp_path: Path) -> None:

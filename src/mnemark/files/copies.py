@@ -18,9 +18,10 @@ Tool = Literal["syncthing", "mnemark", "dropbox", "nextcloud"]
 
 _PATTERNS: tuple[tuple[Tool, re.Pattern[str]], ...] = (
     # MEMORY.sync-conflict-20260213-101500-ABCDEF7.md
-    ("syncthing", re.compile(r"(?P<stem>.+?)\.sync-conflict-[^/]*?(?P<suffix>\.[^./]+)?")),
-    # MEMORY.conflict-20260213T101500-01J….md, mnemark's own
-    ("mnemark", re.compile(r"(?P<stem>.+?)\.conflict-[^/]*?(?P<suffix>\.[^./]+)?")),
+    ("syncthing", re.compile(r"(?P<stem>.+?)\.sync-conflict-\d[^/]*?(?P<suffix>\.[^./]+)?")),
+    # MEMORY.conflict-20260213T101500-01J….md, mnemark's own. The digit keeps a session that somebody called
+    # "git.conflict-resolution" from being taken for a copy, and with it lost from the index.
+    ("mnemark", re.compile(r"(?P<stem>.+?)\.conflict-\d[^/]*?(?P<suffix>\.[^./]+)?")),
     # MEMORY (ann's conflicted copy 2026-02-13).md; MEMORY (conflicted copy 2026-02-13 101500).md
     (
         "dropbox",

@@ -6,7 +6,6 @@ same file as `MEMORY.md`, and `Users/ann` must never be taken for everyone's mem
 `find_root`, `init` and what they need look at the disk.
 """
 
-import calendar
 import os
 import re
 import unicodedata
@@ -184,13 +183,14 @@ def _date_in(stem: str) -> str | None:
     match = _DATED.match(stem)
     if match is None:
         return None
-    year, month, day = (int(part) if part else 0 for part in match.groups())
-    if year < 1 or month not in range(1, 13):
-        return None
-    last = calendar.monthrange(year, month)[1]
-    if day > last or (match[3] and day < 1):
-        return None
-    return date(year, month, day or last).isoformat()
+    year, month, day = (int(part) if part else None for part in match.groups())
+    # A month without day counts from its last one, whichever that is.
+    for last in (31, 30, 29, 28) if day is None else (day,):
+        try:
+            return date(year or 0, month or 0, last).isoformat()
+        except ValueError:
+            continue
+    return None
 
 
 def safe_path(root: Path, rel: str) -> Path:

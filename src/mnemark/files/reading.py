@@ -60,7 +60,8 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
     Args:
         root: the workspace.
         path: relative, `/`-separated, as a scan gives it.
-        entry: what the scan said; a file known to be too large is then not even opened.
+        entry: what the scan said; a file known to be too large is then not even opened. Where the scan had
+            no inode, the document's entry has none either, so that the two compare.
 
     Returns:
         The document, or why it cannot be read: too large, binary, no regular file, vanished, unreadable,
@@ -86,6 +87,8 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
         if isinstance(found, Problem):
             return found
         data, now = found
+        if entry is not None and not entry.inode:
+            now = msgspec.structs.replace(now, inode=0, device=0)
         return _document(path, data, now)
     return Problem(layout.shown(path), "is being written to: it will be read by the next sync")
 
