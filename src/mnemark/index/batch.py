@@ -1,0 +1,229 @@
+"""One batch of changes to the index: collected without the lock, written in one transaction."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import apsw
+import msgspec
+import numpy as np
+
+from mnemark.files.layout import Place
+from mnemark.files.scan import Entry
+from mnemark.index import schema
+from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, SUSPECT, seconds_of
+from mnemark.index.segment import MAX_SIZE, SegmentBuilder, analyse
+from mnemark.index.units import Unit
+from mnemark.text.instructions import looks_like_instructions
+from mnemark.types import Problem
+
+FLUSH_AT: Final = 32_768
+"""Passages in a batch: what a kill can cost to do again, about ten seconds of work."""
+_DEFAULT_IMPORTANCE: Final = 128
+_CORE_ROLES: Final = frozenset({"longterm", "identity", "fact"})
+
+
+class FileState(NamedTuple):
+    """A document row to be."""
+
+    document: int
+    entry: Entry
+    checked_ns: int
+    digest: str
+    place: Place
+    title: str = ""
+    tail: int = 0
+    lines: int = 0
+    problems: Sequence[Problem] = ()
+
+
+class Batch:
+    """Changes waiting to be written."""
+
+    def __init__(self, next_passage: int) -> None:
+        self.next_passage = next_passage
+        self._builder = SegmentBuilder()
+        self._passages: list[tuple[object, ...]] = []
+        self._states: dict[int, FileState] = {}
+        self._emptied: set[int] = set()
+        self._removed: set[int] = set()
+
+    @property
+    def full(self) -> bool:
+        """Time to flush."""
+        return len(self._builder) >= FLUSH_AT
+
+    def __bool__(self) -> bool:
+        return bool(self._states or self._removed or self._emptied)
+
+    def remove(self, document: int) -> None:
+        """The file is gone."""
+        self._removed.add(document)
+        self._emptied.add(document)
+
+    def replace(self, document: int) -> None:
+        """What the index holds of the document is to be forgotten before new units come."""
+        self._emptied.add(document)
+
+    def put(self, state: FileState) -> None:
+        """The file's new state; written with the units added for it."""
+        self._states[state.document] = state
+
+    def add(self, document: int, units: Iterable[Unit], place: Place, scope: int) -> int:
+        """Add units of a document; returns how many."""
+        before = len(self._builder)
+        for unit in units:
+            if len(self._builder) >= MAX_SIZE:
+                msg = "a batch outgrew one segment"
+                raise AssertionError(msg)
+            row, packed = passage_row(self.next_passage, document, unit, place, scope)
+            self._builder.add(row, packed)
+            self._passages.append(passage_tuple(self.next_passage, document, unit))
+            self.next_passage += 1
+        return len(self._builder) - before
+
+    def write(self, connection: apsw.Connection) -> None:
+        """Write everything in one transaction."""
+        with schema.immediate(connection):
+            if self._emptied:
+                _bury(connection, self._emptied)
+            if self._removed:
+                connection.executemany("DELETE FROM documents WHERE id = ?", [(d,) for d in self._removed])
+            self._write_documents(connection)
+            self._write_passages(connection)
+            connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+
+    def _write_documents(self, connection: apsw.Connection) -> None:
+        # Paths are freed first: two files may have swapped names.
+        connection.executemany(
+            "UPDATE documents SET path = char(0) || id WHERE id = ?", [(d,) for d in self._states]
+        )
+        scopes = dict(schema.rows(connection, "SELECT name, id FROM scopes"))
+        connection.executemany(
+            """INSERT INTO documents (id, path, size, mtime_ns, ctime_ns, inode, device, checked_ns, digest,
+                                      tail, lines, title, scope, problems)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+               ON CONFLICT (id) DO UPDATE SET path = excluded.path, size = excluded.size,
+                 mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, inode = excluded.inode,
+                 device = excluded.device, checked_ns = excluded.checked_ns, digest = excluded.digest,
+                 tail = excluded.tail, lines = excluded.lines, title = excluded.title, scope = excluded.scope,
+                 problems = excluded.problems""",
+            [_document(state, scopes[state.place.scope]) for state in self._states.values()],
+        )
+
+    def _write_passages(self, connection: apsw.Connection) -> None:
+        if not self._passages:
+            return
+        connection.executemany(
+            "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._passages
+        )
+        size = len(self._builder)
+        insert_segment(connection, size, self._builder.rows().tobytes(), self._builder.postings())
+
+
+def passage_row(
+    number: int, document: int, unit: Unit, place: Place, scope: int
+) -> tuple[tuple[object, ...], dict[str, int]]:
+    """The columns of a passage, in the order of `ROW`, and its packed term counts."""
+    analysis = analyse(unit.text, unit.head)
+    flags = (ARCHIVED if place.role == "archive" else 0) | (CORE if place.role in _CORE_ROLES else 0)
+    if looks_like_instructions(unit.text):
+        flags |= SUSPECT
+    row = (
+        number,
+        document,
+        unit.ordinal,
+        seconds_of(unit.date),
+        analysis.length,
+        scope,
+        KIND_CODE[unit.kind],
+        ORIGIN_CODE[unit.origin],
+        flags,
+        _DEFAULT_IMPORTANCE,
+        np.frombuffer(unit.key(), np.uint8),
+    )
+    return row, analysis.packed
+
+
+def insert_segment(
+    connection: apsw.Connection, size: int, rows: bytes, postings: Iterable[tuple[str, bytes]]
+) -> None:
+    """Store a segment with nobody dead in it."""
+    dead = bytes((size + 7) // 8)
+    connection.execute("INSERT INTO segments (size, rows, dead) VALUES (?, ?, ?)", (size, rows, dead))
+    segment = connection.last_insert_rowid()
+    connection.executemany(
+        "INSERT INTO postings VALUES (?, ?, ?)", ((segment, term, data) for term, data in postings)
+    )
+
+
+def scope_number(connection: apsw.Connection, known: dict[str, int], name: str) -> int:
+    """The number of a scope, given one when it is new."""
+    if name not in known:
+        connection.execute("INSERT INTO scopes (name) VALUES (?)", (name,))
+        known[name] = connection.last_insert_rowid()
+    return known[name]
+
+
+def _bury(connection: apsw.Connection, documents: set[int]) -> None:
+    """Mark the documents' passages dead and delete what is stored of them."""
+    wanted = np.fromiter(documents, np.int64, len(documents))
+    for segment, size, rows, dead in schema.rows(connection, "SELECT id, size, rows, dead FROM segments"):
+        hit = np.isin(np.frombuffer(rows, ROW)["document"], wanted)
+        if not hit.any():
+            continue
+        bits = np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_) | hit
+        if bits.all():
+            connection.execute("DELETE FROM segments WHERE id = ?", (segment,))
+            connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))
+        else:
+            connection.execute(
+                "UPDATE segments SET dead = ? WHERE id = ?", (np.packbits(bits).tobytes(), segment)
+            )
+    connection.executemany("DELETE FROM passages WHERE document = ?", [(d,) for d in documents])
+
+
+def _document(state: FileState, scope: int) -> tuple[object, ...]:
+    entry = state.entry
+    return (
+        state.document,
+        entry.path,
+        entry.size,
+        entry.mtime_ns,
+        entry.ctime_ns,
+        _signed(entry.inode),
+        _signed(entry.device),
+        state.checked_ns,
+        bytes.fromhex(state.digest),
+        state.tail,
+        state.lines,
+        state.title,
+        scope,
+        msgspec.json.encode(list(state.problems)).decode(),
+    )
+
+
+def passage_tuple(number: int, document: int, unit: Unit) -> tuple[object, ...]:
+    """The row of a passage in the table of that name."""
+    return (
+        number,
+        document,
+        unit.ordinal,
+        unit.start_line,
+        unit.end_line,
+        unit.kind,
+        unit.origin,
+        unit.role,
+        unit.title,
+        unit.date,
+        unit.text,
+        _json(unit.meta),
+    )
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return msgspec.json.encode(value).decode() if value else "{}"
+
+
+def _signed(number: int) -> int:
+    """An inode as SQLite can store it: some file systems use all 64 bits."""
+    return number - (1 << 64) if number >= 1 << 63 else number

@@ -1,0 +1,72 @@
+"""Give every passage its vector: what is missing is embedded in batches, outside any write transaction."""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from mnemark.embed.base import Embedder
+from mnemark.files.locks import sync_lock
+from mnemark.index import schema
+from mnemark.index.rows import ROW
+from mnemark.index.store import Index
+from mnemark.index.units import embedded_text
+from mnemark.index.vectors import VectorStore
+
+BATCH: Final = 256
+"""Passages embedded at a time."""
+
+Progress = Callable[[int, int], None]
+"""Called with passages embedded and passages to embed."""
+
+
+def missing(index: Index, store: VectorStore) -> dict[bytes, int]:
+    """Content keys without a vector, each with a passage that has that content."""
+    sql = "SELECT size, rows, dead FROM segments"
+    found: dict[bytes, int] = {}
+    for size, blob, dead in schema.rows(index.connection, sql):
+        alive = ~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
+        rows = np.frombuffer(blob, ROW)[alive]
+        content = rows["key"].tobytes()
+        keys = (content[start : start + 16] for start in range(0, len(content), 16))
+        for key, passage in zip(keys, rows["passage"], strict=True):
+            found.setdefault(key, int(passage))
+    wanted = store.missing(list(found))
+    return {key: found[key] for key in wanted}
+
+
+def embed_missing(
+    index: Index,
+    embedder: Embedder,
+    store: VectorStore,
+    *,
+    progress: Progress | None = None,
+    wait: float = 0.0,
+) -> int:
+    """Embed what has no vector yet; returns how many passages were embedded.
+
+    May be interrupted at any point: what was added stays, the rest is found missing next time.
+
+    Raises:
+        EmbedderUnavailable: the embedder does not answer.
+        BusyError: another process is at it.
+    """
+    with sync_lock(index.root, timeout=wait):
+        store.refresh()
+        wanted = missing(index, store)
+        keys = list(wanted)
+        for start in range(0, len(keys), BATCH):
+            batch = keys[start : start + BATCH]
+            texts = _texts(index, [wanted[key] for key in batch])
+            present = [key for key in batch if wanted[key] in texts]
+            store.add(present, embedder.passages([texts[wanted[key]] for key in present]))
+            if progress is not None:
+                progress(start + len(batch), len(keys))
+        return len(keys)
+
+
+def _texts(index: Index, passages: list[int]) -> dict[int, str]:
+    sql = "SELECT id, title, text FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+    rows = schema.rows(index.connection, sql, (msgspec.json.encode(passages).decode(),))
+    return {number: embedded_text(title, text) for number, title, text in rows}

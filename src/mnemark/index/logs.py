@@ -1,0 +1,65 @@
+"""Reading session logs piece by piece, from where the index left off."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mnemark.files.sessions import SessionLog
+from mnemark.types import Problem, Turn
+
+_BLOCK: Final = 1 << 20
+
+
+class Chunk(NamedTuple):
+    """Turns with their line numbers, and where to read on."""
+
+    turns: list[tuple[int, Turn]]
+    offset: int
+    line: int
+    """Lines before `offset`."""
+
+
+class LogReader:
+    """One session log."""
+
+    def __init__(self, root: Path, path: str) -> None:
+        self._path = root / path
+        self._log = SessionLog.at(root, path)
+        self.title = self._log.id
+        self._problems: list[Problem] = []
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Lines that could not be read, in what was read so far."""
+        return tuple(self._problems)
+
+    def chunks(self, offset: int, line: int, size: int) -> Iterator[Chunk]:
+        """Turns from `offset` on, which lies behind `line` lines, up to `size` in a chunk.
+
+        A last line that lacks its newline is read but not counted as known: whoever completes the line makes
+        the log be read anew (the last chunk then has offset 0).
+        """
+        turns: list[tuple[int, Turn]] = []
+        for placed in self._log.turns(offset, start_line=line + 1, problems=self._problems):
+            turns.append((placed.line, placed.turn))
+            offset, line = placed.end, placed.line
+            if len(turns) >= size and self._ends_line(offset):
+                yield Chunk(turns, offset, line)
+                turns = []
+        if turns:
+            yield Chunk(turns, offset, line) if self._ends_line(offset) else Chunk(turns, 0, 0)
+
+    def _ends_line(self, offset: int) -> bool:
+        with self._path.open("rb") as file:
+            file.seek(max(offset - 1, 0))
+            return file.read(1) == b"\n"
+
+    def digest(self, stop: int) -> str:
+        """BLAKE2b-128, hexadecimal, of the first `stop` bytes."""
+        hashed = hashlib.blake2b(digest_size=16)
+        with self._path.open("rb") as file:
+            while stop > 0 and (block := file.read(min(_BLOCK, stop))):
+                hashed.update(block)
+                stop -= len(block)
+        return hashed.hexdigest()

@@ -1,0 +1,71 @@
+"""Keep the segments few: join small ones, rewrite those with many dead."""
+
+import apsw
+import numpy as np
+import numpy.typing as npt
+
+from mnemark.index import schema
+from mnemark.index.batch import insert_segment
+from mnemark.index.rows import ROW
+from mnemark.index.segment import due_for_merge, merged_posting
+from mnemark.index.store import Index
+
+Renumber = dict[int, npt.NDArray[np.int32]]
+
+
+def merge_due(index: Index) -> int:
+    """Merge until nothing is due; returns how many segments were rewritten.
+
+    Each merge is one transaction and changes no answer: a kill in between costs nothing.
+    """
+    merged = 0
+    while chosen := due_for_merge(_sizes(index.connection)):
+        with schema.immediate(index.connection):
+            merge(index.connection, chosen)
+        merged += len(chosen)
+    return merged
+
+
+def merge(connection: apsw.Connection, chosen: list[int]) -> None:
+    """Rewrite the chosen segments as one, without their dead."""
+    chosen = sorted(chosen)
+    renumber: Renumber = {}
+    rows, first = [], 0
+    for segment in chosen:
+        sql = "SELECT size, rows, dead FROM segments WHERE id = ?"
+        ((size, blob, dead),) = schema.rows(connection, sql, (segment,))
+        alive = ~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
+        count = int(alive.sum())
+        numbers = np.full(size, -1, np.int32)
+        numbers[alive] = np.arange(first, first + count, dtype=np.int32)
+        renumber[segment] = numbers
+        rows.append(np.frombuffer(blob, ROW)[alive])
+        first += count
+    postings = _joined(connection, chosen, renumber)
+    marks = ",".join("?" * len(chosen))
+    connection.execute(f"DELETE FROM segments WHERE id IN ({marks})", chosen)  # noqa: S608 - only marks
+    connection.execute(f"DELETE FROM postings WHERE segment IN ({marks})", chosen)  # noqa: S608 - only marks
+    insert_segment(connection, first, np.concatenate(rows).tobytes(), postings)
+    connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+
+
+def _joined(connection: apsw.Connection, chosen: list[int], renumber: Renumber) -> list[tuple[str, bytes]]:
+    marks = ",".join("?" * len(chosen))
+    sql = f"SELECT term, segment, data FROM postings WHERE segment IN ({marks}) ORDER BY term, segment"  # noqa: S608
+    joined: list[tuple[str, bytes]] = []
+    term: str | None = None
+    parts: list[tuple[int, bytes]] = []
+    for found, segment, data in schema.rows(connection, sql, chosen):
+        if found != term:
+            if term is not None:
+                joined.append((term, merged_posting(parts, renumber)))
+            term, parts = found, []
+        parts.append((segment, data))
+    if term is not None:
+        joined.append((term, merged_posting(parts, renumber)))
+    return [(name, data) for name, data in joined if data]
+
+
+def _sizes(connection: apsw.Connection) -> list[tuple[int, int, int]]:
+    rows = schema.rows(connection, "SELECT id, size, dead FROM segments ORDER BY id")
+    return [(segment, size, int.from_bytes(dead, "big").bit_count()) for segment, size, dead in rows]

@@ -1,0 +1,74 @@
+"""What a sync has to do, decided without touching anything."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from mnemark.files.scan import Entry
+
+RACY_NS: Final = 2_000_000_000
+"""A file read within two seconds of its last change is read again: clocks tick coarsely."""
+
+Action = Literal["add", "read", "append", "move", "remove"]
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What the index knows of one file."""
+
+    document: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    device: int
+    checked_ns: int
+    tail: int
+
+
+class Step(NamedTuple):
+    """One file to work on. `old` is the path it had, for a move."""
+
+    action: Action
+    path: str
+    entry: Entry | None = None
+    old: str = ""
+
+
+def plan(files: Sequence[Entry], known: Mapping[str, Known]) -> list[Step]:
+    """Steps that bring the index to `files`, in an order that is safe to stop anywhere in.
+
+    "read" means the stat differs or cannot be trusted; whether the bytes changed is seen by their hash.
+    Logs (`.jsonl`) that grew are an "append"; the sync checks that what it knows is still their beginning.
+    A file that vanished while another with its identity came is a "move".
+    """
+    present = {entry.path for entry in files}
+    gone = {path: old for path, old in known.items() if path not in present}
+    by_identity = {(old.device, old.inode, old.size): path for path, old in gone.items() if old.inode}
+    steps: list[Step] = []
+    moved: set[str] = set()
+    for entry in files:
+        old = known.get(entry.path)
+        if old is None:
+            source = by_identity.pop((entry.device, entry.inode, entry.size), None) if entry.inode else None
+            if source is not None:
+                moved.add(source)
+                steps.append(Step("move", entry.path, entry, source))
+            else:
+                steps.append(Step("add", entry.path, entry))
+        elif not unchanged(entry, old):
+            steps.append(Step("append" if entry.path.endswith(".jsonl") else "read", entry.path, entry))
+    removals = [Step("remove", path) for path in gone if path not in moved]
+    return removals + steps
+
+
+def unchanged(entry: Entry, old: Known) -> bool:
+    """Whether the stat alone proves that the bytes are those the index has."""
+    same = (
+        entry.size == old.size
+        and entry.mtime_ns == old.mtime_ns
+        and entry.ctime_ns == old.ctime_ns
+        and entry.inode == old.inode
+        and entry.device == old.device
+    )
+    return same and max(entry.mtime_ns, entry.ctime_ns) + RACY_NS <= old.checked_ns

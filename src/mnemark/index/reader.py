@@ -1,0 +1,83 @@
+"""One moment of the index with what is still pending on top: what a search looks at."""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import numpy.typing as npt
+
+from mnemark.index import pending
+from mnemark.index.pending import NOTHING, Pending
+from mnemark.index.snapshot import Positions, Snapshot
+from mnemark.index.store import Index, Record
+from mnemark.index.units import first_ordinal
+
+
+class View:
+    """A snapshot and the pending turns in it. Valid inside `Reader.reading` only."""
+
+    def __init__(self, index: Index, snapshot: Snapshot, later: Pending) -> None:
+        self.snapshot = snapshot
+        self.complete = later.complete
+        """Whether everything acknowledged so far is in it."""
+        self._index = index
+        self._later = later
+        self.scopes: Mapping[str, int] = later.scopes or index.scopes()
+
+    def fetch(self, positions: Sequence[int] | npt.NDArray[np.int64]) -> list[Record]:
+        """The passages at these positions, in that order."""
+        numbers = [int(number) for number in self.snapshot.rows["passage"][positions]]
+        stored = self._index.fetch([number for number in numbers if number >= 0])
+        return [self._later.records[number] if number < 0 else stored[number] for number in numbers]
+
+    def window(self, path: str, line: int) -> Positions:
+        """Positions of a document's passages from a line on."""
+        document = self._later.documents.get(path)
+        if document is None:
+            document = self._index.document(path)
+        if document is None:
+            return np.zeros(0, np.int64)
+        rows = self.snapshot.rows
+        return np.flatnonzero((rows["document"] == document) & (rows["ordinal"] >= first_ordinal(line)))
+
+
+class Reader:
+    """Reads an index together with what was written after its last sync. Safe to use from several threads."""
+
+    def __init__(self, index: Index, *, limit: int = 256) -> None:
+        self.index = index
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._pending = NOTHING
+        self._joined: tuple[Snapshot, Pending, Snapshot] | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[View]:
+        """The state of this moment."""
+        with self.index.reading() as stored:
+            later = self._later(stored)
+            yield View(self.index, self._join(stored, later), later)
+
+    def _later(self, stored: Snapshot) -> Pending:
+        grown = pending.growth(self.index)
+        with self._lock:
+            known = self._pending
+        if known.growth == grown and known.generation == stored.generation:
+            return known
+        later = pending.load(self.index, grown, stored.generation, self._limit) if grown else NOTHING
+        later = later._replace(generation=stored.generation)
+        with self._lock:
+            self._pending = later
+        return later
+
+    def _join(self, stored: Snapshot, later: Pending) -> Snapshot:
+        if later.segment is None:
+            return stored
+        with self._lock:
+            if self._joined is not None and self._joined[0] is stored and self._joined[1] is later:
+                return self._joined[2]
+        joined = stored.extended(later.segment)
+        with self._lock:
+            self._joined = (stored, later, joined)
+        return joined

@@ -1,0 +1,169 @@
+"""The schema of `index.db`, once, and how a connection to it is opened.
+
+Everything in it is derived from the files of the workspace: a database of another schema, another
+machine or another segmentation is thrown away and built again; one from a newer mnemark is left alone.
+
+Full text is kept as our own postings and not as an FTS5 table: scores need the term frequencies of
+neighbouring turns and of whole sessions from one index, and at 100,000 passages numpy adds up packed
+postings an order of magnitude faster than FTS5 ranks an OR of terms (`mnemark bench speed` prints both).
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import apsw
+
+from mnemark.errors import BusyError, IntegrityError, NewerFormatError, ReadOnlyError
+
+APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
+VERSION: Final = 1
+BUSY_MS: Final = 5_000
+
+SCHEMA: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+CREATE TABLE scopes (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL UNIQUE,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
+    inode INTEGER NOT NULL, device INTEGER NOT NULL,
+    checked_ns INTEGER NOT NULL,             -- when the bytes were read, to tell edits within one clock tick
+    digest BLOB NOT NULL,                    -- of the bytes read; for logs, of the last block before `tail`
+    tail INTEGER NOT NULL DEFAULT 0,         -- logs: bytes indexed so far
+    lines INTEGER NOT NULL DEFAULT 0,        -- logs: lines indexed so far
+    title TEXT NOT NULL DEFAULT '',
+    scope INTEGER NOT NULL REFERENCES scopes (id),
+    problems TEXT NOT NULL DEFAULT '[]'
+) STRICT;
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    document INTEGER NOT NULL REFERENCES documents (id),
+    ordinal INTEGER NOT NULL,
+    start_line INTEGER NOT NULL, end_line INTEGER NOT NULL,
+    kind TEXT NOT NULL, origin TEXT NOT NULL, role TEXT NOT NULL,
+    title TEXT NOT NULL, date TEXT,
+    text TEXT NOT NULL,
+    meta TEXT NOT NULL DEFAULT '{}'
+) STRICT;
+CREATE INDEX passages_by_document ON passages (document, ordinal);
+CREATE TABLE segments (
+    id INTEGER PRIMARY KEY,
+    size INTEGER NOT NULL,
+    rows BLOB NOT NULL,                      -- one `rows.ROW` a passage
+    dead BLOB NOT NULL                       -- one bit a passage
+) STRICT;
+CREATE TABLE postings (
+    segment INTEGER NOT NULL, term TEXT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (segment, term)
+) STRICT, WITHOUT ROWID;
+"""
+
+
+def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
+    """Open `index.db` as it is, without creating or changing its schema.
+
+    Raises:
+        BusyError, IntegrityError, ReadOnlyError: with the fix in the message.
+    """
+    with translated(path):
+        connection = _connect_readonly(path) if readonly else apsw.Connection(os.fspath(path))
+        connection.set_busy_timeout(BUSY_MS)
+        connection.execute("PRAGMA cache_size=-32768; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY")
+        if not readonly:
+            # NORMAL may lose the last transactions with the power, never the file: all of it is derived.
+            connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
+        return connection
+
+
+def _connect_readonly(path: Path) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    name = quote(os.fspath(path.resolve()))
+    connection = apsw.Connection(f"file:{name}", flags=flags)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        # A WAL database in a folder that cannot be written has no shared memory; nobody can change it either.
+        connection.close()
+        connection = apsw.Connection(f"file:{name}?immutable=1", flags=flags)
+    return connection
+
+
+def create(connection: apsw.Connection, meta: dict[str, str | int]) -> None:
+    """Lay out an empty index in one transaction."""
+    with immediate(connection):
+        connection.execute(SCHEMA)
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", list(meta.items()))
+        connection.execute("INSERT INTO scopes (id, name) VALUES (0, '')")
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}")
+
+
+def version(connection: apsw.Connection) -> int | None:
+    """The schema version; None for an empty file; IntegrityError when it is not an index at all."""
+    application = connection.pragma("application_id")
+    found = connection.pragma("user_version")
+    if not application and not found:
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+        if not tables:
+            return None
+    if application != APPLICATION_ID:
+        msg = "index.db is not a mnemark index; move it away and run `mnemark sync`"
+        raise IntegrityError(msg)
+    if isinstance(found, int) and found > VERSION:
+        raise NewerFormatError(
+            f"index.db has format {found}, this mnemark reads {VERSION}; upgrade mnemark or delete .mnemark/index.db"
+        )
+    return int(found or 0)
+
+
+def rows(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """All rows of a query; SQLite's types are what the schema's STRICT tables say."""
+    return connection.execute(sql, bindings).fetchall()
+
+
+def scalar(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) -> Any:
+    """The first column of the first row; None where there is no row."""
+    return connection.execute(sql, bindings).get
+
+
+def read_meta(connection: apsw.Connection) -> dict[str, str | int]:
+    """All of the `meta` table."""
+    return dict(rows(connection, "SELECT key, value FROM meta"))
+
+
+@contextmanager
+def immediate(connection: apsw.Connection) -> Iterator[None]:
+    """A write transaction that takes its lock at the start, so that it cannot fail half-way."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def reading(connection: apsw.Connection) -> Iterator[None]:
+    """A read transaction: everything read inside is of one moment."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("END")
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Name the fix for what can go wrong with a database file; bugs pass through."""
+    try:
+        yield
+    except apsw.BusyError as error:
+        raise BusyError(f"{path.name} is locked by another process; try again") from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise IntegrityError(f"{path.name} is damaged ({error}); run `mnemark doctor --fix`") from error
+    except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
+        raise ReadOnlyError(f"cannot write {path}: {error}; make the folder writable") from error

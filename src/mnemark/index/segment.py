@@ -1,0 +1,150 @@
+"""Postings: which passages hold a term, and how often.
+
+A segment covers up to 65,536 passages, numbered from 0 in it. Its posting list of one term is a blob of n
+little-endian `uint16` passage numbers in rising order, then n bytes: the low six bits count the term in the
+text (63 at most), the high two in the head (title, file name, speaker, date; 3 at most). Three bytes a
+posting, read by numpy without a copy.
+
+Segments are never changed but for their `dead` bits; a change of a document is a death here and a birth in
+a new segment. Small ones are merged (`merge`), so that there are few.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mnemark.index.rows import ROW, Rows
+from mnemark.text.segment import index_terms
+from mnemark.text.stopwords import is_stop
+
+MAX_SIZE: Final = 65_536
+TEXT_MAX: Final = 63
+HEAD_MAX: Final = 3
+HEAD_SHIFT: Final = 6
+
+Ids = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.uint8]
+
+
+class Posting(NamedTuple):
+    """Where one term stands: passage numbers and packed counts, both of shape (n,)."""
+
+    ids: Ids
+    counts: Counts
+
+
+class Analysis(NamedTuple):
+    """One passage's terms: packed count by term, and the number of words that are not stop words."""
+
+    packed: dict[str, int]
+    length: int
+
+
+def analyse(text: str, head: str) -> Analysis:
+    """Terms of a passage's text and head."""
+    words, parts = index_terms(text)
+    length = sum(1 for word in words if not is_stop(word))
+    packed = {term: min(count, TEXT_MAX) for term, count in Counter(words + parts).items()}
+    if head:
+        head_words, head_parts = index_terms(head)
+        for term, count in Counter(head_words + head_parts).items():
+            packed[term] = packed.get(term, 0) | min(count, HEAD_MAX) << HEAD_SHIFT
+    return Analysis(packed, min(length, 65_535))
+
+
+class SegmentBuilder:
+    """Collects the postings of up to `MAX_SIZE` passages."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, array[int]] = {}
+        self._counts: dict[str, bytearray] = {}
+        self._rows: list[tuple[object, ...]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, row: tuple[object, ...], packed: dict[str, int]) -> None:
+        """Add one passage: `row` holds the fields of `ROW` in order."""
+        number = len(self._rows)
+        self._rows.append(row)
+        ids, counts = self._ids, self._counts
+        for term, count in packed.items():
+            if term in ids:
+                ids[term].append(number)
+                counts[term].append(count)
+            else:
+                ids[term] = array("H", (number,))
+                counts[term] = bytearray((count,))
+
+    def rows(self) -> Rows:
+        """The columns, shape (size,)."""
+        return np.array(self._rows, dtype=ROW)
+
+    def postings(self) -> Iterable[tuple[str, bytes]]:
+        """Every term with its encoded posting list, in the order of the terms."""
+        for term in sorted(self._ids):
+            yield term, encode(np.frombuffer(self._ids[term], np.uint16), self._counts[term])
+
+    def posting(self, term: str) -> Posting | None:
+        """The posting list of one term, as a reader would see it."""
+        if term not in self._ids:
+            return None
+        return decode(encode(np.frombuffer(self._ids[term], np.uint16), self._counts[term]))
+
+
+def encode(ids: Ids, counts: bytes | bytearray | Counts) -> bytes:
+    """A posting list as a blob."""
+    return ids.astype("<u2").tobytes() + bytes(counts)
+
+
+def decode(data: bytes) -> Posting:
+    """A blob as a posting list; no copy is made."""
+    size = len(data) // 3
+    return Posting(np.frombuffer(data, "<u2", size), np.frombuffer(data, np.uint8, size, 2 * size))
+
+
+def merged_posting(parts: Sequence[tuple[int, bytes]], renumber: dict[int, npt.NDArray[np.int32]]) -> bytes:
+    """Join one term's lists of several segments, given in rising order of their first new number.
+
+    `renumber[segment]` maps old numbers to new ones, -1 for the dead.
+    """
+    ids, counts = [], []
+    for segment, data in parts:
+        posting = decode(data)
+        new = renumber[segment][posting.ids]
+        alive = new >= 0
+        ids.append(new[alive].astype(np.uint16))
+        counts.append(posting.counts[alive])
+    return encode(np.concatenate(ids), np.concatenate(counts).tobytes())
+
+
+def due_for_merge(sizes: Sequence[tuple[int, int, int]], *, fan: int = 8, large: int = 32_768) -> list[int]:
+    """Which segments to merge into one now, by id; empty when there is nothing to do.
+
+    `sizes` lists (id, size, dead). Segments of a like size (within a factor of eight) are merged when there
+    are eight of them, so that each passage is rewritten about log8(n) times; one that is a quarter dead is
+    rewritten alone.
+    """
+    for segment, size, dead in sizes:
+        if dead * 4 >= size:
+            return [segment]
+    tiers: dict[int, list[tuple[int, int]]] = {}
+    for segment, size, dead in sizes:
+        if size < large:
+            tiers.setdefault((size.bit_length() - 1) // 3, []).append((segment, size - dead))
+    for tier in sorted(tiers):
+        members = tiers[tier]
+        if len(members) >= fan:
+            chosen, total = [], 0
+            for segment, size in members:
+                if total + size > MAX_SIZE:
+                    break
+                chosen.append(segment)
+                total += size
+            if len(chosen) > 1:
+                return chosen
+    return []

@@ -1,0 +1,105 @@
+"""A moment of the index, as arrays.
+
+Passages stand in the order of their documents and lines, so that a neighbour is one step away and a
+document (a note, a session) is a slice. Positions (`pos`) are indices into that order.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mnemark.index.rows import ROW, Rows
+from mnemark.index.segment import HEAD_SHIFT, TEXT_MAX, Posting
+
+Positions = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+
+_CACHE_POSTINGS: Final = 4_000_000
+"""Decoded postings kept in memory, about 6 bytes each."""
+
+
+class SegmentView(NamedTuple):
+    """One segment of a snapshot: its columns, who is dead, and how to read a term."""
+
+    rows: Rows
+    dead: Mask
+    posting: Callable[[str], Posting | None]
+
+
+class TermHits(NamedTuple):
+    """Where a term stands: positions in rising order, counts in text and in head (float32)."""
+
+    pos: Positions
+    text: Floats
+    head: Floats
+
+
+class Snapshot:
+    """All live passages of one generation, and the postings on them."""
+
+    def __init__(self, generation: int, segments: Sequence[SegmentView]) -> None:
+        self.generation = generation
+        self._segments = segments
+        parts = [segment.rows for segment in segments]
+        stored = np.concatenate(parts) if parts else np.zeros(0, ROW)
+        dead = np.concatenate([s.dead for s in segments]) if segments else np.zeros(0, np.bool_)
+        alive = np.flatnonzero(~dead)
+        order = alive[np.lexsort((stored["ordinal"][alive], stored["document"][alive]))]
+        self.rows: Rows = stored[order]
+        """Columns in document order, shape (n,)."""
+        self._position = np.full(len(stored), -1, np.int64)
+        self._position[order] = np.arange(len(order))
+        self._starts = np.cumsum([0, *(len(part) for part in parts)])
+        documents = self.rows["document"]
+        self.follows: Mask = np.concatenate(([False], documents[1:] == documents[:-1]))[: len(order)]
+        """Whether the passage before belongs to the same document."""
+        self.group: Positions = np.cumsum(~self.follows) - 1
+        """Number of the document of each passage, from 0."""
+        self.groups = int(self.group[-1]) + 1 if len(order) else 0
+        self._cache: OrderedDict[str, TermHits] = OrderedDict()
+        self._cached = 0
+        self.memo: dict[object, object] = {}
+        """What readers computed for this moment, by their own keys."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def extended(self, segment: SegmentView) -> "Snapshot":
+        """This moment with one more segment on top."""
+        return Snapshot(self.generation, [*self._segments, segment])
+
+    def term(self, term: str) -> TermHits:
+        """Where the term stands among the live passages."""
+        if term in self._cache:
+            self._cache.move_to_end(term)
+            return self._cache[term]
+        hits = self._load(term)
+        self._cache[term] = hits
+        self._cached += len(hits.pos)
+        while self._cached > _CACHE_POSTINGS and len(self._cache) > 1:
+            self._cached -= len(self._cache.popitem(last=False)[1].pos)
+        return hits
+
+    def _load(self, term: str) -> TermHits:
+        positions, counts = [], []
+        for start, segment in zip(self._starts, self._segments, strict=False):
+            posting = segment.posting(term)
+            if posting is not None:
+                positions.append(self._position[posting.ids.astype(np.int64) + start])
+                counts.append(posting.counts)
+        if not positions:
+            empty = np.zeros(0, np.float32)
+            return TermHits(np.zeros(0, np.int64), empty, empty)
+        pos, packed = np.concatenate(positions), np.concatenate(counts)
+        if len(pos) and (pos[0] < 0 or np.any(pos[1:] <= pos[:-1])):
+            alive = pos >= 0
+            pos, packed = pos[alive], packed[alive]
+            order = np.argsort(pos, kind="stable")
+            pos, packed = pos[order], packed[order]
+        text = (packed & TEXT_MAX).astype(np.float32)
+        head = (packed >> HEAD_SHIFT).astype(np.float32)
+        return TermHits(pos, text, head)

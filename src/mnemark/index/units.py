@@ -1,0 +1,174 @@
+"""From documents and turns to units: what one row of the index says.
+
+A unit's `head` is what a person would call it by: title, file name, speaker, date. It is indexed with the
+text and weighed apart. Neighbours are not copied into it: their share is added when a query is scored.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+import msgspec
+
+from mnemark.files.layout import Place
+from mnemark.text.frontmatter import document_title, front_matter
+from mnemark.text.markdown import passages, text_passages
+from mnemark.types import Kind, Origin, Turn
+
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_SHIFT: Final = 12
+"""Ordinals are `line << 12 | chunk`: in the order of the file, and free for long lines in many chunks."""
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
+    """One row to be: a passage of a note or a turn (or part) of a session."""
+
+    ordinal: int
+    start_line: int
+    end_line: int
+    kind: Kind
+    origin: Origin
+    role: str = ""
+    title: str
+    date: str | None
+    text: str
+    head: str
+    meta: Mapping[str, Any] = {}
+
+    def key(self) -> bytes:
+        """Content hash of what is embedded, 16 bytes: equal texts share a vector."""
+        text = embedded_text(self.title, self.text)
+        return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def embedded_text(title: str, text: str) -> str:
+    """What an embedder sees of a passage."""
+    return f"{title}\n{text}" if title else text
+
+
+def first_ordinal(line: int) -> int:
+    """The lowest ordinal of a passage that begins in that line."""
+    return line << _SHIFT
+
+
+def date_words(date: str | None) -> str:
+    """A date as people ask for it, in both languages: "2025-01-18 January 18 2025年1月18日 Saturday"."""
+    if not date:
+        return ""
+    try:
+        day = datetime.fromisoformat(date)
+    except ValueError:
+        return date
+    month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
+    return f"{day:%Y-%m-%d} {month} {day.day} {weekday} {day.year}年{day.month}月{day.day}日"
+
+
+def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, list[Unit]]:
+    """The title of a note and its passages as units."""
+    fields = front_matter(text)
+    title = document_title(text, fields, path)
+    date = place.dated or _front_date(fields.fields)
+    stem = PurePosixPath(path)
+    tags = _words(fields.fields.get("tags"))
+    cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
+    units = []
+    for passage in cut(text, limit=limit):
+        if not passage.text.strip():
+            continue
+        name = passage.title or title
+        head = " ".join(
+            filter(None, (title, passage.title, stem.stem, str(stem.parent), tags, date_words(date)))
+        )
+        units.append(
+            Unit(
+                ordinal=first_ordinal(passage.start_line) | passage.ordinal & 0xFFF,
+                start_line=passage.start_line,
+                end_line=passage.end_line,
+                kind=place.kind,
+                origin=place.origin,
+                title=name,
+                date=date,
+                text=printable(passage.text),
+                head=printable(head),
+            )
+        )
+    return printable(title), units
+
+
+def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = "") -> Iterator[Unit]:
+    """Turns, each with its line number, as units; long ones are cut into passages."""
+    for line, turn in turns:
+        date = None if turn.meta.get("undated") else turn.time.isoformat(timespec="seconds")
+        speaker = str(turn.meta.get("name") or turn.role)
+        head = printable(f"{speaker} {date_words(date)}")
+        for chunk, (kind, origin, text) in enumerate(_turn_texts(turn, limit)):
+            yield Unit(
+                ordinal=first_ordinal(line) | chunk & 0xFFF,
+                start_line=line,
+                end_line=line,
+                kind=kind,
+                origin=origin,
+                role=speaker,
+                title=title,
+                date=date,
+                text=text,
+                head=head,
+                meta=turn.meta,
+            )
+
+
+def _turn_texts(turn: Turn, limit: int) -> Iterator[tuple[Kind, Origin, str]]:
+    kind: Kind = "observation" if turn.role == "tool" else "turn"
+    origin = "tool" if turn.role == "tool" else turn.origin
+    for passage in text_passages(printable(turn.content), limit=limit):
+        if passage.text.strip():
+            yield kind, origin, passage.text
+    for result in turn.tool_results:
+        for passage in text_passages(printable(_result_text(result)), limit=limit):
+            if passage.text.strip():
+                yield "observation", "tool", passage.text
+
+
+def _result_text(result: object) -> str:
+    if isinstance(result, str):
+        return result
+    if isinstance(result, Mapping):
+        for key in ("content", "output", "result", "text"):
+            if isinstance(result.get(key), str):
+                return str(result[key])
+    return msgspec.json.encode(result).decode()
+
+
+def printable(text: str) -> str:
+    """The text with lone surrogates replaced, which no database stores."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text
+
+
+def _front_date(fields: Mapping[str, Any]) -> str | None:
+    for key in ("date", "created", "created_at"):
+        value = fields.get(key)
+        if isinstance(value, str):
+            try:
+                datetime.fromisoformat(value)
+            except ValueError:
+                continue
+            return value
+    return None
+
+
+def _words(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        return " ".join(str(item) for item in value)
+    return ""

@@ -1,0 +1,333 @@
+"""`Memory`: a workspace opened."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+
+from mnemark.embed.base import Embedder
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.files.config import Config, load
+from mnemark.index.reader import Reader
+from mnemark.index.store import Index
+from mnemark.index.sync import Progress, SyncReport, sync
+from mnemark.memory.read import read_ref
+from mnemark.memory.session import Session, folder_name
+from mnemark.memory.stats import Stats, collect
+from mnemark.memory.timed import Late, Timed
+from mnemark.memory.vectors import Vectors
+from mnemark.memory.when import Clock, local_now, moment
+from mnemark.retrieval import disclose
+from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.presets import preset as named_preset
+from mnemark.retrieval.search import Found, Request, search
+from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
+
+FRESH_SECONDS: Final = 1.0
+"""How long the files are taken to be as the last look found them; own writes count at once."""
+_DENSE_SHARE: Final = 0.7
+"""Part of a deadline after which an answer is made without the dense route."""
+_MOST_HITS: Final = 1_000
+_SCOPE_KINDS: Final = frozenset({"users", "agents", "projects"})
+
+
+class Memory:
+    """A folder of plain text, and what was learned to find in it.
+
+    Made by `Memory.open`; a context manager. Safe to use from several threads, and several processes may have
+    the same folder open.
+    """
+
+    def __init__(self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None) -> None:
+        self.root = root
+        self.config = config
+        self.readonly = readonly
+        self.index = Index(root, readonly=readonly)
+        self.reader = Reader(self.index, limit=config.passage_tokens)
+        self.vectors = Vectors(root, config, readonly=readonly, embedder=embedder)
+        self._timed: Timed[Recall] = Timed()
+        self._checked = Clock()
+        self._syncing = threading.Lock()
+        self._behind = threading.Lock()
+        self._sync_problem = ""
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        config: Config | Mapping[str, Any] | None = None,
+        readonly: bool = False,
+        embedder: Embedder | None = None,
+    ) -> Self:
+        """Open the folder at `path`; it is made if missing.
+
+        Args:
+            path: the workspace; `~` is expanded.
+            config: settings instead of `mnemark.toml`, or some of them on top of it.
+            readonly: never write anything, not even the index.
+            embedder: used instead of the configured one.
+
+        Raises:
+            ConfigError: `mnemark.toml` is wrong.
+            NotFoundError: `readonly`, and there is no such folder.
+            ReadOnlyError: the folder cannot be written.
+        """
+        root = Path(path).expanduser().absolute()
+        if not root.is_dir():
+            if root.exists():
+                raise UsageError(f"{root} is a file; give the folder that holds it")
+            if readonly:
+                raise NotFoundError(f"there is no folder {root}")
+            try:
+                root.mkdir(parents=True)
+            except OSError as error:
+                raise ReadOnlyError(f"cannot make {root}: {error.strerror}") from error
+        settings = config if isinstance(config, Config) else load(root)
+        if isinstance(config, Mapping):
+            settings = msgspec.structs.replace(settings, **config)
+        return cls(root, settings, readonly=readonly, embedder=embedder)
+
+    def close(self) -> None:
+        """Let go of all files. Acknowledged writes are on the disk already."""
+        self.vectors.close()
+        self.index.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def session(self, id: str, *, user: str | None = None, agent: str | None = None) -> Session:  # noqa: A002
+        """The session of that id, of a user or an agent where given; made with its first turn."""
+        return Session(self, id, scope=scope_name(user=user, agent=agent))
+
+    def sync(self, *, progress: Progress | None = None, wait: float = 10.0, embed: bool = True) -> SyncReport:
+        """Bring the index to the state of the files, and embed what is new.
+
+        Raises:
+            BusyError: another process is syncing for longer than `wait` seconds.
+        """
+        limit, ignore = self.config.passage_tokens, self.config.ignore
+        with self._syncing:
+            report = sync(self.index, ignore=ignore, limit=limit, wait=wait, progress=progress)
+            self._checked.mark()
+        if embed:
+            self.vectors.embed(self.index)
+        return report
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        kinds: Iterable[Kind] | None = None,
+        origins: Iterable[Origin] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        scope: str | Iterable[str] | None = None,
+        archived: bool = False,
+        explain: bool = False,
+        now: datetime | None = None,
+        preset: str | None = None,
+        context: Sequence[str] = (),
+    ) -> Recall:
+        """The passages that answer best, with all they need to be cited.
+
+        Args:
+            query: any text in any language.
+            k: hits at most; 8 by default.
+            kinds: only these kinds of passages.
+            origins: only what these said.
+            since: only what is dated then or later (a datetime, ISO text, or words such as "last week").
+            until: only what is dated before the end of it.
+            as_of: what was known then; undated text stays.
+            scope: whose memory beside the root's: "users/ann", several, or "*" for all. Default: the root's.
+            archived: search the archive, too.
+            explain: fill `why` of each hit.
+            now: what relative time words are relative to.
+            preset: a ranking other than the configured one.
+            context: what was said before, oldest first; counts little.
+
+        Raises:
+            UsageError: an argument is wrong; the message names a right one.
+        """
+        now = now or local_now(self.config.timezone)
+        where = Filter(
+            kinds=_among(kinds, KINDS, "kinds"),
+            origins=_among(origins, ORIGINS, "origins"),
+            since=moment(since, "since", now),
+            until=moment(until, "until", now, end=True),
+            as_of=moment(as_of, "as_of", now, end=True),
+            scopes=scopes_of(scope),
+            archived=archived,
+        )
+        request = Request(
+            text=_text(query),
+            k=_count(self.config.recall_hits if k is None else k),
+            where=where,
+            preset=named_preset(preset or self.config.preset),
+            now=now,
+            context=tuple(context),
+            explain=explain,
+        )
+        self.freshen()
+        return Recall(**self._search(request)._asdict())
+
+    def recall(
+        self,
+        query: str,
+        *,
+        budget: int | None = None,
+        deadline: float | None = None,
+        k: int | None = None,
+        scope: str | Iterable[str] | None = None,
+        now: datetime | None = None,
+        context: Sequence[str] = (),
+        exclude: Sequence[tuple[str, int]] = (),
+    ) -> Recall:
+        """What memory has to say, as a block for the prompt, by a deadline.
+
+        Args:
+            query: what was said or asked.
+            budget: tokens of the block; 800 by default.
+            deadline: seconds; 0.15 by default. What is ready by then is the answer.
+            k: hits at most.
+            scope: as for `search`.
+            now: what relative time words are relative to.
+            context: what was said before, oldest first.
+            exclude: (path, line) of logs whose turns from that line on the model sees already.
+
+        Returns:
+            A `Recall` whose `text` is quoted, sourced and within the budget; put it into the user's role.
+            `degraded` names what did not answer in time.
+        """
+        started = time.monotonic()
+        seconds = self.config.recall_deadline_ms / 1000 if deadline is None else deadline
+        tokens = self.config.recall_budget if budget is None else budget
+        request = Request(
+            text=_text(query),
+            k=_count(self.config.recall_hits if k is None else k),
+            where=Filter(scopes=scopes_of(scope)),
+            preset=named_preset(self.config.preset),
+            now=now or local_now(self.config.timezone),
+            context=tuple(context),
+            exclude=tuple(exclude),
+            deadline=started + seconds * _DENSE_SHARE,
+        )
+        self._freshen_behind()
+        found = self._timed.run(lambda: self._answer(request, tokens), started + seconds - time.monotonic())
+        if isinstance(found, Late):
+            reason = f"recall: nothing was ready within {seconds * 1000:.0f} ms; disk or machine are slow"
+            return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
+        return found
+
+    def read(self, ref: str) -> str:
+        """The text a ref names: `path`, `path#L12` or `path#L12-L30`, straight from the file.
+
+        Raises:
+            NotFoundError: there is no such file or line.
+            UsageError: the ref leaves the workspace.
+        """
+        return read_ref(self.root, ref)
+
+    def stats(self) -> Stats:
+        """Counts and states, without changing anything."""
+        return collect(self)
+
+    def freshen(self) -> None:
+        """Follow the files, unless that was done a moment ago or another process is at it."""
+        if self.readonly or self._checked.passed() < FRESH_SECONDS:
+            return
+        with contextlib.suppress(BusyError):
+            self.sync(wait=0.0)
+
+    def _freshen_behind(self) -> None:
+        """Follow the files in the background: a deadline does not wait for it."""
+        if (
+            self.readonly
+            or self._checked.passed() < FRESH_SECONDS
+            or not self._behind.acquire(blocking=False)
+        ):
+            return
+        threading.Thread(target=self._freshen_and_release, name="mnemark-sync", daemon=True).start()
+
+    def _freshen_and_release(self) -> None:
+        try:
+            self.freshen()
+        except MnemarkError as error:
+            self._sync_problem = f"sync: {error}"
+        else:
+            self._sync_problem = ""
+        finally:
+            self._behind.release()
+
+    def _search(self, request: Request) -> Found:
+        route, problem = (None, "")
+        if request.preset.dense or request.preset.fusion == "rrf":
+            route, problem = self.vectors.route(request.text)
+        degraded = [reason for reason in (problem, self._sync_problem) if reason]
+        return search(self.reader, request, route, degraded)
+
+    def _answer(self, request: Request, budget: int) -> Recall:
+        found = self._search(request)
+        text = disclose.block(found.hits, budget=budget, brief_tokens=self.config.brief_tokens)
+        return Recall(text=text, **found._asdict())
+
+
+def scope_name(*, user: str | None = None, agent: str | None = None) -> str:
+    """The scope folder of a user or agent; empty for the root.
+
+    Raises:
+        UsageError: both were given, or the name is no folder name.
+    """
+    if user is not None and agent is not None:
+        raise UsageError("a session belongs to a user or to an agent; give one of them")
+    if user is not None:
+        return f"users/{folder_name(user)}"
+    return f"agents/{folder_name(agent)}" if agent is not None else ""
+
+
+def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
+    """The scopes a search may see: the root's and those named; None for all ("*")."""
+    names = [scope] if isinstance(scope, str) else list(scope or ())
+    if "*" in names:
+        return None
+    for name in names:
+        kind, _, rest = name.partition("/")
+        if name and (kind not in _SCOPE_KINDS or not rest or "/" in rest):
+            raise UsageError(
+                f'scope {name!r} is none; write "users/NAME", "agents/NAME", "projects/NAME" or "*"'
+            )
+    return frozenset({"", *names})
+
+
+def _among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> frozenset[Any] | None:
+    if values is None:
+        return None
+    chosen = frozenset([values] if isinstance(values, str) else values)
+    if wrong := sorted(chosen - set(known)):
+        raise UsageError(f"{name}: {wrong[0]!r} is none of {', '.join(known)}")
+    return chosen
+
+
+def _text(query: str) -> str:
+    if not isinstance(query, str):
+        raise UsageError(f"a query is text, not {type(query).__name__}")
+    return query
+
+
+def _count(k: int) -> int:
+    if not 1 <= k <= _MOST_HITS:
+        raise UsageError(f"k must be 1 to {_MOST_HITS}, not {k}")
+    return k

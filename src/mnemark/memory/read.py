@@ -1,0 +1,41 @@
+"""Reading back what a ref names."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from mnemark.errors import NotFoundError
+from mnemark.files import layout
+from mnemark.files.reading import read
+from mnemark.types import Problem
+
+_REF: Final = re.compile(r"(?P<path>.*?)(?:#L(?P<first>\d+)(?:-L?(?P<last>\d+))?)?", re.DOTALL)
+
+
+def split_ref(ref: str) -> tuple[str, int, int | None]:
+    """Path, first and last line (1-based, inclusive) of a ref; (path, 1, None) for a whole file."""
+    match = _REF.fullmatch(ref)
+    if match is None or match["first"] is None:
+        return ref, 1, None
+    first = int(match["first"])
+    return match["path"], first, int(match["last"] or first)
+
+
+def read_ref(root: Path, ref: str) -> str:
+    """The lines a ref names, as they stand in the file.
+
+    Raises:
+        NotFoundError: there is no such file, it is no text, or it has not that many lines.
+        UsageError: the path leaves the workspace.
+    """
+    path, first, last = split_ref(ref)
+    layout.safe_path(root, path)
+    found = read(root, path)
+    if isinstance(found, Problem):
+        raise NotFoundError(f"{layout.shown(path)} {found.reason}")
+    if last is None:
+        return found.text
+    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", found.text)
+    if not 1 <= first <= len(lines):
+        raise NotFoundError(f"{layout.shown(path)} has {len(lines)} lines, not {first}")
+    return "".join(lines[first - 1 : last])

@@ -1,0 +1,140 @@
+"""`Session`: one conversation, recorded turn by turn."""
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from mnemark.errors import UsageError
+from mnemark.files.sessions import Placed, SessionLog
+from mnemark.memory.when import local_now
+from mnemark.types import ORIGINS, Origin, Recall, Turn
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+WINDOW: Final = 20
+"""Turns of a session that its own recall leaves out: the model has them already."""
+CONTEXT: Final = 4
+"""Turns that a question is understood by."""
+_ROLE_ORIGIN: Final[dict[str, Origin]] = {
+    "user": "owner",
+    "human": "owner",
+    "tool": "tool",
+    "function": "tool",
+}
+_UNSAFE: Final = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.+$|^\s*$|[. ]$')
+
+
+def folder_name(name: str) -> str:
+    """A user's or agent's name as a folder.
+
+    Raises:
+        UsageError: it cannot be one on every system.
+    """
+    if _UNSAFE.search(name) or len(name.encode()) > 100:
+        raise UsageError(f"{name!r} cannot name a folder; use letters, digits, '-' and '_'")
+    return name
+
+
+class Session:
+    """The turns of one conversation. Made by `Memory.session`; nothing is written before the first turn."""
+
+    def __init__(self, memory: "Memory", id: str, *, scope: str) -> None:  # noqa: A002 - the word users know
+        if not id:
+            raise UsageError("a session needs an id, for example cli:main")
+        self.id = id
+        self.scope = scope
+        self._memory = memory
+        self._log = SessionLog(memory.root / scope if scope else memory.root, id)
+        self._recent: deque[Placed] = deque(maxlen=WINDOW)
+
+    @property
+    def path(self) -> str:
+        """The session's file, relative to the workspace."""
+        return f"{self.scope}/{self._log.name}" if self.scope else self._log.name
+
+    def add(
+        self,
+        role: str,
+        content: str,
+        *,
+        time: datetime | None = None,
+        origin: Origin | None = None,
+        tool_calls: Sequence[Any] = (),
+        tool_results: Sequence[Any] = (),
+        attachments: Sequence[Any] = (),
+        duration_ms: int | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Turn:
+        """Record a turn; when this returns, it is on the disk.
+
+        Args:
+            role: "user", "assistant", "tool", or any other speaker's name.
+            content: what was said.
+            time: when; now by default.
+            origin: who is behind it; by default the owner for "user", the agent for "assistant".
+            tool_calls: calls made in the turn, any JSON.
+            tool_results: their results, any JSON.
+            attachments: files that came with it, any JSON.
+            duration_ms: how long it took.
+            meta: any JSON object; it comes back on hits.
+
+        Raises:
+            UsageError: an argument is no JSON or names an unknown origin.
+            BusyError, ReadOnlyError: it could not be written, and is not kept.
+        """
+        return self.add_many([self.turn(role, content, time=time, origin=origin, tool_calls=tool_calls,
+                                        tool_results=tool_results, attachments=attachments,
+                                        duration_ms=duration_ms, meta=meta)])[0]  # fmt: skip
+
+    def turn(self, role: str, content: str, *, time: datetime | None = None, **fields: Any) -> Turn:
+        """A turn as `add` would record it, for `add_many`."""
+        origin = fields.pop("origin", None) or _ROLE_ORIGIN.get(role, "agent")
+        if origin not in ORIGINS:
+            raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+        if not role:
+            raise UsageError('a turn needs a role, for example "user"')
+        fields["meta"] = fields.get("meta") or {}
+        when = time or local_now(self._memory.config.timezone)
+        return Turn(id="", time=when, role=role, content=content, origin=origin, **fields)
+
+    def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
+        """Record turns with one write and one `fsync`: all are kept, or none."""
+        placed = self._log.place(turns)
+        self._recent.extend(placed)
+        return [entry.turn for entry in placed]
+
+    def last(self, n: int = WINDOW) -> list[Turn]:
+        """The last `n` turns, oldest first."""
+        return self._log.last(n)
+
+    def recall(
+        self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None
+    ) -> Recall:
+        """What memory has to say to `said`, read in the light of the last turns; see `Memory.recall`.
+
+        The session's own recent window is left out of the answer: the model has it already.
+        """
+        recent = [entry.turn.content for entry in list(self._recent)[-CONTEXT:]]
+        if recent and recent[-1] == said:
+            recent.pop()
+        window = ((self.path, self._recent[0].line),) if self._recent else ()
+        return self._memory.recall(
+            said,
+            deadline=deadline,
+            budget=budget,
+            k=k,
+            scope=self.scope or None,
+            context=recent,
+            exclude=window,
+        )
+
+    async def arecall(
+        self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None
+    ) -> Recall:
+        """`recall` on a thread, for event loops."""
+        import asyncio
+
+        return await asyncio.to_thread(self.recall, said, deadline=deadline, budget=budget, k=k)

@@ -1,0 +1,106 @@
+"""The workspace's embedder and its vectors, made when first needed, replaced by a reason when they fail."""
+
+import threading
+import time
+from pathlib import Path
+
+from mnemark import embed
+from mnemark.embed.base import Embedder, EmbedderUnavailable
+from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
+from mnemark.files.config import Config
+from mnemark.index.embedding import Progress, embed_missing
+from mnemark.index.store import Index
+from mnemark.index.vectors import VectorStore, open_store
+from mnemark.retrieval.dense import QueryVector, VectorRows
+from mnemark.retrieval.search import DenseRoute
+
+RETRY_SECONDS = 30.0
+"""A failing embedder is left alone for this long."""
+
+
+class Vectors:
+    """Embedder and vector store of one workspace. Safe to use from several threads."""
+
+    def __init__(
+        self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None = None
+    ) -> None:
+        self._folder = root / ".mnemark" / "vectors"
+        self._config = config
+        self._readonly = readonly
+        self._lock = threading.Lock()
+        self._embedder = embedder
+        self._store: VectorStore | None = None
+        self._mapping = VectorRows()
+        self._problem = ""
+        self._retry_at = 0.0
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the configuration asks for vectors at all."""
+        return self._embedder is not None or self._config.embedder != "none"
+
+    def embedder(self) -> Embedder:
+        """The configured embedder.
+
+        Raises:
+            EmbedderUnavailable, ConfigError: see `mnemark.embed.make`.
+        """
+        with self._lock:
+            if self._embedder is None:
+                config = self._config
+                self._embedder = embed.make(
+                    config.embedder,
+                    url=config.embedder_url or None,
+                    key_env=config.embedder_key_env or None,
+                    dimension=config.embedder_dimension or None,
+                )
+            return self._embedder
+
+    def store(self) -> VectorStore:
+        """The vectors of the configured embedder."""
+        embedder = self.embedder()
+        with self._lock:
+            if self._store is None:
+                engine = self._config.vector_store
+                self._store = open_store(
+                    self._folder, embedder.name, embedder.dimension, engine=engine, readonly=self._readonly
+                )
+            return self._store
+
+    def route(self, text: str) -> tuple[DenseRoute | None, str]:
+        """The dense route for a question, on its way; or None and the reason."""
+        if not self.wanted:
+            return None, ""
+        if self._problem and time.monotonic() < self._retry_at:
+            return None, self._problem
+        try:
+            store = self.store()
+        except MnemarkError as error:
+            return None, self.failed(error)
+        return DenseRoute(QueryVector(self.embedder, text), store, self._mapping), ""
+
+    def embed(self, index: Index, *, progress: Progress | None = None) -> str:
+        """Embed what has no vector yet; returns the reason where that could not be done."""
+        if not self.wanted:
+            return ""
+        try:
+            embed_missing(index, self.embedder(), self.store(), progress=progress)
+        except BusyError:
+            return ""  # another process is embedding the same texts
+        except (EmbedderUnavailable, ReadOnlyError) as error:
+            return self.failed(error)
+        self._problem = ""
+        return ""
+
+    def failed(self, error: MnemarkError) -> str:
+        """Remember why there is no sense of meaning just now."""
+        self._problem = f"dense: {error}"
+        self._retry_at = time.monotonic() + RETRY_SECONDS
+        return self._problem
+
+    def close(self) -> None:
+        """Let go of the vector files."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None

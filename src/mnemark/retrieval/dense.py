@@ -1,0 +1,82 @@
+"""The dense route: cosines of all passages with the question."""
+
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemark.embed.base import Embedder, EmbedderUnavailable
+from mnemark.index.snapshot import Floats, Snapshot
+from mnemark.index.vectors import VectorStore
+
+
+class Dense(NamedTuple):
+    """Cosines, shape (n,), and the share of passages that have a vector."""
+
+    scores: Floats
+    covered: float
+
+
+class VectorRows:
+    """Which vector each passage has, remembered for as long as neither side changes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._key: tuple[int, int, int] | None = None
+        self._snapshot: Snapshot | None = None
+        self._rows: NDArray[np.int64] = np.zeros(0, np.int64)
+
+    def rows(self, snapshot: Snapshot, store: VectorStore) -> NDArray[np.int64]:
+        """Row numbers in the store, shape (n,), -1 where there is no vector yet."""
+        store.refresh()
+        key = (id(snapshot), store.generation, store.count)
+        with self._lock:
+            if key != self._key or self._snapshot is not snapshot:
+                content = snapshot.rows["key"].tobytes()
+                keys = [content[start : start + 16] for start in range(0, len(content), 16)]
+                self._rows = store.lookup(keys)
+                self._snapshot = snapshot
+                self._key = key
+            return self._rows
+
+
+def score(snapshot: Snapshot, query: NDArray[np.float32], store: VectorStore, mapping: VectorRows) -> Dense:
+    """Cosines of the question's vector with every passage; 0 where there is no vector."""
+    rows = mapping.rows(snapshot, store)
+    covered = float(np.count_nonzero(rows >= 0)) / max(len(rows), 1)
+    return Dense(store.scores(query, rows), covered)
+
+
+class QueryVector:
+    """The question's vector, made on its own thread so that a slow model cannot hold up an answer."""
+
+    def __init__(self, make: Callable[[], Embedder], text: str) -> None:
+        self._make = make
+        self._text = text
+        self._done = threading.Event()
+        self._vector: NDArray[np.float32] | None = None
+        self._embedder: Embedder | None = None
+        self._problem = ""
+        self._bug: BaseException | None = None
+        threading.Thread(target=self._run, name="mnemark-embed", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._embedder = self._make()
+            self._vector = self._embedder.query(self._text)
+        except EmbedderUnavailable as error:
+            self._problem = str(error)
+        except BaseException as error:  # noqa: BLE001 - a bug is raised where the answer is waited for
+            self._bug = error
+        finally:
+            self._done.set()
+
+    def get(self, timeout: float | None) -> tuple[NDArray[np.float32] | None, str]:
+        """The vector, or None with the reason."""
+        if not self._done.wait(timeout):
+            return None, "the embedder did not answer in time"
+        if self._bug is not None:
+            raise self._bug
+        return self._vector, self._problem

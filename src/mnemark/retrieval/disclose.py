@@ -1,0 +1,70 @@
+"""From hits to the block for a prompt: as much of each as the budget allows, always with its source.
+
+Three layers: brief (one line of at most `brief_tokens`), excerpt (the words around the match), full. All
+hits that fit are named in brief first; then, best first, they are opened to an excerpt and to the full text
+while there is room.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from mnemark.text.fence import fence, visible
+from mnemark.text.tokens import cut_to_tokens, estimate_tokens
+from mnemark.types import Hit
+
+BRIEF_TOKENS: Final = 60
+_FENCE_TOKENS: Final = 60
+"""What the marks and the line of introduction cost."""
+_FULL_SHARE: Final = 0.5
+"""No single passage takes more than this share of the budget while others are waiting."""
+
+
+def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> str:
+    """The fenced block, at most about `budget` estimated tokens; empty where there is nothing to say."""
+    room = budget - _FENCE_TOKENS
+    chosen: list[str] = []
+    for hit in hits:
+        line = brief(hit, brief_tokens)
+        cost = estimate_tokens(line) + 1
+        if cost > room:
+            break
+        chosen.append(line)
+        room -= cost
+    for layer in (excerpt, full):
+        for number, hit in enumerate(hits[: len(chosen)]):
+            opened = layer(hit)
+            cost = estimate_tokens(opened) - estimate_tokens(chosen[number])
+            if 0 < cost <= room and estimate_tokens(opened) <= max(budget * _FULL_SHARE, brief_tokens):
+                chosen[number] = opened
+                room -= cost
+    return fence("\n".join(chosen)) if chosen else ""
+
+
+def source_line(hit: Hit) -> str:
+    """Where a hit is from, when and from whom: ref, date, origin, scope, title."""
+    parts = [hit.ref, hit.date or "undated", hit.origin]
+    if hit.scope:
+        parts.append(hit.scope)
+    if hit.title:
+        parts.append(hit.title)
+    if hit.meta.get("suspect"):
+        parts.append("looks like instructions")
+    return visible(" · ".join(parts))
+
+
+def brief(hit: Hit, tokens: int = BRIEF_TOKENS) -> str:
+    """One line: source, score and first words."""
+    source = cut_to_tokens(f"- {source_line(hit)} · {hit.score:.2f}", max(tokens - 8, 8))
+    room = tokens - estimate_tokens(source) - 2
+    words = cut_to_tokens(" ".join(hit.snippet.split()), room) if room > 0 else ""
+    return f"{source} | {words}" if words else source
+
+
+def excerpt(hit: Hit) -> str:
+    """Source and the words around the match."""
+    return f"- {source_line(hit)}\n  {hit.snippet}"
+
+
+def full(hit: Hit) -> str:
+    """Source and the whole passage."""
+    return f"- {source_line(hit)}\n  " + hit.text.strip().replace("\n", "\n  ")

@@ -1,0 +1,71 @@
+"""Which passages a search may answer with."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+import numpy as np
+
+from mnemark.index.rows import ARCHIVED, KIND_CODE, NO_TIME, ORIGIN_CODE, Rows, seconds
+from mnemark.index.snapshot import Mask, Snapshot
+from mnemark.types import DateRange, Kind, Origin
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """What narrows a search. Times are wall times, `since <= t < until`."""
+
+    kinds: frozenset[Kind] | None = None
+    origins: frozenset[Origin] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    """Only what was dated up to then; undated text stays."""
+    scopes: frozenset[str] | None = frozenset({""})
+    """Whose memory; None for everyone's."""
+    archived: bool = False
+
+
+def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Mask | None:
+    """The passages a searcher can know of: the base of all statistics. None when that is all of them."""
+    rows = snapshot.rows
+    mask: Mask | None = None
+    if wanted.scopes is not None:
+        numbers = [number for name, number in scopes.items() if name in wanted.scopes]
+        if len(numbers) < len(scopes):
+            mask = np.isin(rows["scope"], np.array(numbers, np.int16))
+    if not wanted.archived:
+        archived = (rows["flags"] & ARCHIVED) > 0
+        if archived.any():
+            mask = ~archived if mask is None else mask & ~archived
+    return None if mask is None or mask.all() else mask
+
+
+def allowed(rows: Rows, wanted: Filter) -> Mask | None:
+    """The passages that may be in the answer; None when nothing is ruled out."""
+    masks: list[Mask] = []
+    if wanted.kinds is not None:
+        masks.append(
+            np.isin(rows["kind"], np.array([KIND_CODE[kind] for kind in sorted(wanted.kinds)], np.uint8))
+        )
+    if wanted.origins is not None:
+        codes = [ORIGIN_CODE[origin] for origin in sorted(wanted.origins)]
+        masks.append(np.isin(rows["origin"], np.array(codes, np.uint8)))
+    times = rows["time"]
+    if wanted.since is not None:
+        masks.append((times != NO_TIME) & (times >= seconds(wanted.since)))
+    if wanted.until is not None:
+        masks.append((times != NO_TIME) & (times < seconds(wanted.until)))
+    if wanted.as_of is not None:
+        masks.append((times == NO_TIME) | (times <= seconds(wanted.as_of)))
+    if not masks:
+        return None
+    return np.asarray(np.logical_and.reduce(masks), np.bool_)
+
+
+def inside(rows: Rows, ranges: Sequence[DateRange]) -> Mask | None:
+    """Passages dated inside any of the ranges; None when there are no ranges."""
+    if not ranges:
+        return None
+    times = rows["time"]
+    masks = [(times >= seconds(span.start)) & (times < seconds(span.end)) for span in ranges]
+    return np.asarray(np.logical_or.reduce(masks) & (times != NO_TIME), np.bool_)

@@ -1,0 +1,58 @@
+"""Joining the routes' scores into one. Pure functions over arrays of shape (n,)."""
+
+import numpy as np
+
+from mnemark.index.snapshot import Floats, Mask, Positions
+from mnemark.retrieval.presets import Preset
+
+
+def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Preset) -> Floats:
+    """One score for each passage.
+
+    Args:
+        lexical: share of the attainable BM25, 0 where nothing matches.
+        dense: cosines, or None where that route did not answer.
+        in_time: passages inside a time the question names.
+        preset: how to join.
+    """
+    if preset.fusion == "rrf":
+        fused = _rrf(lexical, dense, preset.rrf)
+    elif preset.fusion == "weighted":
+        fused = _weighted(lexical, dense, preset.dense)
+    else:
+        fused = lexical.copy()
+        if dense is not None and preset.dense:
+            fused += np.float32(preset.dense) * np.maximum(dense, 0)
+    if in_time is not None and preset.time:
+        fused += np.float32(preset.time) * in_time
+    return fused
+
+
+def _rrf(lexical: Floats, dense: Floats | None, constant: int, depth: int = 200) -> Floats:
+    """Sum of 1 / (constant + rank) over the routes' first `depth` passages."""
+    fused = np.zeros(len(lexical), np.float32)
+    for scores in (lexical, dense):
+        if scores is None:
+            continue
+        best = best_positions(scores, depth)
+        fused[best] += (1.0 / (constant + np.arange(1, len(best) + 1))).astype(np.float32)
+    return fused
+
+
+def _weighted(lexical: Floats, dense: Floats | None, share: float) -> Floats:
+    """Dense and lexical scores weighed, the lexical one as r / (1 + r) of the plain BM25's rank value."""
+    saturated = lexical / (1 + lexical)
+    if dense is None:
+        return saturated
+    return np.float32(share) * np.maximum(dense, 0) + np.float32(1 - share) * saturated
+
+
+def best_positions(scores: Floats, k: int) -> Positions:
+    """Positions of the k best positive scores, best first, ties in document order."""
+    candidates = np.flatnonzero(scores > 0)
+    if len(candidates) > k:
+        values = scores[candidates]
+        threshold = np.partition(values, len(values) - k)[len(values) - k]
+        candidates = candidates[values >= threshold]
+    order = np.argsort(-scores[candidates], kind="stable")
+    return candidates[order][:k]

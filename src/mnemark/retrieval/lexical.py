@@ -1,0 +1,179 @@
+"""BM25 over passages, their neighbours and their documents, from one set of postings.
+
+A passage's term frequency is its own plus `neighbour` times that of the passage before and after (in the
+same note or session), plus `head` where title, speaker or date hold the term. The document as a whole is
+scored by the same formula, and `group` times its score is added to its passages. Both parts are divided by
+what they could attain at most, sum(idf) * (k1 + 1) over the query's terms, unknown ones included: a score
+of 0.5 means half of all evidence there could be, in every index and for every query, so that weak lexical
+evidence leaves the say to the other routes by itself.
+
+BM25: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, with Lucene's idf,
+ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
+from mnemark.retrieval.presets import Preset
+
+
+class QueryTerm(NamedTuple):
+    """A term of the query with its weight; 1 for what was said, less for what was only in the context."""
+
+    term: str
+    weight: float = 1.0
+
+
+class Lexical(NamedTuple):
+    """Scores of all passages, float32 of shape (n,), and what they were made of."""
+
+    scores: Floats
+    """Share of the attainable score, own and neighbours', plus `group` times the document's."""
+    own: Floats
+    """The first part alone."""
+    idf: dict[str, float]
+    """Inverse document frequency of each term, those unknown to the index included."""
+    hits: dict[str, TermHits]
+
+
+class Lengths(NamedTuple):
+    """Lengths in words that the formula needs, for one set of passages."""
+
+    passages: Floats
+    """Own length plus `neighbour` times the neighbours', shape (n,)."""
+    mean: float
+    documents: Floats
+    """Length of each document, shape (groups,)."""
+    document_mean: float
+    total: int
+    document_total: int
+
+
+def lengths(snapshot: Snapshot, mask: Mask | None, neighbour: float) -> Lengths:
+    """Lengths over the passages in `mask` (None for all)."""
+    own = snapshot.rows["length"].astype(np.float32)
+    if mask is not None:
+        own = np.where(mask, own, np.float32(0))
+    documents = np.bincount(snapshot.group, own, snapshot.groups).astype(np.float32)
+    wide = own.copy()
+    if neighbour and len(own):
+        follows = snapshot.follows[1:]
+        wide[1:] += np.float32(neighbour) * own[:-1] * follows
+        wide[:-1] += np.float32(neighbour) * own[1:] * follows
+    count = int(mask.sum()) if mask is not None else len(own)
+    document_count = snapshot.groups
+    if mask is not None:
+        document_count = len(np.unique(snapshot.group[mask]))
+    total = float(wide.sum(dtype=np.float64)) if mask is None else float(wide[mask].sum(dtype=np.float64))
+    return Lengths(
+        wide,
+        total / max(count, 1),
+        documents,
+        float(documents.sum(dtype=np.float64)) / max(document_count, 1),
+        count,
+        document_count,
+    )
+
+
+def score(
+    snapshot: Snapshot, terms: Sequence[QueryTerm], mask: Mask | None, size: Lengths, preset: Preset
+) -> Lexical:
+    """Score every passage for the terms; passages outside `mask` score 0."""
+    n = len(snapshot)
+    own = np.zeros(n, np.float32)
+    groups = np.zeros(snapshot.groups, np.float32)
+    scratch = np.zeros(n, np.float32)
+    attainable = group_attainable = 0.0
+    idf: dict[str, float] = {}
+    found: dict[str, TermHits] = {}
+    norm = _norm(size.passages, size.mean, preset)
+    group_norm = _norm(size.documents, size.document_mean, preset)
+    for term, weight in terms:
+        hits = _masked(snapshot.term(term), mask)
+        found[term] = hits
+        idf[term] = _idf(size.total, len(hits.pos))
+        attainable += weight * idf[term] * (preset.k1 + 1)
+        frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
+        if len(hits.pos):
+            touched = _spread(snapshot, hits.pos, frequency, scratch, preset.neighbour)
+            values = scratch[touched]
+            # A position stands in `touched` up to three times, each time with the same value: the assignment
+            # behind += writes it once.
+            own[touched] += (
+                np.float32(weight * idf[term] * (preset.k1 + 1)) * values / (values + norm[touched])
+            )
+            scratch[touched] = 0
+        if preset.group:
+            group_attainable += _add_group(
+                snapshot, hits.pos, frequency, weight, groups, group_norm, size, preset
+            )
+    if attainable:
+        own /= np.float32(attainable)
+    scores = own
+    if preset.group and group_attainable:
+        scores = own + np.float32(preset.group) * (groups / np.float32(group_attainable))[snapshot.group]
+        if mask is not None:
+            scores = np.where(mask, scores, np.float32(0))
+    return Lexical(scores, own, idf, found)
+
+
+def _norm(lengths: Floats, mean: float, preset: Preset) -> Floats:
+    """The formula's K for each length: k1 * (1 - b + b * length / mean)."""
+    slope = preset.k1 * preset.b / max(mean, 1e-9)
+    return (np.float32(preset.k1 * (1 - preset.b)) + np.float32(slope) * lengths).astype(np.float32)
+
+
+def _masked(hits: TermHits, mask: Mask | None) -> TermHits:
+    if mask is None or not len(hits.pos):
+        return hits
+    keep = mask[hits.pos]
+    return TermHits(hits.pos[keep], hits.text[keep], hits.head[keep])
+
+
+def _spread(
+    snapshot: Snapshot, pos: Positions, frequency: Floats, scratch: Floats, neighbour: float
+) -> Positions:
+    """Put frequencies and the neighbours' share of them into `scratch`; returns the positions touched."""
+    scratch[pos] = frequency
+    if not neighbour:
+        return pos
+    shared = np.float32(neighbour) * frequency
+    has_before = snapshot.follows[pos]
+    before = pos[has_before] - 1
+    scratch[before] += shared[has_before]
+    has_after = np.zeros(len(pos), np.bool_)
+    inside = pos + 1 < len(scratch)
+    has_after[inside] = snapshot.follows[pos[inside] + 1]
+    after = pos[has_after] + 1
+    scratch[after] += shared[has_after]
+    return np.concatenate((pos, before, after))
+
+
+def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
+    snapshot: Snapshot,
+    pos: Positions,
+    frequency: Floats,
+    weight: float,
+    groups: Floats,
+    norm: Floats,
+    size: Lengths,
+    preset: Preset,
+) -> float:
+    """Add a term's score to each document that holds it; returns what it could add at most."""
+    if not len(pos):
+        return weight * _idf(size.document_total, 0) * (preset.k1 + 1)
+    owner = snapshot.group[pos]
+    starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
+    sums = np.add.reduceat(frequency, starts)
+    which = owner[starts]
+    gain = weight * _idf(size.document_total, len(which)) * (preset.k1 + 1)
+    groups[which] += np.float32(gain) * sums / (sums + norm[which])
+    return gain
+
+
+def _idf(count: int, holding: int) -> float:
+    return math.log1p((count - holding + 0.5) / (holding + 0.5))

@@ -1,0 +1,68 @@
+"""What a question asks: terms, quoted phrases, times, and whether it asks for the latest."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, Literal
+
+import msgspec
+
+from mnemark.retrieval.lexical import QueryTerm
+from mnemark.text.normal import normalize
+from mnemark.text.segment import query_terms
+from mnemark.text.stopwords import is_stop
+from mnemark.text.times import date_ranges, order_hint
+from mnemark.types import DateRange
+
+MAX_CHARACTERS: Final = 8_192
+"""A question is read up to here; a pasted file is no question."""
+MAX_TERMS: Final = 64
+CONTEXT_WEIGHT: Final = 0.2
+_QUOTED: Final = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」|『([^』\n]{2,200})』')
+
+Order = Literal["before", "after", "latest", "first"]
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """A question, understood."""
+
+    text: str
+    terms: tuple[QueryTerm, ...]
+    """Distinct terms in order; stop words only where there is nothing else."""
+    phrases: tuple[str, ...] = ()
+    """Quoted words, normalised: passages that hold them come first."""
+    ranges: tuple[DateRange, ...] = ()
+    order: Order | None = None
+
+
+def understand(text: str, *, now: datetime, context: Sequence[str] = ()) -> Query:
+    """Read a question; any string is safe.
+
+    Args:
+        text: the question, in any language.
+        now: the moment that relative time words are relative to.
+        context: what was said before, oldest first; its terms count `CONTEXT_WEIGHT`.
+    """
+    text = text[:MAX_CHARACTERS]
+    terms = content_terms(text)
+    asked = set(terms)
+    extra = [t for said in context for t in content_terms(said[-MAX_CHARACTERS:]) if t not in asked]
+    extra = list(dict.fromkeys(extra))[-MAX_TERMS:]
+    weighted = [QueryTerm(term) for term in terms[:MAX_TERMS]]
+    weighted += [QueryTerm(term, CONTEXT_WEIGHT) for term in extra]
+    phrases = tuple(
+        normalize(quoted) for match in _QUOTED.finditer(text) for quoted in match.groups() if quoted
+    )
+    return Query(
+        text=text,
+        terms=tuple(weighted),
+        phrases=phrases,
+        ranges=tuple(date_ranges(text, now)),
+        order=order_hint(text),
+    )
+
+
+def content_terms(text: str) -> list[str]:
+    """Distinct terms of a text without stop words; with them when there is nothing else."""
+    terms = list(dict.fromkeys(query_terms(text)))
+    return [term for term in terms if not is_stop(term)] or terms

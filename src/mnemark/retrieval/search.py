@@ -1,0 +1,252 @@
+"""One search: read a moment of the index, ask the routes, join, rank, and say how sure it is."""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from mnemark.index.reader import Reader, View
+from mnemark.index.rows import SUSPECT, seconds
+from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
+from mnemark.index.store import Record
+from mnemark.index.vectors import VectorStore
+from mnemark.retrieval import belief, dense, filters, fusion, lexical, rank
+from mnemark.retrieval.dense import QueryVector, VectorRows
+from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.presets import DEFAULT, Preset
+from mnemark.retrieval.query import Query, understand
+from mnemark.retrieval.snippet import snippet
+from mnemark.text.normal import normalize
+from mnemark.types import Hit
+
+_CANDIDATES: Final = 64
+_PHRASE_GAIN: Final = 0.5
+"""Added to passages that hold a quoted phrase word by word, as a share of the best score."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked, and how."""
+
+    text: str
+    k: int = 8
+    where: Filter = Filter()
+    preset: Preset = DEFAULT
+    now: datetime
+    context: tuple[str, ...] = ()
+    exclude: tuple[tuple[str, int], ...] = ()
+    """(path, first line): turns from that line on are in the asker's own window already."""
+    explain: bool = False
+    deadline: float | None = None
+    """Monotonic time by which the dense route has to be in."""
+
+
+class Found(NamedTuple):
+    """Hits with the state they were found in."""
+
+    hits: tuple[Hit, ...]
+    mode: str
+    degraded: tuple[str, ...]
+    complete: bool
+    believable: float
+
+
+class DenseRoute(NamedTuple):
+    """The parts of the dense route: the question's vector on its way, and where vectors are kept."""
+
+    vector: QueryVector
+    store: VectorStore
+    mapping: VectorRows
+
+
+def search(reader: Reader, request: Request, route: DenseRoute | None, degraded: Sequence[str] = ()) -> Found:
+    """Answer a request from the state of this moment."""
+    query = understand(request.text, now=request.now, context=request.context)
+    with reader.reading() as view:
+        return _Search(view, request, query, route, list(degraded)).run()
+
+
+class _Search:
+    """One search under way, inside a read transaction."""
+
+    def __init__(
+        self, view: View, request: Request, query: Query, route: DenseRoute | None, degraded: list[str]
+    ) -> None:
+        self.view = view
+        self.snapshot: Snapshot = view.snapshot
+        self.request = request
+        self.query = query
+        self.route = route
+        self.degraded = degraded
+
+    def run(self) -> Found:
+        where, preset = self.request.where, self.request.preset
+        mask = filters.visible(self.snapshot, self.view.scopes, where)
+        sizes = self._lengths(mask)
+        words = lexical.score(self.snapshot, self.query.terms, mask, sizes, preset)
+        meaning = self._dense(mask)
+        in_time = filters.inside(self.snapshot.rows, self.query.ranges)
+        fused = fusion.fuse(words.scores, meaning, in_time, preset)
+        fused = self._restrict(fused, mask)
+        positions = fusion.best_positions(fused, max(_CANDIDATES, 4 * self.request.k))
+        records = self.view.fetch(positions)
+        scores, boosts = rank.adjust(
+            positions,
+            self._with_phrases(fused[positions], records),
+            self.snapshot.rows,
+            preset,
+            now=seconds(self.request.now),
+            order=self.query.order,
+        )
+        candidates = _in_order(positions, scores, boosts, records)
+        keys = [self.snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
+        protected = self._protected(words.scores, meaning, fused)
+        chosen = rank.select(candidates, keys, self.request.k, protected)
+        by_position = dict(zip((int(p) for p in positions), records, strict=True))
+        hits = tuple(self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
+        return Found(
+            hits=hits,
+            mode="lexical+dense" if meaning is not None else "lexical",
+            degraded=tuple(self.degraded),
+            complete=self.view.complete and not self.degraded,
+            believable=belief.believable(self._evidence(chosen, words, meaning)),
+        )
+
+    def _dense(self, mask: Mask | None) -> Floats | None:
+        """Cosines, or None with the reason in `degraded`."""
+        if self.route is None or not self.request.preset.dense or not len(self.snapshot):
+            return None
+        left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
+        vector, problem = self.route.vector.get(left)
+        if vector is None:
+            self.degraded.append(f"dense: {problem}")
+            return None
+        found = dense.score(self.snapshot, vector, self.route.store, self.route.mapping)
+        if found.covered < 1:
+            self.degraded.append(f"dense: {found.covered:.0%} of the passages are embedded so far")
+        return found.scores if mask is None else np.where(mask, found.scores, np.float32(0))
+
+    def _restrict(self, fused: Floats, mask: Mask | None) -> Floats:
+        """Take out what may not be in the answer."""
+        allowed = filters.allowed(self.snapshot.rows, self.request.where)
+        if allowed is not None:
+            fused = np.where(allowed, fused, np.float32(0))
+        if mask is not None:
+            fused = np.where(mask, fused, np.float32(0))
+        for path, line in self.request.exclude:
+            fused[self.view.window(path, line)] = 0
+        return fused
+
+    def _lengths(self, mask: Mask | None) -> lexical.Lengths:
+        where, neighbour = self.request.where, self.request.preset.neighbour
+        key = ("lengths", where.scopes, where.archived, neighbour)
+        known = self.snapshot.memo.get(key)
+        if not isinstance(known, lexical.Lengths):
+            known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, neighbour)
+        return known
+
+    def _with_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
+        if not self.query.phrases or not len(scores):
+            return scores
+        gain = np.float32(_PHRASE_GAIN * float(scores.max()))
+        holds = [
+            sum(phrase in normalize(f"{record.title}\n{record.text}") for phrase in self.query.phrases)
+            for record in records
+        ]
+        return scores + gain * np.array(holds, np.float32)
+
+    def _protected(self, words: Floats, meaning: Floats | None, fused: Floats) -> list[int]:
+        """The best of each route, so that no route is drowned by the other."""
+        if self.request.preset.fusion != "absolute":
+            return []
+        routes = [words] if meaning is None else [words, meaning]
+        best = [int(np.argmax(np.where(fused > 0, scores, 0))) for scores in routes if len(scores)]
+        return [pos for pos in best if fused[pos] > 0]
+
+    def _evidence(
+        self, chosen: Sequence[rank.Ranked], words: lexical.Lexical, meaning: Floats | None
+    ) -> belief.Evidence:
+        if not chosen:
+            return belief.Evidence(0, 0, 0)
+        positions = [entry.pos for entry in chosen]
+        first = positions[0]
+        present = frozenset(term for term, hits in words.hits.items() if _holds(hits.pos, first))
+        cosine = float(meaning[positions].max()) if meaning is not None else 0.0
+        share = min(float(words.own[positions].max()), 1.0)
+        return belief.Evidence(share, belief.coverage(words.idf, present), max(cosine, 0.0))
+
+    def _hit(
+        self,
+        entry: rank.Ranked,
+        record: Record,
+        words: lexical.Lexical,
+        meaning: Floats | None,
+        fused: Floats,
+    ) -> Hit:
+        why: dict[str, Any] = {}
+        if self.request.explain:
+            why = explain(entry, words, meaning, fused)
+        meta = dict(record.meta)
+        if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
+            meta["suspect"] = True
+        return Hit(
+            ref=record.ref,
+            path=record.path,
+            start_line=record.start_line,
+            end_line=record.end_line,
+            kind=record.kind,
+            title=record.title,
+            date=record.date,
+            origin=record.origin,
+            scope=record.scope,
+            score=round(entry.score, 4),
+            text=record.text,
+            snippet=snippet(record.text, words.idf),
+            meta=meta,
+            why=why,
+        )
+
+
+def explain(
+    entry: rank.Ranked, words: lexical.Lexical, meaning: Floats | None, fused: Floats
+) -> dict[str, Any]:
+    """Where a passage's score comes from: each route's rank and score, each term's part, each boost."""
+    pos = entry.pos
+    routes: dict[str, Any] = {"lexical": _route(words.scores, pos)}
+    routes["lexical"]["own"] = round(float(words.own[pos]), 4)
+    routes["lexical"]["whole"] = round(float(words.scores[pos] - words.own[pos]), 4)
+    if meaning is not None:
+        routes["dense"] = _route(meaning, pos)
+    terms = {
+        term: {"idf": round(words.idf[term], 2), "here": _holds(hits.pos, pos)}
+        for term, hits in words.hits.items()
+    }
+    boosts = {name: round(value, 4) for name, value in entry.boosts.items()}
+    return {"routes": routes, "fused": round(float(fused[pos]), 4), "boosts": boosts, "terms": terms}
+
+
+def _route(scores: Floats, pos: int) -> dict[str, Any]:
+    value = float(scores[pos])
+    return {
+        "score": round(value, 4),
+        "rank": int(np.count_nonzero(scores > value)) + 1 if value > 0 else None,
+    }
+
+
+def _holds(positions: Positions, pos: int) -> bool:
+    index = int(np.searchsorted(positions, pos))
+    return index < len(positions) and int(positions[index]) == pos
+
+
+def _in_order(
+    positions: Positions, scores: Floats, boosts: Sequence[dict[str, float]], records: Sequence[Record]
+) -> list[rank.Ranked]:
+    """Candidates by score, then path and line: the same order however the index came to be."""
+    rounded = [round(float(score), 6) for score in scores]
+    order = sorted(
+        range(len(positions)),
+        key=lambda i: (-rounded[i], records[i].path, records[i].start_line, positions[i]),
+    )
+    return [rank.Ranked(int(positions[i]), rounded[i], boosts[i]) for i in order]

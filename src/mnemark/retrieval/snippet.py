@@ -1,0 +1,64 @@
+"""The few words of a passage that show why it was found."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from mnemark.text.segment import index_terms
+
+_PIECE: Final = re.compile(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
+_SPACE: Final = re.compile(r"\s+")
+_SCANNED: Final = 20_000
+"""Characters of a passage looked at: a passage is short, but for a line that cannot be split."""
+
+
+def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
+    """Up to `length` characters of `text` around the sentence with the rarest terms of the query.
+
+    White space is folded to single spaces; "…" marks what was left out.
+    """
+    text = text[:_SCANNED]
+    pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]
+    if not pieces:
+        return ""
+    values = [_value(piece, idf) for piece in pieces] if idf else [0.0] * len(pieces)
+    best = max(range(len(pieces)), key=lambda index: (values[index], -index))
+    first = last = best
+    size = len(pieces[best])
+    while first or last + 1 < len(pieces):
+        after = len(pieces[last + 1]) if last + 1 < len(pieces) else length
+        before = len(pieces[first - 1]) if first else length
+        if size + after <= length:
+            last, size = last + 1, size + after
+        elif size + before <= length:
+            first, size = first - 1, size + before
+        else:
+            break
+    shown = _SPACE.sub(" ", "".join(pieces[first : last + 1])).strip()
+    if len(shown) > length:
+        shown = _around(shown, idf, length)
+        last = len(pieces) if not shown.endswith("…") else last
+    if first and not shown.startswith("…"):
+        shown = f"…{shown}"
+    if last + 1 < len(pieces) and not shown.endswith("…"):
+        shown = f"{shown}…"
+    return shown
+
+
+def _value(piece: str, idf: Mapping[str, float]) -> float:
+    words, parts = index_terms(piece)
+    return sum(idf.get(term, 0.0) for term in {*words, *parts})
+
+
+def _around(shown: str, idf: Mapping[str, float], length: int) -> str:
+    """A window of a long sentence that begins a little before its rarest term of the query."""
+    lowered = shown.casefold()
+    places = [(weight, lowered.find(term)) for term, weight in idf.items()]
+    found = [(weight, place) for weight, place in places if place >= 0]
+    start = max(0, max(found)[1] - length // 3) if found else 0
+    start = min(start, max(0, len(shown) - length))
+    if start:
+        space = shown.find(" ", start, start + 20)
+        start = space + 1 if space >= 0 else start
+    cut = shown[start : start + length]
+    return f"{'…' if start else ''}{cut}{'…' if start + length < len(shown) else ''}"
