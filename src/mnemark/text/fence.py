@@ -14,7 +14,18 @@ import re
 import secrets
 
 from mnemark.errors import UsageError
+from mnemark.text.instructions import looks_like_instructions
 from mnemark.text.normal import INVISIBLE
+
+__all__ = [
+    "check_fenced",
+    "fence",
+    "inert",
+    "is_fenced",
+    "looks_like_instructions",
+    "strip_fences",
+    "visible",
+]
 
 _NAME = "mnemark-recall"
 _INTRO = (

@@ -16,7 +16,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from mnemark.text.normal import VARIANTS, fold
@@ -168,6 +167,8 @@ def _query_other(token: str) -> Iterable[str]:
 @cache
 def fingerprint() -> str:
     """Changes whenever terms could: with our own version, the libraries' and the character table."""
+    from importlib.metadata import version
+
     table = hashlib.sha256(VARIANTS.read_bytes()).hexdigest()[:12]
     return (
         f"{VERSION};rjieba={version('rjieba')};stemmer={version('PyStemmer')}"

@@ -1,0 +1,238 @@
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemark.text.segment import fingerprint, index_terms, query_terms
+from mnemark.text.stopwords import STOP, is_stop
+from mnemark.text.words import MAX_TERM
+
+
+def terms(text: str) -> set[str]:
+    found = index_terms(text)
+    return {*found.words, *found.parts}
+
+
+def finds(query: str, text: str) -> bool:
+    return set(query_terms(query)) <= terms(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("数据库", "我们换了数据库系统。"),
+        ("数据", "数据库系统"),
+        ("库", "数据库系统"),
+        ("北京大学生", "他是北京大学生物系的学生"),
+        ("大学生", "北京大学生活"),
+        ("王小明", "昨天王小明来到了杭州"),
+        ("資料庫", "资料库的备份"),
+        ("資料庫", "資料庫的備份"),
+        ("蓇", "果为蓇葖果"),
+        ("𠮷", "𠮷野家"),
+        ("running", "She runs every day"),
+        ("Caroline", "Caroline's dog"),
+        ("they", "They'll come"),
+        ("don't", "I don’t know"),
+        ("cafe", "the café"),
+        ("ABC", "ＡＢＣ公司"),
+        ("camel case", "see camelCase"),
+        ("camelCase", "see camelCase"),
+        ("camelcase", "see camelCase"),
+        ("snake case", "a snake_case name"),
+        ("snake_case", "a snake_case name"),
+        ("kebab", "a kebab-case name"),
+        ("http server", "class HTTPServer2:"),
+        ("HTTPServer2", "class HTTPServer2:"),
+        ("HTTPServer", "class HTTPServer2:"),
+        ("join", "os.path.join(a, b)"),
+        ("path.join", "os.path.join(a, b)"),
+        ("os.path.join", "os.path.join(a, b)"),
+        ("b.py", "edit src/mnemark/a/b.py"),
+        ("src/mnemark/a/b.py", "edit src/mnemark/a/b.py"),
+        ("mnemark/a", "edit src\\mnemark\\a\\b.py"),
+        ("3.12", "Python3.12版本"),
+        ("版本", "Python3.12版本"),
+        ("Python", "Python3.12版本"),
+        ("v1.2.3", "released v1.2.3"),
+        ("1.2.3", "released v1.2.3"),
+        ("GPT4", "用GPT-4模型"),
+        ("GPT-4", "用GPT4模型的GPT 4"),
+        ("email", "by e-mail"),
+        ("LLM", "two LLMs"),
+        ("LLMs", "an LLM"),
+        ("2026-02-13", "memory/2026-02-13.md"),
+        ("2026", "on 2026-02-13"),
+        ("2026-02", "on 2026-02-13"),
+        ("1234567", "it cost 1,234,567 euros"),
+        ("1,234,567", "it cost 1234567 euros"),
+        ("ann@example.com", "write to ann@example.com."),
+        ("example.com", "https://www.example.com/a/b?x=1"),
+        ("C++", "in C++ and C#"),
+        ("C#", "in C++ and C#"),
+        ("мир", "Привет, мир!"),
+        ("データ", "データベースの復元"),
+        ("ー", "データ"),
+        ("한국", "한국어로"),
+        ("ไทย", "ภาษาไทย"),
+        ("हिन्दी", "हिन्दी में"),
+        ("😀", "fun 😀!"),
+        ("ấm", "ấm áp"),
+    ],
+)
+def test_is_found(query: str, text: str) -> None:
+    assert query_terms(query)
+    assert finds(query, text)
+
+
+@pytest.mark.parametrize(
+    ("whole", "text"),
+    [
+        ("os.path.join", "os.path.join"),
+        ("src/a/b.py", "src/a/b.py"),
+        ("3.12", "Python 3.12"),
+        ("v1.2.3", "v1.2.3"),
+        ("2026-02-13", "2026-02-13"),
+        ("camelcase", "camelCase"),
+        ("snake_case", "snake_case"),
+        ("kebab-case", "kebab-case"),
+        ("httpserver2", "HTTPServer2"),
+    ],
+)
+def test_identifiers_are_terms_as_a_whole(whole: str, text: str) -> None:
+    assert whole in terms(text)
+
+
+def test_a_version_is_not_its_digits_run_together() -> None:
+    assert not finds("312", "3.12")
+    assert not finds("3.12", "312")
+
+
+def test_words_count_for_the_length_and_parts_do_not() -> None:
+    found = index_terms("the os.path.join of 数据库系统, the end")
+    assert found.words == ["the", "os.path.join", "of", "数据库系统", "the", "end"]
+    assert {"join", "path.join", "数据库", "系统"} <= set(found.parts)
+    assert not set(found.words) & set(found.parts)
+
+
+def test_a_brand_in_humps_asks_only_for_itself() -> None:
+    assert len(query_terms("GitHub iPhone")) == 2
+    assert finds("GitHub", "github")
+    assert {"get", "user"} <= set(query_terms("getUser"))
+
+
+def test_a_hash_is_not_taken_apart() -> None:
+    assert index_terms("01JABC9XYZ7Q a3f9c2e1").words == ["01jabc9xyz7q", "a3f9c2e1"]
+    assert index_terms("01JABC9XYZ7Q a3f9c2e1").parts == []
+
+
+def test_order_and_repeats_are_kept() -> None:
+    assert query_terms("the cat and the dog 和猫和狗") == [
+        "the",
+        "cat",
+        "and",
+        "the",
+        "dog",
+        "和",
+        "猫",
+        "和",
+        "狗",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n\t", "\0\0", "\ud800\udfff", "\u0301", "'", "--", "++", "…", "\u200b", "_", "''s"]
+)
+def test_strange_strings_are_safe(text: str) -> None:
+    index_terms(text)
+    query_terms(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 10**6,
+        "aB" * 500_000,
+        "数" * 10**6,
+        "数据库系统" * 200_000,
+        "カ" * 10**6,
+        "a1" * 500_000,
+        "'" * 10**6,
+        "😀" * 10**6,
+    ],
+    ids=["letter", "humps", "character", "words", "kana", "digits", "quotes", "emoji"],
+)
+def test_a_megabyte_of_one_thing_takes_linear_time(text: str) -> None:
+    begin = time.process_time()
+    found = index_terms(text)
+    assert time.process_time() - begin < 15, "seconds; a quadratic path would take hours"
+    assert max(map(len, [*found.words, *found.parts]), default=0) <= MAX_TERM
+
+
+def test_long_terms_are_cut_the_same_way_on_both_sides() -> None:
+    assert finds("x" * 200, f"see {'x' * 200} there")
+    assert finds("/".join(["part"] * 60), f"see /{'/'.join(['part'] * 60)} there")
+
+
+_WORDS = """
+数据库 北京大学 大学生 的 学 资料庫 王小明 蓇葖 running don't camelCase HTTPServer2 os.path.join src/a/b.py 3.12 v1.2.3
+2026-02-13 1,234 GPT-4 データ 한국어 ไทย Привет हिन्दी 😀 café C++ a_b_c __init__ x@y.zz ﬁne ＡＢＣ
+"""
+_PIECES = st.sampled_from(_WORDS.split())
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(_PIECES, min_size=1, max_size=4), st.lists(_PIECES, max_size=3), st.lists(_PIECES, max_size=3)
+)
+def test_a_text_that_contains_the_query_is_found(
+    query: list[str], before: list[str], after: list[str]
+) -> None:
+    asked = " ".join(query)
+    assert finds(asked, " ".join([*before, asked, *after]))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.text(alphabet="北京大学生活数据库系统资料我们在的王小明蓇葖研究生命起源", min_size=3, max_size=30),
+    st.data(),
+)
+def test_any_stretch_of_chinese_is_found_wherever_it_is_cut(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    assert finds(text[start:end], text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text())
+def test_every_text_finds_itself(text: str) -> None:
+    assert finds(text, text)
+    assert all(0 < len(term) <= MAX_TERM for term in terms(text))
+
+
+def test_stop_words_are_terms_as_they_are_cut() -> None:
+    asked = query_terms("What did they say about the database, and why doesn't it work? 他們為什麼換了資料庫")
+    assert [term for term in asked if not is_stop(term)] == ["say", "databas", "work", "换", "资料库"]
+    assert {"who", "when", "什么", "怎么"} <= STOP
+
+
+def test_names_and_digits_are_no_stop_words() -> None:
+    assert not any(map(is_stop, query_terms("Will Smith may 2026 3.12 数据库")[1:]))
+
+
+def test_fingerprint_names_what_terms_depend_on() -> None:
+    assert {part.split("=")[0] for part in fingerprint().split(";")[1:]} == {
+        "rjieba",
+        "stemmer",
+        "unicode",
+        "variants",
+    }
+
+
+def test_import_does_not_load_the_chinese_dictionary() -> None:
+    code = "import sys, mnemark.text.segment as s; s.index_terms('plain English'); print('rjieba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
