@@ -13,9 +13,9 @@ from typing import Final
 FIRST_YEAR: Final = 1990
 LAST_YEAR: Final = 2100
 
-# One year each from 1990, in hexadecimal. Bits 0-4: the new year in days after 20 January; 5-8: the month after
-# which the leap month comes (0: none); 9-21: whether the 1st, 2nd ... month (the leap month counted in its
-# place) has 30 days; 22: Qingming in April, less 4; 24: the winter solstice in December, less 21.
+# One year each from 1990, in hexadecimal. Bits 0-4: the new year in days after 20 January; 5-8: the month
+# after which the leap month comes (0: none); 9-21: whether the 1st, 2nd ... month (the leap month counted
+# in its place) has 30 days; 22: Qingming in April, less 4; 24: the winter solstice in December, less 21.
 _YEARS: Final = tuple(
     int(code, 16)
     for code in """
@@ -31,7 +31,7 @@ _YEARS: Final = tuple(
     0392a62 0192c14 0329ce9 10aac1c 0156a11 02b64a6 00da419 11d4a0e 01c9484 00d1615
     0192f0a 009561d 00ab612 015acc7 016d41a 00ea410 02e4a85 0168a17 015160c 0293641
     1495614
-    """.split()
+    """.split()  # noqa: SIM905 - a table
 )
 
 Days = tuple[date, date]

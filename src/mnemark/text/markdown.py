@@ -15,10 +15,14 @@ from mnemark.errors import UsageError
 from mnemark.text.frontmatter import front_matter
 from mnemark.text.markdown_blocks import Block, BlockKind, line_starts, scan
 from mnemark.text.markdown_cut import cut
+from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Passage
 
 Estimate = Callable[[str], int]
-"""Tokens of a string. Must not be larger for a whole than the sum over its parts."""
+"""Tokens of a string, to the nearest integer. But for rounding, a whole never has more than its parts."""
+
+Cost = Callable[[str], float]
+"""At least the tokens of a string, such that costs of parts may be added up."""
 
 CHARACTERS_PER_TOKEN: Final = 16
 """No passage is longer than `limit` times this, so that white space and rules, cheap in tokens, end too."""
@@ -32,7 +36,7 @@ class _Unit(NamedTuple):
     kind: BlockKind
     start: int
     end: int
-    tokens: int
+    tokens: float
     path: tuple[str, ...]
     level: int = 0
 
@@ -42,7 +46,7 @@ class _Piece(NamedTuple):
 
     start: int
     end: int
-    tokens: int
+    tokens: float
     path: tuple[str, ...]
     level: int
     """Of the outermost heading in it; 0 without one."""
@@ -52,7 +56,7 @@ class _Piece(NamedTuple):
     """All of one or more sections."""
 
 
-def passages(text: str, *, limit: int = 256, estimate: Estimate | None = None) -> list[Passage]:
+def passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
     """Split a Markdown text into passages of at most `limit` tokens.
 
     Joined in order they are the text, character for character: front matter and blank lines included. Only a
@@ -68,7 +72,7 @@ def passages(text: str, *, limit: int = 256, estimate: Estimate | None = None) -
     return _passages(text, blocks, starts, limit, estimate)
 
 
-def text_passages(text: str, *, limit: int = 256, estimate: Estimate | None = None) -> list[Passage]:
+def text_passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
     """Split plain text, where only blank lines mean something; otherwise as `passages`."""
     lines, starts = line_starts(text)
     blocks: list[Block] = []
@@ -107,16 +111,16 @@ _INLINE: Final = (
 
 
 def _passages(
-    text: str, blocks: list[Block], starts: list[int], limit: int, estimate: Estimate | None
+    text: str, blocks: list[Block], starts: list[int], limit: int, estimate: Estimate
 ) -> list[Passage]:
     if limit < 1:
         raise UsageError(f"limit is {limit}; it must be at least 1 token")
-    tokens = estimate or _estimate()
 
-    def cost(part: str) -> int:
-        return max(tokens(part), -(-len(part) // CHARACTERS_PER_TOKEN))
+    def cost(part: str) -> float:
+        # Half a token more, so that a sum of rounded estimates is never below the estimate of the whole.
+        return max(estimate(part) + 0.5, len(part) / CHARACTERS_PER_TOKEN)
 
-    units = _units(text, blocks, starts, cost)
+    units = _units(text, blocks, starts)
     pieces = _joined(_pieces(text, _sections(units), limit, cost), limit)
     return [
         Passage(
@@ -132,14 +136,8 @@ def _passages(
     ]
 
 
-def _estimate() -> Estimate:
-    from mnemark.text.tokens import estimate_tokens
-
-    return estimate_tokens
-
-
-def _units(text: str, blocks: Iterable[Block], starts: list[int], cost: Estimate) -> Iterator[_Unit]:
-    """Blocks with offsets, costs and heading paths. Each block is estimated once."""
+def _units(text: str, blocks: Iterable[Block], starts: list[int]) -> Iterator[_Unit]:
+    """Blocks with offsets and heading paths; the costs come when they are needed."""
     path: list[tuple[int, str]] = []
     names: tuple[str, ...] = ()
     for block in blocks:
@@ -150,7 +148,7 @@ def _units(text: str, blocks: Iterable[Block], starts: list[int], cost: Estimate
                 path.pop()
             path.append((block.level, heading_text(block.title)))
             names = tuple(name for _, name in path)
-        yield _Unit(block.kind, start, end, cost(text[start:end]), names, block.level)
+        yield _Unit(block.kind, start, end, 0, names, block.level)
 
 
 def _sections(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
@@ -173,21 +171,23 @@ def _sections(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
         yield section
 
 
-def _pieces(text: str, sections: Iterable[list[_Unit]], limit: int, cost: Estimate) -> Iterator[list[_Piece]]:
+def _pieces(text: str, sections: Iterable[list[_Unit]], limit: int, cost: Cost) -> Iterator[list[_Piece]]:
     for section in sections:
-        if sum(unit.tokens for unit in section) <= limit:
-            yield [_piece(section, whole=True)]
+        tokens = cost(text[section[0].start : section[-1].end])
+        if tokens <= limit:
+            yield [_piece(section, tokens, whole=True)]
         else:
-            yield _packed(text, section, limit, cost)
+            costed = [unit._replace(tokens=cost(text[unit.start : unit.end])) for unit in section]
+            yield _packed(text, costed, limit, cost)
 
 
-def _piece(units: list[_Unit], *, whole: bool = False) -> _Piece:
+def _piece(units: list[_Unit], tokens: float, *, whole: bool = False) -> _Piece:
     body = [unit for unit in units if unit.kind not in ("heading", "front", "blank")]
     levels = [unit.level for unit in units if unit.level]
     return _Piece(
         start=units[0].start,
         end=units[-1].end,
-        tokens=sum(unit.tokens for unit in units),
+        tokens=tokens,
         path=(body or units)[-1].path,
         level=levels[0] if levels and units[0].kind in ("heading", "front", "blank") else 0,
         lone=not body,
@@ -195,18 +195,22 @@ def _piece(units: list[_Unit], *, whole: bool = False) -> _Piece:
     )
 
 
-def _packed(text: str, section: list[_Unit], limit: int, cost: Estimate) -> list[_Piece]:
+def _sum(units: list[_Unit]) -> float:
+    return sum(unit.tokens for unit in units)
+
+
+def _packed(text: str, section: list[_Unit], limit: int, cost: Cost) -> list[_Piece]:
     """A section larger than the limit, as full as its blocks allow."""
     groups: list[list[_Unit]] = []
     current: list[_Unit] = []
-    used = 0
+    used = 0.0
 
     def close(keep: int = 0) -> None:
         nonlocal current, used
         if len(current) > keep:
             groups.append(current[: len(current) - keep])
         current = current[len(current) - keep :]
-        used = sum(unit.tokens for unit in current)
+        used = _sum(current)
 
     for unit in section:
         if used + unit.tokens > limit and current:
@@ -222,7 +226,7 @@ def _packed(text: str, section: list[_Unit], limit: int, cost: Estimate) -> list
             current.append(part)
             used += part.tokens
     close()
-    return [_piece(group) for group in _evened(groups, limit)]
+    return [_piece(group, _sum(group)) for group in _evened(groups, limit)]
 
 
 def _introduces(text: str, intro: _Unit, unit: _Unit, limit: int) -> bool:
@@ -232,7 +236,7 @@ def _introduces(text: str, intro: _Unit, unit: _Unit, limit: int) -> bool:
     return text[max(intro.start, intro.end - 200) : intro.end].rstrip().endswith((":", "："))
 
 
-def _parts(text: str, unit: _Unit, room: int, limit: int, cost: Estimate) -> Iterator[_Unit]:
+def _parts(text: str, unit: _Unit, room: float, limit: int, cost: Cost) -> Iterator[_Unit]:
     """The unit itself if it fits in `room`, else cut: the first part fits in `room`, the rest in `limit`."""
     if unit.tokens <= room:
         yield unit
@@ -246,7 +250,7 @@ def _evened(groups: list[list[_Unit]], limit: int) -> list[list[_Unit]]:
     if len(groups) < 2:
         return groups
     before, last = groups[-2], groups[-1]
-    size = sum(unit.tokens for unit in last)
+    size = _sum(last)
     while size < limit // 8 and len(before) > 1 and before[-2].kind not in ("heading", "front", "blank"):
         if size + before[-1].tokens > limit:
             break

@@ -12,11 +12,9 @@ _LINE: Final = re.compile(_BOL)
 _ITEM: Final = re.compile(_BOL + r"(?= {0,3}(?:[-+*]|\d{1,9}[.)])[ \t])")
 _GAP: Final = re.compile(r"(?:(?<=\n[ \t]\n)|(?<=\n\n)|(?<=\n\r\n)|(?<=\r\r))(?=[^\r\n])")
 _QUOTE_GAP: Final = re.compile(r"(?<=\n)>[> \t]*\r?\n")
-_SENTENCE: Final = re.compile(
-    r"""(?:[。！？!?…]++[”’」』）)】》"']*+\s*+|\.["')\]”’]*+\s++(?=[^a-z\s]))(?=.)""", re.DOTALL
-)
+_SENTENCE: Final = re.compile(r"""(?:[。！？!?…]++[”’」』）)】》"']*+\s*+|\.["')\]”’]*+\s++(?=[^a-z\s]))""")
 _CLAUSE: Final = re.compile(r"[，；：、,;:]\s*+(?=\D)")
-_WORD: Final = re.compile(r"\s++(?=\S)")
+_WORD: Final = re.compile(r"(?<=\s)(?=\S)")
 
 _PLACES: Final[dict[BlockKind, tuple[re.Pattern[str], ...]]] = {
     "list": (_ITEM, _LINE, _SENTENCE, _CLAUSE, _WORD),
@@ -33,8 +31,12 @@ _JOINERS: Final = frozenset("\u200d\ufe0e\ufe0f")
 
 
 def cut(
-    text: str, span: tuple[int, int], kind: BlockKind, limits: tuple[int, int], cost: Callable[[str], int]
-) -> Iterator[tuple[int, int, int]]:
+    text: str,
+    span: tuple[int, int],
+    kind: BlockKind,
+    limits: tuple[float, float],
+    cost: Callable[[str], float],
+) -> Iterator[tuple[int, int, float]]:
     """Parts `(start, end, tokens)` of the span; the first within `limits[0]`, the others within `limits[1]`.
 
     Each part ends at the best place of its last half: what divides this kind of block first, then smaller
@@ -43,7 +45,7 @@ def cut(
     start, end = span
     places = _PLACES.get(kind, _OTHER)
     limit = max(limits[0], 1)
-    size = limit * 4
+    size = int(limit * 4)
     while start < end:
         size, tokens = _window(text, (start, end), size, limit, cost)
         at = start + size
@@ -59,8 +61,8 @@ def cut(
 
 
 def _window(
-    text: str, span: tuple[int, int], guess: int, limit: int, cost: Callable[[str], int]
-) -> tuple[int, int]:
+    text: str, span: tuple[int, int], guess: int, limit: float, cost: Callable[[str], float]
+) -> tuple[int, float]:
     """About the largest number of characters that fit in `limit` tokens, at least 1; and their cost."""
     start, end = span
     size = min(max(guess, 1), end - start)

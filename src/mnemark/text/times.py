@@ -3,13 +3,14 @@
 How words are read, where people differ:
 
 - Weeks run from Monday to Monday. `last Tuesday` is the most recent one before today, `next Tuesday` the
-  first one after; 上周二 is the Tuesday of last week. A bare weekday, month, day or festival is the most recent
-  one that began on or before now.
-- `two weeks ago`, 两个月前: the calendar week or month so far back. `last 3 days`, 最近三天: three days back up to
-  the end of today. A few is 2 to 6.
-- Seasons are calendar months (spring: March to May). Early, middle and late (上旬, 中旬, 下旬; 初, 底) are days 1-10,
-  11-20 and the rest of a month. The beginning and end of a year (年初, 年底) are its first and last two months.
-- `since X` ends with today; `before X` begins with `datetime.min`; `after X` begins where X ends.
+  first one after; 上周二 is the Tuesday of last week. A bare weekday, month, day or festival is the most
+  recent one that began on or before now.
+- `two weeks ago`, 两个月前: the calendar week or month so far back. `last 3 days`, 最近三天: three days back
+  up to the end of today. A few is 2 to 6.
+- Seasons are calendar months (spring: March to May). Early, middle and late (上旬, 中旬, 下旬; 初, 底) are
+  days 1-10, 11-20 and the rest of a month. The beginning and end of a year (年初, 年底) are its first and
+  last two months.
+- `since X` ends with today; `before X` begins in the year 1; `after X` begins where X ends.
 
 Words that only look like time words give nothing: ranges move the ranking, so a wrong one costs more than a
 missed one. Everything is local time as on the clock of `now`.
@@ -37,7 +38,7 @@ from mnemark.text.times_base import (
 from mnemark.types import DateRange
 
 LONGEST: Final = 16_384
-"""Characters that are looked at; a question is shorter, and a document's dates say nothing about a question."""
+"""Characters that are looked at: far more than a question has."""
 
 Change = Callable[[Span], Span]
 
@@ -76,7 +77,7 @@ _OPEN_AFTER: Final = re.compile(
     r"(?P<after>以后|之后|过后|后(?![天来面边端台续者果半期年悔]))|(?P<until>为止))"
 )
 _LINK: Final = re.compile(
-    r"\s*(?:(?P<to>to|till|until|through|thru|[-–—~～至到]|直到)|(?P<and>and|和|与|跟))\s*$", re.I
+    r"\s*(?:(?P<to>to|till|until|through|thru|[-–—~～至到]|直到)|(?P<and>and|和|与|跟))\s*$", re.IGNORECASE
 )
 _FROM: Final = re.compile(r"(?:\b(?:(?P<between>between)|from)\s+(?:the\s+)?|在?从|自|在)$", re.IGNORECASE)
 _AMID: Final = re.compile(r"(?:的?这段时间|之间|期间|这段时间)")
@@ -86,8 +87,8 @@ _DANGLING: Final = re.compile(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*
 def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
     """Time words with where they stand (`start <= i < end`, in characters) and what they mean, in order.
 
-    `now` may be naive or aware; ranges are naive, on its clock. Looks at the first `LONGEST` characters; never
-    raises, and work is linear. `DateRange.text` is the matched words.
+    `now` may be naive or aware; ranges are naive, on its clock. Looks at the first `LONGEST` characters;
+    never raises, and work is linear. `DateRange.text` is the matched words.
     """
     head = text[:LONGEST]
     english = times_en.QUICK.search(head) is not None

@@ -110,7 +110,7 @@ def following(yearly: Yearly, now: datetime) -> Span:
 
 
 def part_of(span: Span, grain: Grain, which: Third) -> Span:
-    """The early, middle or late third: of a month its days 1-10, 11-20 and the rest; of a year four months."""
+    """The early, middle or late third: of a month days 1-10, 11-20 and the rest; of a year 4 months."""
     start, end = span
     index = ("early", "mid", "late").index(which)
     if grain == "month":
@@ -137,7 +137,7 @@ def hours(day: Span, part: str) -> Span:
 
 
 def ago(now: datetime, count: int, unit: Grain) -> Span:
-    """The day, calendar week (Monday on), month, quarter or year, or the hour or minute, so long before now."""
+    """The day, calendar week (Monday on), month, quarter or year, or the hour or minute, so far back."""
     if unit == "day":
         return days(midnight(now) - timedelta(days=count))
     if unit == "week":

@@ -28,17 +28,28 @@ from mnemark.text.times_base import (
 Found = Word | None
 
 _MONTHS: Final = (
-    "january february march april may june july august september october november december".split()
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 )
 _MONTH: Final = (
     r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 )
-_WEEKDAYS: Final = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBERS: Final = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "  # noqa: SIM905 - a sentence
         "sixteen seventeen eighteen nineteen twenty".split()
     )
 } | {"a": 1, "an": 1, "couple": 2, "couple of": 2, "a couple": 2, "a couple of": 2, "thirty": 30}
@@ -47,6 +58,15 @@ _NUMBER: Final = (
     rf"(?P<number>\d{{1,4}}|(?:a\s+)?couple(?:\s+of)?|{_FEW_WORDS}|half\s+an?|an?|"
     rf"{'|'.join(word for word in _NUMBERS if len(word) > 2 and 'couple' not in word)})"
 )
+_GRAINS: Final[dict[str, Grain]] = {
+    "minute": "minute",
+    "hour": "hour",
+    "day": "day",
+    "week": "week",
+    "month": "month",
+    "quarter": "quarter",
+    "year": "year",
+}
 _UNIT: Final = r"(?P<unit>minute|hour|day|week|month|quarter|year)s?"
 _YEAR: Final = r"(?:19|20)\d\d"
 _OF_YEAR: Final = (
@@ -129,15 +149,15 @@ def _day_word(match: re.Match[str], now: datetime) -> Found:
 
 
 def _relative(match: re.Match[str], now: datetime) -> Found:
-    unit, rel = match["unit"].lower(), match["which"].lower()
+    rel = match["which"].lower().split()[-1]
+    if match["unit"].lower() == "weekend":
+        return _word(match, _weekend(now, _SHIFT[rel]), "span")
+    unit = _GRAINS[match["unit"].lower()]
     if match["twice"]:
         return _word(match, ago(now, 2, unit), unit)
-    shift = _SHIFT[rel.split()[-1]]
-    if unit == "weekend":
-        return _word(match, _weekend(now, shift), "span")
-    if rel.endswith("past"):
+    if rel == "past":
         return _word(match, past(now, 1, unit), "span")
-    return _word(match, ago(now, -shift, unit), unit)
+    return _word(match, ago(now, -_SHIFT[rel], unit), unit)
 
 
 def _weekend(now: datetime, shift: int) -> Span:
@@ -159,7 +179,7 @@ def _amount(text: str) -> tuple[int, int]:
 
 
 def _ago(match: re.Match[str], now: datetime) -> Found:
-    unit = match["unit"].lower()
+    unit = _GRAINS[match["unit"].lower()]
     if match["number"].lower().startswith("half"):
         if unit != "year":
             return None
@@ -171,7 +191,7 @@ def _ago(match: re.Match[str], now: datetime) -> Found:
 
 
 def _past(match: re.Match[str], now: datetime) -> Found:
-    unit = match["unit"].lower()
+    unit = _GRAINS[match["unit"].lower()]
     if match["number"].lower().startswith("half"):
         return _word(match, past(now, 6, "month"), "span") if unit == "year" else None
     _, most = _amount(match["number"])
@@ -193,7 +213,7 @@ def _iso(match: re.Match[str], now: datetime) -> Found:
 
 def _slashes(match: re.Match[str], now: datetime) -> Found:
     first, second = int(match["m"]), int(match["d"])
-    if first > 12:
+    if first > 12 or match["sep"] == ".":
         first, second = second, first
     return _word(match, days(now.replace(year=int(match["y"]), month=first, day=second)), "day")
 
@@ -254,6 +274,8 @@ def _season(match: re.Match[str], now: datetime) -> Found:
 
 
 def _quarter(match: re.Match[str], now: datetime) -> Found:
+    if match["nth"] and not (match["the"] or match["rel"] or match["year"] or match["of"]):
+        return None
     number = int(match["q"] or 0) or ("first", "second", "third", "fourth").index(match["nth"].lower()) + 1
     return _yearly(match, now, lambda which: month(which, number * 3 - 2, 3), "quarter")
 
@@ -295,7 +317,7 @@ def _weekday(match: re.Match[str], now: datetime) -> Found:
     return Word(start, match.end(), days(found), "day", weekly=not rel.strip("on") and not match["week"])
 
 
-def _only_year(match: re.Match[str], now: datetime) -> Found:
+def _only_year(match: re.Match[str], _now: datetime) -> Found:
     before = match.string[max(0, match.start() - 16) : match.start()]
     if match["until"]:
         return _word(match, (year(int(match["year"]))[0], year(int(match["until"]))[1]), "span")
@@ -336,8 +358,10 @@ _RULES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), make)
     for pattern, make in (
         (
-            r"\b(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tonight|"
-            r"today|tomorrow|last\s+night|this\s+(?:morning|afternoon|evening))\b",
+            (
+                r"\b(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tonight|"
+                r"today|tomorrow|last\s+night|this\s+(?:morning|afternoon|evening))\b"
+            ),
             _day_word,
         ),
         (
@@ -345,55 +369,71 @@ _RULES: Final = tuple(
             _relative,
         ),
         (
-            r"\b(?P<which>(?:the\s+|this\s+)?past|last|previous|this|current|next|this\s+coming|coming)\s+"
-            r"(?P<unit>weekend|week|month|quarter|year)\b(?!'s|s)(?P<twice>)",
+            (
+                r"\b(?P<which>(?:the\s+|this\s+)?past|last|previous|this|current|next|this\s+coming|coming)\s+"
+                r"(?P<unit>weekend|week|month|quarter|year)\b(?P<twice>)"
+            ),
             _relative,
         ),
         (r"\b(?:the\s+|over\s+the\s+)weekend\b", _bare_weekend),
         (rf"\b{_NUMBER}\s+{_UNIT}\s+(?P<side>ago|back|from\s+now)\b", _ago),
         (rf"\b(?:the\s+)?(?P<rel>last|past|previous|next)\s+{_NUMBER}\s+{_UNIT}\b", _past),
         (
-            rf"(?<![\d.\-/])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>1[0-2]|0?[1-9])"
-            r"(?:(?P=sep)(?P<d>3[01]|[12]\d|0?[1-9]))?(?![\d\-/]|\.\d)",
+            (
+                rf"(?<![\d.\-/])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>1[0-2]|0?[1-9])"
+                r"(?:(?P=sep)(?P<d>3[01]|[12]\d|0?[1-9]))?(?![\d\-/]|\.\d)"
+            ),
             _iso,
         ),
         (
-            rf"(?<![\d.\-/])(?P<m>3[01]|[12]\d|0?[1-9])(?P<sep>[-/.])(?P<d>3[01]|[12]\d|0?[1-9])(?P=sep)"
-            rf"(?P<y>{_YEAR})(?![\d\-/]|\.\d)",
+            (
+                rf"(?<![\d.\-/])(?P<m>3[01]|[12]\d|0?[1-9])(?P<sep>[-/.])(?P<d>3[01]|[12]\d|0?[1-9])(?P=sep)"
+                rf"(?P<y>{_YEAR})(?![\d\-/]|\.\d)"
+            ),
             _slashes,
         ),
         (rf"(?<![\w.\-/:]){_DAY}\s+(?:of\s+)?{_MONTH}(?![\w]){_OF_YEAR}", _date),
         (
-            rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through)\s*(?P<last>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?)?"
-            rf"(?![\w:%/]|[.,]\d){_OF_YEAR}",
+            (
+                rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through)\s*(?P<last>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?)?"
+                rf"(?![\w:%/]|[.,]\d){_OF_YEAR}"
+            ),
             _date,
         ),
         (rf"\b{_REL}{_MONTH}(?!\w|\s+\d{{1,2}}(?:st|nd|rd|th)\b){_OF_YEAR}", _month),
         (
-            rf"\b{_REL}"
-            rf"(?P<season>spring|summer|autumn|fall|winter)\b(?!\s+(?:boot|festival|break|framework|mvc|roll|in|to)){_OF_YEAR}",
+            (
+                rf"\b{_REL}"
+                rf"(?P<season>spring|summer|autumn|fall|winter)\b(?!\s+(?:boot|festival|break|framework|mvc|roll|in|to)){_OF_YEAR}"
+            ),
             _season,
         ),
         (
-            rf"\b{_REL}(?:the\s+)?(?:Q(?P<q>[1-4])|(?P<nth>first|second|third|fourth)\s+quarter)\b{_OF_YEAR}",
+            rf"\b{_REL}(?P<the>the\s+)?(?:Q(?P<q>[1-4])|(?P<nth>first|second|third|fourth)\s+quarter)\b{_OF_YEAR}",
             _quarter,
         ),
         (
-            rf"\b(?:H(?P<h>[12])\b(?=\s+{_YEAR})|(?:the\s+)?(?P<nth>first|second)\s+half\b"
-            rf"(?=\s+of\s+(?:{_YEAR}|(?:last|this|next)\s+year))){_OF_YEAR}",
+            (
+                rf"\b(?:H(?P<h>[12])\b(?=\s+{_YEAR})|(?:the\s+)?(?P<nth>first|second)\s+half\b"
+                rf"(?=\s+of\s+(?:{_YEAR}|(?:last|this|next)\s+year))){_OF_YEAR}"
+            ),
             _half,
         ),
         (rf"\b{_REL}(?P<festival>{'|'.join(_FESTIVALS)})(?!\w){_OF_YEAR}", _festival),
         (
-            rf"(?<!every\s)(?<!each\s)\b(?:(?P<rel>this\s+past|this\s+coming|last|past|previous|this|next|coming|on)\s+)?"
-            rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)(?!\w)"
-            r"(?:\s+(?:of\s+)?(?P<week>last|this|next)\s+week\b)?",
+            (
+                rf"(?<!every\s)(?<!each\s)\b(?:(?P<rel>this\s+past|this\s+coming|last|past|previous|this|next|coming|on)\s+)?"
+                rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)(?!\w)"
+                r"(?:\s+(?:of\s+)?(?P<week>last|this|next)\s+week\b)?"
+            ),
             _weekday,
         ),
         (
-            rf"(?<![\w.\-/#$€£])(?P<year>{_YEAR})(?:\s*[-–—]\s*(?P<until>{_YEAR}))?(?![\w\-/:%]|[.,]\d|\s*(?:年|words|"
-            r"steps|lines|characters|tokens|people|users|files|items|dollars|euros|yuan|meters|metres|miles|km|"
-            r"calories|points|times|rows|records|requests|copies|hours|minutes|days|pages)\b)",
+            (
+                rf"(?<![\w.\-/#$€£])(?P<year>{_YEAR})(?:\s*[-–—]\s*(?P<until>{_YEAR}))?(?![\w\-/:%]|[.,]\d|\s*(?:年|words|"
+                r"steps|lines|characters|tokens|people|users|files|items|dollars|euros|yuan|meters|metres|miles|km|"
+                r"calories|points|times|rows|records|requests|copies|hours|minutes|days|pages)\b)"
+            ),
             _only_year,
         ),
     )

@@ -84,9 +84,9 @@ _FESTIVALS: Final = {
     "元旦节?": "new year",
     r"三八(?:妇女)?节|妇女节": "women",
     "植树节": "arbor",
-    rf"(?<![{_N}十])五一(?:劳动节|节|假期|长假|黄金周|小长假|期间|(?![{_N}十年月日号个班路广]))|劳动节": "may day",
+    rf"(?<![{_N}十])五一(?:劳动节|节|假期|小?长假|黄金周|(?![{_N}十年月日号个班路广]))|劳动节": "may day",
     "五四青年节|青年节": "youth",
-    rf"(?<![{_N}十])六一(?:儿童节|节)|儿童节": "children",
+    rf"(?<![{_N}十])六一(?:儿童节|节|(?![{_N}十年月日号个班路]))|儿童节": "children",
     "建军节": "army",
     "教师节": "teachers",
     r"国庆节?|(?<!双)十一(?:假期|长假|黄金周|期间)": "national day",
@@ -284,7 +284,7 @@ def _only_year(match: re.Match[str], now: datetime) -> Word | None:
     return None if which is None else _word(match, year(which), "year")
 
 
-def _year_range(match: re.Match[str], now: datetime) -> Word:
+def _year_range(match: re.Match[str], _now: datetime) -> Word:
     return _word(match, (year(int(match["y1"]))[0], year(int(match["y2"]))[1]), "span")
 
 
@@ -363,8 +363,10 @@ _RULES: Final = tuple(
         (rf"(?<![以马至])(?P<which>上上|上一|上|这|本|下下|下一|下)个?{_WEEK}(?P<day>{_WEEKDAY})?", _week),
         (rf"(?P<which>){_FREE}{_WEEK}(?P<day>{_WEEKDAY})".replace("(?P<which>)", "(?P<which>(?!))?"), _week),
         (
-            rf"(?<![以马晚早])(?P<which>上上|上一|上|这|本|当|下下|下一|下)个?月(?![{_N}光亮饼球色经子票薪费租度嫂台季])"
-            rf"(?:的?(?P<d>{_DAY})[日号]|的?{_PART})",
+            (
+                rf"(?<![以马晚早])(?P<which>上上|上一|上|这|本|当|下下|下一|下)个?月(?![{_N}光亮饼球色经子票薪费租度嫂台季])"
+                rf"(?:的?(?P<d>{_DAY})[日号]|的?{_PART})"
+            ),
             _month_word,
         ),
         (rf"{_FREE}(?<![这本上下当])月(?P<part>初|底|末)", _this_month_part),
