@@ -11,7 +11,6 @@ Three laws hold, and are tested:
 * Any string is safe, in linear time; a term has at most `MAX_TERM` characters.
 """
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -167,6 +166,7 @@ def _query_other(token: str) -> Iterable[str]:
 @cache
 def fingerprint() -> str:
     """Changes whenever terms could: with our own version, the libraries' and the character table."""
+    import hashlib
     from importlib.metadata import version
 
     table = hashlib.sha256(VARIANTS.read_bytes()).hexdigest()[:12]

@@ -9,6 +9,7 @@ behind, so that `e-mail` is `email` and `snake_case` is `snakeCase`; between dig
 import re
 import threading
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 import Stemmer
@@ -44,10 +45,14 @@ _stemmer_lock = threading.Lock()  # a Stemmer object is not safe to share betwee
 
 def stem(word: str) -> str:
     """The English stem of a lower-case word; what is not made of ASCII letters stays as it is."""
-    if len(word) < 3 or not word.isascii() or not word.isalpha():
-        return word[:MAX_TERM]
+    word = word[:MAX_TERM]
+    return _english(word) if len(word) > 2 and word.isascii() and word.isalpha() else word
+
+
+@lru_cache(maxsize=1 << 13)
+def _english(word: str) -> str:
     with _stemmer_lock:
-        return str(_stemmer.stemWord(word[:MAX_TERM]))
+        return str(_stemmer.stemWord(word))
 
 
 def analyse(token: str) -> str | Compound:
@@ -145,9 +150,11 @@ def _join(atoms: list[str], joints: list[str], start: int, end: int) -> str:
     text = atoms[start]
     for i in range(start + 1, end):
         joint = joints[i]
-        if joint == "-" and not (text[-1].isdigit() and atoms[i][0].isdigit()):
-            joint = ""
-        text += joint + atoms[i]
+        if joint != "-":
+            text += joint
+        elif text[-1].isdigit() and atoms[i][0].isdigit():
+            text += "-"
+        text += atoms[i]
         if len(text) >= MAX_TERM:
             break
     return stem(text)
