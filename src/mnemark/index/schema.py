@@ -114,7 +114,8 @@ def version(connection: apsw.Connection) -> int | None:
         raise IntegrityError(msg)
     if isinstance(found, int) and found > VERSION:
         raise NewerFormatError(
-            f"index.db has format {found}, this mnemark reads {VERSION}; upgrade mnemark or delete .mnemark/index.db"
+            f"index.db has format {found}, this mnemark reads {VERSION}; "
+            "upgrade mnemark or delete .mnemark/index.db"
         )
     return int(found or 0)
 

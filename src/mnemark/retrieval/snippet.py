@@ -17,6 +17,8 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
 
     White space is folded to single spaces; "…" marks what was left out.
     """
+    if len(text) <= length:
+        return _SPACE.sub(" ", text).strip()
     text = text[:_SCANNED]
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]
     if not pieces:
