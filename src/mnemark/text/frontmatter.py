@@ -141,7 +141,8 @@ def _uncommented(value: str) -> str:
     """Without a trailing `# comment`; quotes protect."""
     if value[:1] in ("'", '"'):
         close = _closing(value)
-        return value[: close + 1] if close and _COMMENT.match(value[close + 1 :]) else value
+        rest = value[close + 1 :]
+        return value[: close + 1] if close and rest[:1] in " \t" and rest.lstrip(" \t")[:1] == "#" else value
     if value.startswith("[") or "#" not in value:
         return value
     match = _COMMENT.search(value)
@@ -167,7 +168,7 @@ def _closing(value: str) -> int:
 def _scalar(value: str, number: int) -> Scalar:
     if value[:1] in ("'", '"'):
         if _closing(value) != len(value) - 1:
-            raise _BrokenError(f"front matter: the quoted value at line {number - 1} is not closed")
+            raise _BrokenError(f"front matter: the quoted value at line {number} is not closed")
         inner = value[1:-1]
         return inner.replace("''", "'") if value[0] == "'" else _ESCAPE.sub(_unescape, inner)
     lower = value.lower()
@@ -205,7 +206,7 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
                 break
             start = at + 1
         at += 1
-    raise _BrokenError(f"front matter: the list at line {number - 1} is not closed")
+    raise _BrokenError(f"front matter: the list at line {number} is not closed")
 
 
 _H1: Final = re.compile(r"#[ \t]+\S")

@@ -39,7 +39,9 @@ _ITEM: Final = re.compile(r"([-+*]|(\d{1,9})([.)]))(?:([ \t]++)(.)?|$)", re.DOTA
 _DELIMITER: Final = re.compile(r"[|:\-][|:\- \t]*+$")
 _COLUMN: Final = re.compile(r":?-+:?$")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
-_REFERENCE: Final = re.compile(r"\[[^\]]{1,999}\]:[ \t]*+\S")
+_REFERENCE: Final = re.compile(
+    r"""\[[^\]]{1,999}\]:[ \t]*+(?:<[^<>]*>|\S++)(?:[ \t]++(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$"""
+)
 _QUOTE_MARKS: Final = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
 _MARKS: Final = re.compile(r"(?:[ \t]*(?:[-+*]|\d{1,9}[.)]|>)(?=[ \t]|$))+[ \t]*")
 
@@ -205,21 +207,20 @@ def _starts_html(body: str) -> bool:
 
 def _paragraph(lines: Sequence[str], at: int) -> Block:
     end = at + 1
+    if lines[at].lstrip(" \t")[0] == "[" and _REFERENCE.match(lines[at].lstrip(" \t")):
+        # A definition is no text: what follows is a paragraph, or heading, of its own.
+        return Block("paragraph", at, end)
     while end < len(lines) and not _blank(lines[end]):
         line = lines[end]
         if not (line[0] in " \t" and _indent(line) >= 4):
             body = line.strip(" \t")
-            if body[0] in "=-" and _SETEXT.match(body) and not _only_references(lines, at, end):
+            if body[0] in "=-" and _SETEXT.match(body):
                 title = " ".join(part.strip(" \t") for part in lines[at:end])
                 return Block("heading", at, end + 1, 1 if body[0] == "=" else 2, title)
             if _interrupts(lines, end, paragraph=True) or _table_at(lines, end):
                 break
         end += 1
     return Block("paragraph", at, end)
-
-
-def _only_references(lines: Sequence[str], at: int, end: int) -> bool:
-    return all(_REFERENCE.match(line.lstrip(" \t")) for line in lines[at:end])
 
 
 def _columns(line: str) -> list[str]:
