@@ -1,9 +1,10 @@
 """How many tokens a model will see, estimated from counts of characters; and text cut to a budget.
 
-The weights are fitted to the tokenizers of Qwen, DeepSeek and Mistral on English and Chinese dialogue, notes
-with code, JSON and Python; Qwen counts for two thirds. On English and code, of samples and of a vault of notes
-that were not fitted, the estimate is within 10 % of each of the three. On Chinese they do not agree with each
-other (0.6, 0.7 and 0.95 tokens a character): there it is within 8 % of Qwen, and Mistral counts two fifths more.
+The weights are fitted to the tokenizers of Qwen, DeepSeek and Mistral on English and Chinese dialogue,
+notes with code, JSON and Python; Qwen counts for two thirds. On English and code, of samples and of a vault
+of notes that were not fitted, the estimate is within 10 % of each of the three. On Chinese they do not agree
+with each other (0.6, 0.7 and 0.95 tokens a character): there it is within 8 % of Qwen, and Mistral counts two
+fifths more.
 """
 
 import re
