@@ -119,12 +119,8 @@ def _new_year(shift: int, days: int = 1) -> Callable[[int], Days]:
 
 
 def _laba(year: int) -> Days:
-    # The eighth day of the twelfth month mostly falls in the January after the Chinese year began.
-    for lunar_year in (year, year - 1):
-        first = lunar_day(lunar_year, 12, 8)
-        if first.year == year:
-            return _span(first)
-    raise ValueError(f"no Laba festival in {year}")
+    # The eighth day of the twelfth month is in January; now and then it comes early, on 31 December.
+    return _span(lunar_day(year - 1, 12, 8))
 
 
 FESTIVALS: Final[Mapping[str, Callable[[int], Days]]] = {

@@ -16,6 +16,17 @@ Yearly = Callable[[int], Span]
 
 Grain = Literal["minute", "hour", "day", "week", "month", "quarter", "season", "year", "span"]
 
+GRAINS: Final[dict[str, Grain]] = {
+    "minute": "minute",
+    "hour": "hour",
+    "day": "day",
+    "week": "week",
+    "month": "month",
+    "quarter": "quarter",
+    "year": "year",
+}
+"""Those that are units of time, by name."""
+
 Third = Literal["early", "mid", "late"]
 
 START: Final = datetime(1, 1, 1)  # noqa: DTZ001 - local by contract

@@ -8,6 +8,7 @@ from typing import Final
 from mnemark.text.calendar_days import festival
 from mnemark.text.times_base import (
     FEW,
+    GRAINS,
     Grain,
     Span,
     Word,
@@ -24,23 +25,13 @@ from mnemark.text.times_base import (
     week,
     year,
 )
+from mnemark.text.times_festivals import ENGLISH, festival_name
 
 Found = Word | None
 
-_MONTHS: Final = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_PLAIN_MONTHS: Final = {"january", "february", "july", "september", "october", "november", "december"}
+"""Those that are neither first names nor other words."""
 _MONTH: Final = (
     r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
@@ -58,15 +49,6 @@ _NUMBER: Final = (
     rf"(?P<number>\d{{1,4}}|(?:a\s+)?couple(?:\s+of)?|{_FEW_WORDS}|half\s+an?|an?|"
     rf"{'|'.join(word for word in _NUMBERS if len(word) > 2 and 'couple' not in word)})"
 )
-_GRAINS: Final[dict[str, Grain]] = {
-    "minute": "minute",
-    "hour": "hour",
-    "day": "day",
-    "week": "week",
-    "month": "month",
-    "quarter": "quarter",
-    "year": "year",
-}
 _UNIT: Final = r"(?P<unit>minute|hour|day|week|month|quarter|year)s?"
 _YEAR: Final = r"(?:19|20)\d\d"
 _OF_YEAR: Final = (
@@ -76,45 +58,6 @@ _REL: Final = r"(?:(?P<rel>last|this|next|this\s+past|this\s+coming)\s+(?P<years
 _SHIFT: Final = {"last": -1, "previous": -1, "past": -1, "this": 0, "current": 0, "next": 1, "coming": 1}
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
-_FESTIVALS: Final = {
-    r"christmas\s+eve|xmas\s+eve": "christmas eve",
-    r"christmas\s+day": "christmas day",
-    r"christmas|xmas": "christmas",
-    r"boxing\s+day": "boxing",
-    r"(?:chinese|lunar)\s+new\s+year'?s?\s+eve": "new year's eve (lunar)",
-    r"(?:chinese|lunar)\s+new\s+year": "lunar new year",
-    r"spring\s+festival": "spring festival",
-    r"new\s+year'?s?\s+eve": "new year's eve",
-    r"new\s+year'?s\s+day|new\s+year\s+day|new\s+year's": "new year",
-    r"easter\s+sunday": "easter sunday",
-    r"easter\s+monday": "easter monday",
-    r"easter": "easter",
-    r"good\s+friday": "good friday",
-    r"halloween": "halloween",
-    r"thanksgiving": "thanksgiving",
-    r"black\s+friday": "black friday",
-    r"(?:saint\s+|st\.?\s+)?valentine'?s?\s+day": "valentine",
-    r"(?:saint|st\.?)\s+patrick'?s?\s+day": "st patrick",
-    r"april\s+fools?'?s?(?:\s+day)?": "april fools",
-    r"independence\s+day|(?:the\s+)?(?:fourth|4th)\s+of\s+july": "independence",
-    r"labou?r\s+day": "labor",
-    r"memorial\s+day": "memorial",
-    r"veterans'?\s+day": "veterans",
-    r"juneteenth": "juneteenth",
-    r"mother'?s'?\s+day": "mother",
-    r"father'?s'?\s+day": "father",
-    r"cinco\s+de\s+mayo": "cinco de mayo",
-    r"mid-?\s?autumn(?:\s+festival)?": "mid-autumn",
-    r"dragon\s+boat(?:\s+festival)": "dragon boat",
-    r"lantern\s+festival": "lantern",
-    r"qingming(?:\s+festival)?|tomb[\s-]sweeping\s+day": "qingming",
-    r"singles'?\s+day": "singles",
-    r"women'?s\s+day": "women",
-    r"children'?s\s+day": "children",
-}
-_NAMED: Final = tuple(
-    (re.compile(pattern + r"$", re.IGNORECASE), name) for pattern, name in _FESTIVALS.items()
-)
 
 _STRONG: Final = re.compile(
     r"\b(?:in|since|during|until|till|by|before|after|throughout|through|early|mid|late)[\s-]+$",
@@ -152,7 +95,7 @@ def _relative(match: re.Match[str], now: datetime) -> Found:
     rel = match["which"].lower().split()[-1]
     if match["unit"].lower() == "weekend":
         return _word(match, _weekend(now, _SHIFT[rel]), "span")
-    unit = _GRAINS[match["unit"].lower()]
+    unit = GRAINS[match["unit"].lower()]
     if match["twice"]:
         return _word(match, ago(now, 2, unit), unit)
     if rel == "past":
@@ -179,7 +122,7 @@ def _amount(text: str) -> tuple[int, int]:
 
 
 def _ago(match: re.Match[str], now: datetime) -> Found:
-    unit = _GRAINS[match["unit"].lower()]
+    unit = GRAINS[match["unit"].lower()]
     if match["number"].lower().startswith("half"):
         if unit != "year":
             return None
@@ -191,7 +134,7 @@ def _ago(match: re.Match[str], now: datetime) -> Found:
 
 
 def _past(match: re.Match[str], now: datetime) -> Found:
-    unit = _GRAINS[match["unit"].lower()]
+    unit = GRAINS[match["unit"].lower()]
     if match["number"].lower().startswith("half"):
         return _word(match, past(now, 6, "month"), "span") if unit == "year" else None
     _, most = _amount(match["number"])
@@ -243,7 +186,7 @@ def _date(match: re.Match[str], now: datetime) -> Found:
 
 
 def _month_number(name: str) -> int:
-    return next(i for i, full in enumerate(_MONTHS, 1) if full.startswith(name.rstrip(".")[:3]))
+    return _MONTHS.index(name[:3]) + 1
 
 
 def _month(match: re.Match[str], now: datetime) -> Found:
@@ -255,7 +198,7 @@ def _month(match: re.Match[str], now: datetime) -> Found:
     if name == "may" and written.islower() and match["rel"] == "this" and not match["year"]:
         return None
     if not (match["year"] or match["of"] or match["rel"]):
-        plain = name in _MONTHS and name not in ("march", "april", "may", "june", "august")
+        plain = name in _PLAIN_MONTHS
         strong = _STRONG.search(before) is not None
         if written.islower() and not plain and not re.search(r"\b(?:in|since|during|until)\s+$", before):
             return None
@@ -286,7 +229,7 @@ def _half(match: re.Match[str], now: datetime) -> Found:
 
 
 def _festival(match: re.Match[str], now: datetime) -> Found:
-    name = next(name for pattern, name in _NAMED if pattern.match(match["festival"]))
+    name = festival_name(match["festival"])
 
     def yearly(which: int) -> Span:
         first, end = festival(name, which)
@@ -419,7 +362,7 @@ _RULES: Final = tuple(
             ),
             _half,
         ),
-        (rf"\b{_REL}(?P<festival>{'|'.join(_FESTIVALS)})(?!\w){_OF_YEAR}", _festival),
+        (rf"\b{_REL}(?P<festival>{'|'.join(ENGLISH)})(?!\w){_OF_YEAR}", _festival),
         (
             (
                 rf"(?<!every\s)(?<!each\s)\b(?:(?P<rel>this\s+past|this\s+coming|last|past|previous|this|next|coming|on)\s+)?"
@@ -440,7 +383,7 @@ _RULES: Final = tuple(
 )
 
 QUICK: Final = re.compile(
-    r"\b(?:yester|today|tonight|tomorrow|(?:this|last|next|past|previous|coming|current)\s|weekend|week|month|"
+    r"\b(?:before\slast|yester|today|tonight|tomorrow|(?:this|last|next|past|previous|coming|current)\s|weekend|week|month|"
     r"ago\b|back\b|from\snow|jan|feb|mar|apr|may\b|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall\b|winter|"
     r"q[1-4]\b|h[12]\s|first\s|second\s|third\s|fourth|(?:mon|tues|wednes|thurs|fri|satur|sun)day|on\s[mtwfs]|"
     r"christmas|xmas|boxing|chinese|lunar|new\s|easter|good\sf|hallow|thanks|black\s|saint|st\b|valent|indep|"

@@ -25,6 +25,7 @@ from mnemark.text.times_base import (
     week,
     year,
 )
+from mnemark.text.times_festivals import CHINESE, festival_name
 
 _DIGITS: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _N: Final = "一二三四五六七八九"
@@ -64,48 +65,6 @@ _THIRD: Final[dict[str, Third]] = {
     "底": "late",
     "末": "late",
 }
-
-_FESTIVALS: Final = {
-    "春节": "spring festival",
-    "过年": "spring festival",
-    "除夕夜?": "new year's eve (lunar)",
-    "大年三十": "new year's eve (lunar)",
-    "年三十": "new year's eve (lunar)",
-    "元宵节?": "lantern",
-    "龙抬头": "dragon head",
-    "端午节?": "dragon boat",
-    "七夕节?": "qixi",
-    "中元节": "ghost",
-    "中秋节?": "mid-autumn",
-    "重阳节?": "double ninth",
-    "腊八节?": "laba",
-    "清明节?": "qingming",
-    "冬至": "winter solstice",
-    "元旦节?": "new year",
-    r"三八(?:妇女)?节|妇女节": "women",
-    "植树节": "arbor",
-    rf"(?<![{_N}十])五一(?:劳动节|节|假期|小?长假|黄金周|(?![{_N}十年月日号个班路广]))|劳动节": "may day",
-    "五四青年节|青年节": "youth",
-    rf"(?<![{_N}十])六一(?:儿童节|节|(?![{_N}十年月日号个班路]))|儿童节": "children",
-    "建军节": "army",
-    "教师节": "teachers",
-    r"国庆节?|(?<!双)十一(?:假期|长假|黄金周|期间)": "national day",
-    r"双(?:十一|11)|光棍节": "singles",
-    r"双(?:十二|12)": "double twelve",
-    "白色情人节": "white day",
-    "情人节": "valentine",
-    "愚人节": "april fools",
-    "复活节": "easter",
-    "母亲节": "mother",
-    "父亲节": "father",
-    "万圣节?": "halloween",
-    "感恩节": "thanksgiving",
-    "黑色星期五|黑五": "black friday",
-    "平安夜": "christmas eve",
-    "圣诞节?": "christmas",
-    "跨年夜?": "new year's eve",
-}
-_NAMED: Final = tuple((re.compile(pattern), name) for pattern, name in _FESTIVALS.items())
 
 
 def _number(text: str) -> int:
@@ -289,7 +248,7 @@ def _year_range(match: re.Match[str], _now: datetime) -> Word:
 
 
 def _festival(match: re.Match[str], now: datetime) -> Word:
-    name = next(name for pattern, name in _NAMED if pattern.fullmatch(match["festival"]))
+    name = festival_name(match["festival"])
 
     def yearly(which: int) -> Span:
         first, end = festival(name, which)
@@ -399,7 +358,7 @@ _RULES: Final = tuple(
         ),
         (rf"{_OF_YEAR}(?!代|级|度|份|制|纪|龄|轻|货|糕|夜饭)", _only_year),
         (rf"(?<!\d)(?P<y1>(?:19|20)\d\d)\s*年?{_TO}(?P<y2>(?:19|20)\d\d)\s*年", _year_range),
-        (rf"{_OF_YEAR}?(?P<festival>{'|'.join(_FESTIVALS)})", _festival),
+        (rf"{_OF_YEAR}?(?P<festival>{'|'.join(CHINESE)})", _festival),
         (
             rf"{_OF_YEAR}?(?:农历|阴历)(?P<m>[正冬腊{_N}]|十[一二]?)月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)",
             _lunar,
@@ -412,7 +371,7 @@ _RULES: Final = tuple(
     )
 )
 
-QUICK: Final = re.compile(r"[年月周天日号春夏秋冬节昨今明]|星期|礼拜|季度|小时|分钟|前|后|除夕|元宵|端午|七夕|中秋|重阳|清明|腊八|元旦|五一|国庆|十一|双1|双十|圣诞|万圣|平安夜|黑五|三十|初")  # fmt: skip  # noqa: E501 - one list
+QUICK: Final = re.compile(r"[年月周天日号春夏秋冬节昨今明]|星期|礼拜|季度|小时|分钟|前|后|除夕|元宵|端午|七夕|中秋|重阳|清明|腊八|元旦|五一|国庆|十一|双1|双十|圣诞|万圣|平安夜|黑五|三十|初|六一|三八|五四|龙抬头|劳动")  # fmt: skip  # noqa: E501 - one list
 """Finds something in every text that holds a Chinese time word; cheap."""
 
 
