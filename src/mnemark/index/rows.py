@@ -1,6 +1,6 @@
 """Columns: what ranking needs of every passage, as one packed record each."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -43,6 +43,11 @@ _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - wall time on purpose, as 
 def seconds(moment: datetime) -> int:
     """Wall time as seconds since 1970, the zone left out: days are named as they were lived."""
     return int((moment.replace(tzinfo=None) - _EPOCH).total_seconds())
+
+
+def wall_time(value: int) -> datetime:
+    """The moment that `seconds` made a number of."""
+    return _EPOCH + timedelta(seconds=value)
 
 
 def seconds_of(date: str | None) -> int:

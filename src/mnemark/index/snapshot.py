@@ -62,11 +62,19 @@ class Snapshot:
         self.groups = int(self.group[-1]) + 1 if len(order) else 0
         self._cache: OrderedDict[str, TermHits] = OrderedDict()
         self._cached = 0
+        self._together: dict[int, Mask] = {}
         self.memo: dict[object, object] = {}
         """What readers computed for this moment, by their own keys."""
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def together(self, step: int) -> Mask:
+        """Whether the passages i and i + step are of one document, shape (n - step,)."""
+        known = self._together.get(step)
+        if known is None:
+            known = self._together[step] = self.group[step:] == self.group[:-step]
+        return known
 
     def extended(self, segment: SegmentView) -> "Snapshot":
         """This moment with one more segment on top."""

@@ -1,8 +1,9 @@
 """BM25 over passages, their neighbours and their documents, from one set of postings.
 
 A passage's term frequency is its own plus `neighbour` times that of the passage before and after (in the
-same note or session), plus `head` where title, speaker or date hold the term. The document as a whole is
-scored by the same formula, and `group` times its score is added to its passages. Both parts are divided by
+same note or session) and its square for those two steps away, plus `head` where title, speaker or date hold
+the term. The document as a whole is scored by the same formula, and `group` times its score is added to its
+passages; very short passages count less (`short`). Both parts are divided by
 what they could attain at most, sum(idf) * (k1 + 1) over the query's terms, unknown ones included: a score
 of 0.5 means half of all evidence there could be, in every index and for every query, so that weak lexical
 evidence leaves the say to the other routes by itself.
@@ -44,26 +45,30 @@ class Lengths(NamedTuple):
     """Lengths in words that the formula needs, for one set of passages."""
 
     passages: Floats
-    """Own length plus `neighbour` times the neighbours', shape (n,)."""
+    """Own length and the neighbours' share, as for the terms, shape (n,)."""
     mean: float
     documents: Floats
     """Length of each document, shape (groups,)."""
     document_mean: float
     total: int
     document_total: int
+    substance: Floats
+    """Factor for short passages, 1 for long ones, shape (n,)."""
 
 
-def lengths(snapshot: Snapshot, mask: Mask | None, neighbour: float) -> Lengths:
+def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     """Lengths over the passages in `mask` (None for all)."""
     own = snapshot.rows["length"].astype(np.float32)
+    substance = 1 - np.exp(-(own + 0.5) / preset.short) if preset.short else np.ones(len(own))
     if mask is not None:
         own = np.where(mask, own, np.float32(0))
     documents = np.bincount(snapshot.group, own, snapshot.groups).astype(np.float32)
     wide = own.copy()
-    if neighbour and len(own):
-        follows = snapshot.follows[1:]
-        wide[1:] += np.float32(neighbour) * own[:-1] * follows
-        wide[:-1] += np.float32(neighbour) * own[1:] * follows
+    if preset.neighbour:
+        for step in (1, 2):
+            together = snapshot.together(step)
+            wide[step:] += np.float32(preset.neighbour**step) * own[:-step] * together
+            wide[:-step] += np.float32(preset.neighbour**step) * own[step:] * together
     count = int(mask.sum()) if mask is not None else len(own)
     document_count = snapshot.groups
     if mask is not None:
@@ -76,6 +81,7 @@ def lengths(snapshot: Snapshot, mask: Mask | None, neighbour: float) -> Lengths:
         float(documents.sum(dtype=np.float64)) / max(document_count, 1),
         count,
         document_count,
+        substance.astype(np.float32),
     )
 
 
@@ -101,7 +107,7 @@ def score(
         if len(hits.pos):
             touched = _spread(snapshot, hits.pos, frequency, scratch, preset.neighbour)
             values = scratch[touched]
-            # A position stands in `touched` up to three times, each time with the same value: the assignment
+            # A position stands in `touched` up to five times, each time with the same value: the assignment
             # behind += writes it once.
             own[touched] += (
                 np.float32(weight * idf[term] * (preset.k1 + 1)) * values / (values + norm[touched])
@@ -118,7 +124,7 @@ def score(
         scores = own + np.float32(preset.group) * (groups / np.float32(group_attainable))[snapshot.group]
         if mask is not None:
             scores = np.where(mask, scores, np.float32(0))
-    return Lexical(scores, own, idf, found)
+    return Lexical(scores * size.substance, own, idf, found)
 
 
 def _norm(lengths: Floats, mean: float, preset: Preset) -> Floats:
@@ -141,16 +147,19 @@ def _spread(
     scratch[pos] = frequency
     if not neighbour:
         return pos
-    shared = np.float32(neighbour) * frequency
-    has_before = snapshot.follows[pos]
-    before = pos[has_before] - 1
-    scratch[before] += shared[has_before]
-    has_after = np.zeros(len(pos), np.bool_)
-    inside = pos + 1 < len(scratch)
-    has_after[inside] = snapshot.follows[pos[inside] + 1]
-    after = pos[has_after] + 1
-    scratch[after] += shared[has_after]
-    return np.concatenate((pos, before, after))
+    touched = [pos]
+    for step in (1, 2):
+        shared = np.float32(neighbour**step) * frequency
+        together = snapshot.together(step)
+        before = pos >= step
+        before[before] = together[pos[before] - step]
+        touched.append(pos[before] - step)
+        scratch[touched[-1]] += shared[before]
+        after = pos < len(together)
+        after[after] = together[pos[after]]
+        touched.append(pos[after] + step)
+        scratch[touched[-1]] += shared[after]
+    return np.concatenate(touched)
 
 
 def _add_group(  # noqa: PLR0917 - an inner loop's accumulators

@@ -6,6 +6,7 @@
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from mnemark.errors import ConfigError
 
@@ -17,22 +18,27 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     fusion: Fusion = "absolute"
-    k1: float = 1.2
+    k1: float = 1.6
     """BM25 saturation (Robertson and Zaragoza 2009)."""
     b: float = 0.75
     """BM25 length normalisation."""
     head: float = 1.0
     """What a term in title, file name, speaker or date counts, in occurrences in the text."""
-    neighbour: float = 0.4
-    """What a term in the passage before or after counts, in occurrences in the passage itself."""
+    neighbour: float = 0.33
+    """What a term in the passage before or after counts, in occurrences in the passage itself; two steps
+    away it counts the square of that."""
     group: float = 0.3
     """Share of the whole session's or note's score that is added to each of its passages."""
+    short: float = 4.0
+    """Passages of so few words hold little: the score is multiplied by 1 - exp(-words / short). 0: never."""
     dense: float = 0.125
     """Weight of the cosine beside the share of the attainable BM25; for "weighted" the dense share."""
     rrf: int = 60
     """Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
     time: float = 0.15
     """Added to passages inside a time the question names."""
+    relevance: float = 1.0
+    """Weight of the fused score beside the factors below."""
     recency: float = 0.0
     importance: float = 0.0
     access: float = 0.0
@@ -41,24 +47,27 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT: Final = Preset(name="default")
+_PLAIN: Final = Preset(name="", k1=1.2, neighbour=0, group=0, short=0, time=0)
+"""BM25 on each passage alone, as FTS5 has it."""
 PRESETS: Final[dict[str, Preset]] = {
     preset.name: preset
     for preset in (
         DEFAULT,
-        Preset(name="lexical", dense=0.0),
-        Preset(name="nanobot", fusion="rrf", neighbour=0, group=0, time=0),
-        Preset(name="nanobot-weighted", fusion="weighted", dense=0.6, neighbour=0, group=0, time=0),
-        Preset(name="nanocrab", fusion="weighted", dense=0.625, recency=0.2, neighbour=0, group=0, time=0),
-        Preset(
+        replace(DEFAULT, name="lexical", dense=0.0),
+        replace(_PLAIN, name="bm25", dense=0.0),
+        replace(_PLAIN, name="nanobot", fusion="rrf"),
+        replace(_PLAIN, name="nanobot-weighted", fusion="weighted", dense=0.6),
+        # 0.5 vectors and 0.3 BM25 are 0.625 and 0.375 of the 0.8 that recency leaves.
+        replace(_PLAIN, name="nanocrab", fusion="weighted", dense=0.625, relevance=0.8, recency=0.2),
+        replace(
+            _PLAIN,
             name="openakita",
             fusion="weighted",
             dense=0.5,
+            relevance=0.4,
             recency=0.25,
             importance=0.2,
             access=0.15,
-            neighbour=0,
-            group=0,
-            time=0,
         ),
     )
 }

@@ -9,7 +9,7 @@ import msgspec
 
 from mnemark.retrieval.lexical import QueryTerm
 from mnemark.text.normal import normalize
-from mnemark.text.segment import query_terms
+from mnemark.text.segment import index_terms, query_terms
 from mnemark.text.stopwords import is_stop
 from mnemark.text.times import date_ranges, order_hint
 from mnemark.types import DateRange
@@ -18,6 +18,7 @@ MAX_CHARACTERS: Final = 8_192
 """A question is read up to here; a pasted file is no question."""
 MAX_TERMS: Final = 64
 CONTEXT_WEIGHT: Final = 0.2
+INNER_WEIGHT: Final = 0.3
 _QUOTED: Final = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」|『([^』\n]{2,200})』')
 
 Order = Literal["before", "after", "latest", "first"]
@@ -45,10 +46,12 @@ def understand(text: str, *, now: datetime, context: Sequence[str] = ()) -> Quer
     """
     text = text[:MAX_CHARACTERS]
     terms = content_terms(text)
-    asked = set(terms)
+    inner = inner_words(text, terms)
+    asked = {*terms, *inner}
     extra = [t for said in context for t in content_terms(said[-MAX_CHARACTERS:]) if t not in asked]
     extra = list(dict.fromkeys(extra))[-MAX_TERMS:]
     weighted = [QueryTerm(term) for term in terms[:MAX_TERMS]]
+    weighted += [QueryTerm(term, INNER_WEIGHT) for term in inner[:MAX_TERMS]]
     weighted += [QueryTerm(term, CONTEXT_WEIGHT) for term in extra]
     phrases = tuple(
         normalize(quoted) for match in _QUOTED.finditer(text) for quoted in match.groups() if quoted
@@ -60,6 +63,30 @@ def understand(text: str, *, now: datetime, context: Sequence[str] = ()) -> Quer
         ranges=tuple(date_ranges(text, now)),
         order=order_hint(text),
     )
+
+
+def reread_times(query: Query, newest: datetime) -> tuple[DateRange, ...]:
+    """The question's times, read as if asked at `newest`: for months and days named without a year.
+
+    "In March" asked long after the last entry means the March that the memory knows. Words such as
+    "yesterday" keep their meaning: only readings that differ by whole years are taken.
+    """
+    again = date_ranges(query.text, newest)
+    if len(again) != len(query.ranges):
+        return query.ranges
+    pairs = zip(query.ranges, again, strict=True)
+    return tuple(new if _same_day(old, new) else old for old, new in pairs)
+
+
+def _same_day(old: DateRange, new: DateRange) -> bool:
+    return (old.start.month, old.start.day) == (new.start.month, new.start.day)
+
+
+def inner_words(text: str, terms: Sequence[str]) -> list[str]:
+    """Words inside the question's longer Chinese words, so that 数据库系统 also asks for 数据库 a little."""
+    known = set(terms)
+    parts = dict.fromkeys(index_terms(text).parts)
+    return [part for part in parts if len(part) > 1 and part not in known and not is_stop(part)]
 
 
 def content_terms(text: str) -> list[str]:

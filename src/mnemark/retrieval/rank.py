@@ -46,7 +46,7 @@ def adjust(
         access: how often a passage was recalled, by passage number.
     """
     chosen = rows[positions]
-    scores = fused.astype(np.float32).copy()
+    scores = np.float32(preset.relevance) * fused.astype(np.float32)
     added: dict[str, Floats] = {}
     if preset.recency:
         added["recency"] = np.float32(preset.recency) * recency(chosen, now, preset.half_life_days)

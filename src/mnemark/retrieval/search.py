@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from mnemark.index.reader import Reader, View
-from mnemark.index.rows import SUSPECT, seconds
+from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.vectors import VectorStore
@@ -17,10 +17,10 @@ from mnemark.retrieval import belief, dense, filters, fusion, lexical, rank
 from mnemark.retrieval.dense import QueryVector, VectorRows
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, Preset
-from mnemark.retrieval.query import Query, understand
+from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.snippet import snippet
 from mnemark.text.normal import normalize
-from mnemark.types import Hit
+from mnemark.types import DateRange, Hit
 
 _CANDIDATES: Final = 64
 _PHRASE_GAIN: Final = 0.5
@@ -87,7 +87,7 @@ class _Search:
         sizes = self._lengths(mask)
         words = lexical.score(self.snapshot, self.query.terms, mask, sizes, preset)
         meaning = self._dense(mask)
-        in_time = filters.inside(self.snapshot.rows, self.query.ranges)
+        in_time = self._in_time(mask)
         fused = fusion.fuse(words.scores, meaning, in_time, preset)
         fused = self._restrict(fused, mask)
         positions = fusion.best_positions(fused, max(_CANDIDATES, 4 * self.request.k))
@@ -113,6 +113,21 @@ class _Search:
             complete=self.view.complete and not self.degraded,
             believable=belief.believable(self._evidence(chosen, words, meaning)),
         )
+
+    def _in_time(self, mask: Mask | None) -> Mask | None:
+        """Passages inside a time the question names; None where it names none that the memory knows."""
+        rows = self.snapshot.rows
+        for ranges in (self.query.ranges, self._known_times(mask)):
+            inside = filters.inside(rows, ranges)
+            if inside is not None and (inside.any() if mask is None else (inside & mask).any()):
+                return inside
+        return None
+
+    def _known_times(self, mask: Mask | None) -> tuple[DateRange, ...]:
+        times = self.snapshot.rows["time"] if mask is None else self.snapshot.rows["time"][mask]
+        if not self.query.ranges or not len(times) or int(times.max()) == NO_TIME:
+            return ()
+        return reread_times(self.query, wall_time(int(times.max())))
 
     def _dense(self, mask: Mask | None) -> Floats | None:
         """Cosines, or None with the reason in `degraded`."""
@@ -140,11 +155,11 @@ class _Search:
         return fused
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
-        where, neighbour = self.request.where, self.request.preset.neighbour
-        key = ("lengths", where.scopes, where.archived, neighbour)
+        where, preset = self.request.where, self.request.preset
+        key = ("lengths", where.scopes, where.archived, preset.neighbour, preset.short)
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):
-            known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, neighbour)
+            known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset)
         return known
 
     def _with_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
