@@ -4,6 +4,8 @@ A write is found by the next search, whether or not a sync came in between, and 
 """
 
 import os
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,6 +24,7 @@ from mnemark.index.units import Unit, turn_units
 MAX_BYTES: Final = 1 << 20
 """Beyond this much unsynced text an answer is given without the rest and says that it is not complete."""
 _NEW_DOCUMENT: Final = 1 << 30
+_REST: Final = 20
 _SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 
 Growth = tuple[tuple[str, int], ...]
@@ -46,12 +49,41 @@ class Pending(NamedTuple):
 NOTHING: Final = Pending((), -1, None, {}, {}, {}, complete=True)
 
 
-def growth(index: Index) -> Growth:
-    """Which logs grew beyond what the index holds; costs a `stat` a log."""
+class LogSizes:
+    """Sizes of all logs of a workspace: this process's own writes at once, others' after a short while.
+
+    Looking at all logs costs a `stat` each. It is done again only after `_REST` times as long as it took, so
+    that in a workspace of thousands of sessions a search does not spend its time on looking.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = threading.Lock()
+        self._sizes: dict[str, int] = {}
+        self._due = float("-inf")
+
+    def wrote(self, path: str, size: int) -> None:
+        """This process wrote the log at `path` up to `size` bytes."""
+        with self._lock:
+            self._sizes[path] = max(size, self._sizes.get(path, 0))
+
+    def current(self) -> dict[str, int]:
+        """Sizes by path."""
+        with self._lock:
+            started = time.monotonic()
+            if started >= self._due:
+                self._sizes = dict(_logs(self._root))
+                ended = time.monotonic()
+                self._due = ended + _REST * (ended - started)
+            return dict(self._sizes)
+
+
+def growth(index: Index, sizes: Mapping[str, int]) -> Growth:
+    """Which logs grew beyond what the index holds."""
     sql = "SELECT path, size, tail FROM documents WHERE path LIKE '%.jsonl'"
     known = {path: (size, tail) for path, size, tail in schema.rows(index.connection, sql)}
     grown = []
-    for path, size in _logs(index.root):
+    for path, size in sizes.items():
         if path not in known or (size > known[path][0] and known[path][1]):
             grown.append((path, size))
     return tuple(grown)

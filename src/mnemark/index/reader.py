@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.index import pending
-from mnemark.index.pending import NOTHING, Pending
+from mnemark.index.pending import NOTHING, LogSizes, Pending
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
 from mnemark.index.units import first_ordinal
@@ -47,6 +47,7 @@ class Reader:
 
     def __init__(self, index: Index, *, limit: int = 256) -> None:
         self.index = index
+        self.logs = LogSizes(index.root)
         self._limit = limit
         self._lock = threading.Lock()
         self._pending = NOTHING
@@ -60,7 +61,7 @@ class Reader:
             yield View(self.index, self._join(stored, later), later)
 
     def _later(self, stored: Snapshot) -> Pending:
-        grown = pending.growth(self.index)
+        grown = pending.growth(self.index, self.logs.current())
         with self._lock:
             known = self._pending
         if known.growth == grown and known.generation == stored.generation:

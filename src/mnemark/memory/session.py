@@ -104,6 +104,8 @@ class Session:
         """Record turns with one write and one `fsync`: all are kept, or none."""
         placed = self._log.place(turns)
         self._recent.extend(placed)
+        if placed:
+            self._memory.reader.logs.wrote(self.path, placed[-1].end)
         return [entry.turn for entry in placed]
 
     def last(self, n: int = WINDOW) -> list[Turn]:
