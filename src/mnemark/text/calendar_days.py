@@ -119,7 +119,7 @@ def _new_year(shift: int, days: int = 1) -> Callable[[int], Days]:
 
 
 def _laba(year: int) -> Days:
-    # The eighth day of the twelfth month is in January; now and then it comes early, on 31 December.
+    # The eighth day of the twelfth month is in January, now and then in the last days of December.
     return _span(lunar_day(year - 1, 12, 8))
 
 

@@ -4,6 +4,7 @@ A `Word` is a stretch of text and the span it means. Words that name no year ("M
 `yearly`, from which the span of any year follows.
 """
 
+import re
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from typing import Final, Literal, NamedTuple
@@ -60,6 +61,10 @@ class Word(NamedTuple):
     """Also an ordinary word ("May", "June"): counts only as the end of a range."""
     weekly: bool = False
     """A bare weekday."""
+
+
+Reading = Callable[[re.Match[str], datetime], Word | None]
+"""What a match means at a time; ValueError or OverflowError for a date that does not exist."""
 
 
 def midnight(now: datetime) -> datetime:

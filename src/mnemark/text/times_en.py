@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
 from mnemark.text.calendar_days import festival
 from mnemark.text.times_base import (
-    FEW,
     GRAINS,
     Grain,
+    Reading,
     Span,
     Word,
     Yearly,
@@ -26,6 +27,8 @@ from mnemark.text.times_base import (
     year,
 )
 from mnemark.text.times_festivals import ENGLISH, festival_name
+from mnemark.text.times_numbers import ENGLISH as NUMBER
+from mnemark.text.times_numbers import english_amount
 
 Found = Word | None
 
@@ -37,18 +40,6 @@ _MONTH: Final = (
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 )
 _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NUMBERS: Final = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "  # noqa: SIM905 - a sentence
-        "sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {"a": 1, "an": 1, "couple": 2, "couple of": 2, "a couple": 2, "a couple of": 2, "thirty": 30}
-_FEW_WORDS: Final = r"(?:a\s+)?few|several|some"
-_NUMBER: Final = (
-    rf"(?P<number>\d{{1,4}}|(?:a\s+)?couple(?:\s+of)?|{_FEW_WORDS}|half\s+an?|an?|"
-    rf"{'|'.join(word for word in _NUMBERS if len(word) > 2 and 'couple' not in word)})"
-)
 _UNIT: Final = r"(?P<unit>minute|hour|day|week|month|quarter|year)s?"
 _YEAR: Final = r"(?:19|20)\d\d"
 _OF_YEAR: Final = (
@@ -112,22 +103,13 @@ def _bare_weekend(match: re.Match[str], now: datetime) -> Found:
     return _word(match, this if this[0] <= now else _weekend(now, -1), "span")
 
 
-def _amount(text: str) -> tuple[int, int]:
-    """The least and most a number word may be."""
-    words = " ".join(text.lower().split())
-    if re.fullmatch(_FEW_WORDS, words):
-        return FEW
-    number = int(words) if words.isdigit() else _NUMBERS[words]
-    return number, number
-
-
 def _ago(match: re.Match[str], now: datetime) -> Found:
     unit = GRAINS[match["unit"].lower()]
     if match["number"].lower().startswith("half"):
         if unit != "year":
             return None
         return _word(match, ago(now, 6, "month"), "month")
-    least, most = _amount(match["number"])
+    least, most = english_amount(match["number"])
     sign = 1 if match["side"].lower() in ("ago", "back") else -1
     first, last = sorted((ago(now, sign * least, unit), ago(now, sign * most, unit)))
     return _word(match, (first[0], last[1]), unit if first == last else "span")
@@ -137,7 +119,7 @@ def _past(match: re.Match[str], now: datetime) -> Found:
     unit = GRAINS[match["unit"].lower()]
     if match["number"].lower().startswith("half"):
         return _word(match, past(now, 6, "month"), "span") if unit == "year" else None
-    _, most = _amount(match["number"])
+    _, most = english_amount(match["number"])
     if match["rel"].lower() == "next":
         end = ago(now, -most, unit)[1] if unit not in ("day", "week") else None
         start = midnight(now) + timedelta(days=1)
@@ -297,89 +279,86 @@ def _yearly(match: re.Match[str], now: datetime, make: Yearly, grain: Grain, *, 
 
 
 _DAY: Final = r"(?P<day>3[01]|[12]\d|0?[1-9])(?P<ordinal>st|nd|rd|th)?"
-_RULES: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), make)
-    for pattern, make in (
+_READINGS: Final[tuple[tuple[str, Reading], ...]] = (
+    (
         (
-            (
-                r"\b(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tonight|"
-                r"today|tomorrow|last\s+night|this\s+(?:morning|afternoon|evening))\b"
-            ),
-            _day_word,
+            r"\b(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tonight|"
+            r"today|tomorrow|last\s+night|this\s+(?:morning|afternoon|evening))\b"
         ),
+        _day_word,
+    ),
+    (
+        r"\b(?:the\s+)?(?:(?P<twice>(?P<unit>week|month|year|quarter)\s+(?P<which>before)\s+last))\b",
+        _relative,
+    ),
+    (
         (
-            r"\b(?:the\s+)?(?:(?P<twice>(?P<unit>week|month|year|quarter)\s+(?P<which>before)\s+last))\b",
-            _relative,
+            r"\b(?P<which>(?:the\s+|this\s+)?past|last|previous|this|current|next|this\s+coming|coming)\s+"
+            r"(?P<unit>weekend|week|month|quarter|year)\b(?P<twice>)"
         ),
+        _relative,
+    ),
+    (r"\b(?:the\s+|over\s+the\s+)weekend\b", _bare_weekend),
+    (rf"\b{NUMBER}\s+{_UNIT}\s+(?P<side>ago|back|from\s+now)\b", _ago),
+    (rf"\b(?:the\s+)?(?P<rel>last|past|previous|next)\s+{NUMBER}\s+{_UNIT}\b", _past),
+    (
         (
-            (
-                r"\b(?P<which>(?:the\s+|this\s+)?past|last|previous|this|current|next|this\s+coming|coming)\s+"
-                r"(?P<unit>weekend|week|month|quarter|year)\b(?P<twice>)"
-            ),
-            _relative,
+            rf"(?<![\d.\-/])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>1[0-2]|0?[1-9])"
+            r"(?:(?P=sep)(?P<d>3[01]|[12]\d|0?[1-9]))?(?![\d\-/]|\.\d)"
         ),
-        (r"\b(?:the\s+|over\s+the\s+)weekend\b", _bare_weekend),
-        (rf"\b{_NUMBER}\s+{_UNIT}\s+(?P<side>ago|back|from\s+now)\b", _ago),
-        (rf"\b(?:the\s+)?(?P<rel>last|past|previous|next)\s+{_NUMBER}\s+{_UNIT}\b", _past),
+        _iso,
+    ),
+    (
         (
-            (
-                rf"(?<![\d.\-/])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>1[0-2]|0?[1-9])"
-                r"(?:(?P=sep)(?P<d>3[01]|[12]\d|0?[1-9]))?(?![\d\-/]|\.\d)"
-            ),
-            _iso,
+            rf"(?<![\d.\-/])(?P<m>3[01]|[12]\d|0?[1-9])(?P<sep>[-/.])(?P<d>3[01]|[12]\d|0?[1-9])(?P=sep)"
+            rf"(?P<y>{_YEAR})(?![\d\-/]|\.\d)"
         ),
+        _slashes,
+    ),
+    (rf"(?<![\w.\-/:]){_DAY}\s+(?:of\s+)?{_MONTH}(?![\w]){_OF_YEAR}", _date),
+    (
         (
-            (
-                rf"(?<![\d.\-/])(?P<m>3[01]|[12]\d|0?[1-9])(?P<sep>[-/.])(?P<d>3[01]|[12]\d|0?[1-9])(?P=sep)"
-                rf"(?P<y>{_YEAR})(?![\d\-/]|\.\d)"
-            ),
-            _slashes,
+            rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through)\s*(?P<last>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?)?"
+            rf"(?![\w:%/]|[.,]\d){_OF_YEAR}"
         ),
-        (rf"(?<![\w.\-/:]){_DAY}\s+(?:of\s+)?{_MONTH}(?![\w]){_OF_YEAR}", _date),
+        _date,
+    ),
+    (rf"\b{_REL}{_MONTH}(?!\w|\s+\d{{1,2}}(?:st|nd|rd|th)\b){_OF_YEAR}", _month),
+    (
         (
-            (
-                rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through)\s*(?P<last>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?)?"
-                rf"(?![\w:%/]|[.,]\d){_OF_YEAR}"
-            ),
-            _date,
+            rf"\b{_REL}"
+            rf"(?P<season>spring|summer|autumn|fall|winter)\b(?!\s+(?:boot|festival|break|framework|mvc|roll)\b){_OF_YEAR}"
         ),
-        (rf"\b{_REL}{_MONTH}(?!\w|\s+\d{{1,2}}(?:st|nd|rd|th)\b){_OF_YEAR}", _month),
+        _season,
+    ),
+    (
+        rf"\b{_REL}(?P<the>the\s+)?(?:Q(?P<q>[1-4])|(?P<nth>first|second|third|fourth)\s+quarter)\b{_OF_YEAR}",
+        _quarter,
+    ),
+    (
         (
-            (
-                rf"\b{_REL}"
-                rf"(?P<season>spring|summer|autumn|fall|winter)\b(?!\s+(?:boot|festival|break|framework|mvc|roll|in|to)){_OF_YEAR}"
-            ),
-            _season,
+            rf"\b(?:H(?P<h>[12])\b(?=\s+{_YEAR})|(?:the\s+)?(?P<nth>first|second)\s+half\b"
+            rf"(?=\s+of\s+(?:{_YEAR}|(?:last|this|next)\s+year))){_OF_YEAR}"
         ),
+        _half,
+    ),
+    (rf"\b{_REL}(?P<festival>{'|'.join(ENGLISH)})(?!\w){_OF_YEAR}", _festival),
+    (
         (
-            rf"\b{_REL}(?P<the>the\s+)?(?:Q(?P<q>[1-4])|(?P<nth>first|second|third|fourth)\s+quarter)\b{_OF_YEAR}",
-            _quarter,
+            rf"(?<!every\s)(?<!each\s)\b(?:(?P<rel>this\s+past|this\s+coming|last|past|previous|this|next|coming|on)\s+)?"
+            rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)(?!\w)"
+            r"(?:\s+(?:of\s+)?(?P<week>last|this|next)\s+week\b)?"
         ),
+        _weekday,
+    ),
+    (
         (
-            (
-                rf"\b(?:H(?P<h>[12])\b(?=\s+{_YEAR})|(?:the\s+)?(?P<nth>first|second)\s+half\b"
-                rf"(?=\s+of\s+(?:{_YEAR}|(?:last|this|next)\s+year))){_OF_YEAR}"
-            ),
-            _half,
+            rf"(?<![\w.\-/#$€£])(?P<year>{_YEAR})(?:\s*[-–—]\s*(?P<until>{_YEAR}))?(?![\w\-/:%]|[.,]\d|\s*(?:年|words|"
+            r"steps|lines|characters|tokens|people|users|files|items|dollars|euros|yuan|meters|metres|miles|km|"
+            r"calories|points|times|rows|records|requests|copies|hours|minutes|days|pages)\b)"
         ),
-        (rf"\b{_REL}(?P<festival>{'|'.join(ENGLISH)})(?!\w){_OF_YEAR}", _festival),
-        (
-            (
-                rf"(?<!every\s)(?<!each\s)\b(?:(?P<rel>this\s+past|this\s+coming|last|past|previous|this|next|coming|on)\s+)?"
-                rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)(?!\w)"
-                r"(?:\s+(?:of\s+)?(?P<week>last|this|next)\s+week\b)?"
-            ),
-            _weekday,
-        ),
-        (
-            (
-                rf"(?<![\w.\-/#$€£])(?P<year>{_YEAR})(?:\s*[-–—]\s*(?P<until>{_YEAR}))?(?![\w\-/:%]|[.,]\d|\s*(?:年|words|"
-                r"steps|lines|characters|tokens|people|users|files|items|dollars|euros|yuan|meters|metres|miles|km|"
-                r"calories|points|times|rows|records|requests|copies|hours|minutes|days|pages)\b)"
-            ),
-            _only_year,
-        ),
-    )
+        _only_year,
+    ),
 )
 
 QUICK: Final = re.compile(
@@ -394,12 +373,18 @@ QUICK: Final = re.compile(
 """Finds something in every text that holds an English time word; cheap."""
 
 
+@cache
+def _rules() -> tuple[tuple[re.Pattern[str], Reading], ...]:
+    """Compiled when the first time word is met: it takes longer than everything else in a short search."""
+    return tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in _READINGS)
+
+
 def words(text: str, now: datetime) -> Iterator[Word]:
     """All readings of English time words, overlapping ones included. `now` is naive."""
-    for pattern, make in _RULES:
+    for pattern, read in _rules():
         for match in pattern.finditer(text):
             try:
-                found = make(match, now)
+                found = read(match, now)
             except (ValueError, OverflowError):
                 continue  # a date that does not exist, such as 31 February or the year 10000
             if found is not None:

@@ -85,11 +85,8 @@ CHINESE: Final[dict[str, str]] = {
     "跨年夜?": "new year's eve",
 }
 
-_NAMED: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), name) for pattern, name in (*ENGLISH.items(), *CHINESE.items())
-)
-
 
 def festival_name(written: str) -> str:
     """The key of a festival from the words that one of the patterns matched."""
-    return next(name for pattern, name in _NAMED if pattern.fullmatch(written))
+    names = (ENGLISH | CHINESE).items()
+    return next(name for pattern, name in names if re.fullmatch(pattern, written, re.IGNORECASE))

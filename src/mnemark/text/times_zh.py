@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
 from mnemark.text.calendar_days import festival, lunar_day
 from mnemark.text.times_base import (
     FEW,
     Grain,
+    Reading,
     Span,
     Third,
     Word,
@@ -26,12 +28,12 @@ from mnemark.text.times_base import (
     year,
 )
 from mnemark.text.times_festivals import CHINESE, festival_name
+from mnemark.text.times_numbers import CHINESE as NUMBER
+from mnemark.text.times_numbers import chinese_amount, chinese_number, spelled_number
 
-_DIGITS: Final = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _N: Final = "一二三四五六七八九"
 _MONTH: Final = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9]|三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九])"
-_NUMBER: Final = rf"(?P<number>\d{{1,4}}|好?几|数|半|两三|三四|十几|[{_N}两]?百?[{_N}]?十[{_N}]?|[{_N}两])"
 _UNIT: Final = (
     r"(?P<unit>个?(?:小时|钟头)|分钟|天|日|个?(?:周|星期|礼拜)(?![一二三四五六日末])|个月|个?季度|年)"
 )
@@ -67,26 +69,6 @@ _THIRD: Final[dict[str, Third]] = {
 }
 
 
-def _number(text: str) -> int:
-    """The value of a numeral up to 9999 in digits, or up to 999 in characters."""
-    if text.isascii():
-        return int(text)
-    total = 0
-    hundreds, _, rest = text.rpartition("百")
-    if hundreds:
-        total += _DIGITS[hundreds] * 100
-    tens, ten, ones = rest.rpartition("十")
-    if ten:
-        total += (_DIGITS[tens] if tens else 1) * 10
-    return total + (_DIGITS[ones] if ones else 0)
-
-
-def _amount(text: str) -> tuple[int, int]:
-    """The least and most a number word may be."""
-    vague = {"几": FEW, "好几": FEW, "数": FEW, "两三": (2, 3), "三四": (3, 4), "十几": (11, 19)}
-    return vague[text] if text in vague else (_number(text), _number(text))
-
-
 def _unit(text: str) -> Grain:
     for mark, grain in _GRAINS.items():
         if mark in text:
@@ -115,14 +97,14 @@ def _which_year(match: re.Match[str], now: datetime) -> int | None:
         return now.year + _YEARS[match["of"]]
     if groups.get("year"):
         written = match["year"]
-        return int(written) if written.isdigit() and written.isascii() else _spelled(written)
+        return int(written) if written.isdecimal() else _spelled(written)
     if groups.get("short"):
         return 2000 + int(match["short"]) if int(match["short"]) < 70 else 1900 + int(match["short"])
     return None
 
 
 def _spelled(written: str) -> int:
-    value = int("".join(str(_DIGITS[digit]) for digit in written))
+    value = spelled_number(written)
     if not 1900 <= value < 2100:
         raise ValueError(f"{written} is no year")
     return value
@@ -173,7 +155,7 @@ def _recent_weekend(now: datetime) -> Span:
 def _month_word(match: re.Match[str], now: datetime) -> Word:
     span = month(now.year, now.month + _SHIFT[match["which"]])
     if match["d"]:
-        number = _number(match["d"])
+        number = chinese_number(match["d"])
         if number > (span[1] - span[0]).days:
             raise ValueError(f"no day {number}")
         return _word(match, days(span[0] + timedelta(days=number - 1)), "day")
@@ -190,8 +172,8 @@ def _this_month_part(match: re.Match[str], now: datetime) -> Word:
 
 
 def _month(match: re.Match[str], now: datetime) -> Word:
-    number, part = _number(match["m"]), match["part"]
-    last = _number(match["m2"]) if match["m2"] else number
+    number, part = chinese_number(match["m"]), match["part"]
+    last = chinese_number(match["m2"]) if match["m2"] else number
     count = (last - number) % 12 + 1
 
     def yearly(which: int) -> Span:
@@ -202,8 +184,8 @@ def _month(match: re.Match[str], now: datetime) -> Word:
 
 
 def _date(match: re.Match[str], now: datetime) -> Word:
-    number, first = _number(match["m"]), _number(match["d"])
-    last = _number(match["d2"]) if match["d2"] else first
+    number, first = chinese_number(match["m"]), chinese_number(match["d"])
+    last = chinese_number(match["d2"]) if match["d2"] else first
 
     def yearly(which: int) -> Span:
         span = month(which, number)
@@ -220,7 +202,7 @@ def _season(match: re.Match[str], now: datetime) -> Word:
 
 
 def _quarter(match: re.Match[str], now: datetime) -> Word:
-    number = _number(match["q"])
+    number = chinese_number(match["q"])
     return _yearly(match, now, lambda which: month(which, number * 3 - 2, 3), "quarter")
 
 
@@ -259,17 +241,17 @@ def _festival(match: re.Match[str], now: datetime) -> Word:
 
 def _lunar(match: re.Match[str], now: datetime) -> Word:
     written = match["m"]
-    number = {"正": 1, "冬": 11, "腊": 12}.get(written) or _number(written)
+    number = {"正": 1, "冬": 11, "腊": 12}.get(written) or chinese_number(written)
     day = _lunar_number(match["d"])
     return _yearly(match, now, lambda which: _lunar_span(which, number, day, now), "day")
 
 
 def _lunar_number(text: str) -> int:
-    return 20 + _number(text[1:]) if text[0] == "廿" else _number(text.lstrip("初"))
+    return 20 + chinese_number(text[1:]) if text[0] == "廿" else chinese_number(text.lstrip("初"))
 
 
 def _new_year_day(match: re.Match[str], now: datetime) -> Word:
-    day = _number(match["d"])
+    day = chinese_number(match["d"])
     return _yearly(match, now, lambda which: _lunar_span(which, 1, day, now), "day")
 
 
@@ -286,7 +268,7 @@ def _ago(match: re.Match[str], now: datetime) -> Word | None:
         least = most = 6
         unit = "month"
     else:
-        least, most = _amount(number)
+        least, most = chinese_amount(number)
     if unit == "year" and least >= 1000:
         return None  # a year, not a number of years
     sign = -1 if match["side"][-1] == "后" else 1
@@ -300,7 +282,7 @@ def _past(match: re.Match[str], now: datetime) -> Word | None:
         return _word(match, past(now, 6, "month"), "span") if unit == "year" else None
     if match["lead"] in ("这", "前") and unit in ("year", "month") and number == "一":
         return None
-    return _word(match, past(now, _amount(number)[1], unit), "span")
+    return _word(match, past(now, chinese_amount(number)[1], unit), "span")
 
 
 def _days_ago(match: re.Match[str], now: datetime) -> Word:
@@ -314,73 +296,80 @@ _TO: Final = r"\s*(?:到|至|[-–—~～])\s*"
 _WEEK: Final = r"(?:周(?!期|围|边|年|到|全|密|岁|转|长|刊|报)|星期|礼拜)"
 _WEEKDAY: Final = r"(?:[一二三四五六1-6](?![\d月个])|日(?![程常报记历志子本期])|天(?![气])|末(?![代]))"
 _FREE: Final = rf"(?<![每\d{_N}十两几半个整双单])"
-_RULES: Final = tuple(
-    (re.compile(pattern), make)
-    for pattern, make in (
-        (r"(?P<day>昨|今|明)(?:[天日儿]|(?P<part>早(?!已|就)|晨|晚|夜))", _day_word),
-        (r"(?P<day>大前天|前天|大后天|(?<!以)(?<!之)后天)(?P<part>)", _day_word),
-        (rf"(?<![以马至])(?P<which>上上|上一|上|这|本|下下|下一|下)个?{_WEEK}(?P<day>{_WEEKDAY})?", _week),
-        (rf"(?P<which>){_FREE}{_WEEK}(?P<day>{_WEEKDAY})".replace("(?P<which>)", "(?P<which>(?!))?"), _week),
+_READINGS: Final[tuple[tuple[str, Reading], ...]] = (
+    (r"(?P<day>昨|今|明)(?:[天日儿]|(?P<part>早(?!已|就)|晨|晚|夜))", _day_word),
+    (r"(?P<day>大前天|前天|大后天|(?<!以)(?<!之)后天)(?P<part>)", _day_word),
+    (rf"(?<![以马至])(?P<which>上上|上一|上|这|本|下下|下一|下)个?{_WEEK}(?P<day>{_WEEKDAY})?", _week),
+    (rf"(?P<which>){_FREE}{_WEEK}(?P<day>{_WEEKDAY})".replace("(?P<which>)", "(?P<which>(?!))?"), _week),
+    (
         (
-            (
-                rf"(?<![以马晚早])(?P<which>上上|上一|上|这|本|当|下下|下一|下)个?月(?![{_N}光亮饼球色经子票薪费租度嫂台季])"
-                rf"(?:的?(?P<d>{_DAY})[日号]|的?{_PART})"
-            ),
-            _month_word,
+            rf"(?<![以马晚早])(?P<which>上上|上一|上|这|本|当|下下|下一|下)个?月(?![{_N}光亮饼球色经子票薪费租度嫂台季])"
+            rf"(?:的?(?P<d>{_DAY})[日号]|的?{_PART})"
         ),
-        (rf"{_FREE}(?<![这本上下当])月(?P<part>初|底|末)", _this_month_part),
-        (
-            rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月(?P<d>{_DAY})(?:[日号])?{_TO}(?P<d2>{_DAY})[日号]",
-            _date,
-        ),
-        (
-            rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月(?P<d>{_DAY})[日号](?![线楼院])(?P<d2>(?!))?",
-            _date,
-        ),
-        (
-            rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月?{_TO}(?P<m2>{_MONTH})月(?![{_N}\d]){_PART}",
-            _month,
-        ),
-        (
-            rf"{_OF_YEAR}?(?<![\d.个第{_N}十])(?P<m>{_MONTH})(?P<m2>(?!))?月(?![{_N}\d]*[日号]|饼|球|亮|光|票|嫂|子){_PART}",
-            _month,
-        ),
-        (rf"(?:{_OF_YEAR})(?P<season>[春夏秋冬])[天季]?", _season),
-        (r"(?<![四青])(?P<season>[春夏秋冬])(?:天|季(?!节))", _season),
-        (rf"{_OF_YEAR}?(?:第(?P<q>[一二三四1-4])个?季度)", _quarter),
-        (rf"{_OF_YEAR}?(?P<q>(?<![上一])[一二三四])季度", _quarter),
-        (rf"{_OF_YEAR}[Qq](?P<q>[1-4])(?!\d)", _quarter),
-        (r"(?P<which>上上|上一|上|这|本|下下|下一|下)个?季度", _this_quarter),
-        (rf"{_OF_YEAR}?(?P<half>[上下前后])半年", _half),
-        (
-            rf"(?:{_OF_YEAR}年?|(?<![去今明前后本每\d{_N}])年)(?P<edge>初(?![一二三四五六七八九十中高级步次恋])|底|末|中(?![国文秋午学考心间旬级]))",
-            _year_part,
-        ),
-        (rf"{_OF_YEAR}(?!代|级|度|份|制|纪|龄|轻|货|糕|夜饭)", _only_year),
-        (rf"(?<!\d)(?P<y1>(?:19|20)\d\d)\s*年?{_TO}(?P<y2>(?:19|20)\d\d)\s*年", _year_range),
-        (rf"{_OF_YEAR}?(?P<festival>{'|'.join(CHINESE)})", _festival),
-        (
-            rf"{_OF_YEAR}?(?:农历|阴历)(?P<m>[正冬腊{_N}]|十[一二]?)月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)",
-            _lunar,
-        ),
-        (rf"{_OF_YEAR}?(?P<m>[正腊])月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)", _lunar),
-        (rf"{_OF_YEAR}?(?:大年|正月)初(?P<d>[{_N}])", _new_year_day),
-        (rf"(?<![\d.第]){_NUMBER}{_UNIT}多?(?P<side>(?:以|之)?前(?![{_N}半])|(?:以|之)后)", _ago),
-        (rf"(?P<lead>最近这?|过去的?这?|近|这(?!一[周天])|前)\s*{_NUMBER}\s*{_UNIT}(?!前|后|以|之)", _past),
-        (r"(?P<lead>前|这|近)(?:几天|些天|些日子|段时间)(?!后)", _days_ago),
-    )
+        _month_word,
+    ),
+    (rf"{_FREE}(?<![这本上下当])月(?P<part>初|底|末)", _this_month_part),
+    (
+        rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月(?P<d>{_DAY})(?:[日号])?{_TO}(?P<d2>{_DAY})[日号]",
+        _date,
+    ),
+    (
+        rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月(?P<d>{_DAY})[日号](?![线楼院])(?P<d2>(?!))?",
+        _date,
+    ),
+    (
+        rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月?{_TO}(?P<m2>{_MONTH})月(?![{_N}\d]){_PART}",
+        _month,
+    ),
+    (
+        rf"{_OF_YEAR}?(?<![\d.个第{_N}十])(?P<m>{_MONTH})(?P<m2>(?!))?月(?![{_N}\d]*[日号]|饼|球|亮|光|票|嫂|子){_PART}",
+        _month,
+    ),
+    (rf"(?:{_OF_YEAR})(?P<season>[春夏秋冬])[天季]?", _season),
+    (r"(?<![四青])(?P<season>[春夏秋冬])(?:天|季(?!节))", _season),
+    (rf"{_OF_YEAR}?(?:第(?P<q>[一二三四1-4])个?季度)", _quarter),
+    (rf"{_OF_YEAR}?(?P<q>(?<![上一])[一二三四])季度", _quarter),
+    (rf"{_OF_YEAR}[Qq](?P<q>[1-4])(?!\d)", _quarter),
+    (r"(?P<which>上上|上一|上|这|本|下下|下一|下)个?季度", _this_quarter),
+    (rf"{_OF_YEAR}?(?P<half>[上下前后])半年", _half),
+    (
+        rf"(?:{_OF_YEAR}年?|(?<![去今明前后本每\d{_N}])年)(?P<edge>初(?![一二三四五六七八九十中高级步次恋])|底|末|中(?![国文秋午学考心间旬级]))",
+        _year_part,
+    ),
+    (rf"{_OF_YEAR}(?!代|级|度|份|制|纪|龄|轻|货|糕|夜饭)", _only_year),
+    (rf"(?<!\d)(?P<y1>(?:19|20)\d\d)\s*年?{_TO}(?P<y2>(?:19|20)\d\d)\s*年", _year_range),
+    (rf"{_OF_YEAR}?(?P<festival>{'|'.join(CHINESE)})", _festival),
+    (
+        rf"{_OF_YEAR}?(?:农历|阴历)(?P<m>[正冬腊{_N}]|十[一二]?)月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)",
+        _lunar,
+    ),
+    (rf"{_OF_YEAR}?(?P<m>[正腊])月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)", _lunar),
+    (rf"{_OF_YEAR}?(?:大年|正月)初(?P<d>[{_N}])", _new_year_day),
+    (rf"(?<![\d.第]){NUMBER}\s?{_UNIT}多?(?P<side>(?:以|之)?前(?![{_N}半])|(?:以|之)后)", _ago),
+    (rf"(?P<lead>最近这?|过去的?这?|近|这(?!一[周天])|前)\s*{NUMBER}\s*{_UNIT}(?!前|后|以|之)", _past),
+    (r"(?P<lead>前|这|近)(?:几天|些天|段时间)(?!后)", _days_ago),
 )
 
-QUICK: Final = re.compile(r"[年月周天日号春夏秋冬节昨今明]|星期|礼拜|季度|小时|分钟|前|后|除夕|元宵|端午|七夕|中秋|重阳|清明|腊八|元旦|五一|国庆|十一|双1|双十|圣诞|万圣|平安夜|黑五|三十|初|六一|三八|五四|龙抬头|劳动")  # fmt: skip  # noqa: E501 - one list
+QUICK: Final = re.compile(
+    rf"[年月周节]|[昨今明前后几些\d{_N}十两半数]\s?天|[昨今明][日儿早晨晚夜]|[\d{_N}十几]\s?日|[春夏秋冬][天季至]|星期|礼拜|"
+    r"季度|小时|钟头|分钟|段时间|除夕|元宵|端午|七夕|中秋|重阳|清明|腊八|元旦|五一|六一|国庆|十一|双1|双十|圣诞|"
+    r"万圣|平安夜|黑五|黑色星|龙抬头"
+)
 """Finds something in every text that holds a Chinese time word; cheap."""
+
+
+@cache
+def _rules() -> tuple[tuple[re.Pattern[str], Reading], ...]:
+    """Compiled when the first time word is met: it takes longer than everything else in a short search."""
+    return tuple((re.compile(pattern), read) for pattern, read in _READINGS)
 
 
 def words(text: str, now: datetime) -> Iterator[Word]:
     """All readings of Chinese time words, overlapping ones included. `now` is naive."""
-    for pattern, make in _RULES:
+    for pattern, read in _rules():
         for match in pattern.finditer(text):
             try:
-                found = make(match, now)
+                found = read(match, now)
             except (ValueError, OverflowError):
                 continue  # a date that does not exist, such as 2月30日, or a festival outside its table
             if found is not None:
