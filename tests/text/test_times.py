@@ -138,6 +138,10 @@ last Christmas Eve | last Christmas Eve | 2025-12-24 | 2025-12-25
 this Christmas | this Christmas | 2026-12-24 | 2026-12-27
 next Easter | next Easter | 2026-04-03 | 2026-04-07
 up to March 2025 | up to March 2025 | 0001-01-01 | 2025-04-01
+the Sunday before 25 October 2022 | the Sunday before 25 October 2022 | 2022-10-23 | 2022-10-24
+the week before August 3, 2023 | the week before August 3, 2023 | 2023-07-27 | 2023-08-03
+the weekend after 2025-05-05 | the weekend after 2025-05-05 | 2025-05-10 | 2025-05-12
+last weekend before April 10, 2023 | last weekend before April 10, 2023 | 2023-04-08 | 2023-04-10
 Friday evening | Friday evening | 2026-02-13 18:00 | 2026-02-14
 """
 CHINESE = """
@@ -497,6 +501,10 @@ def test_only_the_beginning_of_a_long_text_is_read() -> None:
         ("the first time I ran a marathon", "first"),
         ("第一次见面在哪里", "first"),
         ("我们最早用的是什么数据库", "first"),
+        ("到目前为止一共去过几次", None),
+        ("我上次画的小狗老师夸了我", None),
+        ("这与之前哪件事相关", None),
+        ("How long after the trip did it break", None),
         ("think before you speak", None),
         ("who looks after the cat", None),
         ("what is the first argument of open", None),

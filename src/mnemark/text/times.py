@@ -19,6 +19,7 @@ missed one. Everything is local time as on the clock of `now`.
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final, Literal
 
 from mnemark.text import times_en, times_zh
@@ -51,17 +52,19 @@ _PARTS: Final[dict[str, Third]] = {
     "late": "late",
     "end": "late",
 }
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NTH: Final = ("first", "second", "third", "fourth", "last")
 _PART_BEFORE: Final = re.compile(
     r"\b(?:(?P<part>early|mid|late)(?:\s+in)?[\s-]+|(?:the\s+)?(?P<edge>beginning|start|middle|end)\s+of\s+|"
     r"(?:the\s+)?(?P<week>first|second|third|fourth|last)\s+week\s+(?:of|in)\s+|"
-    r"(?:the\s+)?(?P<day>first|last)\s+day\s+of\s+|(?:the\s+)?day\s+(?P<side>before|after)\s+|"
+    r"(?:the\s+)?(?P<day>first|last)\s+day\s+of\s+|(?:the\s+|last\s+)?(?P<unit>day|week(?:end)?|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\s+"
+    r"(?P<side>before|after)\s+|"
     r"(?:the\s+)?(?P<hours>morning|afternoon|evening|night)\s+of\s+)(?:the\s+)?$",
     re.IGNORECASE,
 )
 _PART_AFTER: Final = re.compile(
     r"\s+(?:in\s+the\s+|at\s+)?(?P<en>morning|afternoon|evening|night)\b|"
-    r"\s*的?(?P<zh>凌晨|清晨|早晨|早上|上午|中午|下午|午后|傍晚|晚上|夜里|夜晚|半夜|晚(?![点到期于会安])|早(?![就已点期在]))",
+    r"\s*的?(?P<zh>凌晨|清晨|早晨|早上|上午|中午|下午|午后|傍晚|晚上|夜里|夜晚|半夜|晚(?![点到期于会安饭餐])|早(?![就已点期在]))",
     re.IGNORECASE,
 )
 _ZH_PARTS: Final = {"凌": "night before", "清": "morning", "早": "morning", "上": "morning", "中": "noon"} | {
@@ -159,9 +162,20 @@ def _day_change(match: re.Match[str]) -> Change | None:
         return lambda span: hours(span, match["hours"].lower())
     if match["side"] is None:
         return None
-    if match["side"].lower() == "before":
-        return lambda span: days(span[0] - timedelta(days=1))
-    return lambda span: days(span[1])
+    before, unit = match["side"].lower() == "before", match["unit"].lower()
+    return lambda span: _beside(span, unit, before=before)
+
+
+def _beside(span: Span, unit: str, *, before: bool) -> Span:
+    """The nearest day, seven days, weekend or weekday before or after a day."""
+    if unit in ("day", "week"):
+        size = 1 if unit == "day" else 7
+        return days(span[0] - timedelta(days=size) if before else span[1], size)
+    size, number = (2, 5) if unit == "weekend" else (1, _WEEKDAYS.index(unit))
+    if before:
+        back = (span[0].weekday() - number - 1) % 7 + 1
+        return days(span[0] - timedelta(days=back), size)
+    return days(span[1] + timedelta(days=(number - span[1].weekday()) % 7), size)
 
 
 def _part_change(match: re.Match[str], grain: Grain) -> Change | None:
@@ -295,52 +309,52 @@ def _open(span: Span, kind: str, now: datetime) -> Span | None:
     return span[1], (tomorrow if span[1] < tomorrow else END)
 
 
-_ASKS: Final = r"(?:what|where|who|whom|which|how|anything|something)"
-_ORDER: Final[tuple[tuple[Literal["before", "after", "latest", "first"], re.Pattern[str]], ...]] = (
+_ASKS: Final = r"(?:what|where|who|whom|which|how(?!\s+(?:long|many|much|old|far))|anything|something)"
+_DOES: Final = (
+    r"(?:do|did|does|happen(?:s|ed)?|go|went|come|came|work(?:ed)?\s+on|use|used|live|lived|was|were|say|said|eat|ate|"
+    r"buy|bought|have|had|see|saw|read|try|tried)"
+)
+_ZH_DOES: Final = (
+    r"[，,]?(?:[我你他她它]们?)?[^。？！]{0,4}?[做去发住在用买吃说看干聊写完]\w{0,2}?了?"
+    r"[^。？！]{0,4}?(?:什么|哪|谁|啥)"
+)
+_ZH_ASKS: Final = r"[^。？！\n]{0,30}?(?:什么|哪|谁|啥|多少|几|怎么|是否|吗)"
+_ORDER: Final[tuple[tuple[Literal["before", "after", "latest", "first"], str], ...]] = (
     (
         "before",
-        re.compile(
-            rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b(?:do|did|does|happen(?:s|ed)?|go|went|come|came|work(?:ed)?\s+on|use|used|"
-            r"live|lived|was|were|say|said|eat|ate|buy|bought|have|had|see|saw|read|try|tried)\b[^.!?]{0,40}?"
-            r"\bbefore\s+\w"
-            r"|(?:之前|以前)[^。？！]{0,12}(?:什么|哪|谁|啥|吗)",
-            re.IGNORECASE,
-        ),
+        rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bbefore\s+\w|(?:之前|以前){_ZH_DOES}",
     ),
     (
         "after",
-        re.compile(
-            rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b(?:do|did|does|happen(?:s|ed)?|go|went|come|came|work(?:ed)?\s+on|use|used|"
-            r"live|lived|was|were|say|said|eat|ate|buy|bought|have|had|see|saw|read|try|tried)\b[^.!?]{0,40}?"
-            r"\bafter\s+\w"
-            r"|(?:之后|以后|接着|然后)[^。？！]{0,12}(?:什么|哪|谁|啥|吗)",
-            re.IGNORECASE,
-        ),
+        rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bafter\s+\w|(?:之后|以后|接着|然后){_ZH_DOES}",
     ),
     (
         "latest",
-        re.compile(
+        (
             r"\b(?:latest|newest|most\s+recent(?:ly)?|currently|right\s+now|at\s+the\s+moment|nowadays|as\s+of\s+now|"
-            r"up[\s-]to[\s-]date|last\s+time|(?:my|our|the|your|his|her|their)\s+current)\b"
-            r"|最近一次|最近的一次|上一次|上次|最后一次|最新|现在|目前|当前|如今|眼下",
-            re.IGNORECASE,
+            r"up[\s-]to[\s-]date|last\s+time|(?:my|our|the|your|his|her|their)\s+current)\b|"
+            rf"最近的?一次|上一次|最后一次|最新|(?:上次|现在|(?<!到)目前|当前|如今|眼下)(?!为止){_ZH_ASKS}"
         ),
     ),
     (
         "first",
-        re.compile(
-            r"\b(?:first\s+time|earliest|originally|initially|very\s+first|(?:when|where|how)\s+did\s+[^.!?]{1,40}?\s+first)\b"
-            r"|第一次|首次|最早|最初|最先|一开始|起初|头一次",
-            re.IGNORECASE,
+        (
+            r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s+did\s+[^.!?]{1,40}?\s+first)\b|"
+            r"第一次|首次|最早|最初|最先|一开始|起初|头一次"
         ),
     ),
 )
 
 
+@cache
+def _order() -> tuple[tuple[Literal["before", "after", "latest", "first"], re.Pattern[str]], ...]:
+    return tuple((hint, re.compile(pattern, re.IGNORECASE)) for hint, pattern in _ORDER)
+
+
 def order_hint(text: str) -> Literal["before", "after", "latest", "first"] | None:
     """Whether a question asks by order: what came before or after something, the latest, or the first."""
     head = text[:2000]
-    for hint, pattern in _ORDER:
+    for hint, pattern in _order():
         if pattern.search(head):
             return hint
     return None
