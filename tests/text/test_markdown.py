@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from mnemark.errors import UsageError
-from mnemark.text.markdown import heading_text, passages, text_passages
-from mnemark.text.markdown_blocks import line_starts, scan
+from mnemark.text.markdown import passages, text_passages
+from mnemark.text.markdown_blocks import heading_text, line_starts, scan
 from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Passage
 

@@ -14,6 +14,8 @@ from typing import Final
 
 import msgspec
 
+from mnemark.text.markdown_blocks import heading_text, line_starts, scan
+
 Scalar = str | int | float | bool | None
 Value = Scalar | tuple[Scalar, ...]
 
@@ -218,9 +220,6 @@ _DATE_KEYS: Final = ("date", "created", "created_at", "creation_date", "day", "p
 
 def document_title(text: str, fm: FrontMatter, path: str) -> str:
     """What a person would call the document: its front matter title, first level-1 heading, or file name."""
-    from mnemark.text.markdown import heading_text
-    from mnemark.text.markdown_blocks import line_starts, scan
-
     named = fm.fields.get("title")
     if named is not None and not isinstance(named, tuple) and str(named).strip():
         return " ".join(str(named).split())

@@ -6,14 +6,13 @@ rows or paragraphs, then after a sentence (English or Chinese), a clause, a word
 sections go with the next one below the same parent, and a heading never stands alone above its text.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.text.frontmatter import front_matter
-from mnemark.text.markdown_blocks import Block, BlockKind, line_starts, scan
+from mnemark.text.markdown_blocks import Block, BlockKind, heading_text, line_starts, scan
 from mnemark.text.markdown_cut import cut
 from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Passage
@@ -26,8 +25,6 @@ Cost = Callable[[str], float]
 
 CHARACTERS_PER_TOKEN: Final = 16
 """No passage is longer than `limit` times this, so that white space and rules, cheap in tokens, end too."""
-
-_TITLE_LENGTH: Final = 200
 
 
 class _Unit(NamedTuple):
@@ -86,28 +83,6 @@ def text_passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_
         blocks.append(Block("paragraph", at, end))
         at = end
     return _passages(text, blocks, starts, limit, estimate)
-
-
-def heading_text(source: str) -> str:
-    """The words of a heading without its inline markup, shortened to 200 characters."""
-    plain = source[: _TITLE_LENGTH * 3]
-    if _MARKUP.search(plain):
-        for pattern, kept in _INLINE:
-            plain = pattern.sub(kept, plain)
-    plain = " ".join(plain.split())
-    return plain if len(plain) <= _TITLE_LENGTH else plain[: _TITLE_LENGTH - 1] + "…"
-
-
-_MARKUP: Final = re.compile(r"[<\[`*_~=\\]")
-_INLINE: Final = (
-    (re.compile(r"<!--.*?-->"), ""),
-    (re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]"), r"\1"),
-    (re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])"), r"\1"),
-    (re.compile(r"(`+|\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?![\w*])"), r"\1"),
-    (re.compile(r"(?<![\w_])_(?=[^\s_])([^_]+?)(?<=\S)_(?![\w_])"), r"\1"),
-    (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
-)
 
 
 def _passages(

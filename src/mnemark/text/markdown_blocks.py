@@ -322,3 +322,26 @@ def _list_end(lines: Sequence[str], at: int) -> int:
         after_blank = False
         end = j + 1
     return end
+
+
+_TITLE_LENGTH: Final = 200
+_MARKUP: Final = re.compile(r"[<\[`*_~=\\]")
+_INLINE: Final = (
+    (re.compile(r"<!--.*?-->"), ""),
+    (re.compile(r"!?\[\[(?:[^\]|]*\|)?([^\]|]*)\]\]"), r"\1"),
+    (re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])"), r"\1"),
+    (re.compile(r"(`+|\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?![\w*])"), r"\1"),
+    (re.compile(r"(?<![\w_])_(?=[^\s_])([^_]+?)(?<=\S)_(?![\w_])"), r"\1"),
+    (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
+)
+
+
+def heading_text(source: str) -> str:
+    """The words of a heading without its inline markup, shortened to 200 characters."""
+    plain = source[: _TITLE_LENGTH * 3]
+    if _MARKUP.search(plain):
+        for pattern, kept in _INLINE:
+            plain = pattern.sub(kept, plain)
+    plain = " ".join(plain.split())
+    return plain if len(plain) <= _TITLE_LENGTH else plain[: _TITLE_LENGTH - 1] + "…"
