@@ -24,18 +24,16 @@ from mnemark.index.units import Unit, turn_units
 MAX_BYTES: Final = 1 << 20
 """Beyond this much unsynced text an answer is given without the rest and says that it is not complete."""
 _NEW_DOCUMENT: Final = 1 << 30
-_REST: Final = 20
+_REST: Final = 50
 _SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 
 Growth = tuple[tuple[str, int], ...]
-"""Paths and sizes of logs that differ from what the index knows: names one state of the pending text."""
+"""Paths and sizes of logs that differ from what the index knows."""
 
 
 class Pending(NamedTuple):
     """Turns that are not in the index yet."""
 
-    growth: Growth
-    generation: int
     segment: SegmentView | None
     records: Mapping[int, Record]
     """By passage number, which is negative."""
@@ -46,7 +44,7 @@ class Pending(NamedTuple):
     complete: bool
 
 
-NOTHING: Final = Pending((), -1, None, {}, {}, {}, complete=True)
+NOTHING: Final = Pending(None, {}, {}, {}, complete=True)
 
 
 class LogSizes:
@@ -60,22 +58,27 @@ class LogSizes:
         self._root = root
         self._lock = threading.Lock()
         self._sizes: dict[str, int] = {}
+        self._version = 0
         self._due = float("-inf")
 
     def wrote(self, path: str, size: int) -> None:
         """This process wrote the log at `path` up to `size` bytes."""
         with self._lock:
-            self._sizes[path] = max(size, self._sizes.get(path, 0))
+            self._sizes = self._sizes | {path: max(size, self._sizes.get(path, 0))}
+            self._version += 1
 
-    def current(self) -> dict[str, int]:
-        """Sizes by path."""
+    def current(self) -> tuple[int, Mapping[str, int]]:
+        """Sizes by path, and a number that changes with them."""
         with self._lock:
             started = time.monotonic()
             if started >= self._due:
-                self._sizes = dict(_logs(self._root))
+                found = dict(_logs(self._root))
+                if found != self._sizes:
+                    self._sizes = found
+                    self._version += 1
                 ended = time.monotonic()
                 self._due = ended + _REST * (ended - started)
-            return dict(self._sizes)
+            return self._version, self._sizes
 
 
 def growth(index: Index, sizes: Mapping[str, int]) -> Growth:
@@ -89,7 +92,7 @@ def growth(index: Index, sizes: Mapping[str, int]) -> Growth:
     return tuple(grown)
 
 
-def load(index: Index, grown: Growth, generation: int, limit: int) -> Pending:
+def load(index: Index, grown: Growth, limit: int) -> Pending:
     """Read what grew, up to `MAX_BYTES`."""
     sql = "SELECT path, id, tail, lines FROM documents WHERE path LIKE '%.jsonl'"
     known = {
@@ -117,9 +120,9 @@ def load(index: Index, grown: Growth, generation: int, limit: int) -> Pending:
                 builder.add(row, packed)
                 records[passage] = _record(passage, path, place.scope, reader.title, unit)
     if not len(builder):
-        return Pending(grown, generation, None, {}, documents, scopes, complete)
+        return Pending(None, {}, documents, scopes, complete)
     view = SegmentView(builder.rows(), np.zeros(len(builder), np.bool_), builder.posting)
-    return Pending(grown, generation, view, records, documents, scopes, complete)
+    return Pending(view, records, documents, scopes, complete)
 
 
 def _record(number: int, path: str, scope: str, title: str, unit: Unit) -> Record:

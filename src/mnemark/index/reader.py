@@ -51,6 +51,7 @@ class Reader:
         self._limit = limit
         self._lock = threading.Lock()
         self._pending = NOTHING
+        self._state = (-1, -1)
         self._joined: tuple[Snapshot, Pending, Snapshot] | None = None
 
     @contextmanager
@@ -61,15 +62,15 @@ class Reader:
             yield View(self.index, self._join(stored, later), later)
 
     def _later(self, stored: Snapshot) -> Pending:
-        grown = pending.growth(self.index, self.logs.current())
+        version, sizes = self.logs.current()
+        state = (version, stored.generation)
         with self._lock:
-            known = self._pending
-        if known.growth == grown and known.generation == stored.generation:
-            return known
-        later = pending.load(self.index, grown, stored.generation, self._limit) if grown else NOTHING
-        later = later._replace(generation=stored.generation)
+            if self._state == state:
+                return self._pending
+        grown = pending.growth(self.index, sizes)
+        later = pending.load(self.index, grown, self._limit) if grown else NOTHING
         with self._lock:
-            self._pending = later
+            self._state, self._pending = state, later
         return later
 
     def _join(self, stored: Snapshot, later: Pending) -> Snapshot:

@@ -14,12 +14,16 @@ ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.retrieval.presets import Preset
+
+_COMMON: Final = 2_000
+"""A term in more passages than this, and in more than one of 16, is not looked for in neighbours: it says
+little, and would cost the most."""
 
 
 class QueryTerm(NamedTuple):
@@ -105,7 +109,8 @@ def score(
         attainable += weight * idf[term] * (preset.k1 + 1)
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
         if len(hits.pos):
-            touched = _spread(snapshot, hits.pos, frequency, scratch, preset.neighbour)
+            wide = preset.neighbour if len(hits.pos) < max(_COMMON, n // 16) else 0.0
+            touched = _spread(snapshot, hits.pos, frequency, scratch, wide)
             values = scratch[touched]
             # A position stands in `touched` up to five times, each time with the same value: the assignment
             # behind += writes it once.

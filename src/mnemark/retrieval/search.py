@@ -22,7 +22,7 @@ from mnemark.retrieval.snippet import snippet
 from mnemark.text.normal import normalize
 from mnemark.types import DateRange, Hit
 
-_CANDIDATES: Final = 64
+_CANDIDATES: Final = 32
 _PHRASE_GAIN: Final = 0.5
 """Added to passages that hold a quoted phrase word by word, as a share of the best score."""
 
@@ -82,8 +82,8 @@ class _Search:
         self.degraded = degraded
 
     def run(self) -> Found:
-        where, preset = self.request.where, self.request.preset
-        mask = filters.visible(self.snapshot, self.view.scopes, where)
+        preset = self.request.preset
+        mask = self._visible()
         sizes = self._lengths(mask)
         words = lexical.score(self.snapshot, self.query.terms, mask, sizes, preset)
         meaning = self._dense(mask)
@@ -153,6 +153,14 @@ class _Search:
         for path, line in self.request.exclude:
             fused[self.view.window(path, line)] = 0
         return fused
+
+    def _visible(self) -> Mask | None:
+        where, memo = self.request.where, self.snapshot.memo
+        key = ("visible", where.scopes, where.archived)
+        if key not in memo:
+            memo[key] = filters.visible(self.snapshot, self.view.scopes, where)
+        known = memo[key]
+        return known if isinstance(known, np.ndarray) else None
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
         where, preset = self.request.where, self.request.preset
