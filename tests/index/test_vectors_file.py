@@ -1,3 +1,4 @@
+import errno
 import os
 import threading
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
+from mnemark.files.platform import FS
 from mnemark.index.vector_file import VectorFile
 from mnemark.index.vector_keys import KeyIndex, as_words
 
@@ -142,6 +144,30 @@ def test_a_file_that_was_cut_short_keeps_its_whole_rows(tmp_path: Path, cut: int
         store.add(keys(*range(5)), vectors(5))
         assert store.lookup(keys(*range(5))).tolist() == list(range(5))
         np.testing.assert_allclose(store.scores(vectors(5)[4]), vectors(5) @ vectors(5)[4], atol=0.02)
+
+
+@pytest.mark.parametrize("fails_at", [1, 2])
+def test_a_disk_that_fails_while_adding_leaves_a_good_prefix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    store = opened(tmp_path)
+    store.add(keys(0, 1), vectors(2))
+    calls = []
+
+    def sync(fd: int) -> None:
+        calls.append(fd)
+        if len(calls) == fails_at:
+            raise OSError(errno.ENOSPC, "no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FS, "sync", sync)
+        with pytest.raises(OSError, match="no space"):
+            store.add(keys(2, 3), vectors(2, 5))
+    for again in (store, opened(tmp_path)):
+        again.refresh()
+        assert again.count in {2, 4}
+        assert again.add(keys(0, 2, 3, 1), vectors(4, 9)[[0, 1, 2, 3]]).tolist() == [0, 2, 3, 1]
+    np.testing.assert_allclose(store.scores(vectors(2)[1])[:2], vectors(2) @ vectors(2)[1], atol=0.02)
 
 
 def damage_magic(path: Path) -> None:
@@ -309,14 +335,23 @@ def test_readers_in_threads_always_see_a_consistent_prefix(tmp_path: Path) -> No
     threads = [threading.Thread(target=read) for _ in range(2)]
     for thread in threads:
         thread.start()
-    for start in range(0, 300, 30):
-        writer.add(keys(*range(start, start + 30)), matrix[start : start + 30])
-    done.set()
-    for thread in threads:
-        thread.join()
+    try:
+        for start in range(0, 300, 30):
+            writer.add(keys(*range(start, start + 30)), matrix[start : start + 30])
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
     assert not wrong
     reader.refresh()
     assert reader.count == 300
+
+
+def test_keys_that_share_their_first_half_are_found_as_fast() -> None:
+    words = as_words([number.to_bytes(16, "big") for number in range(20_000)])
+    index = KeyIndex(words[:10_000]).extended(words[10_000:])
+    assert index.find(words).tolist() == list(range(20_000))
+    assert index.find(words + np.array([1, 0], dtype=np.uint64)).max() == -1
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,7 +7,6 @@ The layout is in `vector_rows`.
 """
 
 import errno
-import os
 import re
 import secrets
 import threading
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.errors import BusyError, IntegrityError, NewerFormatError, ReadOnlyError
+from mnemark.files.platform import FS
 from mnemark.index.vector_keys import KeyIndex, Words, as_words
 from mnemark.index.vector_rows import (
     COMMITTED_AT,
@@ -221,7 +221,7 @@ class VectorFile:
                 return
             if self.path.exists():
                 self.set_aside = _beside(self.path, "set-aside")
-                self.path.replace(self.set_aside)
+                FS.replace(self.path, self.set_aside)
             self._write_new(np.empty(0, dtype=np.int64))
         except OSError as error:
             if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
@@ -297,7 +297,8 @@ class VectorFile:
             for start in range(0, len(rows), _COPY_ROWS):
                 file.write(raw[rows[start : start + _COPY_ROWS]].tobytes())
             _to_disk(file)
-        new.replace(self.path)
+        FS.replace(new, self.path)
+        FS.sync_folder(self.path.parent)
 
 
 def _beside(path: Path, what: str) -> Path:
@@ -312,4 +313,4 @@ def _commit(file: BinaryIO, count: int) -> None:
 
 def _to_disk(file: BinaryIO) -> None:
     file.flush()
-    os.fsync(file.fileno())
+    FS.sync(file.fileno())

@@ -25,15 +25,29 @@ def as_words(keys: Sequence[bytes]) -> Words:
 
 
 class KeyIndex:
-    """The keys of rows 0 … n-1, sorted by their first word. Immutable: `extended` returns a new one."""
+    """The keys of rows 0 … n-1, sorted. Immutable: `extended` returns a new one."""
 
     def __init__(self, words: Words | None = None) -> None:
         words = np.empty((0, 2), dtype=_U64) if words is None else words
-        # Stable: of equal keys the first row stays first and is the one found.
-        order = np.argsort(words[:, 0], kind="stable")
-        self._first = words[order, 0]
-        self._second = words[order, 1]
-        self._rows = order.astype(np.int64)
+        self._keep(words[:, 0], words[:, 1], np.arange(len(words)), np.argsort(words[:, 0]))
+
+    def _keep(
+        self,
+        first: NDArray[np.uint64],
+        second: NDArray[np.uint64],
+        rows: NDArray[np.int64],
+        order: NDArray[np.int64] | None,
+    ) -> None:
+        """Take keys over; `order` sorts them by their first word, None where they are sorted by it."""
+        if order is not None:
+            first, second, rows = first[order], second[order], rows[order]
+        self._has_runs = bool((first[1:] == first[:-1]).any())
+        if self._has_runs:
+            # Keys that share 64 bits: next to impossible for hashes, which are spared the slower sort. Of
+            # equal keys the first row comes first and is the one found.
+            order = np.lexsort((rows, second, first))
+            first, second, rows = first[order], second[order], rows[order]
+        self._first, self._second, self._rows = first, second, rows
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -41,31 +55,37 @@ class KeyIndex:
     def extended(self, words: Words) -> "KeyIndex":
         """This index with the rows that follow, O(n + m log m)."""
         new = KeyIndex(words)
-        places = np.searchsorted(self._first, new._first, side="right")
+        if not len(self):
+            return new
+        places = np.searchsorted(self._first, new._first)
         both = KeyIndex()
-        both._first = np.insert(self._first, places, new._first)
-        both._second = np.insert(self._second, places, new._second)
-        both._rows = np.insert(self._rows, places, new._rows + len(self))
+        both._keep(
+            np.insert(self._first, places, new._first),
+            np.insert(self._second, places, new._second),
+            np.insert(self._rows, places, new._rows + len(self)),
+            None,
+        )
         return both
 
     def find(self, words: Words) -> NDArray[np.int64]:
         """Row numbers of `words`, int64 (n,); -1 where there is no such key."""
         if not len(self) or not len(words):
             return np.full(len(words), -1, dtype=np.int64)
-        places = np.searchsorted(self._first, words[:, 0])
-        inside = np.minimum(places, len(self) - 1)
-        same_first = self._first[inside] == words[:, 0]
-        found = same_first & (self._second[inside] == words[:, 1])
-        rows = np.where(found, self._rows[inside], -1)
-        # Two keys that share their first 64 bits: next to impossible for hashes, but it must not be wrong.
-        for at in np.flatnonzero(same_first & ~found):
-            rows[at] = self._walk(int(places[at]), words[at])
-        return rows
+        first, second = words[:, 0], words[:, 1]
+        places = np.searchsorted(self._first, first)
+        if self._has_runs:
+            places = self._within_runs(places, np.searchsorted(self._first, first, side="right"), second)
+        places = np.minimum(places, len(self) - 1)
+        found = (self._first[places] == first) & (self._second[places] == second)
+        return np.where(found, self._rows[places], -1)
 
-    def _walk(self, place: int, word: NDArray[np.uint64]) -> int:
-        """Look along the run of equal first words that begins at `place`."""
-        while place < len(self) and self._first[place] == word[0]:
-            if self._second[place] == word[1]:
-                return int(self._rows[place])
-            place += 1
-        return -1
+    def _within_runs(
+        self, low: NDArray[np.int64], high: NDArray[np.int64], second: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Binary search for second words in runs `low … high-1` of equal first words, all runs at once."""
+        while (low < high).any():
+            middle = (low + high) // 2
+            before = (low < high) & (self._second[np.minimum(middle, len(self) - 1)] < second)
+            high = np.where(before, high, np.minimum(high, middle))
+            low = np.where(before, middle + 1, low)
+        return low

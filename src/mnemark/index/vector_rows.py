@@ -10,8 +10,9 @@ A row's int8 values are the vector divided by its largest absolute value, times 
 over the Euclidean norm of those integers, so that the dot product of two rows times both scales is exactly
 the cosine of the two quantised vectors. A zero vector has scale 0.
 
-Why int8: at 100,000 × 256 on one core it takes 0.7 of the time of float16 and half of its memory through the
-same kernels, for an error in cosines below 0.01.
+Why int8: at 100,000 × 256 on one core it takes 0.7 of the time of float16 through the same kernels, and half
+of its memory. Cosines are wrong by 0.004 at most on random and clustered vectors and by 0.01 where few
+dimensions hold most of the variance; of the ten best, 9.5 to 9.8 stay, the others differ by less than that.
 """
 
 import mmap
@@ -44,8 +45,9 @@ _TINY = 1e-30
 """Below this largest value a vector counts as zero: dividing by it would overflow."""
 _GATHER_ROWS = 1 << 16
 """Rows copied at a time where only some are scored: bounds the memory at 16 MB for 256 dimensions."""
-_GATHER_SHARE = 4
-"""Up to one in so many rows it is faster to gather them than to score the whole file (measured)."""
+_GATHER_SHARE = 8
+"""Up to one in so many rows it is faster to gather them than to score the whole file: break even is at 1 in 4
+with 100,000 rows and at 1 in 7 with 1,000,000, where they no longer fit into the processor's cache."""
 
 
 class Header(NamedTuple):
