@@ -144,8 +144,10 @@ class Displaced:
         if lost:
             tries = 1 + max(edit.tries for edit in lost)
             merged = merge3(lost[0].base, lost[-1].new, content) if tries <= MOST_TRIES else None
-            copies += [lost[-1].new] if merged is None else []
-            content = content if merged is None else merged
+            if merged is None:
+                copies, tries = [lost[-1].new], 0
+            else:
+                content = merged
         for edit in edits:
             late = self._late(edit, quiet)
             if late is None:

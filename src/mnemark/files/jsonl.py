@@ -176,7 +176,7 @@ def decode(data: bytes) -> dict[str, Json] | None:
     """The JSON object in a line; None where it is none."""
     try:
         value = _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = _decode_leniently(data)
     return value if isinstance(value, dict) else None
 
