@@ -9,9 +9,12 @@ Segments are never changed but for their `dead` bits; a change of a document is 
 a new segment. Small ones are merged (`merge`), so that there are few.
 """
 
+import sys
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -19,12 +22,13 @@ import numpy.typing as npt
 
 from mnemark.index.rows import ROW, Rows
 from mnemark.text.segment import index_terms
-from mnemark.text.stopwords import is_stop
+from mnemark.text.stopwords import STOP
 
 MAX_SIZE: Final = 65_536
 TEXT_MAX: Final = 63
 HEAD_MAX: Final = 3
 HEAD_SHIFT: Final = 6
+_FEW: Final = 24
 
 Ids = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.uint8]
@@ -47,38 +51,39 @@ class Analysis(NamedTuple):
 def analyse(text: str, head: str) -> Analysis:
     """Terms of a passage's text and head."""
     words, parts = index_terms(text)
-    length = sum(1 for word in words if not is_stop(word))
-    packed = {term: min(count, TEXT_MAX) for term, count in Counter(words + parts).items()}
-    if head:
-        head_words, head_parts = index_terms(head)
-        for term, count in Counter(head_words + head_parts).items():
-            packed[term] = packed.get(term, 0) | min(count, HEAD_MAX) << HEAD_SHIFT
+    length = len(words) - sum(map(STOP.__contains__, words))
+    packed: dict[str, int] = Counter(chain(words, parts))
+    if max(packed.values(), default=0) > TEXT_MAX:
+        packed = {term: min(count, TEXT_MAX) for term, count in packed.items()}
+    for term, count in _head_terms(head):
+        packed[term] = packed.get(term, 0) | count
     return Analysis(packed, min(length, 65_535))
+
+
+@lru_cache(maxsize=4096)
+def _head_terms(head: str) -> tuple[tuple[str, int], ...]:
+    """Terms of a head, counted and shifted; the turns of a day share theirs."""
+    words, parts = index_terms(head)
+    return tuple((term, min(count, HEAD_MAX) << HEAD_SHIFT) for term, count in Counter(words + parts).items())
 
 
 class SegmentBuilder:
     """Collects the postings of up to `MAX_SIZE` passages."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, array[int]] = {}
-        self._counts: dict[str, bytearray] = {}
+        self._postings: defaultdict[str, list[int]] = defaultdict(list)
         self._rows: list[tuple[object, ...]] = []
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, row: tuple[object, ...], packed: dict[str, int]) -> None:
+    def add(self, row: tuple[object, ...], packed: Mapping[str, int]) -> None:
         """Add one passage: `row` holds the fields of `ROW` in order."""
-        number = len(self._rows)
+        number = len(self._rows) << 8
         self._rows.append(row)
-        ids, counts = self._ids, self._counts
+        postings = self._postings
         for term, count in packed.items():
-            if term in ids:
-                ids[term].append(number)
-                counts[term].append(count)
-            else:
-                ids[term] = array("H", (number,))
-                counts[term] = bytearray((count,))
+            postings[term].append(number | count)
 
     def rows(self) -> Rows:
         """The columns, shape (size,)."""
@@ -86,14 +91,24 @@ class SegmentBuilder:
 
     def postings(self) -> Iterable[tuple[str, bytes]]:
         """Every term with its encoded posting list, in the order of the terms."""
-        for term in sorted(self._ids):
-            yield term, encode(np.frombuffer(self._ids[term], np.uint16), self._counts[term])
+        for term in sorted(self._postings):
+            yield term, _encode_packed(self._postings[term])
 
     def posting(self, term: str) -> Posting | None:
         """The posting list of one term, as a reader would see it."""
-        if term not in self._ids:
-            return None
-        return decode(encode(np.frombuffer(self._ids[term], np.uint16), self._counts[term]))
+        packed = self._postings.get(term)
+        return None if packed is None else decode(_encode_packed(packed))
+
+
+def _encode_packed(packed: list[int]) -> bytes:
+    """A posting list from `number << 8 | count` values; most lists are too short for numpy to pay."""
+    if len(packed) < _FEW:
+        numbers = array("H", [value >> 8 for value in packed])
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        return numbers.tobytes() + bytes([value & 0xFF for value in packed])
+    values = np.array(packed, np.uint32)
+    return encode((values >> 8).astype(np.uint16), (values & 0xFF).astype(np.uint8))
 
 
 def encode(ids: Ids, counts: bytes | bytearray | Counts) -> bytes:

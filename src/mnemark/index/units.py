@@ -7,6 +7,7 @@ text and weighed apart. Neighbours are not copied into it: their share is added 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -57,16 +58,21 @@ def first_ordinal(line: int) -> int:
     return line << _SHIFT
 
 
+@lru_cache(maxsize=1024)
+def _day_words(day: str) -> str:
+    moment = datetime.fromisoformat(day)
+    month, weekday = MONTHS[moment.month - 1], WEEKDAYS[moment.weekday()]
+    return f"{day} {month} {moment.day} {weekday} {moment.year}年{moment.month}月{moment.day}日"
+
+
 def date_words(date: str | None) -> str:
     """A date as people ask for it, in both languages: "2025-01-18 January 18 2025年1月18日 Saturday"."""
     if not date:
         return ""
     try:
-        day = datetime.fromisoformat(date)
+        return _day_words(date[:10])
     except ValueError:
         return date
-    month, weekday = MONTHS[day.month - 1], WEEKDAYS[day.weekday()]
-    return f"{day:%Y-%m-%d} {month} {day.day} {weekday} {day.year}年{day.month}月{day.day}日"
 
 
 def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, list[Unit]]:
