@@ -1,0 +1,122 @@
+"""Text to rows of a word table: which words of the table a text has, and how much of each.
+
+Used by the bundled embedder and by the tools that make its table, so that both cut alike.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from mnemark.text.normal import normalize
+
+LONGEST_WORD = 24
+"""Letters; a longer unknown run is a hash, a key or noise, not a word."""
+
+PIECE = "##"
+"""Written before an English piece that stands inside a word."""
+
+_CACHE_LIMIT = 50_000
+_LATIN = "a-z0-9\u00df-\u00f6\u00f8-\u024f"
+_TOKENS = re.compile(f"[{_LATIN}]+|[\u3400-\u9fff]+")
+_FIRST_HAN = "\u3400"
+
+
+@cache
+def _jieba() -> Callable[[str], list[str]]:
+    # Its dictionary takes a tenth of a second to load: only for those who have Chinese text.
+    import rjieba
+
+    cut: Callable[[str], list[str]] = rjieba.cut
+    return cut
+
+
+class WordRows:
+    """Cuts texts and looks their words up.
+
+    What has no meaning of its own has no rows: function words, and whatever holds a digit (numbers,
+    versions, codes). A word that is not in the table is cut greedily into the longest pieces that are;
+    n pieces weigh 1/sqrt(n) each.
+
+    Args:
+        words: the words of the table in the order of its rows.
+        stop: function words.
+        piece_weight: by what the pieces of unknown English words, often names, weigh less.
+    """
+
+    def __init__(self, words: Sequence[str], stop: Iterable[str], piece_weight: float) -> None:
+        self._rows = dict(zip(words, range(len(words)), strict=True))
+        self._rows.update(dict.fromkeys(stop, -1))
+        self._piece_weight = piece_weight
+        self._known: dict[str, tuple[tuple[int, float], ...]] = {}
+
+    def counts(self, texts: Sequence[str]) -> list[dict[int, float]]:
+        """Weight by row of each text; empty for a text without known words."""
+        out: list[dict[int, float]] = []
+        for tokens in self._tokens(texts):
+            counts: dict[int, float] = {}
+            for token in tokens:
+                found = self._known.get(token)
+                for row, weight in self._resolve(token) if found is None else found:
+                    counts[row] = counts.get(row, 0.0) + weight
+            out.append(counts)
+        return out
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
+        """Words of each text. All Chinese runs are cut in one call, because each call has its price."""
+        found = [_TOKENS.findall(normalize(text)) for text in texts]
+        runs = [token for tokens in found for token in tokens if token >= _FIRST_HAN]
+        if not runs:
+            return found
+        # The model for unknown words keeps most names together, so that they are not read by character.
+        cut = iter(_lines(_jieba()("\n".join(runs))))
+        return [
+            [word for token in tokens for word in (next(cut) if token >= _FIRST_HAN else (token,))]
+            for tokens in found
+        ]
+
+    def _resolve(self, token: str) -> tuple[tuple[int, float], ...]:
+        """Rows and weights of a word, remembered."""
+        plain = token if token >= _FIRST_HAN or token.isascii() else _without_accents(token)
+        row = self._rows.get(plain)
+        found: tuple[tuple[int, float], ...] = ()
+        if row is not None:
+            found = ((row, 1.0),) if row >= 0 else ()
+        elif plain.isalpha() and len(plain) <= LONGEST_WORD:
+            found = self._pieces(plain)
+        if len(self._known) >= _CACHE_LIMIT:
+            self._known.clear()
+        self._known[token] = found
+        return found
+
+    def _pieces(self, token: str) -> tuple[tuple[int, float], ...]:
+        english = token < _FIRST_HAN
+        found: list[int] = []
+        start = 0
+        while start < len(token):
+            prefix = PIECE if english and start else ""
+            for end in range(len(token), start, -1):
+                row = self._rows.get(prefix + token[start:end])
+                if row is not None:
+                    found.append(row)
+                    start = end
+                    break
+            else:
+                start += 1
+        rows = [row for row in found if row >= 0]
+        weight = (self._piece_weight if english else 1.0) / max(len(rows), 1) ** 0.5
+        return tuple((row, weight) for row in rows)
+
+
+def _lines(words: list[str]) -> list[list[str]]:
+    lines: list[list[str]] = [[]]
+    for word in words:
+        if word == "\n":
+            lines.append([])
+        else:
+            lines[-1].append(word)
+    return lines
+
+
+def _without_accents(token: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFKD", token) if not unicodedata.combining(char))
