@@ -29,7 +29,8 @@ class KeyIndex:
 
     def __init__(self, words: Words | None = None) -> None:
         words = np.empty((0, 2), dtype=_U64) if words is None else words
-        self._keep(words[:, 0], words[:, 1], np.arange(len(words)), np.argsort(words[:, 0]))
+        first, second = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
+        self._keep(first, second, np.arange(len(words)), np.argsort(first))
 
     def _keep(
         self,
