@@ -1,7 +1,7 @@
 """What edits displaced: kept for a minute, in case a save that was under way went there.
 
-Each edit of a shared file leaves a record `.mnemark/displaced/<path hash>-<id>.edit` with the text before and
-after it, and the displaced file itself as `….old`. Two things are looked for while the record lives:
+Each edit of a shared file leaves a record `.mnemark/displaced/<path hash>-<id>.edit`, the text before and
+after it as `….text`, and the displaced file itself as `….old`. Two things are looked for while it lives:
 
 - *A late save*: a program that had the file open wrote into the displaced one. It is merged into the file.
 - *A lost edit*: a program that had read the file before the edit saved its own version over it, so that the
@@ -14,7 +14,6 @@ Everything here is called with the workspace's lock held.
 import hashlib
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,22 +39,33 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds to keep it."""
     inode: int
     """The new file, which tells it from the displaced one under the same temporary name."""
-    base: bytes
-    new: bytes
-    held: bytes | None = None
-    """What the displaced file was last seen to hold; None where the edit made a new file."""
+    mark: bytes
+    """Hash of the text after the edit."""
+    old_state: platform.Identity | None
+    """State in which the displaced file was last looked at; None where the edit made a new file."""
     applied: bool = False
     seen: bool = False
     """Someone saved a version with this edit in it, or its loss is dealt with: do not look for it again."""
     tries: int = 0
 
 
+class Texts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the record of an edit is about; read only when something happened."""
+
+    base: bytes
+    new: bytes
+    held: bytes
+    """What the displaced file held when it was last looked at."""
+
+
 class Findings(NamedTuple):
     """What a look at one file found: the text it should hold, and what to note once it holds it."""
 
     content: bytes
-    updates: Sequence[Edit]
-    copies: Sequence[bytes]
+    updates: dict[str, Edit]
+    held: dict[str, bytes]
+    """By id of the edit: what its displaced file holds now."""
+    copies: list[bytes]
     """Versions that could not be merged and are to be kept as conflict copies."""
     tries: int
 
@@ -95,7 +105,7 @@ class Displaced:
             self.drop(edit)
             return None
         target = platform.identity(self.root / edit.path)
-        made = edit.held is None and target is not None and target.inode == edit.inode
+        made = edit.old_state is None and target is not None and target.inode == edit.inode
         if left is not None:
             self.store(edit)
         elif not made and not self.old(edit).exists():
@@ -111,92 +121,133 @@ class Displaced:
 
     def old(self, edit: Edit) -> Path:
         """Where the displaced file is kept."""
-        return self.folder / f"{_key(edit.path)}-{edit.id}.old"
+        return self._file(edit, "old")
+
+    def _file(self, edit: Edit, extension: str) -> Path:
+        return self.folder / f"{_key(edit.path)}-{edit.id}.{extension}"
 
     def store(self, edit: Edit) -> None:
         """Move the displaced file away from the person's folder."""
         platform.FS.replace(self.temporary(edit), self.old(edit))
 
-    def save(self, edit: Edit) -> None:
+    def save(self, edit: Edit, texts: Texts | None = None) -> None:
         """Write or replace a record. Not brought to the disk: a power cut ends saves under way, too."""
         jsonl.make_folder(self.folder)
-        file = self.folder / f"{_key(edit.path)}-{edit.id}.edit"
+        if texts is not None:
+            self._write(self._file(edit, "text"), texts)
+        self._write(self._file(edit, "edit"), edit)
+
+    @staticmethod
+    def _write(file: Path, value: msgspec.Struct) -> None:
         part = file.with_suffix(".part")
         platform.FS.unlink(part)
-        jsonl.write_new(part, msgspec.msgpack.encode(edit), durable=False)
+        jsonl.write_new(part, msgspec.msgpack.encode(value), durable=False)
         platform.FS.replace(part, file)
+
+    def texts(self, edit: Edit) -> Texts | None:
+        """The texts of a record; None where a power cut took them."""
+        try:
+            return msgspec.msgpack.decode(self._file(edit, "text").read_bytes(), type=Texts)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
 
     def drop(self, edit: Edit) -> None:
         """Forget an edit and remove the displaced file."""
-        platform.FS.unlink(self.old(edit))
-        platform.FS.unlink(self.folder / f"{_key(edit.path)}-{edit.id}.edit")
+        for extension in ("old", "edit", "text"):
+            platform.FS.unlink(self._file(edit, extension))
 
     def look(self, path: str, current: bytes | None, quiet: float) -> Findings:
         """Compare the records of a file with what it holds now (None: it is gone). Changes nothing."""
         edits = self.of(path)
-        content, lost, tries = current or b"", list[Edit](), 0
-        copies: list[bytes] = []
         unseen = [edit for edit in edits if not edit.seen]
-        updates: dict[str, Edit] = {}
-        if unseen and current != unseen[-1].new:
-            lost = _lost(unseen, content) if current is not None else []
-            updates = {edit.id: msgspec.structs.replace(edit, seen=True) for edit in unseen}
-        if lost:
-            tries = 1 + max(edit.tries for edit in lost)
-            merged = merge3(lost[0].base, lost[-1].new, content) if tries <= MOST_TRIES else None
-            if merged is None:
-                copies, tries = [lost[-1].new], 0
-            else:
-                content = merged
+        found = Findings(current or b"", {}, {}, [], 0)
+        if unseen and (current is None or mark_of(current) != unseen[-1].mark):
+            found.updates.update({edit.id: msgspec.structs.replace(edit, seen=True) for edit in unseen})
+            if current is not None:
+                found = self._with_lost(found, unseen)
         for edit in edits:
             late = self._late(edit, quiet)
-            if late is None:
-                continue
-            merged = self._with_late(edit, late, content, unseen) if current is not None else None
-            copies += [late] if merged is None else []
-            content = content if merged is None else merged
-            updates[edit.id] = msgspec.structs.replace(
-                updates.get(edit.id, edit), held=late, time=time.time()
-            )
-        return Findings(content, list(updates.values()), copies, tries)
+            if late is not None:
+                state, data = late
+                update = found.updates.get(edit.id, edit)
+                update = msgspec.structs.replace(update, old_state=state, time=time.time())
+                found.updates[edit.id] = update
+                earlier = [other for other in unseen if other.id < edit.id]
+                found = self._with_late(found, edit, data, earlier, gone=current is None)
+        return found
 
-    def _late(self, edit: Edit, quiet: float) -> bytes | None:
-        """What was saved into the displaced file; None where nothing was, or it is still being written."""
-        state = platform.identity(self.old(edit))
-        if state is None or 0 <= time.time() - state.mtime_ns / 1e9 < quiet:
-            return None
-        data = self.old(edit).read_bytes()
+    def _with_lost(self, found: Findings, unseen: Sequence[Edit]) -> Findings:
+        """What a save lost, put back; or as a copy, where saves lose it again and again."""
+        lost = self._lost(unseen, found.content)
+        if lost is None:
+            return found
+        tries = 1 + max(edit.tries for edit in unseen)
+        merged = merge3(lost.base, lost.new, found.content) if tries <= MOST_TRIES else None
+        if merged is None:
+            found.copies.append(lost.new)
+            return found
+        return found._replace(content=merged, tries=tries)
+
+    def _with_late(
+        self, found: Findings, edit: Edit, late: bytes, earlier: Sequence[Edit], *, gone: bool
+    ) -> Findings:
+        """A late save merged in, or as a copy. The saver may itself not have known the `earlier` edits."""
+        texts = self.texts(edit)
         # An empty file is a save that died after its truncate: nothing was said that could be lost.
-        return data if data and data != edit.held else None
+        if not late or (texts is not None and late == texts.held):
+            return found
+        found.held[edit.id] = late
+        lost = self._lost(earlier, late)
+        whole = merge3(lost.base, lost.new, late) if lost else late
+        merged = None
+        if not (gone or whole is None or texts is None):
+            merged = merge3(texts.held, found.content, whole)
+        if merged is None:
+            found.copies.append(late)
+            return found
+        return found._replace(content=merged)
 
-    @staticmethod
-    def _with_late(edit: Edit, late: bytes, content: bytes, unseen: Sequence[Edit]) -> bytes | None:
-        """`content` with a late save merged in; the saver may itself not have known the edits before."""
-        lost = _lost([other for other in unseen if other.id < edit.id], late)
-        whole = merge3(lost[0].base, lost[-1].new, late) if lost else late
-        return None if whole is None else merge3(edit.held or b"", content, whole)
+    def note(self, found: Findings) -> None:
+        """Write down what was looked at, once the file holds what was found."""
+        for edit in found.updates.values():
+            texts = self.texts(edit) if edit.id in found.held else None
+            self.save(edit, texts and msgspec.structs.replace(texts, held=found.held[edit.id]))
+
+    def _late(self, edit: Edit, quiet: float) -> tuple[platform.Identity, bytes] | None:
+        """State and bytes of a displaced file saved into since; None where none was, or is still being."""
+        state = platform.identity(self.old(edit))
+        if state is None or state == edit.old_state or 0 <= time.time() - state.mtime_ns / 1e9 < quiet:
+            return None
+        return state, self.old(edit).read_bytes()
+
+    def _lost(self, edits: Sequence[Edit], version: bytes) -> Texts | None:
+        """The last edits, taken as one, that `version` lacks: it was made from the text before them."""
+        lost: Texts | None = None
+        for edit in reversed(edits):
+            texts = self.texts(edit)
+            if texts is None or not lacks(version, texts.base, texts.new):
+                break
+            lost = Texts(base=texts.base, new=lost.new if lost else texts.new, held=b"")
+        return lost
 
     def drop_expired(self, path: str, *, at_once: bool) -> None:
         """Drop what is over its minute, or all of it; but not where a late save has not been looked at."""
         for edit in self.of(path):
             over = not 0 <= time.time() - edit.time < edit.keep
-            if (over or at_once) and _bytes(self.old(edit)) in {None, edit.held}:
+            if (over or at_once) and platform.identity(self.old(edit)) in {None, edit.old_state}:
                 self.drop(edit)
 
     def clear(self) -> None:
         """Remove what belongs to no record: halves that a crash or a full disk left."""
         names = {file.stem for file in self.folder.glob("*.edit")}
-        for file in [*self.folder.glob("*.part"), *self.folder.glob("*.old")]:
+        for file in self.folder.glob("*"):
             if file.suffix == ".part" or file.stem not in names:
                 platform.FS.unlink(file)
 
 
-def _lost(edits: Sequence[Edit], version: bytes) -> list[Edit]:
-    """The last edits that `version` lacks: it was made from the text before the first of them."""
-    start = len(edits)
-    while start and lacks(version, edits[start - 1].base, edits[start - 1].new):
-        start -= 1
-    return list(edits[start:])
+def mark_of(text: bytes) -> bytes:
+    """Short hash that tells versions apart."""
+    return hashlib.blake2b(text, digest_size=16).digest()
 
 
 def copy_name(path: Path, edit_id: str, data: bytes) -> Path:
@@ -209,9 +260,3 @@ def copy_name(path: Path, edit_id: str, data: bytes) -> Path:
 
 def _key(path: str) -> str:
     return hashlib.blake2b(path.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
-
-
-def _bytes(path: Path) -> bytes | None:
-    with suppress(FileNotFoundError):
-        return path.read_bytes()
-    return None

@@ -17,7 +17,7 @@ import msgspec
 
 from mnemark.errors import BusyError
 from mnemark.files import jsonl, names, platform
-from mnemark.files.displaced import FOLDER, Displaced, Edit, Findings, copy_name
+from mnemark.files.displaced import FOLDER, Displaced, Edit, Findings, Texts, copy_name, mark_of
 from mnemark.files.faults import told
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
@@ -30,6 +30,7 @@ KEEP = 60.0
 PATIENCE = 3.0
 """Seconds to wait for a file to become free, and for the workspace's lock."""
 
+_NEVER_LOOKED_AT = platform.Identity(0, 0, 0, 0)
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv"})
 
 
@@ -172,7 +173,7 @@ def _is_ours(task: _Task) -> bool:
     with suppress(BusyError), workspace_lock(task.root, 0.0):
         edits = task.displaced.of(task.name)
         with suppress(FileNotFoundError):
-            return bool(edits) and edits[-1].new == platform.read_file(task.target)[0]
+            return bool(edits) and edits[-1].mark == mark_of(platform.read_file(task.target)[0])
     return False
 
 
@@ -202,8 +203,7 @@ def _read(path: Path) -> tuple[bytes | None, os.stat_result | None]:
 
 def _note(task: _Task, found: Findings) -> None:
     """Bring the records up to date after the file was."""
-    for update in found.updates:
-        task.displaced.save(update)
+    task.displaced.note(found)
     task.displaced.drop_expired(task.name, at_once=task.keep <= 0)
 
 
@@ -243,16 +243,16 @@ def _put(
         time=time.time(),
         keep=task.keep,
         inode=inode,
-        base=current or b"",
-        new=new,
-        held=current,
+        mark=mark_of(new),
+        old_state=None if status is None else platform.identity_of(status),
         tries=found.tries,
     )
+    texts = Texts(base=current or b"", new=new, held=current or b"")
     try:
-        displaced.save(record)
+        displaced.save(record, texts)
         if status is None:
             platform.FS.rename_new(temporary, task.target)
-        elif not _exchanged(task, record, status):
+        elif not _exchanged(task, record, texts, status):
             return False
     except FileExistsError:
         _take_back(displaced, record)
@@ -276,7 +276,7 @@ def _take_back(displaced: Displaced, record: Edit) -> None:
     displaced.drop(record)
 
 
-def _exchanged(task: _Task, record: Edit, status: os.stat_result) -> bool:
+def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) -> bool:
     """Put the new file in the old one's place and check what came out; back again where it was not `held`."""
     displaced, temporary = task.displaced, task.displaced.temporary(record)
     if not _is_still(task.target, status):
@@ -284,16 +284,19 @@ def _exchanged(task: _Task, record: Edit, status: os.stat_result) -> bool:
         return False
     if not platform.FS.exchange(temporary, task.target):
         return _replaced(task, record, status)
-    if platform.read_file(temporary)[0] == record.held:
+    if platform.read_file(temporary)[0] == texts.held:
         return True
     platform.FS.exchange(temporary, task.target)
     left = platform.read_file(temporary)[0]
-    if left == record.new:
+    if left == texts.new:
         _take_back(displaced, record)
         return False
     # Someone saved over the new file in the moment it was there: a late save like any other.
     displaced.store(record)
-    displaced.save(msgspec.structs.replace(record, held=record.new, seen=True, applied=True))
+    displaced.save(
+        msgspec.structs.replace(record, old_state=_NEVER_LOOKED_AT, seen=True, applied=True),
+        msgspec.structs.replace(texts, held=texts.new),
+    )
     return False
 
 
@@ -310,5 +313,4 @@ def _replaced(task: _Task, record: Edit, status: os.stat_result) -> bool:
 
 
 def _is_still(path: Path, status: os.stat_result) -> bool:
-    now = platform.identity(path)
-    return now == (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return platform.identity(path) == platform.identity_of(status)

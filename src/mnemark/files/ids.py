@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 LENGTH = 26
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _VALUES = {character: value for value, character in enumerate(_ALPHABET)}
+_PAIRS = [one + other for one in _ALPHABET for other in _ALPHABET]
+_SHIFTS = range(120, -1, -10)
 _RANDOM_BITS = 80
 _STEP_BITS = (
     32  # within one millisecond the random part grows by a random step, so that ids cannot be guessed
@@ -60,8 +62,5 @@ def is_id(text: str) -> bool:
 
 
 def _encode(value: int) -> str:
-    characters = []
-    for _ in range(LENGTH):
-        value, index = divmod(value, 32)
-        characters.append(_ALPHABET[index])
-    return "".join(reversed(characters))
+    # Two characters at a time: ids are made on the way to each acknowledgement.
+    return "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])

@@ -61,8 +61,8 @@ def append_many(
     if not lines:
         return []
     with told(path):
-        make_folder(path.parent)
-        with platform.locked(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, timeout=timeout) as fd:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+        with platform.locked(path, flags, timeout=timeout, missing=lambda: make_folder(path.parent)) as fd:
             size = platform.size_of(fd)
             torn = size > 0 and platform.read_at(fd, size - 1, 1) != b"\n"
             before = b"\n" if torn else b""

@@ -13,7 +13,7 @@ import stat
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -156,12 +156,13 @@ def _rename_with_flags(source: Path, target: Path, *, linux: int, mac: int) -> b
 def identity(path: Path) -> Identity | None:
     """State of the file at `path`, links not followed; None where there is nothing."""
     try:
-        return _identity(path.lstat())
+        return identity_of(path.lstat())
     except FileNotFoundError:
         return None
 
 
-def _identity(status: os.stat_result) -> Identity:
+def identity_of(status: os.stat_result) -> Identity:
+    """The same from a status taken before."""
     return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
@@ -218,8 +219,14 @@ def try_lock(fd: int) -> bool:
 
 
 @contextmanager
-def locked(path: Path, flags: int, *, timeout: float) -> Iterator[int]:
-    """Open `path` and hold its exclusive lock; yields the descriptor.
+def locked(
+    path: Path,
+    flags: int,
+    *,
+    timeout: float,
+    missing: Callable[[], None] | None = None,
+) -> Iterator[int]:
+    """Open `path` and hold its exclusive lock; yields the descriptor. `missing` makes its folder if need be.
 
     Where the file was replaced while waiting, the new one is opened and locked: what is written through the
     descriptor is written into the file that has the name. Raises BusyError after `timeout` seconds.
@@ -227,7 +234,13 @@ def locked(path: Path, flags: int, *, timeout: float) -> Iterator[int]:
     deadline = time.monotonic() + timeout
     pause = _FIRST_PAUSE
     while True:
-        fd = FS.open(path, flags)
+        try:
+            fd = FS.open(path, flags)
+        except FileNotFoundError:
+            if missing is None:
+                raise
+            missing()
+            fd = FS.open(path, flags)
         try:
             while not try_lock(fd):
                 if time.monotonic() >= deadline:

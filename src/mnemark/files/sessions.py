@@ -49,6 +49,7 @@ class SessionLog:
         self.root = root
         self.name = f"{FOLDER}/{names.file_name(session, _SUFFIX)}"
         self._real: Path | None = None
+        self._head = b""
         self._lines = (0, 0)
         self._guard = threading.Lock()
 
@@ -83,23 +84,28 @@ class SessionLog:
         kept = [turn if turn.id else with_id(turn, new_id()) for turn in turns]
         lines = [encode_turn(turn) for turn in kept]
         offsets = jsonl.append_many(self.path, lines, header=self._header())
-        first = self._line_at(offsets[0]) if offsets else 0
+        if not kept:
+            return []
+        first = self._line_at(offsets[0], len(kept), offsets[-1] + len(lines[-1]) + 1)
         return [
             Placed(offset, first + index, turn, offset + len(line) + 1)
             for index, (offset, turn, line) in enumerate(zip(offsets, kept, lines, strict=True))
         ]
 
     def _header(self) -> bytes:
-        return jsonl.encode({"session": self.id, "created": datetime.now(UTC).astimezone()})
+        if not self._head:
+            self._head = jsonl.encode({"session": self.id, "created": datetime.now(UTC).astimezone()})
+        return self._head
 
-    def _line_at(self, offset: int) -> int:
-        """Number of the line at `offset`; only what was added since the last call is counted."""
+    def _line_at(self, offset: int, added: int, end: int) -> int:
+        """Number of the line at `offset`, where `added` lines up to `end` are ours; only news are counted."""
         with self._guard:
             known, count = self._lines
-            if offset < known:  # the file was rewritten shorter
+            if offset < known:  # another thread was first, or the file was rewritten shorter
                 known, count = 0, 0
-            count += jsonl.count_lines(self.path, offset, start=known)
-            self._lines = (offset, count)
+            if offset > known:
+                count += jsonl.count_lines(self.path, offset, start=known)
+            self._lines = (end, count + added)
             return count + 1
 
     def turns(
