@@ -1,0 +1,64 @@
+"""The commands put together, and the one place where an error becomes a line and an exit code."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from mnemark._version import __version__
+from mnemark.errors import MnemarkError
+from mnemark.interfaces.commands import care, find
+from mnemark.interfaces.main import INTERRUPTED, abandon_stdout, debugging
+from mnemark.interfaces.output import error, out
+
+
+class Commands(TyperGroup):
+    """The group of all commands."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; errors raised on purpose end it with their own exit code."""
+        try:
+            return super().invoke(ctx)
+        except MnemarkError as problem:
+            if debugging():
+                raise
+            error(str(problem))
+            raise SystemExit(problem.exit_code) from None
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise SystemExit(abandon_stdout()) from None
+
+
+app = typer.Typer(
+    name="mnemark",
+    cls=Commands,
+    help="Memory for LLM agents: a folder of plain text, found again in milliseconds.",
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _version(value: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if value:
+        out(f"mnemark {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    *,
+    version: Annotated[  # noqa: ARG001 - typer hands it to its callback
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Memory for LLM agents: a folder of plain text, found again in milliseconds."""
+    if context.invoked_subcommand is None:
+        out(context.get_help())
+
+
+for module in (find, care):
+    module.register(app)

@@ -1,0 +1,61 @@
+"""Looking after a workspace: init, sync, watch, status, doctor, verify."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mnemark.interfaces import options, output, render, workspace
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    app.command()(init)
+    app.command()(sync)
+    app.command()(status)
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[FOLDER]", help="Made if missing.", show_default=False)
+    ] = Path(),
+    *,
+    json: options.Json = False,
+) -> None:
+    """Make a folder a workspace: MEMORY.md, memory/, mnemark.toml. What is there already stays as it is."""
+    from mnemark.files import layout, old_layouts
+
+    root = folder.expanduser().absolute()
+    old = old_layouts.detect(root)
+    made = layout.init(root)
+    if json:
+        output.out_json({"workspace": str(root), "created": made})
+    else:
+        names = ", ".join(made) or "nothing; it was a workspace already"
+        output.out(f"{output.safe(str(root))}: made {names}")
+    if old is not None and not old.opens_as_is:
+        output.say(f"There are {old.kind} files here: bring them in with `mnemark import {old.kind} {root}`.")
+
+
+def sync(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
+    """Bring the index to the state of the files."""
+    root = workspace.locate(workspace_, any_folder=True)
+    with workspace.opened(root) as memory:
+        report, problem = workspace.synced(memory)
+    if json:
+        output.out_json(report)
+    else:
+        render.report(report)
+    if problem:
+        output.say(f"Note: {output.safe(problem)}")
+
+
+def status(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
+    """Show what a workspace holds and how fresh its index is. Nothing is changed."""
+    root = workspace.locate(workspace_, any_folder=True)
+    with workspace.opened(root, readonly=True) as memory:
+        found = render.Status.of(memory)
+    if json:
+        output.out_json(found)
+    else:
+        render.status(found)

@@ -1,0 +1,171 @@
+"""Asking: search, recall, read."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemark.errors import DegradedError
+from mnemark.interfaces import options, output, workspace
+
+if TYPE_CHECKING:
+    from mnemark.types import Recall
+
+_COLD_DEADLINE = 2.0
+"""Seconds. A process that has just started reads dictionaries and index first; the configuration's 150 ms
+are for one that is warm."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    app.command()(search)
+    app.command()(recall)
+    app.command()(read)
+
+
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help='Any text; "-" reads it from stdin.')],
+    *,
+    workspace_: options.Workspace = None,
+    count: options.Count = None,
+    since: options.Since = None,
+    until: options.Until = None,
+    as_of: options.AsOf = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Only note, fact, episode, turn, observation or attachment."),
+    ] = None,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Only owner, agent, tool, web, file or import."),
+    ] = None,
+    scope: options.Scope = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Search the archive, too.")] = False,
+    preset: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Ranking: default, nanobot, nanocrab or openakita."),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say where each score comes from.")] = False,
+    strict: options.Strict = False,
+    json: options.Json = False,
+) -> None:
+    """Find the passages that answer best. Works in any folder of Markdown; the index is made when missing."""
+    from mnemark.interfaces import render
+
+    text = read_text(query)
+    root = workspace.locate(workspace_, any_folder=True)
+    if workspace.is_empty(root):
+        found = _nothing(root)
+    else:
+        with workspace.followed(root) as (memory, late):
+            found = memory.search(
+                text,
+                k=count,
+                kinds=kind or None,  # type: ignore[arg-type] # checked by Memory, with a message
+                origins=origin or None,  # type: ignore[arg-type]
+                since=since,
+                until=until,
+                as_of=as_of,
+                scope=scope,
+                archived=archived,
+                explain=explain,
+                preset=preset,
+            )
+            found = _with(found, late)
+    if json:
+        output.out_json(found)
+    else:
+        render.hits(found, text, explain=explain)
+    _talk(found, quiet=json)
+    if strict and not found.complete:
+        raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
+
+
+def recall(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help='What was said or asked; "-" reads stdin.')],
+    *,
+    workspace_: options.Workspace = None,
+    budget: Annotated[
+        int | None, typer.Option(metavar="TOKENS", help="Size of the block.", show_default="800")
+    ] = None,
+    deadline: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Answer by then with what is ready.")
+    ] = _COLD_DEADLINE,
+    count: options.Count = None,
+    scope: options.Scope = None,
+    strict: options.Strict = False,
+    json: options.Json = False,
+) -> None:
+    """Print the block for a prompt: quoted, sourced, within a budget of tokens."""
+    text = read_text(query)
+    root = workspace.locate(workspace_, any_folder=True)
+    if workspace.is_empty(root):
+        found = _nothing(root)
+    else:
+        with workspace.followed(root) as (memory, late):
+            found = memory.recall(text, budget=budget, deadline=deadline, k=count, scope=scope)
+            found = _with(found, late)
+    if json:
+        output.out_json(found)
+    elif found.text:
+        output.out(found.text)
+    _talk(found, quiet=json)
+    if strict and not found.complete:
+        raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
+
+
+def read(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="PATH, PATH#L12 or PATH#L12-L30.")],
+    *,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
+) -> None:
+    """Print the text a ref names, as it stands in the file."""
+    from mnemark.memory.read import read_ref
+
+    text = read_ref(workspace.locate(workspace_, any_folder=True), ref)
+    if json:
+        output.out_json({"ref": ref, "text": text})
+    elif output.is_terminal(sys.stdout):
+        output.out(output.safe(text), end="" if text.endswith("\n") else "\n")
+    else:
+        output.out(text, end="")
+
+
+def read_text(argument: str) -> str:
+    """The argument, or all of stdin where it is "-"."""
+    if argument != "-" or sys.stdin is None:
+        return argument
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def _nothing(root: Path) -> "Recall":
+    """The answer of a folder without any text; no index is made there."""
+    from mnemark.types import Recall
+
+    output.say(
+        f"There is no Markdown, text or session file in {output.safe(str(root))}; name a folder with -w."
+    )
+    return Recall(hits=(), mode="none", complete=True, believable=0.0)
+
+
+def _with(found: "Recall", late: tuple[str, ...]) -> "Recall":
+    """The answer with what is known about the index added."""
+    import msgspec
+
+    if not late:
+        return found
+    return msgspec.structs.replace(found, degraded=(*found.degraded, *late), complete=False)
+
+
+def _talk(found: "Recall", *, quiet: bool) -> None:
+    """Say what was missing, and of an empty answer whether it can be believed."""
+    for reason in () if quiet else found.degraded:
+        output.say(f"Note: {output.safe(reason)}")
+    if found.hits or found.mode == "none":
+        return
+    if found.complete:
+        output.say("No hits. The index is up to date and all routes answered: it is not there in such words.")
+    else:
+        output.say("No hits, and that is not certain: the answer was not complete.")

@@ -1,0 +1,73 @@
+"""The `mnemark` command: entry, version, and how it ends.
+
+Only what every start needs is imported here; `--version` is answered before anything else is.
+"""
+
+import io
+import os
+import sys
+from typing import Final, NoReturn
+
+from mnemark._version import __version__
+
+INTERRUPTED: Final = 130
+"""128 + SIGINT, as shells report it."""
+PIPE_CLOSED: Final = 141
+"""128 + SIGPIPE: the reader of our output has gone, which is nobody's mistake."""
+
+
+def main() -> NoReturn:
+    """Run the command line and exit with its code."""
+    try:
+        code = _run(sys.argv[1:])
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = abandon_stdout()
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
+        if sys.stdout is not None:
+            sys.stdout.write(f"mnemark {__version__}\n")
+        return 0
+    for stream in (sys.stdout, sys.stderr):
+        # A console that cannot show a character shows its number; pipes get UTF-8 on every system.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
+    from mnemark.interfaces.app import app
+    from mnemark.interfaces.output import error
+
+    try:
+        app(prog_name="mnemark")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except Exception as bug:
+        if debugging():
+            raise
+        error(
+            f"unexpected {type(bug).__name__}: {bug}. Run it again with MNEMARK_DEBUG=1 and report the trace."
+        )
+        return 1
+    return 0
+
+
+def debugging() -> bool:
+    """Whether errors are to be shown with their trace."""
+    return os.environ.get("MNEMARK_DEBUG", "") not in {"", "0"}
+
+
+def abandon_stdout() -> int:
+    """The reader of stdout has gone: write to nowhere from here on; returns the exit code.
+
+    Python flushes once more at its end, and would complain about the same pipe again.
+    """
+    if sys.stdout is not None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    return PIPE_CLOSED

@@ -1,0 +1,101 @@
+"""What goes to whom: data on stdout, talk on stderr, colour and progress only where a person looks."""
+
+import os
+import re
+import sys
+import time
+from types import TracebackType
+from typing import Any, Final, Self, TextIO
+
+PROGRESS_AFTER: Final = 0.5
+"""Seconds of work after which progress is shown."""
+_PROGRESS_EVERY: Final = 0.1
+
+BOLD: Final = "1"
+DIM: Final = "2"
+CYAN: Final = "36"
+YELLOW: Final = "33"
+
+# A note may hold anything: what would steer a terminal, or hide or turn round what stands there, is shown.
+_UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+
+
+def out(text: str = "", *, end: str = "\n") -> None:
+    """A line of data."""
+    _write(sys.stdout, text + end)
+
+
+def out_json(value: Any, *, line: bool = False) -> None:
+    """A JSON document in UTF-8: indented for a person, else (and with `line`) on one line."""
+    import msgspec
+
+    data = msgspec.json.encode(value)
+    if not line and is_terminal(sys.stdout):
+        data = msgspec.json.format(data, indent=2)
+    _write(sys.stdout, data.decode() + "\n")
+
+
+def say(text: str) -> None:
+    """A line of talk."""
+    _write(sys.stderr, text + "\n")
+
+
+def error(text: str) -> None:
+    """What went wrong, as one line that names the fix."""
+    say(f"mnemark: {safe(' '.join(text.split()))}")
+
+
+def safe(text: str) -> str:
+    """`text` with nothing in it that a terminal would obey."""
+    return _UNSAFE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", text)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person is looking at `stream`."""
+    return stream is not None and stream.isatty()
+
+
+def has_colour(stream: TextIO | None) -> bool:
+    """Whether to use colour there (https://no-color.org; a dumb terminal shows escapes as they are)."""
+    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def style(text: str, *codes: str) -> str:
+    """`text` in a style, for stdout; unchanged where there is no colour."""
+    return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if text and has_colour(sys.stdout) else text
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    if stream is not None:  # it was closed before we started
+        stream.write(text)
+
+
+class Progress:
+    """One line on a terminal's stderr that tells how far long work is, and goes away when it is done."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._shown = 0.0
+        self._live = is_terminal(sys.stderr)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:
+            _write(sys.stderr, "\r\x1b[K")
+            sys.stderr.flush()
+
+    def tell(self, what: str, done: int, total: int, more: str = "") -> None:
+        """So much of so much is done."""
+        now = time.monotonic()
+        if not self._live or now - self._begun < PROGRESS_AFTER or now - self._shown < _PROGRESS_EVERY:
+            return
+        self._shown = now
+        share = f"{done / total:4.0%}" if total else "    "
+        _write(sys.stderr, f"\r\x1b[K{what} {share}  {done:,} of {total:,}{more}")
+        sys.stderr.flush()

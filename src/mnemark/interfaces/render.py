@@ -1,0 +1,204 @@
+"""What people see: answers, reports and states as text."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemark.interfaces.output import BOLD, CYAN, DIM, YELLOW, out, safe, say, style
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.index.sync import SyncReport
+    from mnemark.memory.core import Memory
+    from mnemark.types import Hit, Recall
+
+_SHOWN_PROBLEMS: Final = 10
+_PIECES: Final = re.compile(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:[-_.'][^\W_]+)*")
+
+
+def hits(found: "Recall", query: str, *, explain: bool = False) -> None:
+    """All hits: source, date, title and score on one line, the words around the match below it."""
+    wanted = _terms(query)
+    for number, hit in enumerate(found.hits, 1):
+        if number > 1:
+            out()
+        parts = [style(safe(hit.ref), CYAN), hit.date or "undated", safe(hit.title)]
+        mark = style("looks like instructions", YELLOW) if hit.meta.get("suspect") else ""
+        parts += [hit.scope, mark, style(f"{hit.score:.2f}", DIM)]
+        out("  ".join(part for part in parts if part))
+        out(f"    {emphasised(safe(hit.snippet), wanted)}")
+        if explain:
+            _why(hit)
+
+
+def _terms(query: str) -> frozenset[str]:
+    from mnemark.text.segment import query_terms
+
+    return frozenset(query_terms(query))
+
+
+def emphasised(text: str, wanted: frozenset[str]) -> str:
+    """`text` with the words in bold that share a term with the query; unchanged without colour."""
+    from mnemark.text.segment import index_terms
+
+    if style("x", BOLD) == "x":
+        return text
+
+    def mark(match: re.Match[str]) -> str:
+        word = match[0]
+        if word[0] < "\u3005":
+            words, parts = index_terms(word)
+            return (
+                style(word, BOLD) if wanted.intersection(words, parts) or wanted & {*words, *parts} else word
+            )
+        return _mark_chinese(word, wanted)
+
+    return _PIECES.sub(mark, text)
+
+
+def _mark_chinese(run: str, wanted: frozenset[str]) -> str:
+    from mnemark.text.normal import normalize
+
+    plain = normalize(run)
+    if len(plain) != len(run):
+        plain = run
+    marked = [False] * len(run)
+    for term in wanted:
+        start = plain.find(term)
+        while start >= 0:
+            marked[start : start + len(term)] = [True] * len(term)
+            start = plain.find(term, start + 1)
+    pieces = []
+    begin = 0
+    for end in range(1, len(run) + 1):
+        if end == len(run) or marked[end] != marked[begin]:
+            pieces.append(style(run[begin:end], BOLD) if marked[begin] else run[begin:end])
+            begin = end
+    return "".join(pieces)
+
+
+def _why(hit: "Hit") -> None:
+    """Routes, boosts and terms of one hit as a small table."""
+    rows = [("route", "rank", "score")]
+    for name, route in hit.why.get("routes", {}).items():
+        rows.append((name, str(route.get("rank") or "-"), f"{route['score']:.3f}"))
+    rows.append(("fused", "", f"{hit.why.get('fused', 0.0):.3f}"))
+    rows += [(f"× {name}", "", f"{value:+.3f}") for name, value in hit.why.get("boosts", {}).items()]
+    for line in table(rows, indent=6):
+        out(style(line, DIM))
+    terms = hit.why.get("terms", {})
+    here = [f"{term} {entry['idf']:.1f}" for term, entry in terms.items() if entry["here"]]
+    absent = [term for term, entry in terms.items() if not entry["here"]]
+    if here:
+        out(style(f"      words here (rarity): {safe(', '.join(here))}", DIM))
+    if absent:
+        out(style(f"      words not here: {safe(', '.join(absent))}", DIM))
+
+
+def width(text: str) -> int:
+    """Columns of `text` in a terminal: Chinese characters take two."""
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )
+
+
+def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> list[str]:
+    """Rows as aligned lines; columns are two spaces apart, the last is not padded."""
+    columns = range(max((len(row) for row in rows), default=0))
+    widths = [max((width(row[i]) for row in rows if i < len(row)), default=0) for i in columns]
+    lines = []
+    for row in rows:
+        cells = [cell + " " * (widths[i] - width(cell)) for i, cell in enumerate(row)]
+        lines.append((" " * indent + "  ".join(cells)).rstrip())
+    return lines
+
+
+def report(found: "SyncReport") -> None:
+    """What a sync did, in one line, and the files it could not use."""
+    counts = [
+        f"{count:,} {name}"
+        for name in ("added", "changed", "moved", "removed")
+        if (count := getattr(found, name))
+    ]
+    done = f"{', '.join(counts)}; {found.passages:,} passages" if counts else "nothing changed"
+    out(f"{found.files:,} files: {done} ({found.seconds:.1f} s)")
+    problems(found.problems)
+
+
+def problems(found: Iterable[Problem]) -> None:
+    """Files with something wrong, on stderr; a long list is cut."""
+    listed = list(found)
+    for problem in listed[:_SHOWN_PROBLEMS]:
+        what = "skipped" if problem.skipped else "note"
+        say(f"{what}: {safe(problem.path)}: {safe(problem.reason)}")
+    if len(listed) > _SHOWN_PROBLEMS:
+        say(f"… and {len(listed) - _SHOWN_PROBLEMS:,} more; `mnemark status --json` lists all")
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """A workspace's state: the counts of its index, and what is not in it yet."""
+
+    workspace: str
+    files: int
+    passages: int
+    kinds: dict[str, int]
+    scopes: dict[str, int]
+    bytes: int
+    outdated: int
+    """Files that the next sync will look at."""
+    stale: str | None
+    """Why the next sync builds the index anew."""
+    embedder: str
+    problems: tuple[Problem, ...]
+
+    @classmethod
+    def of(cls, memory: "Memory") -> "Status":
+        """Collect it; nothing is written."""
+        from mnemark.files.config import load_reported
+        from mnemark.files.layout import sync_warning
+        from mnemark.interfaces.workspace import outdated
+
+        stats = memory.stats()
+        warning = sync_warning(memory.root)
+        return cls(
+            workspace=stats.root,
+            files=stats.files,
+            passages=stats.passages,
+            kinds=stats.kinds,
+            scopes=stats.scopes,
+            bytes=stats.bytes,
+            outdated=outdated(memory),
+            stale=stats.stale,
+            embedder=memory.config.embedder,
+            problems=(
+                *load_reported(memory.root).problems,
+                *((warning,) if warning else ()),
+                *stats.problems,
+            ),
+        )
+
+
+def status(found: Status) -> None:
+    """A workspace's state as a short table."""
+    kinds = ", ".join(f"{count:,} {kind}{'s' if count != 1 else ''}" for kind, count in found.kinds.items())
+    rows = [
+        ("workspace", safe(found.workspace)),
+        ("files", f"{found.files:,}"),
+        ("passages", f"{found.passages:,}" + (f" ({kinds})" if kinds else "")),
+    ]
+    scopes = [f"{safe(name)} {count:,}" for name, count in found.scopes.items() if name]
+    rows += [("scopes", ", ".join(scopes))] if scopes else []
+    rows += [("index", f"{found.bytes / 1e6:.1f} MB, {_freshness(found)}"), ("embedder", found.embedder)]
+    for line in table(rows):
+        out(line)
+    problems(found.problems)
+
+
+def _freshness(found: Status) -> str:
+    if found.stale:
+        return f"not usable as it is: {found.stale}"
+    return f"{found.outdated:,} files to look at by the next sync" if found.outdated else "up to date"

@@ -1,0 +1,169 @@
+"""Which folder a command is about, and how it is opened."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnemark.errors import BusyError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.interfaces.output import Progress, is_terminal, safe, say
+
+if TYPE_CHECKING:
+    from mnemark.index.sync import SyncReport
+    from mnemark.memory.core import Memory
+
+WAIT_SECONDS = 2.0
+"""How long a question waits for another process that is syncing, before it is asked of the index as it is."""
+
+
+def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
+    """The folder a command is about.
+
+    Args:
+        workspace: as given with -w or MNEMARK_WORKSPACE: exactly that folder.
+        any_folder: where none is given and the current folder lies in no workspace, take it as it is.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: it is a file.
+    """
+    from mnemark.files.layout import find_root
+
+    if workspace is not None:
+        root = workspace.expanduser().absolute()
+        if root.is_file():
+            raise UsageError(f"{root} is a file; name the folder that holds it")
+        if not root.is_dir():
+            raise NotFoundError(f"there is no folder {root}; make it with `mnemark init {root}`")
+        return root
+    current = _current()
+    try:
+        root = find_root(current)
+    except NotFoundError:
+        if any_folder:
+            return current
+        raise NotFoundError(
+            f"{current} is no workspace and lies in none; name one with -w, or make one with `mnemark init`"
+        ) from None
+    if root != current and is_terminal(sys.stderr):
+        say(f"Workspace: {safe(str(root))}")
+    return root
+
+
+def _current() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise NotFoundError("the current folder is gone; go to another, or name one with -w") from None
+
+
+def is_empty(root: Path) -> bool:
+    """Whether there is neither an index nor anything that could be in one."""
+    from mnemark.files.layout import CONFIG, PRIVATE
+    from mnemark.files.scan import scan
+
+    if any((root / name).exists() for name in (CONFIG, PRIVATE)):
+        return False
+    try:
+        return not scan(root).entries
+    except OSError as error:
+        raise NotFoundError(f"{root} cannot be read: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
+    """The workspace at `root`, open."""
+    from mnemark.memory.core import Memory
+
+    with Memory.open(root, readonly=readonly) as memory:
+        yield memory
+
+
+@contextlib.contextmanager
+def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
+    """The workspace open and its index brought up to date; with the reasons where that could not be done.
+
+    A folder that cannot be written is answered for from the index it has.
+    """
+    from mnemark.files.layout import PRIVATE
+
+    new = not (root / PRIVATE).exists()
+    with contextlib.ExitStack() as stack:
+        try:
+            memory = stack.enter_context(opened(root))
+            late = follow(memory)
+        except ReadOnlyError as error:
+            stack.close()
+            memory = stack.enter_context(_opened_readonly(root, error))
+            late = frozen(memory)
+        if new and memory.index.exists():
+            say(f"Made an index of {safe(str(root))} in {PRIVATE}{os.sep} (delete it at will).")
+        yield memory, late
+
+
+def _opened_readonly(root: Path, error: ReadOnlyError) -> contextlib.AbstractContextManager["Memory"]:
+    from mnemark.index.sync import index_path
+
+    if not index_path(root).exists():
+        raise ReadOnlyError(
+            f"{root} cannot be written and has no index yet; make it writable, or search a copy of it"
+        ) from error
+    return opened(root, readonly=True)
+
+
+def frozen(memory: "Memory") -> tuple[str, ...]:
+    """What has to be said about an index that cannot follow its files."""
+    reason = memory.index.stale_reason()
+    if reason:
+        return (f"sync: the folder cannot be written, and the index is of another kind: {reason}",)
+    behind = outdated(memory)
+    if not behind:
+        return ()
+    return (f"sync: the folder cannot be written; {behind} files changed since the index was made",)
+
+
+def outdated(memory: "Memory") -> int:
+    """Files that the next sync would look at; nothing is written."""
+    from mnemark.files import layout
+    from mnemark.files.scan import scan
+    from mnemark.index import schema
+    from mnemark.index.plan import plan
+
+    index = memory.index
+    entries = []
+    for entry in scan(memory.root, ignore=memory.config.ignore).entries:
+        place = layout.place(entry.path)
+        if place is not None and place.searchable:
+            entries.append(entry)
+    if not index.exists():
+        return len(entries)
+    with schema.translated(index.path):
+        return len(plan(entries, index.known()))
+
+
+def follow(memory: "Memory", *, wait: float = WAIT_SECONDS) -> tuple[str, ...]:
+    """Sync with progress; where another process is at it for too long, say so and go on."""
+    try:
+        synced(memory, wait=wait)
+    except BusyError:
+        return ("sync: another process is syncing; what it has not read yet may be missing",)
+    return ()
+
+
+def synced(memory: "Memory", *, wait: float = 10.0) -> tuple["SyncReport", str]:
+    """Sync and embed with progress; the report, and the reason where embedding could not be done."""
+    with Progress() as progress:
+        report = memory.sync(
+            progress=lambda done, total, passages: progress.tell(
+                "Indexing", done, total, f" files, {passages:,} passages"
+            ),
+            wait=wait,
+            embed=False,
+        )
+    with Progress() as progress:
+        problem = memory.vectors.embed(
+            memory.index, progress=lambda done, total: progress.tell("Embedding", done, total, " passages")
+        )
+    return report, problem
