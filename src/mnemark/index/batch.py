@@ -7,6 +7,7 @@ import apsw
 import msgspec
 import numpy as np
 
+from mnemark.errors import BusyError
 from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
 from mnemark.index import schema
@@ -18,6 +19,10 @@ from mnemark.types import Problem
 
 FLUSH_AT: Final = 32_768
 """Passages in a batch: what a kill can cost to do again, about ten seconds of work."""
+_SAW: Final = (
+    "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, device = ?, checked_ns = ? "
+    "WHERE id = ?"
+)
 _DEFAULT_IMPORTANCE: Final = 128
 _CORE_ROLES: Final = frozenset({"longterm", "identity", "fact"})
 
@@ -41,7 +46,9 @@ class Batch:
 
     def __init__(self, next_passage: int) -> None:
         self.next_passage = next_passage
-        self._builder = SegmentBuilder()
+        self._builders = [SegmentBuilder()]
+        self._size = 0
+        self._seen: list[tuple[object, ...]] = []
         self._passages: list[tuple[object, ...]] = []
         self._states: dict[int, FileState] = {}
         self._emptied: set[int] = set()
@@ -50,10 +57,10 @@ class Batch:
     @property
     def full(self) -> bool:
         """Time to flush."""
-        return len(self._builder) >= FLUSH_AT
+        return self._size >= FLUSH_AT
 
     def __bool__(self) -> bool:
-        return bool(self._states or self._removed or self._emptied)
+        return bool(self._states or self._removed or self._emptied or self._seen)
 
     def remove(self, document: int) -> None:
         """The file is gone."""
@@ -68,29 +75,42 @@ class Batch:
         """The file's new state; written with the units added for it."""
         self._states[state.document] = state
 
+    def saw(self, document: int, entry: Entry, checked_ns: int) -> None:
+        """The file's bytes are those the index has; only what tells a change at a glance is new."""
+        places = (entry.size, entry.mtime_ns, entry.ctime_ns, _signed(entry.inode), _signed(entry.device))
+        self._seen.append((*places, checked_ns, document))
+
     def add(self, document: int, units: Iterable[Unit], place: Place, scope: int) -> int:
         """Add units of a document; returns how many."""
-        before = len(self._builder)
+        before = self._size
         for unit in units:
-            if len(self._builder) >= MAX_SIZE:
-                msg = "a batch outgrew one segment"
-                raise AssertionError(msg)
+            if len(self._builders[-1]) >= MAX_SIZE:  # one long file may fill several segments
+                self._builders.append(SegmentBuilder())
             row, packed = passage_row(self.next_passage, document, unit, place, scope)
-            self._builder.add(row, packed)
+            self._builders[-1].add(row, packed)
             self._passages.append(passage_tuple(self.next_passage, document, unit))
             self.next_passage += 1
-        return len(self._builder) - before
+            self._size += 1
+        return self._size - before
 
-    def write(self, connection: apsw.Connection) -> None:
-        """Write everything in one transaction."""
+    def write(self, connection: apsw.Connection, fingerprint: str) -> None:
+        """Write everything in one transaction.
+
+        Raises:
+            BusyError: another mnemark has begun the index anew with another segmentation (`fingerprint`).
+        """
         with schema.immediate(connection):
+            if schema.read_meta(connection).get("fingerprint") != fingerprint:
+                raise BusyError("another version of mnemark is building the index; end it and sync again")
             if self._emptied:
                 _bury(connection, self._emptied)
             if self._removed:
                 connection.executemany("DELETE FROM documents WHERE id = ?", [(d,) for d in self._removed])
             self._write_documents(connection)
             self._write_passages(connection)
-            connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+            connection.executemany(_SAW, self._seen)
+            if self._states or self._removed or self._emptied:
+                connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
     def _write_documents(self, connection: apsw.Connection) -> None:
         # Paths are freed first: two files may have swapped names.
@@ -116,8 +136,8 @@ class Batch:
         connection.executemany(
             "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._passages
         )
-        size = len(self._builder)
-        insert_segment(connection, size, self._builder.rows().tobytes(), self._builder.postings())
+        for builder in self._builders:
+            insert_segment(connection, len(builder), builder.rows().tobytes(), builder.postings())
 
 
 def passage_row(

@@ -12,7 +12,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from mnemark.errors import UsageError
 from mnemark.files import layout
+from mnemark.files.layout import Place
+from mnemark.files.scan import Ignore
 from mnemark.index import schema
 from mnemark.index.batch import passage_row
 from mnemark.index.logs import LogReader
@@ -23,7 +26,6 @@ from mnemark.index.units import Unit, turn_units
 
 MAX_BYTES: Final = 1 << 20
 """Beyond this much unsynced text an answer is given without the rest and says that it is not complete."""
-_NEW_DOCUMENT: Final = 1 << 30
 _REST: Final = 50
 _SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 
@@ -42,9 +44,31 @@ class Pending(NamedTuple):
     scopes: Mapping[str, int]
     """All scopes, new ones included; empty where nothing is pending."""
     complete: bool
+    new: tuple[tuple[int, int], ...] = ()
+    """Logs that the index does not know: number, and how many known paths come before, in order of paths."""
+    replaced: tuple[int, ...] = ()
+    """Logs whose stored turns do not count any more."""
 
 
 NOTHING: Final = Pending(None, {}, {}, {}, complete=True)
+
+
+class _Known(NamedTuple):
+    """What the index holds of a log."""
+
+    document: int
+    size: int
+    tail: int
+    lines: int
+    checked: int
+
+    def start(self, size: int) -> int:
+        """Where reading goes on; 0 where the log is not what it was, or its last line was not whole."""
+        return self.tail if size >= self.tail else 0
+
+    def differs(self, size: int) -> bool:
+        """Whether the log may hold turns that the index does not; `checked` is 0 in the middle of a sync."""
+        return size != self.size or not self.checked
 
 
 class LogSizes:
@@ -81,48 +105,87 @@ class LogSizes:
             return self._version, self._sizes
 
 
-def growth(index: Index, sizes: Mapping[str, int]) -> Growth:
-    """Which logs grew beyond what the index holds."""
-    sql = "SELECT path, size, tail FROM documents WHERE path LIKE '%.jsonl'"
-    known = {path: (size, tail) for path, size, tail in schema.rows(index.connection, sql)}
+def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore) -> Growth:
+    """Which logs changed since the index took them in, as far as their sizes tell."""
+    known = _known(index)
     grown = []
     for path, size in sizes.items():
-        if path not in known or (size > known[path][0] and known[path][1]):
+        if (path not in known or known[path].differs(size)) and not ignored(path):
             grown.append((path, size))
-    return tuple(grown)
+    return tuple(sorted(grown))
+
+
+def _known(index: Index) -> dict[str, _Known]:
+    sql = "SELECT path, id, size, tail, lines, checked_ns FROM documents WHERE path LIKE '%.jsonl'"
+    return {path: _Known(*rest) for path, *rest in schema.rows(index.connection, sql)}
 
 
 def load(index: Index, grown: Growth, limit: int) -> Pending:
-    """Read what grew, up to `MAX_BYTES`."""
-    sql = "SELECT path, id, tail, lines FROM documents WHERE path LIKE '%.jsonl'"
-    known = {
-        path: (document, tail, lines) for path, document, tail, lines in schema.rows(index.connection, sql)
-    }
-    scopes = index.scopes()
-    builder, records, room, complete = SegmentBuilder(), dict[int, Record](), MAX_BYTES, True
-    documents: dict[str, int] = {}
-    for number, (path, size) in enumerate(grown):
-        place = layout.place(path)
-        if place is None or not place.searchable:
-            continue
-        document, tail, lines = known.get(path, (_NEW_DOCUMENT + number, 0, 0))
-        documents[path] = document
-        room -= size - tail
-        if room < 0:
-            complete = False
-            break
-        scope = scopes.setdefault(place.scope, -1 - len(scopes))
-        reader = LogReader(index.root, path)
-        for chunk in reader.chunks(tail, lines, 1 << 20):
-            for unit in turn_units(chunk.turns, limit=limit, title=reader.title):
-                passage = -1 - len(records)
+    """Read what grew, up to `MAX_BYTES`, inside a read transaction."""
+    return _Loading(index, limit).run(grown)
+
+
+class _Loading:
+    """Pending turns on their way into a segment."""
+
+    def __init__(self, index: Index, limit: int) -> None:
+        self.index = index
+        self.limit = limit
+        self.known = _known(index)
+        self.scopes = index.scopes()
+        self.builder = SegmentBuilder()
+        self.records: dict[int, Record] = {}
+        self.documents: dict[str, int] = {}
+        self.new: list[tuple[int, int]] = []
+        self.replaced: list[int] = []
+        self.next = int(schema.scalar(index.connection, "SELECT coalesce(max(id), 0) FROM documents")) + 1
+
+    def run(self, grown: Growth) -> Pending:
+        room, complete = MAX_BYTES, True
+        for path, size in grown:
+            place = layout.place(path)
+            if place is None or not place.searchable or layout.shown(path) != path:
+                continue
+            known = self.known.get(path)
+            room -= size - (known.start(size) if known else 0)
+            if room < 0:
+                complete = False
+                break
+            try:
+                self._log(path, size, place, known)
+            except (OSError, UsageError):  # gone or unreadable just now: the next sync says what is wrong
+                complete = False
+        view = None
+        if len(self.builder) or self.replaced:
+            view = SegmentView(
+                self.builder.rows(), np.zeros(len(self.builder), np.bool_), self.builder.posting
+            )
+        return Pending(
+            view, self.records, self.documents, self.scopes, complete, tuple(self.new), tuple(self.replaced)
+        )
+
+    def _log(self, path: str, size: int, place: Place, known: _Known | None) -> None:
+        reader = LogReader(self.index.root, path)
+        start = known.start(size) if known else 0
+        chunks = list(reader.chunks(start, known.lines if known and start else 0, 1 << 20))
+        document = known.document if known else self._number(path)
+        self.documents[path] = document
+        if known and not start:
+            self.replaced.append(document)
+        scope = self.scopes.setdefault(place.scope, -1 - len(self.scopes))
+        for chunk in chunks:
+            for unit in turn_units(chunk.turns, limit=self.limit, title=reader.title):
+                passage = -1 - len(self.records)
                 row, packed = passage_row(passage, document, unit, place, scope)
-                builder.add(row, packed)
-                records[passage] = _record(passage, path, place.scope, reader.title, unit)
-    if not len(builder):
-        return Pending(None, {}, documents, scopes, complete)
-    view = SegmentView(builder.rows(), np.zeros(len(builder), np.bool_), builder.posting)
-    return Pending(view, records, documents, scopes, complete)
+                self.builder.add(row, packed)
+                self.records[passage] = _record(passage, path, place.scope, reader.title, unit)
+
+    def _number(self, path: str) -> int:
+        sql = "SELECT count(*) FROM documents WHERE path < ?"
+        place = int(schema.scalar(self.index.connection, sql, (path,)))
+        number = self.next + len(self.new)
+        self.new.append((number, place))
+        return number
 
 
 def _record(number: int, path: str, scope: str, title: str, unit: Unit) -> Record:
@@ -148,7 +211,7 @@ def _logs(root: Path) -> Iterator[tuple[str, int]]:
         try:
             with os.scandir(root / folder) as entries:
                 for entry in entries:
-                    if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False):
+                    if entry.name.lower().endswith(".jsonl") and entry.is_file(follow_symlinks=False):
                         yield f"{folder}/{entry.name}", entry.stat(follow_symlinks=False).st_size
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue

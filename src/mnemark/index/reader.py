@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
+from mnemark.files.scan import ignorer
 from mnemark.index import pending
 from mnemark.index.pending import NOTHING, LogSizes, Pending
 from mnemark.index.snapshot import Positions, Snapshot
@@ -45,8 +46,9 @@ class View:
 class Reader:
     """Reads an index together with what was written after its last sync. Safe to use from several threads."""
 
-    def __init__(self, index: Index, *, limit: int = 256) -> None:
+    def __init__(self, index: Index, *, limit: int = 256, ignore: Sequence[str] = ()) -> None:
         self.index = index
+        self._ignored = ignorer(ignore)
         self.logs = LogSizes(index.root)
         self._limit = limit
         self._lock = threading.Lock()
@@ -67,7 +69,7 @@ class Reader:
         with self._lock:
             if self._state == state:
                 return self._pending
-        grown = pending.growth(self.index, sizes)
+        grown = pending.growth(self.index, sizes, self._ignored)
         later = pending.load(self.index, grown, self._limit) if grown else NOTHING
         with self._lock:
             self._state, self._pending = state, later
@@ -79,7 +81,7 @@ class Reader:
         with self._lock:
             if self._joined is not None and self._joined[0] is stored and self._joined[1] is later:
                 return self._joined[2]
-        joined = stored.extended(later.segment)
+        joined = stored.extended(later.segment, later.new, later.replaced)
         with self._lock:
             self._joined = (stored, later, joined)
         return joined

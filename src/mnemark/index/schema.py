@@ -9,7 +9,7 @@ postings an order of magnitude faster than FTS5 ranks an OR of terms (`mnemark b
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import apsw
 
-from mnemark.errors import BusyError, IntegrityError, NewerFormatError, ReadOnlyError
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
 
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
 VERSION: Final = 1
@@ -62,6 +62,8 @@ CREATE TABLE postings (
 ) STRICT, WITHOUT ROWID;
 """
 
+_TABLES: Final = frozenset({"meta", "scopes", "documents", "passages", "segments", "postings"})
+
 
 def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     """Open `index.db` as it is, without creating or changing its schema.
@@ -71,6 +73,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     """
     with translated(path):
         connection = _connect_readonly(path) if readonly else apsw.Connection(os.fspath(path))
+        # Set before anything is read: the very first look may meet a lock.
         connection.set_busy_timeout(BUSY_MS)
         connection.execute("PRAGMA cache_size=-32768; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY")
         if not readonly:
@@ -83,6 +86,7 @@ def _connect_readonly(path: Path) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     name = quote(os.fspath(path.resolve()))
     connection = apsw.Connection(f"file:{name}", flags=flags)
+    connection.set_busy_timeout(BUSY_MS)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError):
@@ -92,13 +96,22 @@ def _connect_readonly(path: Path) -> apsw.Connection:
     return connection
 
 
-def create(connection: apsw.Connection, meta: dict[str, str | int]) -> None:
-    """Lay out an empty index in one transaction."""
-    with immediate(connection):
-        connection.execute(SCHEMA)
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", list(meta.items()))
-        connection.execute("INSERT INTO scopes (id, name) VALUES (0, '')")
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}")
+def lay_out(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
+    """Make an empty index of whatever the database holds, inside the caller's write transaction."""
+    connection.execute("PRAGMA defer_foreign_keys=ON")
+    listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    for (table,) in rows(connection, listed):
+        connection.execute(f'DROP TABLE "{table}"')
+    connection.execute(SCHEMA)
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", list(meta.items()))
+    connection.execute("INSERT INTO scopes (id, name) VALUES (0, '')")
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}")
+
+
+def is_whole(connection: apsw.Connection) -> bool:
+    """Whether all tables are there: a database may be sound and yet not what it says it is."""
+    listed = rows(connection, "SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return {name for (name,) in listed} >= _TABLES
 
 
 def version(connection: apsw.Connection) -> int | None:
@@ -141,10 +154,10 @@ def immediate(connection: apsw.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        _end(connection)
         raise
-    connection.execute("COMMIT")
 
 
 @contextmanager
@@ -154,7 +167,13 @@ def reading(connection: apsw.Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.execute("END")
+        _end(connection)
+
+
+def _end(connection: apsw.Connection) -> None:
+    # A full disk and other errors end a transaction by themselves; a second end would hide the first error.
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
 
 
 @contextmanager
@@ -162,8 +181,14 @@ def translated(path: Path) -> Iterator[None]:
     """Name the fix for what can go wrong with a database file; bugs pass through."""
     try:
         yield
-    except apsw.BusyError as error:
+    except (apsw.BusyError, apsw.ProtocolError) as error:
         raise BusyError(f"{path.name} is locked by another process; try again") from error
+    except (apsw.InterruptError, apsw.ConnectionClosedError) as error:
+        raise MnemarkError("this memory was closed while it was read; open it again") from error
+    except apsw.FullError as error:
+        raise MnemarkError(f"{path}: no room left on the disk; free some and run `mnemark sync`") from error
+    except apsw.IOError as error:
+        raise MnemarkError(f"{path}: the disk fails ({error}); run `mnemark doctor`") from error
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise IntegrityError(f"{path.name} is damaged ({error}); run `mnemark doctor --fix`") from error
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:

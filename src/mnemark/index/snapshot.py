@@ -1,7 +1,8 @@
 """A moment of the index, as arrays.
 
-Passages stand in the order of their documents and lines, so that a neighbour is one step away and a
-document (a note, a session) is a slice. Positions (`pos`) are indices into that order.
+Passages stand in the order of paths and lines, so that a neighbour is one step away and a document (a note,
+a session) is a slice. Positions (`pos`) are indices into that order: it is the same however the index came
+to be, and with it every sum and every tie.
 """
 
 from collections import OrderedDict
@@ -41,14 +42,16 @@ class TermHits(NamedTuple):
 class Snapshot:
     """All live passages of one generation, and the postings on them."""
 
-    def __init__(self, generation: int, segments: Sequence[SegmentView]) -> None:
+    def __init__(self, generation: int, segments: Sequence[SegmentView], ranks: Positions) -> None:
+        """`ranks` gives each document's place in the order of paths, by its number."""
         self.generation = generation
         self._segments = segments
+        self._ranks = ranks
         parts = [segment.rows for segment in segments]
         stored = np.concatenate(parts) if parts else np.zeros(0, ROW)
         dead = np.concatenate([s.dead for s in segments]) if segments else np.zeros(0, np.bool_)
         alive = np.flatnonzero(~dead)
-        order = alive[np.lexsort((stored["ordinal"][alive], stored["document"][alive]))]
+        order = alive[np.lexsort((stored["ordinal"][alive], ranks[stored["document"][alive]]))]
         self.rows: Rows = stored[order]
         """Columns in document order, shape (n,)."""
         self._position = np.full(len(stored), -1, np.int64)
@@ -76,9 +79,28 @@ class Snapshot:
             known = self._together[step] = self.group[step:] == self.group[:-step]
         return known
 
-    def extended(self, segment: SegmentView) -> "Snapshot":
-        """This moment with one more segment on top."""
-        return Snapshot(self.generation, [*self._segments, segment])
+    def extended(
+        self, segment: SegmentView, new: Sequence[tuple[int, int]], replaced: Sequence[int]
+    ) -> "Snapshot":
+        """This moment with one more segment on top.
+
+        Args:
+            segment: passages of documents that are known or in `new`.
+            new: (number, place) of documents that are not known, in the order of their paths; the place is how
+                many known documents come before.
+            replaced: known documents that only the new segment speaks of.
+        """
+        segments = list(self._segments)
+        if replaced:
+            gone = np.array(replaced)
+            segments = [s._replace(dead=s.dead | np.isin(s.rows["document"], gone)) for s in segments]
+        step = len(new) + 1
+        top = max((number for number, _ in new), default=-1) + 1
+        ranks = np.zeros(max(len(self._ranks), top), np.int64)
+        ranks[: len(self._ranks)] = self._ranks * step + len(new)
+        for index, (number, place) in enumerate(new):
+            ranks[number] = place * step + index
+        return Snapshot(self.generation, [*segments, segment], ranks)
 
     def term(self, term: str) -> TermHits:
         """Where the term stands among the live passages."""

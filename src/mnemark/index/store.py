@@ -1,6 +1,7 @@
 """`Index`: one workspace's `index.db`, opened, read at one moment, thrown away when it does not fit."""
 
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any, Final
 import apsw
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from mnemark.errors import IntegrityError
+from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.files import layout
-from mnemark.files.platform import machine_name
+from mnemark.files.platform import identity, machine_name
 from mnemark.index import schema
+from mnemark.index.connections import Connections
 from mnemark.index.plan import Known
 from mnemark.index.rows import ROW
 from mnemark.index.segment import Posting, decode
@@ -22,6 +25,7 @@ from mnemark.text.segment import fingerprint
 from mnemark.types import Kind, Origin
 
 NAME: Final = "index.db"
+_DAMAGED: Final = "index.db has damaged postings; run `mnemark doctor --fix`"
 _FETCH: Final = """
 SELECT p.id, d.path, s.name, d.title, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
        p.text, p.meta
@@ -65,34 +69,57 @@ class Index:
         self.root = root
         self.readonly = readonly
         self.path = root / layout.PRIVATE / NAME
-        self._local = threading.local()
-        self._all: list[apsw.Connection] = []
+        self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
-        self._epoch = 0
+        self._file: tuple[int, int] | None = None
         if not readonly:
             layout.private_folder(root)
+        if not readonly or self.path.exists():
             self._prepare()
-        elif self.path.exists():
-            with schema.translated(self.path):
-                schema.version(self.connection)
 
     def _prepare(self) -> None:
         """Create the database, or begin anew where it was derived by other rules."""
         with schema.translated(self.path):
-            connection = self.connection
-            if schema.version(connection) is None:
-                schema.create(connection, self.identity())
-            elif schema.version(connection) != schema.VERSION or self.stale_reason():
-                self.reset()
+            if self.readonly:
+                schema.version(self.connection)
+            elif not self._usable():
+                with schema.immediate(self.connection):
+                    if not self._usable():  # another process may have been faster
+                        schema.lay_out(self.connection, self.identity() | {"generation": self._generation()})
+            self._file = self._identity_on_disk()
+
+    def _usable(self) -> bool:
+        connection = self.connection
+        whole = schema.version(connection) == schema.VERSION and schema.is_whole(connection)
+        return whole and not self.stale_reason()
+
+    def _generation(self) -> int:
+        """A generation that no reader has seen yet, from the clock: the old index may be beyond reading."""
+        return time.time_ns()
+
+    def _identity_on_disk(self) -> tuple[int, int] | None:
+        found = identity(self.path)
+        return None if found is None else (found.device, found.inode)
+
+    def follow(self) -> None:
+        """Notice that the database was deleted or exchanged while it is open, and use what is there now."""
+        if self._file is not None and self._identity_on_disk() != self._file:
+            with self._lock:
+                self._connections.renew()
+                self._snapshot = None
+            self._prepare()
 
     def identity(self) -> dict[str, str | int]:
         """What must be the same for a stored index to be used."""
-        return {"fingerprint": fingerprint(), "machine": machine_name(), "generation": 0}
+        return {"fingerprint": fingerprint(), "machine": machine_name()}
 
     def stale_reason(self) -> str | None:
         """Why the stored index cannot be used, or None."""
-        meta = schema.read_meta(self.connection)
+        with schema.translated(self.path):
+            if schema.version(self.connection) != schema.VERSION:
+                return "it was made by an older mnemark"
+            meta = schema.read_meta(self.connection)
         expected = self.identity()
         if meta.get("fingerprint") != expected["fingerprint"]:
             return "it was segmented by other rules"
@@ -103,14 +130,7 @@ class Index:
     @property
     def connection(self) -> apsw.Connection:
         """This thread's connection."""
-        if getattr(self._local, "epoch", None) != self._epoch:
-            connection = schema.connect(self.path, readonly=self.readonly)
-            with self._lock:
-                self._all.append(connection)
-            self._local.connection = connection
-            self._local.epoch = self._epoch
-        found: apsw.Connection = self._local.connection
-        return found
+        return self._connections.current()
 
     def exists(self) -> bool:
         """Whether there is an index to read."""
@@ -118,29 +138,12 @@ class Index:
 
     def reset(self) -> None:
         """Empty the index in one transaction: readers see the old one or none of it."""
-        connection = self.connection
-        with schema.immediate(connection):
-            listed = schema.rows(connection, "SELECT name FROM sqlite_schema WHERE type = 'table'")
-            tables = [name for (name,) in listed]
-            generation = 0
-            if "meta" in tables:
-                generation = int(schema.read_meta(connection).get("generation", 0))
-            connection.execute("PRAGMA defer_foreign_keys=ON")
-            for table in tables:
-                connection.execute(f'DROP TABLE "{table}"')
-            connection.execute(schema.SCHEMA)
-            meta = self.identity() | {"generation": generation + 1}
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", list(meta.items()))
-            connection.execute("INSERT INTO scopes (id, name) VALUES (0, '')")
-            connection.execute(f"PRAGMA user_version={schema.VERSION}")
+        with schema.translated(self.path), schema.immediate(self.connection):
+            schema.lay_out(self.connection, self.identity() | {"generation": self._generation()})
 
     def close(self) -> None:
         """Close all connections."""
-        with self._lock:
-            self._epoch += 1
-            connections, self._all = self._all, []
-        for connection in connections:
-            connection.close()
+        self._connections.close()
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
@@ -148,6 +151,11 @@ class Index:
 
         Posting lists are read from the database while the transaction lasts; use the snapshot only inside.
         """
+        self.follow()
+        if self.readonly and not self.exists():
+            raise NotFoundError(
+                f"{self.root} has no index yet, and is open for reading only; run `mnemark sync`"
+            )
         connection = self.connection
         with schema.translated(self.path), schema.reading(connection):
             generation = int(
@@ -160,16 +168,28 @@ class Index:
             yield snapshot
 
     def _load(self, connection: apsw.Connection, generation: int) -> Snapshot:
+        if schema.version(connection) != schema.VERSION or not schema.is_whole(connection):
+            raise IntegrityError("index.db is not what this mnemark writes; run `mnemark sync`")
+        if schema.read_meta(connection).get("fingerprint") != fingerprint():
+            raise IntegrityError("index.db was segmented by other rules; run `mnemark sync`")
         views = []
         sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
         for segment, size, rows, dead in schema.rows(connection, sql):
-            columns = np.frombuffer(rows, ROW)
-            if len(columns) != size:
-                msg = "index.db has a damaged segment; run `mnemark doctor --fix`"
-                raise IntegrityError(msg)
+            if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
+                raise IntegrityError(f"{_DAMAGED} (segment {segment})")
             bits = np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
-            views.append(SegmentView(columns, bits, _PostingReader(self, segment)))
-        return Snapshot(generation, views)
+            views.append(SegmentView(np.frombuffer(rows, ROW), bits, _PostingReader(self, segment, size)))
+        return Snapshot(generation, views, self._ranks(connection))
+
+    def _ranks(self, connection: apsw.Connection) -> npt.NDArray[np.int64]:
+        """Each document's place in the order of paths, by its number."""
+        ids = np.array(
+            [number for (number,) in schema.rows(connection, "SELECT id FROM documents ORDER BY path")],
+            np.int64,
+        )
+        ranks = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)
+        ranks[ids] = np.arange(len(ids))
+        return ranks
 
     def posting(self, segment: int, term: str) -> Posting | None:
         """One term's list in one segment."""
@@ -180,7 +200,9 @@ class Index:
     def fetch(self, passages: Sequence[int]) -> dict[int, Record]:
         """Stored passages by id; ids that are gone are left out."""
         found = {}
-        for row in schema.rows(self.connection, _FETCH, (msgspec.json.encode(list(passages)).decode(),)):
+        with schema.translated(self.path):
+            stored = schema.rows(self.connection, _FETCH, (msgspec.json.encode(list(passages)).decode(),))
+        for row in stored:
             meta = msgspec.json.decode(row[-1]) if row[-1] != "{}" else {}
             record = Record(*row[:-1], meta)
             found[record.id] = record
@@ -188,13 +210,15 @@ class Index:
 
     def scopes(self) -> dict[str, int]:
         """Scope names with their numbers in the columns."""
-        return dict(schema.rows(self.connection, "SELECT name, id FROM scopes"))
+        with schema.translated(self.path):
+            return dict(schema.rows(self.connection, "SELECT name, id FROM scopes"))
 
     def known(self) -> dict[str, Known]:
         """What the index knows of each file, by path."""
         sql = """SELECT path, id, size, mtime_ns, ctime_ns, inode, device, checked_ns, tail FROM documents"""
         known = {}
-        rows = schema.rows(self.connection, sql)
+        with schema.translated(self.path):
+            rows = schema.rows(self.connection, sql)
         for path, document, size, mtime, ctime, inode, device, checked, tail in rows:
             whole = (inode % (1 << 64), device % (1 << 64))
             known[path] = Known(document, size, mtime, ctime, *whole, checked, tail)
@@ -202,18 +226,23 @@ class Index:
 
     def document(self, path: str) -> int | None:
         """The number of the document at `path`."""
-        found = self.connection.execute("SELECT id FROM documents WHERE path = ?", (path,)).get
+        with schema.translated(self.path):
+            found = schema.scalar(self.connection, "SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None
 
 
 class _PostingReader:
     """Reads posting lists of one segment through whichever thread's connection asks."""
 
-    __slots__ = ("_index", "_segment")
+    __slots__ = ("_index", "_segment", "_size")
 
-    def __init__(self, index: Index, segment: int) -> None:
+    def __init__(self, index: Index, segment: int, size: int) -> None:
         self._index = index
         self._segment = segment
+        self._size = size
 
     def __call__(self, term: str) -> Posting | None:
-        return self._index.posting(self._segment, term)
+        found = self._index.posting(self._segment, term)
+        if found is not None and len(found.ids) and int(found.ids.max()) >= self._size:
+            raise IntegrityError(f"{_DAMAGED} (segment {self._segment})")
+        return found

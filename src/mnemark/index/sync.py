@@ -8,12 +8,12 @@ what it knows, and the next sync does the rest.
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import BusyError
-from mnemark.files import layout
+from mnemark.errors import BusyError, UsageError
+from mnemark.files import layout, platform
 from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
 from mnemark.files.reading import Document, read
@@ -30,6 +30,9 @@ from mnemark.types import Problem
 Progress = Callable[[int, int, int], None]
 """Called with files done, files in all, passages so far."""
 
+_UNREAD: Final = "00" * 16
+"""Stands for the digest of a file that could not be read."""
+_PROBLEMS: Final = msgspec.json.Decoder(list[Problem])
 _LOG_CHUNK: Final = 4_096
 """Turns of a log taken between two looks at whether the batch is full."""
 
@@ -77,6 +80,9 @@ def sync(
     """
     started = time.monotonic()
     with sync_lock(index.root, timeout=wait), schema.translated(index.path):
+        index.follow()
+        if index.stale_reason():  # another version has been here since this index was opened
+            index.reset()
         found = scan(index.root, ignore=ignore)
         entries = [entry for entry in found.entries if _searchable(entry)]
         known = index.known()
@@ -91,7 +97,11 @@ def sync(
         run.finish()
         return SyncReport(
             files=len(entries),
-            problems=(*found.problems, *copy_problems(found.entries), *_stored_problems(index)),
+            problems=tuple(
+                dict.fromkeys(
+                    [*found.problems, *copy_problems(found.entries), *_stored_problems(index), *run.problems]
+                )
+            ),
             passages=run.passages,
             seconds=time.monotonic() - started,
             **run.counts,
@@ -139,7 +149,7 @@ def _stored_problems(index: Index) -> list[Problem]:
     rows = schema.rows(
         index.connection, "SELECT problems FROM documents WHERE problems <> '[]' ORDER BY path"
     )
-    return [problem for (text,) in rows for problem in msgspec.json.decode(text, type=list[Problem])]
+    return [problem for (text,) in rows for problem in _PROBLEMS.decode(text)]
 
 
 class _Run:
@@ -149,7 +159,10 @@ class _Run:
         self.index = index
         self.known = known
         self.limit = limit
+        self.fingerprint = str(index.identity()["fingerprint"])
         self.passages = 0
+        self.problems: list[Problem] = []
+        """What could not be read just now, and is not stored."""
         self.counts = {"added": 0, "changed": 0, "moved": 0, "removed": 0}
         self.scopes = index.scopes()
         connection = index.connection
@@ -164,7 +177,7 @@ class _Run:
             self.counts["removed"] += 1
         elif step.entry is not None:
             place = layout.place(step.path)
-            if place is not None and step.path.endswith(".jsonl"):
+            if place is not None and place.role == "session" and _is_log(step.path):
                 self._log(step, step.entry, place)
             elif place is not None:
                 self._note(step, step.entry, place)
@@ -174,13 +187,16 @@ class _Run:
     def flush(self) -> None:
         """Write what has been collected."""
         if self.batch:
-            self.batch.write(self.index.connection)
+            self.batch.write(self.index.connection, self.fingerprint)
         self.batch = Batch(self.batch.next_passage)
 
     def finish(self) -> None:
-        """Write the rest and keep the segments few."""
+        """Write the rest, keep the segments few, and forget the names of scopes that are empty."""
         self.flush()
         merge_due(self.index)
+        if self.counts["removed"] or self.counts["moved"]:
+            unused = "DELETE FROM scopes WHERE id <> 0 AND id NOT IN (SELECT scope FROM documents)"
+            self.index.connection.execute(unused)
 
     def _document(self, step: Step) -> tuple[int, bool]:
         """The document's number, and whether it is new."""
@@ -200,15 +216,14 @@ class _Run:
     def _note(self, step: Step, entry: Entry, place: Place) -> None:
         checked = time.time_ns()
         found = read(self.index.root, step.path, entry)
-        document, new = self._document(step)
         if isinstance(found, Problem):
-            self._unreadable(document, entry, place, found, new=new)
+            self._unreadable(step, entry, place, found, checked)
+            return
+        document, new = self._document(step)
+        if step.action == "read" and self._digest(document) == found.digest:
+            self.batch.saw(document, found.entry, checked)
             return
         scope = self._scope(place)
-        old_digest = None if new else self._digest(document)
-        if step.action == "read" and old_digest == found.digest:
-            self._restat(document, found.entry, checked)
-            return
         title, units = note_units(step.path, found.text, place, limit=self.limit)
         if not new:
             self.batch.replace(document)
@@ -216,61 +231,123 @@ class _Run:
         self.batch.put(_state(document, found, checked, place, title))
         self._count(step, new=new)
 
-    def _unreadable(self, document: int, entry: Entry, place: Place, problem: Problem, *, new: bool) -> None:
-        """A file that cannot be read is known by name, so that it is told of and not tried at every sync."""
+    def _unreadable(self, step: Step, entry: Entry, place: Place, problem: Problem, checked: int) -> None:
+        """A file that cannot be read is known by name, so that it is told of and not tried at every sync.
+
+        One that has changed since the folder was scanned is being written to, or gone: that is for the next
+        sync, and until then the index keeps what it has.
+        """
+        if not _as_scanned(self.index.root, entry):
+            self.problems.append(problem)
+            return
+        document, new = self._document(step)
+        if not new and step.action != "move" and self._digest(document) == _UNREAD:
+            self.batch.saw(document, entry, checked)
+            return
         if not new:
             self.batch.replace(document)
         self._scope(place)
-        state = FileState(document, entry, 0, "00" * 16, place, problems=(problem,))
-        self.batch.put(state)
+        self.batch.put(FileState(document, entry, checked, _UNREAD, place, problems=(problem,)))
+        self._count(step, new=new)
 
     def _digest(self, document: int) -> str:
         found = self.index.connection.execute("SELECT digest FROM documents WHERE id = ?", (document,)).get
         return found.hex() if isinstance(found, bytes) else ""
 
-    def _restat(self, document: int, entry: Entry, checked: int) -> None:
-        """The bytes are the same: only remember the new stat."""
-        self.index.connection.execute(
-            "UPDATE documents SET mtime_ns=?, ctime_ns=?, checked_ns=? WHERE id=?",
-            (entry.mtime_ns, entry.ctime_ns, checked, document),
-        )
-
     def _log(self, step: Step, entry: Entry, place: Place) -> None:
         """Index what a log gained; all of it if its known part is not what it was."""
         checked = time.time_ns()
         document, new = self._document(step)
-        scope = self._scope(place)
-        tail, lines = self._log_position(document, new=new)
-        reader = LogReader(self.index.root, step.path)
-        if tail and reader.digest(tail) != self._digest(document):
-            tail = lines = 0
-        if step.action == "move" or (not tail and not new):
-            tail = lines = 0
+        try:
+            state = self._read_log(document, step, entry, place, new=new)
+        except (OSError, UsageError) as error:  # gone, unreadable, or behind a link since the scan
+            state = self._unread_log(document, entry, place, error, new=new)
+        if state is None:
+            self.batch.saw(document, entry, checked)
+        else:
+            self.batch.put(state._replace(checked_ns=checked if state.checked_ns else 0))
+            self._count(step, new=new)
+
+    def _read_log(
+        self, document: int, step: Step, entry: Entry, place: Place, *, new: bool
+    ) -> FileState | None:
+        """Put the turns that are new into the batch; the log's new state, None where nothing changed."""
+        root = self.index.root
+        before = platform.identity(root / step.path)
+        reader = LogReader(root, step.path)
+        known = _LogPosition() if new or step.action == "move" else self._position(document)
+        if known.tail and reader.digest(known.tail) != known.digest:
+            known = _LogPosition()
+        if not new and not known.tail:
             self.batch.replace(document)
-        gained = 0
+        scope = self._scope(place)
+        tail, lines, gained = known.tail, known.lines, 0
         for turns in reader.chunks(tail, lines, _LOG_CHUNK):
             units = turn_units(turns.turns, limit=self.limit, title=reader.title)
             gained += self.batch.add(document, units, place, scope)
             tail, lines = turns.offset, turns.line
             if self.batch.full:
-                state = FileState(document, entry, 0, reader.digest(tail), place, reader.title, tail, lines)
-                self.batch.put(state)
+                digest = reader.digest(tail)
+                self.batch.put(FileState(document, entry, 0, digest, place, reader.title, tail, lines))
                 self.flush()
-        problems = reader.problems
-        digest = reader.digest(tail)
-        self.batch.put(
-            FileState(document, entry, checked, digest, place, reader.title, tail, lines, problems)
-        )
         self.passages += gained
-        if new or gained or step.action == "move":
-            self._count(step, new=new)
+        problems = tuple(dict.fromkeys((*known.problems, *reader.problems)))
+        if known.tail and not gained and tail == known.tail and problems == known.problems:
+            return None
+        digest, checked = reader.digest(tail), 1
+        if not _only_grew(before, platform.identity(root / step.path)):
+            digest, checked = _UNREAD, 0  # what was read may be of two versions: all of it again next time
+        return FileState(document, entry, checked, digest, place, reader.title, tail, lines, problems)
 
-    def _log_position(self, document: int, *, new: bool) -> tuple[int, int]:
-        if new:
-            return 0, 0
-        sql = "SELECT tail, lines FROM documents WHERE id = ?"
+    def _unread_log(
+        self, document: int, entry: Entry, place: Place, error: OSError | UsageError, *, new: bool
+    ) -> FileState | None:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        problem = Problem(entry.path, f"cannot be read: {reason}")
+        settled = int(_as_scanned(self.index.root, entry))
+        if settled and not new and self._digest(document) == _UNREAD:
+            return None
+        if not settled:
+            self.problems.append(problem)
+        self._scope(place)
+        return FileState(document, entry, settled, _UNREAD, place, problems=(problem,) if settled else ())
+
+    def _position(self, document: int) -> "_LogPosition":
+        sql = "SELECT tail, lines, digest, problems FROM documents WHERE id = ?"
         rows = schema.rows(self.index.connection, sql, (document,))
-        return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
+        if not rows:
+            return _LogPosition()
+        tail, lines, digest, problems = rows[0]
+        return _LogPosition(tail, lines, digest.hex(), tuple(_PROBLEMS.decode(problems)))
+
+
+class _LogPosition(NamedTuple):
+    """How far a log is indexed: bytes, lines, digest of those bytes, and what was wrong in them."""
+
+    tail: int = 0
+    lines: int = 0
+    digest: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+def _is_log(path: str) -> bool:
+    return path.lower().endswith(".jsonl")
+
+
+def _as_scanned(root: Path, entry: Entry) -> bool:
+    """Whether the file is still the one that the scan saw."""
+    now = platform.identity(root / entry.path)
+    if now is None:
+        return False
+    return (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)
+
+
+def _only_grew(before: platform.Identity | None, after: platform.Identity | None) -> bool:
+    """Whether a log may have changed by appending only."""
+    if before is None or after is None:
+        return False
+    same = (before.device, before.inode) == (after.device, after.inode)
+    return same and (after == before or after.size > before.size)
 
 
 def _state(document: int, found: Document, checked: int, place: Place, title: str) -> FileState:
