@@ -86,8 +86,8 @@ class Snapshot:
 
         Args:
             segment: passages of documents that are known or in `new`.
-            new: (number, place) of documents that are not known, in the order of their paths; the place is how
-                many known documents come before.
+            new: (number, place) of documents that are not known, in the order of their paths; the place is
+                how many known documents come before.
             replaced: known documents that only the new segment speaks of.
         """
         segments = list(self._segments)

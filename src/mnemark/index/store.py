@@ -153,9 +153,7 @@ class Index:
         """
         self.follow()
         if self.readonly and not self.exists():
-            raise NotFoundError(
-                f"{self.root} has no index yet, and is open for reading only; run `mnemark sync`"
-            )
+            raise NotFoundError(f"{self.root} has no index yet; run `mnemark sync`, which may write one")
         connection = self.connection
         with schema.translated(self.path), schema.reading(connection):
             generation = int(
@@ -183,10 +181,8 @@ class Index:
 
     def _ranks(self, connection: apsw.Connection) -> npt.NDArray[np.int64]:
         """Each document's place in the order of paths, by its number."""
-        ids = np.array(
-            [number for (number,) in schema.rows(connection, "SELECT id FROM documents ORDER BY path")],
-            np.int64,
-        )
+        listed = schema.rows(connection, "SELECT id FROM documents ORDER BY path")
+        ids = np.array([number for (number,) in listed], np.int64)
         ranks = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)
         ranks[ids] = np.arange(len(ids))
         return ranks
@@ -204,7 +200,7 @@ class Index:
             stored = schema.rows(self.connection, _FETCH, (msgspec.json.encode(list(passages)).decode(),))
         for row in stored:
             meta = msgspec.json.decode(row[-1]) if row[-1] != "{}" else {}
-            record = Record(*row[:-1], meta)
+            record = Record(*row[:-1], meta=meta)
             found[record.id] = record
         return found
 
