@@ -1,0 +1,22 @@
+"""What the rules of redaction share: spans, marks, and where a token may begin."""
+
+import re
+
+Span = tuple[str, int, int]
+"""(kind, start, end): half-open, in characters of the text given."""
+
+MARK = re.compile(r"\[redacted:[a-z-]{1,24}:[0-9a-f]{8}\]|\[private\]")
+"""What stands where something was taken out. Rules never touch one."""
+
+BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+"""A token begins here: also behind an escaped line break or an escaped character of a URL."""
+
+
+def positions(text: str, needle: str) -> list[int]:
+    """Where `needle` begins in `text`, without overlaps."""
+    found: list[int] = []
+    at = text.find(needle)
+    while at >= 0:
+        found.append(at)
+        at = text.find(needle, at + len(needle))
+    return found

@@ -1,0 +1,297 @@
+"""Where the value of a named secret begins and ends, and whether it is one, by the manner it is given."""
+
+import re
+from dataclasses import dataclass
+
+from mnemark.text.redact_base import MARK
+from mnemark.text.redact_values import (
+    Strength,
+    classes,
+    is_path,
+    looks_chosen,
+    looks_random,
+    refers,
+    stands_in,
+)
+
+Extent = tuple[int, int]
+
+_HEAD = 256  # characters of an unquoted value that are judged; what follows without a gap belongs to it
+_LONGEST = 4096  # of a quoted value
+
+_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
+_QUOTED = {
+    mark: re.compile(rf"(?:[^{close}\\\n]|\\[^\n]){{1,{_LONGEST}}}(?={close})") for mark, close in _QUOTES.items()
+}
+_ESCAPED = re.compile(rf"\\+[\"']([^\"'\\\n]{{1,{_LONGEST}}})(?=\\+[\"'])")
+_STOPS = r"\s\"'`，。；、！？（）“”「」『』<>"
+_BARE = re.compile(rf"[^{_STOPS}\\]{{1,{_HEAD}}}")
+_ALL = re.compile(rf"[^{_STOPS}\\]*")
+_TOKEN = re.compile(rf"[^{_STOPS};&,\\]{{1,{_HEAD}}}")
+_TOKEN_REST = re.compile(rf"[^{_STOPS};&,\\]*")
+_BLOCK = re.compile(r"[|>][+-]?[ ]*\n[ \t]+")
+_ASCII_RUN = re.compile(rf"[!-~]{{2,{_HEAD}}}")
+_TRAIL = ".,;:!?)]}\"'`"
+
+_LINE_START = re.compile(
+    r"(?:\A|\n|\\n)[ \t>]{0,40}(?:[-*+][ ]{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
+    r"(?:\$env:|[{(]?[\"'])?\Z"
+)
+_WINDOW = 80
+_OWNED = re.compile(
+    r"(?:\b(?:my|our|your|his|her|their|its)[ ]|我的?|你的|我们的?)(?:[\w-]{1,16}[ ]?){0,3}\Z", re.IGNORECASE
+)
+_USED = re.compile(
+    r"(?:use|used|using|have|set|chose)[ ](?P<value>\S{4,64})[ ]as[ ](?:my|our|the|a|his|her)[ ](?:\w{1,16}[ ]){0,2}\Z"
+)
+_ENDS = re.compile(
+    r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z|\\n)|[,;.!，。；、！）]|[ ]+(?:and|but|for|on|from|so|please|ok)\b|[ ]*[一-龥]"
+)
+_PHRASE = re.compile(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:#.*)?(?:\r?\n|\Z))")
+_DIGITS = re.compile(r"(?<![\w.-])\d{4,8}(?![\w-])(?!\.\d)")
+_LABEL = re.compile(
+    r"\b(?:password|passphrase|pass|secret|token|key|required|enter|please|your|the|is|are|must|for|invalid|"
+    r"incorrect|wrong|not|cannot|should|with|use|used|this|that|missing|forgot|reset|change|confirm|at|of|or|to|a)\b",
+    re.IGNORECASE,
+)
+# What a sentence says about a password without giving it.
+_TELLS = frozenset(
+    "required wrong incorrect invalid valid correct not never always still already too also only just stored "
+    "saved kept hashed encrypted protected safe secure weak strong long short needed missing empty blank lost "
+    "forgotten unknown unchanged changed reset expired expiring shown hidden visible printed sent given set "
+    "used rejected accepted case-sensitive plain-text plaintext being going about available read checked "
+    "compared generated provided specified optional mandatory there here where what when which that this "
+    "these those because more less very quite really in on at it he she they we you random rotated shared "
+    "different identical unique common leaked compromised exposed public visible cached passed returned".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A name that says its value is secret: `text[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+    strength: Strength
+
+    @property
+    def name(self) -> str:
+        """The name as written."""
+        return self.text[self.start : self.end]
+
+    @property
+    def kind(self) -> str:
+        """What the value is called in the mark left behind."""
+        return {"strong": "password", "plain": "secret", "pin": "pin"}[self.strength]
+
+    @property
+    def before(self) -> str:
+        """The text shortly before the name."""
+        return self.text[max(0, self.start - _WINDOW) : self.start]
+
+    def at_line_start(self) -> bool:
+        """Whether nothing but indentation, a bullet or `export` stands before the name."""
+        head = self.before
+        return _LINE_START.search(head if self.start > _WINDOW else "\n" + head) is not None
+
+
+def assigned(key: Key, at: int, separator: str) -> Extent | None:
+    """The value behind `=`, `:` and the like, or None if what stands there is no secret."""
+    quoted = _quoted(key.text, at)
+    if quoted is not None:
+        return quoted if _fits_quoted(key.strength, key.text[quoted[0] : quoted[1]]) else None
+    if key.strength == "pin":
+        return _digits(key.text, at)
+    block = _BLOCK.match(key.text, at)
+    if block:
+        at = block.end()
+    tight = not separator.strip(":=\"'[]`\\") and "=" in separator
+    if (key.name.isupper() and tight) or (key.at_line_start() and tight and key.name.isascii()):
+        return _in_environment(key, at)
+    return _bare(key, at, separator)
+
+
+def said(key: Key, at: int) -> Extent | None:
+    """The value in "my password is X", or None."""
+    quoted = _quoted(key.text, at)
+    if quoted is not None:
+        return quoted if _fits_quoted(key.strength, key.text[quoted[0] : quoted[1]]) else None
+    if key.strength == "pin":
+        return _digits(key.text, at)
+    found = _token(key.text, at)
+    if found is None:
+        return None
+    value = key.text[slice(*found)]
+    if key.strength == "plain":
+        return found if _fits_plain(value) else None
+    if looks_chosen(value) and not stands_in(value):
+        return found
+    owned = _OWNED.search(key.before) is not None
+    return found if owned and _fits_word(value) and _ENDS.match(key.text, found[1]) else None
+
+
+def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
+    """The value in "密码是 X" (`assigns`) and "密码 X", or None."""
+    quoted = _quoted(key.text, at)
+    if quoted is not None:
+        return quoted if assigns and _fits_quoted(key.strength, key.text[quoted[0] : quoted[1]]) else None
+    if key.strength == "pin":
+        return _digits(key.text, at)
+    run = _ASCII_RUN.match(key.text, at)
+    if run is None:
+        return None
+    value = run[0].rstrip(_TRAIL)
+    extent = (at, at + len(value))
+    if stands_in(value) or MARK.match(key.text, at):
+        return None
+    if key.strength == "plain":
+        return extent if _fits_plain(value) else None
+    if looks_chosen(value) and any(map(str.isdigit, value)):
+        return extent
+    fits = assigns and len(value) >= 6 and _fits_word(value)
+    return extent if fits and _ENDS.match(key.text, extent[1]) else None
+
+
+def beside(key: Key) -> Extent | None:
+    """The value in "user ann password X" and `--password X`, or None."""
+    if not key.text.startswith(" ", key.end) or key.strength == "pin":
+        return None
+    at = key.end + 1
+    option = key.before.endswith("--") and not key.before.endswith("---")
+    quoted = _quoted(key.text, at) if option or key.strength == "strong" else None
+    if quoted is not None:
+        value = key.text[slice(*quoted)]
+        fits = _fits_quoted(key.strength, value) and (option or looks_chosen(value) or " " in value)
+        return quoted if fits and key.name.lower() != "pass" else None
+    found = _token(key.text, at)
+    if found is None:
+        return None
+    value = key.text[slice(*found)]
+    if stands_in(value) or is_path(value):
+        return None
+    if key.strength == "plain":
+        return found if looks_random(value) and len(value) >= 20 and value.isascii() else None
+    if option:
+        return found if _fits_word(value) or looks_chosen(value) else None
+    digits = sum(map(str.isdigit, value))
+    mixed = digits and digits < len(value) and len(value) >= 5 and value.isascii()
+    return found if key.name.lower() != "pass" and mixed and value[0] not in "(-" else None
+
+
+def used_as(key: Key) -> Extent | None:
+    """The value in "I use X as my password", or None."""
+    found = _USED.search(key.before) if key.strength == "strong" else None
+    if found is None or not looks_chosen(found["value"]) or stands_in(found["value"]):
+        return None
+    offset = max(0, key.start - _WINDOW)
+    return offset + found.start("value"), offset + found.end("value")
+
+
+def is_cookie(value: str) -> bool:
+    """Whether the value of a cookie could be a session."""
+    return len(value) >= 8 and any(map(str.isdigit, value)) and not stands_in(value)
+
+
+def _quoted(text: str, at: int) -> Extent | None:
+    """What stands between quotation marks, also escaped ones, at `at`."""
+    if text.startswith("\\", at):
+        escaped = _ESCAPED.match(text, at)
+        return escaped.span(1) if escaped else None
+    mark = text[at : at + 1]
+    if mark not in _QUOTES:
+        return None
+    if text.startswith(mark * 3, at):
+        at += 2
+    found = _QUOTED[mark].match(text, at + 1)
+    return found.span() if found else None
+
+
+def _token(text: str, at: int) -> Extent | None:
+    found = _TOKEN.match(text, at)
+    if found is None or MARK.match(text, at):
+        return None
+    value = found[0].rstrip(_TRAIL)
+    if len(found[0]) == _HEAD:
+        return at, _TOKEN_REST.match(text, found.end()).end()  # type: ignore[union-attr]  # may be empty
+    return (at, at + len(value)) if value else None
+
+
+def _digits(text: str, at: int) -> Extent | None:
+    found = _DIGITS.match(text, at)
+    return found.span() if found else None
+
+
+def _in_environment(key: Key, at: int) -> Extent | None:
+    """An unquoted value in `.env` and shell manner: all up to the next white space."""
+    found = _BARE.match(key.text, at)
+    if found is None or MARK.match(key.text, at):
+        return None
+    value = found[0].rstrip(",;)")
+    if not value or stands_in(value) or is_path(value) or refers(value) or value != found[0].rstrip(";"):
+        return None
+    random = _fits_plain(value) or (looks_chosen(value) and len(value) >= 8)
+    if not random and (key.strength == "plain" or not _fits_word(value)):
+        if key.strength == "plain" or not looks_chosen(value):
+            return None
+    if len(found[0]) == _HEAD:
+        return at, _ALL.match(key.text, at).end()  # type: ignore[union-attr]  # may be empty
+    return at, at + len(value)
+
+
+def _bare(key: Key, at: int, separator: str) -> Extent | None:
+    """An unquoted value that may as well be code or a sentence."""
+    text = key.text
+    if key.strength == "strong" and key.name.lower().endswith("phrase") and key.at_line_start():
+        phrase = _PHRASE.match(text, at)
+        if phrase and not _LABEL.search(phrase[0]):
+            return phrase.span()
+    found = _token(text, at)
+    if found is None:
+        return None
+    value = text[slice(*found)]
+    if stands_in(value) or is_path(value) or refers(value):
+        return None
+    if key.strength == "plain":
+        return found if _fits_plain(value) and not _like_a_name(value) else None
+    if looks_chosen(value) and not _like_a_name(value):
+        return found
+    option = key.before.endswith("--")
+    plain_line = key.at_line_start() and (separator.strip() != "=" or "-" in value)
+    if (plain_line or option) and _fits_word(value) and value.islower() and _ENDS.match(text, found[1]):
+        return found
+    return None
+
+
+def _fits_quoted(strength: Strength, value: str) -> bool:
+    if strength == "pin":
+        return _DIGITS.fullmatch(value) is not None
+    if stands_in(value) or is_path(value) or refers(value) or MARK.search(value):
+        return False
+    if strength == "plain":
+        return _fits_plain(value)
+    if any("一" <= char <= "鿿" for char in value):
+        return False
+    if " " in value.strip():
+        words = value.split()
+        return len(words) <= 8 and not _LABEL.search(value) and value[-1] not in ".:?!…"
+    return len(value) >= 3 and value == value.strip() and value.lower() not in _TELLS
+
+
+def _fits_plain(value: str) -> bool:
+    if stands_in(value):
+        return False
+    return looks_random(value) or (len(value) >= 8 and classes(value) >= 3 and any(map(str.isdigit, value)))
+
+
+def _fits_word(value: str) -> bool:
+    """A password made of letters only, where the manner leaves no doubt that one is given."""
+    return 4 <= len(value) <= 64 and value.isascii() and value.lower() not in _TELLS and not stands_in(value)
+
+
+def _like_a_name(value: str) -> bool:
+    """`next_token_2`, `sha256_hex`: a name in code that has a digit in it."""
+    if not value.isidentifier() or not value.isascii():
+        return False
+    digits = sum(map(str.isdigit, value))
+    return "_" in value.strip("_") and digits <= max(3, len(value) // 6) and value.islower()

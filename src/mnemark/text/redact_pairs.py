@@ -1,0 +1,132 @@
+"""Secrets known by the name beside them: `key=value`, JSON, YAML, headers, options and prose.
+
+Every place where a word of `_STEMS` occurs is looked at once, with patterns that read a bounded number of
+characters from there; what was accepted is not looked at again. Together that is linear in time.
+"""
+
+import re
+from collections.abc import Iterator
+
+from mnemark.text import redact_judge as judge
+from mnemark.text.redact_base import Span, positions
+from mnemark.text.redact_values import Strength, looks_random, stands_in, strength
+
+_STEMS_ZH = (
+    "密码", "密碼", "口令", "暗号", "密钥", "密鑰", "秘钥", "金钥", "金鑰", "令牌", "私钥", "私鑰", "权杖",
+    "授权码", "授權碼", "提取码", "验证码", "驗證碼", "动态码", "校验码",
+)  # fmt: skip
+_STEMS = (
+    "pass", "pw", "psk", "secret", "token", "key", "auth", "credential", "bearer", "cookie", "jwt",
+    "sessionid", "sig", "pin", *_STEMS_ZH,
+)  # fmt: skip
+_LONGEST_KEY = 48
+
+_LEFT = re.compile(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
+_RIGHT = re.compile(r"[A-Za-z0-9_-]{0,40}", re.ASCII)
+_STEM_ZH = re.compile("|".join(_STEMS_ZH))
+
+# What stands between a key and its value.
+_ANNOTATED = re.compile(r":[ ]?(?:str|string|String|bytes|SecretStr|&str|&'static str)[ ]?=[ ]?(?=[\"'])")
+_SEPARATOR = re.compile(
+    r"""(?:\\{0,3}["'`”’」\]]){0,3}[?!]?
+    (?:
+      [ \t]{0,8}(?::=|=>|={1,2}|:|：|＝)(?![=:])[ \t]{0,8}(?:[rRbBfFuU]{1,2}(?=["']))?
+      |,?\s{1,24}\\?["']?(?:value|Value|VALUE)\\?["']?[ ]{0,2}[:=][ ]{0,2}
+    )""",
+    re.VERBOSE,
+)
+_SAYS_EN = re.compile(
+    r"""(?:[ ](?:for|of|on|at|to)(?:[ ](?!(?:is|to)\b)[\w.'’-]{1,24}){1,4}?)?
+    (?:[ ](?:is|was|are|to|as)(?:[ ](?:now|still|set[ ]to|changed[ ]to))?(?:[ ]?[:：])?[ ]|[ ]?[:：][ ]?)""",
+    re.VERBOSE,
+)
+_SAYS_ZH = re.compile(
+    r"[ 　]{0,2}(?:已经|已|被)?(?:就是|是|改成|改为|改為|设置为|设为|設為|设成|重置为|换成|为|為|叫)?了?"
+    r"[ 　]{0,2}[：:=]?[ 　]{0,2}"
+)
+_ASSIGNS_ZH = re.compile(r"[是为為成叫：:=了]")
+
+_HEADER = re.compile(r"""(?:\\?["'`])?[ ]{0,2}[:=,][ ]{0,2}(?:[bBfFrR]{1,2}(?=["']))?(?:\\?["'`])?""")
+_SCHEME = re.compile(
+    r"(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|OAuth|Key|Negotiate|Digest|AWS4-HMAC-SHA256)[ ]+", re.IGNORECASE
+)
+_HEADER_VALUE = re.compile(r"[^\s\"'`<>\\]{6,4096}")
+_LINE = re.compile(r"[^\n`]{6,4096}")
+_COOKIE = r"[\w.-]{1,64}=[^\s\"'`;<>${}\\]{1,4096}"
+_COOKIES = re.compile(rf"{_COOKIE}(?:;[ ]?{_COOKIE}){{0,63}}", re.ASCII)
+_BEARER = re.compile(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
+
+
+def pairs(text: str) -> Iterator[Span]:
+    """Values whose name, beside them, says that they are secret."""
+    lowered = text.replace("İ", "i").lower()  # the one letter whose lower case is longer
+    places = sorted({at for stem in _STEMS if stem in lowered for at in positions(lowered, stem)})
+    done = 0
+    for at in places:
+        if at < done:
+            continue
+        done, span = _look(text, lowered, at)
+        if span is not None:
+            done = max(done, span[2])
+            yield span
+
+
+def _look(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
+    """The end of the key around `at`, and what it says about the text beside it."""
+    left = _LEFT.search(text, max(0, at - _LONGEST_KEY), at)
+    start = left.start() if left else at
+    chinese = _STEM_ZH.match(text, at)
+    end = chinese.end() if chinese else _RIGHT.match(text, at).end()  # type: ignore[union-attr]  # may be empty
+    if lowered.startswith(("auth", "cookie"), at):
+        found = _header(text, lowered[start:end], end)
+        if found is not None:
+            return end, found
+    if lowered.startswith("bearer", at) and (shown := _BEARER.match(text, end)):
+        real = looks_random(shown["value"]) and not stands_in(shown["value"])
+        return end, ("token", *shown.span("value")) if real else None
+    how = strength(text[at:end] if chinese else text[start:end])
+    return end, None if how is None else _named(text, start, end, how)
+
+
+def _header(text: str, name: str, at: int) -> Span | None:
+    between = _HEADER.match(text, at)
+    if between is None:
+        return None
+    if name.endswith("cookie"):
+        cookies = _COOKIES.match(text, between.end())
+        parts = cookies[0].replace(";", "=").split("=") if cookies else []
+        return ("cookie", *cookies.span()) if cookies and any(map(judge.is_cookie, parts[1::2])) else None
+    if not name.endswith("authorization"):
+        return None
+    scheme = _SCHEME.match(text, between.end())
+    if scheme and scheme[0].lower().startswith(("digest", "aws4")):
+        found = _LINE.match(text, scheme.end())
+        return ("authorization", *found.span()) if found and "=" in found[0] else None
+    found = _HEADER_VALUE.match(text, scheme.end() if scheme else between.end())
+    if found is None or stands_in(found[0]):
+        return None
+    real = looks_random(found[0]) or (scheme is not None and any(map(str.isdigit, found[0])))
+    return ("authorization", *found.span()) if real else None
+
+
+def _named(text: str, start: int, end: int, how: Strength) -> Span | None:
+    """The secret named by `text[start:end]`: behind a separator, said in a sentence, or right behind it."""
+    key = judge.Key(text, start, end, how)
+    separator = _ANNOTATED.match(text, end) or _SEPARATOR.match(text, end)
+    if separator is not None:
+        value = judge.assigned(key, separator.end(), separator[0])
+        if value is not None:
+            return key.kind, *value
+    chinese = _SAYS_ZH.match(text, end)
+    if chinese is not None:
+        assigns = _ASSIGNS_ZH.search(chinese[0]) is not None
+        if assigns or not text[start:end].isascii():
+            value = judge.said_zh(key, chinese.end(), assigns=assigns)
+            return None if value is None else (key.kind, *value)
+    english = _SAYS_EN.match(text, end)
+    if english is not None:
+        value = judge.said(key, english.end())
+        if value is not None:
+            return key.kind, *value
+    value = judge.beside(key) or judge.used_as(key)
+    return None if value is None else (key.kind, *value)
