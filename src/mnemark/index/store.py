@@ -198,9 +198,9 @@ class Index:
         found = {}
         with schema.translated(self.path):
             stored = schema.rows(self.connection, _FETCH, (msgspec.json.encode(list(passages)).decode(),))
-        for row in stored:
-            meta = msgspec.json.decode(row[-1]) if row[-1] != "{}" else {}
-            record = Record(*row[:-1], meta=meta)
+        for *columns, meta in stored:
+            values: list[Any] = [*columns, msgspec.json.decode(meta) if meta != "{}" else {}]
+            record = Record(*values)
             found[record.id] = record
         return found
 
