@@ -37,6 +37,12 @@ def out_json(value: Any, *, line: bool = False) -> None:
     _write(sys.stdout, data.decode() + "\n")
 
 
+def flush() -> None:
+    """Hand over what was printed, for those who read while we go on."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
 def say(text: str) -> None:
     """A line of talk."""
     _write(sys.stderr, text + "\n")

@@ -12,10 +12,13 @@ from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
+    from mnemark.interfaces.ledger import Entry
     from mnemark.memory.core import Memory
     from mnemark.types import Hit, Recall
 
 _SHOWN_PROBLEMS: Final = 10
+_SHOWN_WORDS: Final = 100
+"""Characters of an entry of the log."""
 _PIECES: Final = re.compile(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:[-_.'][^\W_]+)*")
 
 
@@ -119,14 +122,21 @@ def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> list[str]:
 
 def report(found: "SyncReport") -> None:
     """What a sync did, in one line, and the files it could not use."""
-    counts = [
-        f"{count:,} {name}"
-        for name in ("added", "changed", "moved", "removed")
-        if (count := getattr(found, name))
-    ]
+    counts = changes(found)
     done = f"{', '.join(counts)}; {found.passages:,} passages" if counts else "nothing changed"
     out(f"{found.files:,} files: {done} ({found.seconds:.1f} s)")
     problems(found.problems)
+
+
+def changes(found: "SyncReport") -> list[str]:
+    """How many files were added, changed, moved and removed, as words; what did not happen is left out."""
+    counted = {
+        "added": found.added,
+        "changed": found.changed,
+        "moved": found.moved,
+        "removed": found.removed,
+    }
+    return [f"{count:,} {name}" for name, count in counted.items() if count]
 
 
 def problems(found: Iterable[Problem]) -> None:
@@ -202,3 +212,13 @@ def _freshness(found: Status) -> str:
     if found.stale:
         return f"not usable as it is: {found.stale}"
     return f"{found.outdated:,} files to look at by the next sync" if found.outdated else "up to date"
+
+
+def entries(found: Sequence["Entry"]) -> None:
+    """What was written, one line each: when, where, who, and the first words."""
+    for entry in found:
+        words = " ".join(entry.text.split())
+        cut = words if len(words) <= _SHOWN_WORDS else f"{words[: _SHOWN_WORDS - 1]}…"
+        when = f"{entry.time:%Y-%m-%d %H:%M}"
+        parts = [style(when, DIM), style(safe(entry.ref), CYAN), safe(entry.who), safe(cut)]
+        out("  ".join(part for part in parts if part))

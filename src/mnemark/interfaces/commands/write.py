@@ -1,0 +1,113 @@
+"""Writing by hand, and what was written last: add, log."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mnemark.errors import BusyError, UsageError
+from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces.commands.find import read_text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    app.command()(add)
+    app.command()(log)
+
+
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='What to write down; "-" reads it from stdin.')],
+    *,
+    workspace_: options.Workspace = None,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="Record a turn of this session instead of a note.")
+    ] = None,
+    role: Annotated[
+        str | None, typer.Option(metavar="ROLE", help="Who said it, with --session.", show_default="user")
+    ] = None,
+    scope: Annotated[
+        str | None,
+        typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME, projects/NAME."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Write a line into today's note, memory/YYYY-MM-DD.md, with the time of day."""
+    if role is not None and session is None:
+        raise UsageError("--role goes with --session; a note has no speaker")
+    words = read_text(text).strip()
+    if not words:
+        raise UsageError("there is nothing to write down: the text is empty")
+    root = workspace.locate(workspace_)
+    if session is not None:
+        written = _turn(root, words, session, role or "user", scope)
+    else:
+        written = _bullet(root, words, scope)
+    if json:
+        output.out_json(written)
+    else:
+        output.out(output.safe(written["ref"]))
+
+
+def _turn(root: Path, words: str, session: str, role: str, scope: str | None) -> dict[str, str]:
+    kind, _, name = (scope or "").partition("/")
+    if scope and (kind not in {"users", "agents"} or not name):
+        raise UsageError(f"--scope {scope!r}: a session belongs to users/NAME or agents/NAME")
+    owner = {"user": name} if kind == "users" else {"agent": name} if kind == "agents" else {}
+    with workspace.opened(root) as memory:
+        log = memory.session(session, **owner)
+        turn = log.add(role, words)
+        return {"ref": log.path, "id": turn.id, "time": turn.time.isoformat(), "text": words}
+
+
+def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
+    """Append to today's note; a note that did not exist begins with its date."""
+    from mnemark.files.config import load
+    from mnemark.files.edit import append_text
+    from mnemark.memory.core import scopes_of
+    from mnemark.memory.when import local_now
+
+    now = local_now(load(root).timezone)
+    if scope is not None and (scope == "*" or not scopes_of(scope)):
+        raise UsageError("--scope names one: users/NAME, agents/NAME or projects/NAME")
+    path = f"{scope}/memory/{now:%Y-%m-%d}.md" if scope else f"memory/{now:%Y-%m-%d}.md"
+    heading = "" if (root / path).exists() else f"# {now:%Y-%m-%d}\n\n"
+    bullet = f"- {now:%H:%M} " + words.replace("\n", "\n  ")
+    result = append_text(root, path, heading + bullet)
+    if result.status == "deferred":
+        raise BusyError(f"{path} is being saved by somebody; nothing was written, try again in a moment")
+    for problem in result.problems:
+        output.say(f"note: {output.safe(problem.path)}: {output.safe(problem.reason)}")
+    lines = result.content.count(b"\n")
+    first = lines - bullet.count("\n")
+    last = f"-L{lines}" if lines != first else ""
+    return {"ref": f"{path}#L{first}{last}", "time": now.isoformat(timespec="seconds"), "text": words}
+
+
+def log(
+    *,
+    workspace_: options.Workspace = None,
+    count: Annotated[int, typer.Option("-n", "--count", metavar="N", help="Entries at most.", min=1)] = 20,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session's turns.")] = None,
+    since: options.Since = None,
+    scope: options.Scope = None,
+    json: options.Json = False,
+) -> None:
+    """List what was written last: turns, daily notes and changes, newest at the end."""
+    from mnemark.files.config import load
+    from mnemark.interfaces import render
+    from mnemark.interfaces.ledger import Ledger
+    from mnemark.memory.core import scopes_of
+    from mnemark.memory.when import local_now, moment
+
+    root = workspace.locate(workspace_, any_folder=True)
+    config = load(root)
+    now = local_now(config.timezone)
+    ledger = Ledger(root, scopes=scopes_of(scope), zone=now.tzinfo, ignore=config.ignore)
+    found = ledger.latest(count, since=moment(since, "since", now), session=session)
+    if json:
+        output.out_json({"entries": found})
+    else:
+        render.entries(found)
+    if not found:
+        output.say("Nothing was written yet." if since is None else "Nothing was written since then.")

@@ -1,0 +1,147 @@
+"""What was written to a workspace, in the order of time: turns, lines of daily notes, journal changes."""
+
+import heapq
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, tzinfo
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from mnemark.errors import NotFoundError
+from mnemark.files import layout
+from mnemark.files.journal import Journal
+from mnemark.files.reading import read
+from mnemark.files.scan import Scan, scan
+from mnemark.files.sessions import SessionLog, session_id
+from mnemark.types import Origin, Problem
+
+_BULLET: Final = re.compile(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was written."""
+
+    time: datetime
+    kind: Literal["turn", "note", "change"]
+    ref: str
+    origin: Origin
+    who: str
+    """Role of the turn, or kind of the change; empty for notes."""
+    session: str = ""
+    text: str
+
+
+class Ledger:
+    """Reads the latest entries of some scopes of a workspace; None for all scopes.
+
+    Only as many files are opened as the entries asked for may come from.
+    """
+
+    def __init__(
+        self, root: Path, *, scopes: frozenset[str] | None, zone: tzinfo | None, ignore: tuple[str, ...] = ()
+    ) -> None:
+        self.root = root
+        self.scopes = scopes
+        self.zone = zone
+        self._found: Scan = scan(root, ignore=ignore)
+
+    def latest(self, count: int, *, since: datetime | None = None, session: str | None = None) -> list[Entry]:
+        """The last `count` entries, oldest first.
+
+        Raises:
+            NotFoundError: `session` is given and there is none of that id.
+        """
+        found = list(self._turns(count, session))
+        if session is None:
+            found += [*self._notes(count), *self._changes(count)]
+        recent = [entry for entry in found if since is None or self._zoned(entry.time) >= self._zoned(since)]
+        newest = heapq.nlargest(count, recent, key=lambda entry: (self._zoned(entry.time), entry.ref))
+        return newest[::-1]
+
+    def _zoned(self, moment: datetime) -> datetime:
+        return moment if moment.tzinfo is not None else moment.replace(tzinfo=self.zone)
+
+    def _seen(self, scope: str) -> bool:
+        return self.scopes is None or scope in self.scopes
+
+    def _turns(self, count: int, session: str | None) -> Iterator[Entry]:
+        logs = [entry for entry in self._found.entries if self._role(entry.path) == "session"]
+        if session is not None:
+            logs = [entry for entry in logs if self._session_of(entry.path) == session]
+            if not logs:
+                raise NotFoundError(f"there is no session {session!r}; `mnemark log` shows those there are")
+        for entry in heapq.nlargest(count, logs, key=lambda log: log.mtime_ns):
+            log = SessionLog.at(self.root, entry.path)
+            for turn in log.last(count):
+                yield Entry(
+                    time=turn.time,
+                    kind="turn",
+                    ref=entry.path,
+                    origin=turn.origin,
+                    who=turn.role,
+                    session=log.id,
+                    text=turn.content,
+                )
+
+    def _session_of(self, path: str) -> str:
+        return session_id(self.root / path) or Path(path).stem
+
+    def _role(self, path: str) -> str:
+        place = layout.place(path)
+        return place.role if place is not None and self._seen(place.scope) else ""
+
+    def _notes(self, count: int) -> Iterator[Entry]:
+        daily = [entry for entry in self._found.entries if self._role(entry.path) == "daily"]
+        for entry in heapq.nlargest(count, daily, key=lambda note: (_day(note.path), note.path)):
+            found = read(self.root, entry.path, entry)
+            if not isinstance(found, Problem):
+                yield from self._note(entry.path, found.text)
+
+    def _note(self, path: str, text: str) -> Iterator[Entry]:
+        """A timed bullet each; a note without any is one entry, at the start of its day."""
+        day = _day(path)
+        timed = 0
+        lines = text.splitlines()
+        for number, line in enumerate(lines, 1):
+            match = _BULLET.match(line)
+            if match is None or int(match["hour"]) > 23:
+                continue
+            timed += 1
+            moment = datetime.combine(day, time(int(match["hour"]), int(match["minute"])), self.zone)
+            yield self._line(path, number, moment, match["text"].strip())
+        if not timed:
+            number = next((n for n, line in enumerate(lines, 1) if line.strip(" #\t-")), 1)
+            words = lines[number - 1].strip(" #\t-") if lines else ""
+            yield self._line(path, number, datetime.combine(day, time(), self.zone), words)
+
+    def _line(self, path: str, number: int, moment: datetime, words: str) -> Entry:
+        place = layout.place(path)
+        origin: Origin = place.origin if place is not None else "file"
+        return Entry(time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words)
+
+    def _changes(self, count: int) -> Iterator[Entry]:
+        for entry in Journal(self.root).read()[-count:]:
+            change = entry.change
+            if not self._seen(change.scope):
+                continue
+            yield Entry(
+                time=change.time or datetime.fromtimestamp(0, UTC),
+                kind="change",
+                ref=f"journal/{entry.file}#L{entry.line}",
+                origin=change.origin,
+                who=change.kind,
+                text=_words(change.payload),
+            )
+
+
+def _day(path: str) -> date:
+    place = layout.place(path)
+    return date.fromisoformat(place.dated) if place is not None and place.dated else date.min
+
+
+def _words(payload: object) -> str:
+    if isinstance(payload, str):
+        return payload
+    return "" if payload is None else msgspec.json.encode(payload).decode()
