@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from mnemark.files import jsonl
 from mnemark.files.sessions import SessionLog
+from mnemark.files.turns import decode_turn
 from mnemark.types import Problem, Turn
 
 _BLOCK: Final = 1 << 20
+_TAIL: Final = 1 << 13
 
 
 class Chunk(NamedTuple):
@@ -41,7 +44,11 @@ class LogReader:
         the log be read anew (the last chunk then has offset 0).
         """
         turns: list[tuple[int, Turn]] = []
+        before = self._id_before(offset) if offset else ""
         for placed in self._log.turns(offset, start_line=line + 1, problems=self._problems):
+            if placed.turn.id == before:  # an append that was repeated, the index has it already
+                continue
+            before = ""
             turns.append((placed.line, placed.turn))
             offset, line = placed.end, placed.line
             if len(turns) >= size and self._ends_line(offset):
@@ -49,6 +56,19 @@ class LogReader:
                 turns = []
         if turns:
             yield Chunk(turns, offset, line) if self._ends_line(offset) else Chunk(turns, 0, 0)
+
+    def _id_before(self, offset: int) -> str:
+        """The id of the turn whose line ends at `offset`."""
+        size, data = 0, b""
+        with self._path.open("rb") as file:
+            while b"\n" not in data.rstrip(b"\r\n") and size < offset:
+                size = min(offset, max(_TAIL, 4 * size))
+                file.seek(offset - size)
+                data = file.read(size)
+        last = data.rstrip(b"\r\n").rpartition(b"\n")[2]
+        record = jsonl.decode(last.strip())
+        turn = None if record is None else decode_turn(record, jsonl.Line(0, 0, last, 0))
+        return "" if turn is None else turn.id
 
     def _ends_line(self, offset: int) -> bool:
         with self._path.open("rb") as file:

@@ -49,7 +49,7 @@ class Memory:
         self.config = config
         self.readonly = readonly
         self.index = Index(root, readonly=readonly)
-        self.reader = Reader(self.index, limit=config.passage_tokens)
+        self.reader = Reader(self.index, limit=config.passage_tokens, ignore=config.ignore)
         self.vectors = Vectors(root, config, readonly=readonly, embedder=embedder)
         self._timed: Timed[Recall] = Timed()
         self._checked = Clock()

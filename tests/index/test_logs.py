@@ -1,0 +1,153 @@
+"""Session logs: read on from where the index left off, whatever was done to them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mnemark.index.store import Index
+from mnemark.index.sync import sync
+from mnemark.memory.core import Memory
+
+from faults.logical import LEXICAL, anew, answers, content
+
+
+def line(said: str, number: int) -> str:
+    record: dict[str, Any] = {"id": f"t{number}", "time": "2026-02-13T10:00:00+08:00", "role": "user"}
+    return json.dumps(record | {"content": said}) + "\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "w"
+    (folder / "sessions").mkdir(parents=True)
+    return folder
+
+
+def synced(root: Path) -> dict[str, Any]:
+    index = Index(root)
+    sync(index)
+    found = content(index)
+    index.close()
+    return found
+
+
+def from_nothing(root: Path, into: Path) -> dict[str, Any]:
+    index = anew(root, into)
+    found = content(index)
+    index.close()
+    return found
+
+
+STEPS = {
+    "a repeated append": [line("alpha", 1), line("alpha", 1), line("beta", 2)],
+    "a repeated long append": [line("alpha " * 9000, 1), line("alpha " * 9000, 1), line("beta", 2)],
+    "a last line without newline, then more": [
+        line("alpha", 1),
+        line("beta", 2)[:-1],
+        "\n" + line("gamma", 3),
+    ],
+    "a torn line that is closed": [line("alpha", 1), line("beta", 2)[:20], "\n", line("gamma", 3)],
+    "a broken line, then good ones": [
+        line("alpha", 1) + "no json\n",
+        line("beta", 2),
+        "[]\n",
+        line("gamma", 3),
+    ],
+    "an empty log, then a first turn": ["", line("alpha", 1)],
+    "a header first": ['{"session": "cli:main"}\n', line("alpha", 1)],
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS.keys())
+def test_a_log_synced_step_by_step_is_as_one_synced_whole(
+    root: Path, tmp_path: Path, steps: list[str]
+) -> None:
+    for step in steps:
+        with (root / "sessions/a.jsonl").open("a") as file:
+            file.write(step)
+        found = synced(root)
+    assert found == from_nothing(root, tmp_path / "anew")
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS.keys())
+def test_pending_turns_give_the_answer_that_comes_after_sync(root: Path, steps: list[str]) -> None:
+    """Each step is looked at before and after it is synced, through a reader that never syncs itself."""
+    (root / "MEMORY.md").write_text("# Memory\n\nalpha beta gamma delta\n")
+    (root / "sessions/zeta.jsonl").write_text(line("alpha delta", 90) + line("gamma", 91))
+    synced(root)
+    for step in steps:
+        with (root / "sessions/a.jsonl").open("a") as file:
+            file.write(step)
+        before = looked_at(root)
+        synced(root)
+        assert before == looked_at(root)
+
+
+def looked_at(root: Path) -> list[bytes]:
+    import msgspec
+
+    queries = ["alpha", "beta gamma", "delta"]
+    with Memory.open(root, config=LEXICAL, readonly=True) as memory:
+        return [msgspec.json.encode(memory.search(query, explain=True)) for query in queries]
+
+
+def test_a_truncated_log_is_not_answered_from(root: Path) -> None:
+    path = root / "sessions/a.jsonl"
+    path.write_text(line("alpha", 1) + line("beta", 2))
+    synced(root)
+    path.write_text(line("alpha", 1))
+    with Memory.open(root, config=LEXICAL, readonly=True) as memory:
+        assert not memory.search("beta").hits
+        assert memory.search("alpha").hits
+
+
+def test_pending_turns_of_new_scopes_and_ignored_logs(root: Path) -> None:
+    synced(root)
+    (root / "users/ann/sessions").mkdir(parents=True)
+    (root / "users/ann/sessions/a.jsonl").write_text(line("alpha", 1))
+    (root / "sessions/draft.jsonl").write_text(line("alpha", 2))
+    with Memory.open(root, config={**LEXICAL, "ignore": ("draft*",)}, readonly=True) as memory:
+        assert [hit.scope for hit in memory.search("alpha", scope="users/ann").hits] == ["users/ann"]
+        assert not memory.search("alpha", scope="users/bob").hits
+
+
+def test_more_than_a_megabyte_of_pending_text_says_that_it_is_not_complete(root: Path) -> None:
+    (root / "MEMORY.md").write_text("# Memory\n\nalpha\n")
+    synced(root)
+    (root / "sessions/a.jsonl").write_text("".join(line("beta " * 400, n) for n in range(600)))
+    with Memory.open(root, config=LEXICAL, readonly=True) as memory:
+        found = memory.search("alpha")
+        assert found.hits
+        assert not found.complete
+
+
+def test_a_log_of_many_lines_in_one_turn_fills_several_segments(root: Path, tmp_path: Path) -> None:
+    (root / "big.txt").write_text("".join(f"# h{n}\n\nword{n % 50} alpha\n\n" for n in range(70_000)))
+    found = synced(root)
+    assert found["counted"]
+    assert len(found["passages"]) > 0
+
+
+def test_an_unchanged_log_changes_nothing(root: Path) -> None:
+    (root / "sessions/a.jsonl").write_text(line("alpha", 1) + "no json\n")
+    (root / "memory").mkdir()
+    (root / "memory/binary.md").write_bytes(b"\0\1\2" * 100)
+    index = Index(root)
+    sync(index)
+    generation = "SELECT value FROM meta WHERE key = 'generation'"
+    before = index.connection.execute(generation).get
+    again = sync(index)
+    assert not again.touched
+    assert index.connection.execute(generation).get == before
+    assert {problem.path for problem in again.problems} == {"sessions/a.jsonl", "memory/binary.md"}
+    index.close()
+
+
+def test_answers_are_the_same_after_the_index_was_deleted(root: Path) -> None:
+    for number in range(40):  # more ties than candidates
+        (root / f"note{(number * 7) % 40}.md").write_text("alpha beta\n")
+        synced(root)
+    before = answers(root, ["alpha", "beta alpha"], k=20)
+    (root / ".mnemark/index.db").unlink()
+    assert answers(root, ["alpha", "beta alpha"], k=20) == before
