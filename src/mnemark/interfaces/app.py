@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError
-from mnemark.interfaces.commands import care, find, follow, write
+from mnemark.interfaces.commands import care, demo, find, follow, write
 from mnemark.interfaces.main import INTERRUPTED, abandon_stdout, debugging
 from mnemark.interfaces.output import error, out
 
@@ -60,5 +60,5 @@ def root(
         out(context.get_help())
 
 
-for module in (find, write, care, follow):
+for module in (find, write, care, follow, demo):
     module.register(app)

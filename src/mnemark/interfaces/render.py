@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mnemark.memory.core import Memory
     from mnemark.types import Hit, Recall
 
+DOUBTFUL: Final = 0.3
+"""Below this the answer is more likely not among the hits."""
 _SHOWN_PROBLEMS: Final = 10
 _SHOWN_WORDS: Final = 100
 """Characters of an entry of the log."""
@@ -28,13 +30,18 @@ def hits(found: "Recall", query: str, *, explain: bool = False) -> None:
     for number, hit in enumerate(found.hits, 1):
         if number > 1:
             out()
-        parts = [style(safe(hit.ref), CYAN), hit.date or "undated", safe(hit.title)]
+        parts = [style(safe(hit.ref), CYAN), _date(hit.date), safe(hit.title)]
         mark = style("looks like instructions", YELLOW) if hit.meta.get("suspect") else ""
         parts += [hit.scope, mark, style(f"{hit.score:.2f}", DIM)]
         out("  ".join(part for part in parts if part))
         out(f"    {emphasised(safe(hit.snippet), wanted)}")
         if explain:
             _why(hit)
+
+
+def _date(date: str | None) -> str:
+    """A day, or a day with hour and minute."""
+    return "undated" if date is None else date[:16].replace("T", " ")
 
 
 def _terms(query: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import DegradedError
-from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.types import Recall
@@ -51,8 +51,6 @@ def search(
     json: options.Json = False,
 ) -> None:
     """Find the passages that answer best. Works in any folder of Markdown; the index is made when missing."""
-    from mnemark.interfaces import render
-
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
     if workspace.is_empty(root):
@@ -163,6 +161,8 @@ def _talk(found: "Recall", *, quiet: bool) -> None:
     """Say what was missing, and of an empty answer whether it can be believed."""
     for reason in () if quiet else found.degraded:
         output.say(f"Note: {output.safe(reason)}")
+    if found.hits and found.believable < render.DOUBTFUL and not quiet:
+        output.say(f"Not sure: the answer may not be among these (believable {found.believable:.2f}).")
     if found.hits or found.mode == "none":
         return
     if found.complete:

@@ -1,0 +1,95 @@
+"""A first look: demo."""
+
+import shlex
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from mnemark.interfaces import options, output, render, workspace
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+    from mnemark.types import Recall
+
+_HITS: Final = 2
+_BLOCK_TOKENS: Final = 300
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to `app`."""
+    app.command()(demo)
+
+
+def demo(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FOLDER]", help="Where to put it; by default a temporary folder."),
+    ] = None,
+    *,
+    json: options.Json = False,
+) -> None:
+    """Index a bilingual sample workspace and ask it questions in English and Chinese."""
+    from mnemark import demo as sample
+
+    target = Path(tempfile.mkdtemp(prefix="mnemark-demo-")) if folder is None else folder
+    target = target.expanduser().absolute()
+    sample.copy(target)
+    with workspace.opened(target) as memory:
+        report, problem = workspace.synced(memory)
+        answers = [(query, *_asked(memory, query)) for query, _ in sample.QUESTIONS]
+        first = sample.QUESTIONS[0][0]
+        block = memory.recall(first, budget=_BLOCK_TOKENS, deadline=2.0, k=_HITS, now=sample.NOW)
+    if json:
+        found = [{"query": query, "seconds": seconds, "answer": answer} for query, answer, seconds in answers]
+        output.out_json({"workspace": str(target), "sync": report, "answers": found, "recall": block})
+        return
+    output.out(f"A sample workspace is in {output.safe(str(target))}")
+    render.report(report)
+    if problem:
+        output.say(f"Note: {output.safe(problem)}")
+    for query, answer, seconds in answers:
+        _show(query, answer, seconds)
+    output.out(f"\n{_title(f'What a prompt would get for “{first}”')}")
+    output.out(block.text)
+    _next_steps(target)
+
+
+def _asked(memory: "Memory", query: str) -> tuple["Recall", float]:
+    from mnemark import demo as sample
+
+    started = time.perf_counter()
+    answer = memory.search(query, k=_HITS, now=sample.NOW)
+    return answer, time.perf_counter() - started
+
+
+def _title(text: str) -> str:
+    return output.style(text, output.BOLD)
+
+
+def _show(query: str, answer: "Recall", seconds: float) -> None:
+    note = f"{seconds * 1000:.0f} ms · {answer.mode} · believable {answer.believable:.2f}"
+    output.out(f"\n{_title(query)}  {output.style(note, output.DIM)}")
+    if answer.believable < render.DOUBTFUL:
+        output.out("Not in this memory, as far as can be told.")
+    else:
+        render.hits(answer, query)
+
+
+def _next_steps(target: Path) -> None:
+    # `make demo` runs the command of an environment that is not on the path.
+    command = "mnemark" if shutil.which("mnemark") else shlex.quote(str(Path(sys.argv[0]).absolute()))
+    place = shlex.quote(str(target))
+    output.out(f"\n{_title('Try next')}\n  cd {place}")
+    for line in (
+        'mnemark search "部署失败" --explain',
+        'mnemark search "python version" --json',
+        'mnemark recall "when is the release?" --budget 300',
+        'mnemark add "The release is on Thursday" && mnemark search release',
+        "mnemark log -n 5 && mnemark status",
+    ):
+        output.out(f"  {line.replace('mnemark ', f'{command} ')}")
