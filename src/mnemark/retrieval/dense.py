@@ -42,6 +42,20 @@ class VectorRows:
             return self._rows
 
 
+def shared(scores: Floats, snapshot: Snapshot, neighbour: float) -> Floats:
+    """Cosines, with the neighbours' mixed in as their terms are: never negative, on the same scale."""
+    positive: Floats = np.maximum(scores, np.float32(0))
+    if not neighbour:
+        return positive
+    mixed = positive.copy()
+    for step in (1, 2):
+        together = snapshot.together(step)
+        mixed[step:] += np.float32(neighbour**step) * positive[:-step] * together
+        mixed[:-step] += np.float32(neighbour**step) * positive[step:] * together
+    mixed /= np.float32(1 + neighbour)
+    return mixed
+
+
 def score(snapshot: Snapshot, query: NDArray[np.float32], store: VectorStore, mapping: VectorRows) -> Dense:
     """Cosines of the question's vector with every passage; 0 where there is no vector."""
     rows = mapping.rows(snapshot, store)

@@ -31,8 +31,11 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the whole session's or note's score that is added to each of its passages."""
     short: float = 4.0
     """Passages of so few words hold little: the score is multiplied by 1 - exp(-words / short). 0: never."""
-    dense: float = 0.125
-    """Weight of the cosine beside the share of the attainable BM25; for "weighted" the dense share."""
+    dense: float = 0.1
+    """Weight of the cosine (neighbours' shared in, as for terms) beside the share of the attainable BM25;
+    for "weighted" the dense share."""
+    bridge: bool = True
+    """Whether terms that no text holds are looked up in the other language."""
     rrf: int = 60
     """Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
     time: float = 0.15
@@ -47,13 +50,13 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT: Final = Preset(name="default")
-_PLAIN: Final = Preset(name="", k1=1.2, neighbour=0, group=0, short=0, time=0)
+_PLAIN: Final = Preset(name="", k1=1.2, neighbour=0, group=0, short=0, time=0, bridge=False)
 """BM25 on each passage alone, as FTS5 has it."""
 PRESETS: Final[dict[str, Preset]] = {
     preset.name: preset
     for preset in (
         DEFAULT,
-        replace(DEFAULT, name="lexical", dense=0.0),
+        replace(DEFAULT, name="lexical", dense=0.0, bridge=False),
         replace(_PLAIN, name="bm25", dense=0.0),
         replace(_PLAIN, name="nanobot", fusion="rrf"),
         replace(_PLAIN, name="nanobot-weighted", fusion="weighted", dense=0.6),

@@ -14,6 +14,7 @@ from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.vectors import VectorStore
 from mnemark.retrieval import belief, dense, filters, fusion, lexical, rank
+from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, Preset
@@ -85,8 +86,13 @@ class _Search:
         preset = self.request.preset
         mask = self._visible()
         sizes = self._lengths(mask)
-        words = lexical.score(self.snapshot, self.query.terms, mask, sizes, preset)
+        terms = self.query.terms
+        if preset.bridge:
+            terms += bridge(terms, self.snapshot, mask)
+        words = lexical.score(self.snapshot, terms, mask, sizes, preset)
         meaning = self._dense(mask)
+        if meaning is not None:
+            meaning = dense.shared(meaning, self.snapshot, preset.neighbour) * sizes.substance
         in_time = self._in_time(mask)
         fused = fusion.fuse(words.scores, meaning, in_time, preset)
         fused = self._restrict(fused, mask)
