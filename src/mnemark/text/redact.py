@@ -132,7 +132,8 @@ def _merged(found: Iterable[Span], text: str) -> list[Span]:
     ranked = sorted((start, rank, end, kind) for rank, (kind, start, end) in enumerate(found) if start < end)
     spans: list[tuple[int, int, int, str]] = []
     for start, rank, end, kind in ranked:
-        if spans and start < spans[-1][2]:
+        joins = spans and start == spans[-1][2] and kind == spans[-1][3] == "custom"
+        if spans and (start < spans[-1][2] or joins):
             first, best, last, named = spans[-1]
             spans[-1] = (first, min(best, rank), max(last, end), named if best < rank else kind)
         else:

@@ -31,7 +31,7 @@ _TOKEN = re.compile(rf"[^{_STOPS};&,\\]{{1,{_HEAD}}}")
 _TOKEN_REST = re.compile(rf"[^{_STOPS};&,\\]*")
 _BLOCK = re.compile(r"[|>][+-]?[ ]*\n[ \t]+")
 _ASCII_RUN = re.compile(rf"[!-~]{{2,{_HEAD}}}")
-_TRAIL = ".,;:!?)]}\"'`"
+_TRAIL = ".,;:)]}\"'`"
 
 _LINE_START = re.compile(
     r"(?:\A|\n|\\n)[ \t>]{0,40}(?:[-*+][ ]{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
@@ -114,6 +114,8 @@ def assigned(key: Key, at: int, separator: str) -> Extent | None:
 
 def said(key: Key, at: int) -> Extent | None:
     """The value in "my password is X", or None."""
+    if key.name.lower() == "pass":
+        return None  # the verb
     quoted = _quoted(key.text, at)
     if quoted is not None:
         return quoted if _fits_quoted(key.strength, key.text[quoted[0] : quoted[1]]) else None
@@ -281,7 +283,8 @@ def _fits_quoted(strength: Strength, value: str) -> bool:
 def _fits_plain(value: str) -> bool:
     if stands_in(value):
         return False
-    return looks_random(value) or (len(value) >= 8 and classes(value) >= 3 and any(map(str.isdigit, value)))
+    mixed = len(value) >= 8 and classes(value) >= 3 and any(map(str.isdigit, value)) and not value.isupper()
+    return looks_random(value) or mixed
 
 
 def _fits_word(value: str) -> bool:

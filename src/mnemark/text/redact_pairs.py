@@ -15,13 +15,30 @@ _STEMS_ZH = (
     "密码", "密碼", "口令", "暗号", "密钥", "密鑰", "秘钥", "金钥", "金鑰", "令牌", "私钥", "私鑰", "权杖",
     "授权码", "授權碼", "提取码", "验证码", "驗證碼", "动态码", "校验码",
 )  # fmt: skip
-_STEMS = (
-    "pass", "pw", "psk", "secret", "token", "key", "auth", "credential", "bearer", "cookie", "jwt",
-    "sessionid", "sig", "pin", *_STEMS_ZH,
-)  # fmt: skip
+# Each ends its word, so that "keyboard" and "tokens" are passed over without a closer look.
+_STEMS_EN = (
+    ("pass", r"pass(?:w(?:or[dt]|d)|phrase|code|in|out)?(?![a-z])"),
+    ("pw", r"pwd?(?![a-z])"),
+    ("psk", r"psk(?![a-z])"),
+    ("secret", r"secrets?(?![a-z])"),
+    ("token", r"token(?![a-z])"),
+    ("key", r"key(?![a-z])"),
+    ("auth", r"auth(?:orization)?(?![a-z])"),
+    ("credential", r"credentials?(?![a-z])"),
+    ("bearer", r"bearer(?![a-z])"),
+    ("cookie", r"cookie(?![a-z])"),
+    ("jwt", r"jwt(?![a-z])"),
+    ("sessionid", r"sessionid(?![a-z])"),
+    ("sig", r"sig(?:nature)?(?![a-z])"),
+    ("pin", r"pin(?![a-z])"),
+)
+_STEMS = tuple((stem, re.compile(pattern)) for stem, pattern in _STEMS_EN)
 _LONGEST_KEY = 48
 
 _LEFT = re.compile(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
+_KEY_OF = re.compile(
+    r"\b(?:api|access|secret|private|encryption|master|account|auth|service|signing|session|license|密)[ ]\Z"
+)
 _RIGHT = re.compile(r"[A-Za-z0-9_-]{0,40}", re.ASCII)
 _STEM_ZH = re.compile("|".join(_STEMS_ZH))
 
@@ -45,6 +62,7 @@ _SAYS_ZH = re.compile(
     r"[ 　]{0,2}[：:=]?[ 　]{0,2}"
 )
 _ASSIGNS_ZH = re.compile(r"[是为為成叫：:=了]")
+_COPULA_ZH = re.compile(r"[是为為成叫了]")
 
 _HEADER = re.compile(r"""(?:\\?["'`])?[ ]{0,2}[:=,][ ]{0,2}(?:[bBfFrR]{1,2}(?=["']))?(?:\\?["'`])?""")
 _SCHEME = re.compile(
@@ -60,7 +78,10 @@ _BEARER = re.compile(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
 def pairs(text: str) -> Iterator[Span]:
     """Values whose name, beside them, says that they are secret."""
     lowered = text.replace("İ", "i").lower()  # the one letter whose lower case is longer
-    places = sorted({at for stem in _STEMS if stem in lowered for at in positions(lowered, stem)})
+    places = [found.start() for stem, ends in _STEMS if stem in lowered for found in ends.finditer(lowered)]
+    if not text.isascii():
+        places += (at for stem in _STEMS_ZH if stem in lowered for at in positions(lowered, stem))
+    places.sort()
     done = 0
     for at in places:
         if at < done:
@@ -85,6 +106,8 @@ def _look(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
         real = looks_random(shown["value"]) and not stands_in(shown["value"])
         return end, ("token", *shown.span("value")) if real else None
     how = strength(text[at:end] if chinese else text[start:end])
+    if how is None and lowered[start:end] == "key" and _KEY_OF.search(lowered, max(0, start - 16), start):
+        how = "plain"
     return end, None if how is None else _named(text, start, end, how)
 
 
@@ -119,8 +142,9 @@ def _named(text: str, start: int, end: int, how: Strength) -> Span | None:
             return key.kind, *value
     chinese = _SAYS_ZH.match(text, end)
     if chinese is not None:
-        assigns = _ASSIGNS_ZH.search(chinese[0]) is not None
-        if assigns or not text[start:end].isascii():
+        foreign = not text[start:end].isascii()
+        assigns = (_ASSIGNS_ZH if foreign else _COPULA_ZH).search(chinese[0]) is not None
+        if assigns or foreign:
             value = judge.said_zh(key, chinese.end(), assigns=assigns)
             return None if value is None else (key.kind, *value)
     english = _SAYS_EN.match(text, end)

@@ -1,18 +1,18 @@
 """Secrets known by their own shape: keys with a prefix, private key blocks, tokens, e-mail addresses.
 
-Each rule has a literal that must occur before its pattern is tried; looking for a literal costs next to
-nothing. Every pattern begins at the edge of a token and repeats one class at a time: linear in time.
+Each rule has literals, and its pattern is tried only where one of them stands; they are looked for only in
+the long words of a text, which are few. Patterns repeat one class at a time: linear in time.
 """
 
 import re
 from collections.abc import Iterator
 
-from mnemark.text.redact_base import BEGIN, Span
+from mnemark.text.redact_base import BEGIN, Span, positions
 
 _WORD = r"[A-Za-z0-9_-]"
 _ALNUM = r"[A-Za-z0-9]"
 
-# (literals, pattern); the kind of all of them is "key".
+# (literals, pattern that begins with one of them); the kind of all of them is "key".
 _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     # clouds
     (("AKIA", "ASIA", "ABIA", "ACCA"), r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?![A-Za-z0-9])"),
@@ -22,7 +22,7 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("1//0",), rf"1//0{_WORD}{{30,}}"),
     (("LTAI",), rf"LTAI{_ALNUM}{{12,}}"),
     (("AKID",), rf"AKID{_ALNUM}{{28,}}"),
-    (("ALTAK",), r"(?:bce-v3/)?ALTAK[A-Za-z0-9/-]{20,}"),
+    (("ALTAK",), r"ALTAK[A-Za-z0-9/-]{20,}"),
     (("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[0-9a-f]{32,}"),
     (("hvs.", "hvb."), rf"hv[sb]\.{_WORD}{{20,}}"),
     (("tskey-",), rf"tskey-{_WORD}{{16,}}"),
@@ -42,12 +42,11 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"),
      r"xox[a-eoprs][.-][A-Za-z0-9%+/_=.-]{10,}"),
     (("xapp-",), rf"xapp-\d-{_WORD}{{20,}}"),
-    (("/services/",), r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
-    (("/webhooks/",), rf"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}"),
-    (("/bot/v2/hook/",), r"(?:open\.)?(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}"),
-    ((":AA",), rf"\d{{8,10}}:AA{_WORD}{{30,}}"),
+    (("hooks.slack.com/",), r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    (("discord.com/", "discordapp.com/"), rf"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}"),
+    (("feishu.cn/", "larksuite.com/"), r"(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}"),
     # payment, mail and shops
-    (("_live_", "_test_"), rf"(?:sk|rk)_(?:live|test)_{_ALNUM}{{10,}}"),
+    (("sk_live_", "sk_test_", "rk_live_", "rk_test_"), rf"(?:sk|rk)_(?:live|test)_{_ALNUM}{{10,}}"),
     (("whsec_",), r"whsec_[A-Za-z0-9+/=]{20,}"),
     (("SG.",), rf"SG\.{_WORD}{{16,64}}\.{_WORD}{{16,}}"),
     (("sq0",), rf"sq0(?:atp|csp|idp)-{_WORD}{{20,}}"),
@@ -71,9 +70,14 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("glsa_",), r"glsa_\w{32,}"),
 )  # fmt: skip
 _KEY_RULES = tuple((literals, re.compile(BEGIN + pattern, re.ASCII)) for literals, pattern in _KEYS)
+_SHORTEST = 16  # of all shapes
 
 _JWT = re.compile(BEGIN + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*")
-_DISCORD = re.compile(r"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,}", re.ASCII)
+# Shapes without a prefix: from the sign in their middle, (before, sign and what follows).
+_AROUND = (
+    (":AA", re.compile(r"(?<![\w-])\d{8,10}\Z", re.ASCII), re.compile(rf":AA{_WORD}{{30,}}")),
+    (".", re.compile(r"(?<![\w.-])[MNO][\w-]{23,27}\Z", re.ASCII), re.compile(rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}")),
+)
 
 _PEM_EDGE = re.compile(r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _PEM_LONGEST = 32_768
@@ -81,28 +85,38 @@ _PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{16}")
 _PEM_LINE = re.compile(r"[ \t>|#*]*(?:[A-Za-z][A-Za-z-]{1,30}: .*|(?P<run>(?:[A-Za-z0-9+/=]|\\[nr])*))")
 _PEM_MOST_LINES = 400
 
-_EMAIL = re.compile(
-    r"(?<![\w.%+-])[\w.%+-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}"
-    r"(?![\w-])",
-    re.ASCII,
+_MAILBOX = re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}\Z", re.ASCII)
+_MAIL_HOST = re.compile(
+    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])", re.ASCII
 )
-_MACHINE_USERS = ("git@", "hg@", "svn@")  # an address of a repository, not of a person
+_LOGIN = re.compile(r"://[^\s/?#@]{0,256}:[^\s/?#@:]{0,64}\Z")
+_MACHINE_USERS = frozenset({"git", "hg", "svn"})  # an address of a repository, not of a person
 
 
 def key_shapes(text: str) -> Iterator[Span]:
     """Keys and tokens recognised by prefix or structure."""
+    long = " ".join([word for word in text.split() if len(word) >= _SHORTEST])
     for literals, pattern in _KEY_RULES:
         for literal in literals:
-            if literal in text:
-                yield from (("key", *found.span()) for found in pattern.finditer(text))
-                break
-    if "eyJ" in text:
-        yield from (("jwt", *found.span()) for found in _JWT.finditer(text))
-    yield from (
-        ("key", *found.span())
-        for found in _DISCORD.finditer(text)
-        if any(map(str.isdigit, found[0])) and any(map(str.isupper, found[0][1:]))
-    )
+            if literal in long:
+                yield from _beginning(text, literal, pattern, "key")
+    if "eyJ" in long:
+        yield from _beginning(text, "eyJ", _JWT, "jwt")
+    for sign, before, after in _AROUND:
+        for found in re.finditer(after, text) if sign in long else ():
+            left = before.search(text, max(0, found.start() - 28), found.start())
+            if left and any(map(str.isdigit, found[0])):
+                yield "key", left.start(), found.end()
+
+
+def _beginning(text: str, literal: str, pattern: re.Pattern[str], kind: str) -> Iterator[Span]:
+    """What of `pattern` begins with `literal`."""
+    at = text.find(literal)
+    while at >= 0:
+        found = pattern.match(text, at)
+        if found:
+            yield kind, at, found.end()
+        at = text.find(literal, found.end() if found else at + 1)
 
 
 def key_blocks(text: str) -> Iterator[Span]:
@@ -140,7 +154,11 @@ def _unclosed(text: str, at: int, limit: int) -> int:
 
 def emails(text: str) -> Iterator[Span]:
     """E-mail addresses."""
-    if "@" in text:
-        for found in _EMAIL.finditer(text):
-            if not found[0].startswith(_MACHINE_USERS):
-                yield "email", *found.span()
+    for at in positions(text, "@"):
+        host = _MAIL_HOST.match(text, at)
+        name = _MAILBOX.search(text, max(0, at - 65), at) if host else None
+        if host is None or name is None or name[0] in _MACHINE_USERS:
+            continue
+        # The end of a password in a URL is no mailbox.
+        if not _LOGIN.search(text, max(0, at - 320), at):
+            yield "email", name.start(), host.end()

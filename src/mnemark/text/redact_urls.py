@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from mnemark.text.redact_base import MARK, Span
+from mnemark.text.redact_base import MARK, Span, positions
 from mnemark.text.redact_values import looks_chosen, looks_random, stands_in
 
 _LOGIN = re.compile(r"://(?P<user>[^\s/?#\"'`<>@:]{0,256})(?::(?P<word>[^\s/?#\"'`<>]{1,256}))?@(?=[\w\[{$.-])")
@@ -14,30 +14,31 @@ _QUERY = re.compile(
 )
 _CHOSEN_NAMES = frozenset({"pass", "pwd", "auth"})
 
-_QUOTED_WORD = r"(?P<q{n}>[\"']?)(?P<value{n}>[^\s\"'`<>|;]{{3,128}})(?P=q{n})"
+_WORD = r"(?P<quote>[\"']?)(?P<value>[^\s\"'`<>|;]{3,128})(?P=quote)"
 _GAP = r"[^\n|;&]{0,160}?[ ]"
 
 
-def _word(number: int) -> str:
-    return _QUOTED_WORD.format(n=number)
-
-
-_COMMANDS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = tuple(
-    (literals, re.compile(pattern))
-    for literals, pattern in (
-        (("curl", "wget", "http"), rf"\b(?:curl|wget|https?)\b{_GAP}(?:-u|--user|-a|--auth)[ =]?[\"']?[\w.@-]{{1,64}}:{_word(0)}"),
-        (("mysql", "mariadb"), rf"\b(?:mysql|mariadb)\w*\b{_GAP}-p{_word(0)}"),
-        (("sshpass",), rf"\bsshpass[ ]+-p[ ]*{_word(0)}"),
-        (("redis-cli",), rf"\bredis-cli\b{_GAP}-a[ ]+{_word(0)}"),
-        (("login",), rf"\blogin\b{_GAP}-p[ ]+{_word(0)}"),
-        (("openssl", "pass:"), rf"\bpass:{_word(0)}"),
-        (("openssl",), rf"\bopenssl[ ]+enc\b{_GAP}-k[ ]+{_word(0)}"),
-        (("zip", "7z"), rf"\bzip\b{_GAP}-P[ ]+{_word(0)}|\b7z\b{_GAP}-p{_word(1)}"),
-        (("sudo -S",), rf"\becho[ ]+{_word(0)}[ ]*\|[ ]*sudo[ ]+-S\b"),
-        (("--password-stdin",), rf"\becho[ ]+{_word(0)}[ ]*\|[^\n|]{{0,160}}--password-stdin"),
-        (("auth=(",), rf"\bauth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_word(0)}"),
+# (what must occur, where the pattern begins, pattern)
+_COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (needed, first, re.compile(first.strip() + pattern))
+    for needed, first, pattern in (
+        (" -u", "curl ", rf"{_GAP}-u[ ]?[\"']?[\w.@-]{{1,64}}:{_WORD}"),
+        ("--user", "curl ", rf"{_GAP}--user[ =][\"']?[\w.@-]{{1,64}}:{_WORD}"),
+        (" -a", "http ", rf"{_GAP}-a[ ][\"']?[\w.@-]{{1,64}}:{_WORD}"),
+        (" -p", "mysql", rf"\w*{_GAP}-p{_WORD}"),
+        (" -p", "mariadb", rf"[\w-]*{_GAP}-p{_WORD}"),
+        (" -p", "sshpass", rf"[ ]+-p[ ]*{_WORD}"),
+        (" -a", "redis-cli", rf"{_GAP}-a[ ]+{_WORD}"),
+        (" -p", "login ", rf"{_GAP}-p[ ]+{_WORD}"),
+        ("openssl", "pass:", _WORD),
+        (" -k", "openssl enc", rf"{_GAP}-k[ ]+{_WORD}"),
+        (" -P", "zip ", rf"{_GAP}-P[ ]+{_WORD}"),
+        (" -p", "7z ", rf"{_GAP}-p{_WORD}"),
+        ("sudo -S", "echo ", rf"[ ]+{_WORD}[ ]*\|[ ]*sudo[ ]+-S\b"),
+        ("--password-stdin", "echo ", rf"[ ]+{_WORD}[ ]*\|[^\n|]{{0,160}}--password-stdin"),
     )
 )  # fmt: skip
+_BASIC = re.compile(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
 
 
 def urls(text: str) -> Iterator[Span]:
@@ -58,12 +59,11 @@ def urls(text: str) -> Iterator[Span]:
 
 
 def commands(text: str) -> Iterator[Span]:
-    """Passwords given to well-known command line tools."""
-    for literals, pattern in _COMMANDS:
-        if not any(literal in text for literal in literals):
+    """Passwords given to well-known command line tools and calls."""
+    for needed, first, pattern in (*_COMMANDS, ("auth=(", "auth=(", _BASIC)):
+        if needed not in text:
             continue
-        for found in pattern.finditer(text):
-            for group in ("value0", "value1"):
-                value = found[group] if group in pattern.groupindex else None
-                if value is not None and not stands_in(value) and not MARK.match(value):
-                    yield "password", *found.span(group)
+        for at in positions(text, first):
+            found = pattern.match(text, at)
+            if found and not stands_in(found["value"]) and not MARK.match(found["value"]):
+                yield "password", *found.span("value")
