@@ -209,13 +209,16 @@ def status(found: Status) -> None:
     ]
     scopes = [f"{safe(name)} {count:,}" for name, count in found.scopes.items() if name]
     rows += [("scopes", ", ".join(scopes))] if scopes else []
-    rows += [("index", f"{found.bytes / 1e6:.1f} MB, {_freshness(found)}"), ("embedder", found.embedder)]
+    size = f"{found.bytes / 1e6:.1f} MB, " if found.bytes else ""
+    rows += [("index", size + _freshness(found)), ("embedder", found.embedder)]
     for line in table(rows):
         out(line)
     problems(found.problems)
 
 
 def _freshness(found: Status) -> str:
+    if not found.bytes:
+        return f"none yet; `mnemark sync` makes it from {found.outdated:,} files"
     if found.stale:
         return f"not usable as it is: {found.stale}"
     return f"{found.outdated:,} files to look at by the next sync" if found.outdated else "up to date"

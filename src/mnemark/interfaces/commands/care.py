@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mnemark.errors import ReadOnlyError
 from mnemark.interfaces import options, output, render, workspace
 
 
@@ -27,7 +28,12 @@ def init(
 
     root = folder.expanduser().absolute()
     old = old_layouts.detect(root)
-    made = layout.init(root)
+    try:
+        made = layout.init(root)
+    except OSError as error:
+        raise ReadOnlyError(
+            f"cannot make {root} a workspace: {error.strerror}; name another folder"
+        ) from error
     if json:
         output.out_json({"workspace": str(root), "created": made})
     else:

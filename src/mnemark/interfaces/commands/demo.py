@@ -81,8 +81,7 @@ def _show(query: str, answer: "Recall", seconds: float) -> None:
 
 
 def _next_steps(target: Path) -> None:
-    # `make demo` runs the command of an environment that is not on the path.
-    command = "mnemark" if shutil.which("mnemark") else shlex.quote(str(Path(sys.argv[0]).absolute()))
+    command = _command()
     place = shlex.quote(str(target))
     output.out(f"\n{_title('Try next')}\n  cd {place}")
     for line in (
@@ -93,3 +92,13 @@ def _next_steps(target: Path) -> None:
         "mnemark log -n 5 && mnemark status",
     ):
         output.out(f"  {line.replace('mnemark ', f'{command} ')}")
+
+
+def _command() -> str:
+    """How this program was called: `make demo` runs it from an environment that is not on the path."""
+    if shutil.which("mnemark"):
+        return "mnemark"
+    called = Path(sys.argv[0]).absolute()
+    if called.name.startswith("mnemark"):
+        return shlex.quote(str(called))
+    return f"{shlex.quote(sys.executable)} -m mnemark"

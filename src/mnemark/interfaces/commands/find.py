@@ -1,18 +1,21 @@
 """Asking: search, recall, read."""
 
+import os
+import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mnemark.errors import DegradedError
+from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.types import Recall
 
-_COLD_DEADLINE = 2.0
+_ESCAPED: Final = re.compile("[\udc80-\udcff]")
+_COLD_DEADLINE: Final = 2.0
 """Seconds. A process that has just started reads dictionaries and index first; the configuration's 150 ms
 are for one that is warm."""
 
@@ -44,7 +47,7 @@ def search(
     archived: Annotated[bool, typer.Option("--archived", help="Search the archive, too.")] = False,
     preset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Ranking: default, nanobot, nanocrab or openakita."),
+        typer.Option(metavar="NAME", help="Ranking: default, lexical, nanobot, nanocrab, openakita."),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say where each score comes from.")] = False,
     strict: options.Strict = False,
@@ -134,8 +137,13 @@ def read(
 def read_text(argument: str) -> str:
     """The argument, or all of stdin where it is "-"."""
     if argument != "-" or sys.stdin is None:
-        return argument
-    return sys.stdin.buffer.read().decode("utf-8", "replace")
+        # Where the locale is not UTF-8, what was typed arrives as escaped bytes.
+        text = os.fsencode(argument).decode("utf-8", "replace") if _ESCAPED.search(argument) else argument
+    else:
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if not text.strip():
+        raise UsageError("the text is empty; give some words")
+    return text
 
 
 def _nothing(root: Path) -> "Recall":

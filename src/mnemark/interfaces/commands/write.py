@@ -36,8 +36,6 @@ def add(
     if role is not None and session is None:
         raise UsageError("--role goes with --session; a note has no speaker")
     words = read_text(text).strip()
-    if not words:
-        raise UsageError("there is nothing to write down: the text is empty")
     root = workspace.locate(workspace_)
     if session is not None:
         written = _turn(root, words, session, role or "user", scope)
