@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     """What the n-th statement fails with."""
 
 
@@ -35,7 +35,7 @@ def at_statement(number: int, strike: Callable[[], None]) -> Iterator[list[int]]
 
 
 def fail() -> None:
-    raise Broken
+    raise BrokenError
 
 
 def die() -> None:

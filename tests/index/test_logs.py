@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from faults.logical import LEXICAL, anew, answers, content
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 from mnemark.memory.core import Memory
-
-from faults.logical import LEXICAL, anew, answers, content
 
 
 def line(said: str, number: int) -> str:

@@ -7,18 +7,17 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from faults.logical import anew, content
+from faults.statements import BrokenError, at_statement, die, fail, in_child, temporary_files
 from mnemark.index import batch, merge, schema
 from mnemark.index import sync as syncing
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
-
-from faults.logical import anew, content
-from faults.statements import Broken, at_statement, die, fail, in_child, temporary_files
 
 TESTS = Path(__file__).parent.parent
 fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -56,15 +55,15 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def root(tmp_path: Path, small_batches: None) -> Iterator[Path]:
-    """A workspace whose index is behind: beside it, as `.before`, what `.mnemark` holds, and what is right."""
+def root(tmp_path: Path, small_batches: None) -> Path:
+    """A workspace whose index is behind; what `.mnemark` held before lies beside it, as `before`."""
     folder = tmp_path / "w"
     folder.mkdir()
     fill(folder)
     run(folder)
     shutil.copytree(folder / ".mnemark", tmp_path / "before")
     change(folder)
-    yield folder
+    return folder
 
 
 def run(root: Path) -> None:
@@ -133,10 +132,10 @@ def test_failing_once_at_any_statement(root: Path, tmp_path: Path, step: int) ->
         with at_statement(number, fail):
             try:
                 index = Index(root)
-            except Broken:
+            except BrokenError:
                 continue
             try:
-                with pytest.raises(Broken):
+                with pytest.raises(BrokenError):
                     sync(index)
                 assert not index.connection.in_transaction
                 sync(index)  # the same open index goes on

@@ -10,12 +10,12 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from faults.logical import LEXICAL, anew, answers, content
 from mnemark.errors import MnemarkError
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 from mnemark.memory.core import Memory
-
-from faults.logical import LEXICAL, anew, answers, content
 
 NAMES = ("MEMORY.md", "memory/2026-02-13.md", "memory/facts/user.md", "notes/Plan.md", "notes/plan2.md",
          "notes/deep/a.txt", "users/ann/memory/2026-01-01.md", "users/bob/MEMORY.md", "memory/archive/old.md",
@@ -235,7 +235,7 @@ class Folder(RuleBasedStateMachine):
         self.builds += 1
         index = Index(self.root)
         try:
-            before = self.pending()
+            self.pending()
             sync(index)
             fresh = anew(self.root, self.base / f"anew{self.builds}")
             try:
@@ -249,7 +249,6 @@ class Folder(RuleBasedStateMachine):
             index.close()
         expected = answers(self.base / f"anew{self.builds}", QUERIES, scope="*", archived=True)
         assert answers(self.root, QUERIES, scope="*", archived=True) == expected
-        del before
         shutil.rmtree(self.base / f"anew{self.builds}")
 
     def pending(self) -> None:
