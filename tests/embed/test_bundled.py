@@ -69,6 +69,17 @@ def test_same_bytes_whatever_stands_beside() -> None:
     assert together.tobytes() == alone.tobytes()
 
 
+def test_rarity_in_the_corpus_weighs_the_words_of_a_question() -> None:
+    question = "Caroline 的咖啡"
+    np.testing.assert_allclose(
+        EMBEDDER.query_weighted(question, lambda word: 2.5), EMBEDDER.query(question), atol=1e-5
+    )
+    without_name = EMBEDDER.query_weighted(question, lambda word: 0.0 if word == "caroline" else 1.0)
+    np.testing.assert_array_equal(without_name, EMBEDDER.query("咖啡"))
+    assert not EMBEDDER.query_weighted(question, lambda word: -1.0).any()
+    assert not EMBEDDER.query_weighted("3.12", lambda word: 1.0).any()
+
+
 def test_two_threads_may_load_and_encode() -> None:
     embedder = BundledEmbedder()
     found: list[bytes] = []

@@ -6,7 +6,7 @@ vector depends on the text alone and never changes with the corpus. The table is
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,21 +84,22 @@ class BundledEmbedder:
         vector: NDArray[np.float32] = out[0]
         return vector
 
+    def query_weighted(self, text: str, idf: Callable[[str], float]) -> NDArray[np.float32]:
+        """Vector of a question whose words weigh as their rarity in the corpus says: float32 (dimension,).
+
+        `idf` is asked for single words as they stand in the text, but folded (lower case, simplified
+        Chinese; not stemmed), and answers 0 or more; each word's weight is multiplied by its square root.
+        A word that stands in every text, such as a speaker's name, then no longer covers the rest.
+        """
+        table = self._table()
+        out = np.zeros((1, self.dimension), np.float32)
+        _sum(table, [table.rows.scaled_counts(text, lambda word: max(idf(word), 0.0) ** 0.5)], out)
+        vector: NDArray[np.float32] = out[0]
+        return vector
+
     def _embed(self, texts: Sequence[str], out: NDArray[np.float32]) -> None:
         table = self._table()
-        counts = table.rows.counts(texts)
-        filled = [number for number, found in enumerate(counts) if found]
-        if not filled:
-            return
-        rows = np.array([row for number in filled for row in counts[number]])
-        weights = np.array([weight for number in filled for weight in counts[number].values()], np.float32)
-        starts = np.cumsum([0, *(len(counts[number]) for number in filled[:-1])])
-        used, place = np.unique(rows, return_inverse=True)
-        values = _HALVES[table.codes[used]].reshape(len(used), -1)
-        values *= table.scales[used].astype(np.float32)[:, None]
-        sums = np.add.reduceat(values[place] * weights[:, None], starts, axis=0)
-        lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]
-        out[filled] = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+        _sum(table, table.rows.counts(texts), out)
 
     def _table(self) -> _Table:
         # The lock is taken every time, which costs nothing beside the work: two threads load once.
@@ -106,6 +107,22 @@ class BundledEmbedder:
             if self._loaded is None:
                 self._loaded = _load(self._path)
             return self._loaded
+
+
+def _sum(table: _Table, counts: Sequence[Mapping[int, float]], out: NDArray[np.float32]) -> None:
+    """Unit sums of the weighted rows of each text, into `out`; texts without rows are left as they are."""
+    filled = [number for number, found in enumerate(counts) if found]
+    if not filled:
+        return
+    rows = np.array([row for number in filled for row in counts[number]])
+    weights = np.array([weight for number in filled for weight in counts[number].values()], np.float32)
+    starts = np.cumsum([0, *(len(counts[number]) for number in filled[:-1])])
+    used, place = np.unique(rows, return_inverse=True)
+    values = _HALVES[table.codes[used]].reshape(len(used), -1)
+    values *= table.scales[used].astype(np.float32)[:, None]
+    sums = np.add.reduceat(values[place] * weights[:, None], starts, axis=0)
+    lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]
+    out[filled] = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
 
 
 def _load(path: Path) -> _Table:

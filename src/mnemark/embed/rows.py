@@ -62,6 +62,16 @@ class WordRows:
             out.append(counts)
         return out
 
+    def scaled_counts(self, text: str, scale: Callable[[str], float]) -> dict[int, float]:
+        """Like `counts` of one text, each word's weight times `scale(word)`."""
+        counts: dict[int, float] = {}
+        for token in self._tokens([text])[0]:
+            found = self._resolve(token)
+            factor = scale(token) if found else 0.0
+            for row, weight in found:
+                counts[row] = counts.get(row, 0.0) + weight * factor
+        return counts
+
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
         """Words of each text. All Chinese runs are cut in one call, because each call has its price."""
         found = [_TOKENS.findall(normalize(text)) for text in texts]
