@@ -187,6 +187,10 @@ class Index:
         ranks[ids] = np.arange(len(ids))
         return ranks
 
+    def generation(self) -> int:
+        """Rises with every change."""
+        return int(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'generation'") or 0)
+
     def posting(self, segment: int, term: str) -> Posting | None:
         """One term's list in one segment."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"

@@ -31,6 +31,12 @@ from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
 FRESH_SECONDS: Final = 1.0
 """How long the files are taken to be as the last look found them; own writes count at once."""
+_REST: Final = 20.0
+"""Times a look at the files the pause after it lasts."""
+_QUICK: Final = 0.05
+"""A search waits for a look that takes up to this many seconds; a longer one is done behind its back."""
+_LONG: Final = 60.0
+"""After so many seconds without a look a search waits for one all the same."""
 _DENSE_SHARE: Final = 0.7
 """Part of a deadline after which an answer is made without the dense route."""
 _MOST_HITS: Final = 1_000
@@ -53,6 +59,7 @@ class Memory:
         self.vectors = Vectors(root, config, readonly=readonly, embedder=embedder)
         self._timed: Timed[Recall] = Timed()
         self._checked = Clock()
+        self._look = 0.0
         self._syncing = threading.Lock()
         self._behind = threading.Lock()
         self._sync_problem = ""
@@ -121,6 +128,7 @@ class Memory:
         with self._syncing:
             report = sync(self.index, ignore=ignore, limit=limit, wait=wait, progress=progress)
             self._checked.mark()
+            self._look = report.seconds if not report.touched else self._look
         if embed:
             self.vectors.embed(self.index)
         return report
@@ -181,7 +189,10 @@ class Memory:
             context=tuple(context),
             explain=explain,
         )
-        self.freshen()
+        if self._look > _QUICK and self._checked.passed() < _LONG:
+            self._freshen_behind()
+        else:
+            self.freshen()
         return Recall(**self._search(request)._asdict())
 
     def recall(
@@ -247,18 +258,17 @@ class Memory:
 
     def freshen(self) -> None:
         """Follow the files, unless that was done a moment ago or another process is at it."""
-        if self.readonly or self._checked.passed() < FRESH_SECONDS:
-            return
-        with contextlib.suppress(BusyError):
-            self.sync(wait=0.0)
+        if not self.readonly and self._due():
+            with contextlib.suppress(BusyError):
+                self.sync(wait=0.0)
+
+    def _due(self) -> bool:
+        """Whether to look at the files again: the longer a look takes, the less often."""
+        return self._checked.passed() >= max(FRESH_SECONDS, _REST * self._look)
 
     def _freshen_behind(self) -> None:
         """Follow the files in the background: a deadline does not wait for it."""
-        if (
-            self.readonly
-            or self._checked.passed() < FRESH_SECONDS
-            or not self._behind.acquire(blocking=False)
-        ):
+        if self.readonly or not self._due() or not self._behind.acquire(blocking=False):
             return
         threading.Thread(target=self._freshen_and_release, name="mnemark-sync", daemon=True).start()
 

@@ -33,6 +33,7 @@ class Vectors:
         self._mapping = VectorRows()
         self._problem = ""
         self._retry_at = 0.0
+        self._embedded = -1
 
     @property
     def wanted(self) -> bool:
@@ -81,15 +82,17 @@ class Vectors:
 
     def embed(self, index: Index, *, progress: Progress | None = None) -> str:
         """Embed what has no vector yet; returns the reason where that could not be done."""
-        if not self.wanted:
+        if not self.wanted or self._embedded == index.generation():
             return ""
         try:
+            generation = index.generation()
             embed_missing(index, self.embedder(), self.store(), progress=progress)
         except BusyError:
             return ""  # another process is embedding the same texts
         except (EmbedderUnavailable, ReadOnlyError) as error:
             return self.failed(error)
         self._problem = ""
+        self._embedded = generation
         return ""
 
     def failed(self, error: MnemarkError) -> str:
