@@ -2,71 +2,118 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
+
+import msgspec
 
 from mnemark.bench.data import Unit
+from mnemark.errors import UsageError
 from mnemark.memory.core import Memory
 from mnemark.types import Hit
 
+FORM: Final = "1"
+"""Raise it when units are stored in another way: kept workspaces are then made anew."""
 _NOTES: Final = frozenset({"note", "passage", "memory"})
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 
 class Stored:
-    """A scope of a set, stored in a workspace, and which unit a hit is."""
+    """A scope of a set, stored in a workspace, and which unit a hit is.
 
-    def __init__(self, root: Path, units: Sequence[Unit]) -> None:
+    Args:
+        root: the workspace.
+        units: of one scope.
+        paths: the unit of each note's file.
+    """
+
+    def __init__(self, root: Path, units: Sequence[Unit], paths: Mapping[str, str]) -> None:
         self.root = root
-        self._by_path: dict[str, str] = {}
-        self.session_of: dict[str, str] = {unit.id: unit.session_id for unit in units}
-        self.texts: dict[str, str] = {unit.id: unit.text for unit in units}
-        notes = [unit for unit in units if unit.kind in _NOTES]
-        for unit in notes:
-            self._note(unit)
-        self._sessions([unit for unit in units if unit.kind not in _NOTES])
+        self.session_of = {unit.id: unit.session_id for unit in units}
+        self._by_path = paths
+        self.path_of = {identifier: path for path, identifier in paths.items()}
+
+    @classmethod
+    def make(cls, root: Path, units: Sequence[Unit], *, names: bool = True) -> Self:
+        """Write the units, unless `root` holds them already from an earlier run.
+
+        Args:
+            root: the workspace, kept or new.
+            units: of one scope.
+            names: call notes by their titles; else by numbers, so that the name gives nothing away.
+
+        Raises:
+            UsageError: `root` holds something else.
+        """
+        digest = hashlib.blake2b(msgspec.json.encode([FORM, names, units]), digest_size=16).hexdigest()
+        done = root.with_name(f"{root.name}.json")
+        if done.is_file():
+            found = msgspec.json.decode(done.read_bytes())
+            if found["digest"] != digest:
+                raise UsageError(f"{root} was made from other data or in another way: delete {root.parent}")
+            return cls(root, units, found["paths"])
+        if root.exists() and any(root.iterdir()):
+            raise UsageError(f"{root} is not empty and not whole: delete {root.parent}")
+        paths = {_note_path(unit, names=names): unit for unit in units if unit.kind in _NOTES}
+        for path, unit in paths.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(unit.text, encoding="utf-8")
+        write_sessions(root, [unit for unit in units if unit.kind not in _NOTES])
+        by_path = {path: unit.id for path, unit in paths.items()}
+        done.write_bytes(msgspec.json.encode({"digest": digest, "paths": by_path}))
+        return cls(root, units, by_path)
 
     def unit_of(self, hit: Hit) -> str | None:
         """The unit a hit belongs to."""
         found = hit.meta.get("unit")
         return str(found) if found else self._by_path.get(hit.path)
 
-    def _note(self, unit: Unit) -> None:
-        """A dated memory goes into the day's notes, anything else into a note of its own."""
-        name = _UNSAFE.sub("-", unit.id).strip("-.")[:60]
-        tag = hashlib.blake2b(unit.id.encode(), digest_size=4).hexdigest()
-        folder = _UNSAFE.sub("-", unit.session_id.rsplit("/", 1)[-1])[:40]
-        path = f"notes/{folder}/{name.removesuffix('.md')}-{tag}.md"
-        if unit.kind == "memory" and unit.time:
-            path = f"memory/{unit.time[:10]}-{tag}.md"
-        elif unit.kind == "passage":
-            path = f"notes/{folder}/{tag}.md"
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(unit.text, encoding="utf-8")
-        self._by_path[path] = unit.id
+    def ranking(self, hits: Sequence[Hit]) -> list[str]:
+        """The units of the hits, best first, each once."""
+        return list(dict.fromkeys(unit for hit in hits if (unit := self.unit_of(hit))))
 
-    def _sessions(self, units: Sequence[Unit]) -> None:
-        with Memory.open(self.root, config={"embedder": "none"}) as memory:
-            sessions: dict[str, list[Unit]] = {}
-            for unit in units:
-                sessions.setdefault(unit.session_id, []).append(unit)
-            for session_id, members in sessions.items():
-                session = memory.session(session_id)
-                session.add_many(
-                    [
-                        session.turn(
-                            unit.role or "user",
-                            unit.text,
-                            time=_time(unit.time),
-                            origin="owner",
-                            meta={"unit": unit.id},
-                        )
-                        for unit in members
-                    ]
-                )
+    def sessions(self, ranking: Sequence[str]) -> list[str]:
+        """The sessions of ranked units, each at the place of its best unit."""
+        return list(dict.fromkeys(self.session_of[unit] for unit in ranking))
+
+
+def _note_path(unit: Unit, *, names: bool) -> str:
+    """A dated memory goes into the day's notes, anything else into a note of its own."""
+    tag = hashlib.blake2b(unit.id.encode(), digest_size=4).hexdigest()
+    if unit.kind == "memory" and unit.time:
+        return f"memory/{unit.time[:10]}-{tag}.md"
+    if not names:
+        return f"notes/{tag}.md"
+    folder = _UNSAFE.sub("-", unit.session_id.rsplit("/", 1)[-1])[:40]
+    if unit.kind == "passage":
+        return f"notes/{folder}/{tag}.md"
+    name = _UNSAFE.sub("-", unit.id).strip("-.")[:60].removesuffix(".md")
+    return f"notes/{folder}/{name}-{tag}.md"
+
+
+def write_sessions(root: Path, units: Sequence[Unit]) -> None:
+    """Record units as the turns of their sessions."""
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        sessions: dict[str, list[Unit]] = {}
+        for unit in units:
+            sessions.setdefault(unit.session_id, []).append(unit)
+        for session_id, members in sessions.items():
+            session = memory.session(session_id)
+            session.add_many(
+                [
+                    session.turn(
+                        unit.role or "user",
+                        unit.text,
+                        time=_time(unit.time),
+                        origin="owner",
+                        meta={"unit": unit.id},
+                    )
+                    for unit in members
+                ]
+            )
 
 
 def _time(text: str | None) -> datetime:
