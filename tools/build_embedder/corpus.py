@@ -1,4 +1,4 @@
-"""Neutral text for the regression: sentences, and Chinese–English pairs, from unpacked documentation packages.
+"""Neutral text for the regression: sentences and Chinese–English pairs from documentation packages.
 
 `--corpus DIR` holds one folder per package, as `dpkg-deb -x` makes them. Only statistics of the words go
 into the product (one vector per word), never a sentence.

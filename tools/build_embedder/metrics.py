@@ -22,7 +22,8 @@ class Figures(NamedTuple):
 
 def fuse(share: NDArray[np.float32], cosine: NDArray[np.float32], weight: float) -> NDArray[np.float32]:
     """The absolute fusion: `(1-w) * 2 * share of the attainable BM25 + w * max(0, cosine)`."""
-    return np.float32(1 - weight) * 2 * share + np.float32(weight) * np.maximum(cosine, 0)
+    fused = np.float32(2 * (1 - weight)) * share + np.float32(weight) * np.maximum(cosine, 0)
+    return fused.astype(np.float32)
 
 
 def recalls(scope: Scope, question: int, scores: NDArray[np.float32]) -> tuple[float, float, float]:
@@ -34,7 +35,7 @@ def recalls(scope: Scope, question: int, scores: NDArray[np.float32]) -> tuple[f
     ranked: dict[str, None] = {}
     for row in order.tolist():
         ranked.setdefault(scope.sessions[row])
-        if len(ranked) == 5:  # noqa: PLR2004 - sessions at 5
+        if len(ranked) == 5:
             break
     return (
         len(gold.intersection(top[:5])) / len(gold),

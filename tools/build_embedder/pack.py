@@ -32,7 +32,8 @@ def quantise(rows: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.f
         codes[better] = found[better]
         steps[better] = fit[better]
     shifted = (codes + 8).astype(np.uint8)
-    return shifted[:, ::2] | shifted[:, 1::2] << 4, steps
+    packed = shifted[:, ::2] | np.left_shift(shifted[:, 1::2], 4)
+    return packed.astype(np.uint8), steps
 
 
 def write_table(

@@ -103,9 +103,7 @@ def basic_words(text: str) -> list[str]:
         category = unicodedata.category(char)
         if category in {"Mn", "Cc", "Cf"} and not char.isspace():
             continue
-        if category.startswith("P") or (category.startswith("S") and ord(char) < 128):  # noqa: PLR2004 - ASCII
-            out.append(f" {char} ")
-        elif _ideograph(char):
+        if category.startswith("P") or (category.startswith("S") and ord(char) < 128) or _ideograph(char):
             out.append(f" {char} ")
         else:
             out.append(char)
@@ -189,7 +187,8 @@ class Teacher:
         mixed = nn.scaled_dot_product_attention(heads("query"), heads("key"), heads("value"), attn_mask=gate)
         flat = mixed.transpose(1, 2).reshape(batch, length, WIDTH)
         states = self._norm(
-            states + self._linear(flat, f"{name}attention.output.dense."), f"{name}attention.output.LayerNorm."
+            states + self._linear(flat, f"{name}attention.output.dense."),
+            f"{name}attention.output.LayerNorm.",
         )
         inner = nn.gelu(self._linear(states, f"{name}intermediate.dense."))
         return self._norm(states + self._linear(inner, f"{name}output.dense."), f"{name}output.LayerNorm.")

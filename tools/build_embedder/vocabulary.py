@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 import numpy as np
+from cedict import Entry, interleaved
 from numpy.typing import NDArray
-
-from cedict import Entry
 from stopwords import CHINESE, ENGLISH
 
 WORD = re.compile(r"[a-z]+")
@@ -58,8 +57,8 @@ def jieba_frequencies() -> dict[str, int]:
 
 
 def word_senses(entries: Sequence[Entry]) -> list[str]:
-    """Senses of all readings of a word in order, each once."""
-    return list(dict.fromkeys(sense for entry in entries for sense in entry.senses))[:SENSES]
+    """The first senses of a word, of all its readings."""
+    return interleaved(entries)[:SENSES]
 
 
 def choose(
@@ -75,12 +74,14 @@ def choose(
     senses = {word: word_senses(found) for word, found in entries.items() if HAN.fullmatch(word)}
     senses = {word: found for word, found in senses.items() if found}
     ranked = [word for word in teacher_words if WORD.fullmatch(word)]
-    glosses = Counter(word for found in senses.values() for sense in found for word in WORD.findall(sense.lower()))
+    glosses = Counter(
+        word for found in senses.values() for sense in found for word in WORD.findall(sense.lower())
+    )
     texts = Counter(word for text in corpus for word in WORD.findall(text.lower()))
-    added = {word for word, count in glosses.items() if count >= 2} | {  # noqa: PLR2004 - as documented
-        word for word, count in texts.items() if count >= 8  # noqa: PLR2004 - as documented
+    added = {word for word, count in glosses.items() if count >= 2} | {
+        word for word, count in texts.items() if count >= 8
     }
-    english = sorted({*ranked, *(word for word in added if 2 <= len(word) <= 20)} - ENGLISH)  # noqa: PLR2004
+    english = sorted({*ranked, *(word for word in added if 2 <= len(word) <= 20)} - ENGLISH)
     pieces = sorted(word for word in teacher_words if PIECE.fullmatch(word))
     frequency = jieba_frequencies()
     order = sorted(senses.keys() - CHINESE, key=lambda word: (-frequency.get(word, 0), word))
@@ -100,12 +101,39 @@ def static_weights(probability: NDArray[np.float64]) -> NDArray[np.float32]:
     return weights
 
 
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of length 1; zero rows stay."""
+    out: NDArray[np.float32] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    return out
+
+
 def prior(vocabulary: Vocabulary, vectors: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Unit rows: an English word's own vector; the mean of a Chinese word's senses."""
+    """Rows before learning: the teacher's vector of the word, of length `static_weights`.
+
+    Of a Chinese word, the mean of its senses' vectors.
+    """
     rows = [vectors[word] for word in [*vocabulary.english, *vocabulary.pieces]]
     rows += [
         np.mean([vectors[sense] for sense in vocabulary.senses[word]], axis=0) for word in vocabulary.chinese
     ]
-    table = np.array(rows, np.float32)
-    unit: NDArray[np.float32] = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-9)
-    return unit
+    return unit(np.array(rows, np.float32)) * static_weights(vocabulary.probability)[:, None]
+
+
+def chinese_prior(
+    vocabulary: Vocabulary,
+    vectors: Mapping[str, NDArray[np.float32]],
+    bagged: Mapping[str, NDArray[np.float32]],
+) -> NDArray[np.float32]:
+    """Chinese rows once the English ones are learned, of length `static_weights`.
+
+    Half the mean of the senses' teacher vectors, half the mean of the sums of their learned words
+    (`bagged`, unit): the second speaks the language of the table that it will be compared with.
+    """
+    rows = []
+    for word in vocabulary.chinese:
+        senses = vocabulary.senses[word]
+        whole = np.mean([vectors[sense] for sense in senses], axis=0)
+        bag = np.mean([bagged[sense] for sense in senses], axis=0)
+        rows.append(whole / max(np.linalg.norm(whole), 1e-9) + bag / max(np.linalg.norm(bag), 1e-9))
+    weights = static_weights(vocabulary.probability)[-len(rows) :]
+    return unit(np.array(rows, np.float32)) * weights[:, None]
