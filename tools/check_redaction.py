@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mnemark.text.redact import DEFAULT, redact
+from mnemark.text.redact import redact
 
 SETS = Path(__file__).resolve().parent.parent / "tests" / "text"
 _SUFFIXES = {".py", ".md", ".txt", ".json", ".jsonl", ".toml", ".cfg", ".rst", ".yaml", ".yml"}
@@ -91,8 +91,8 @@ def _drawn(alphabet: str, size: int, dice: random.Random) -> str:
     return "".join(dice.choice(_ALPHABETS[alphabet]) for _ in range(size))
 
 
-def report_set(name: str, *, show: bool) -> None:
-    """Print the share of the set's cases that are taken out whole."""
+def report_set(name: str, *, show: bool) -> bool:
+    """Print the share of the set's cases that are taken out whole; whether it is 95 % or more."""
     cases = read_cases(name)
     lost = [case for case in cases if missed(case)]
     print(f"{name}: {len(cases) - len(lost)} of {len(cases)} = {1 - len(lost) / len(cases):.1%}")
@@ -101,6 +101,7 @@ def report_set(name: str, *, show: bool) -> None:
     print("  " + ", ".join(f"{form} {count - lost_forms[form]}/{count}" for form, count in forms.items()))
     for case in lost if show else ():
         print(f"  missed {case.form}: {case.text!r}\n      -> {redact(case.text).text!r}")
+    return len(lost) <= 0.05 * len(cases)
 
 
 def texts(folder: Path) -> Iterator[str]:
@@ -110,17 +111,17 @@ def texts(folder: Path) -> Iterator[str]:
             yield path.read_text("utf-8", errors="replace")
 
 
-def report_lines(folder: Path, *, show: int) -> None:
-    """Print the share of lines in which something is found, e-mail addresses apart."""
+def report_lines(folder: Path, *, show: int) -> bool:
+    """Print the share of lines with findings, e-mail addresses apart; whether it is 0.1 % or less."""
     lines = size = 0
     seconds = 0.0
     touched: Counter[str] = Counter()
     flagged = 0
     examples: list[str] = []
     for text in texts(folder):
-        begin = time.perf_counter()
+        begin = time.process_time()
         found = redact(text).findings
-        seconds += time.perf_counter() - begin
+        seconds += time.process_time() - begin
         lines += text.count("\n") + 1
         size += len(text.encode("utf-8", "replace"))
         rows: set[int] = set()
@@ -133,28 +134,33 @@ def report_lines(folder: Path, *, show: int) -> None:
                 examples.append(f"{kind:14} {text[start:end][:40]!r:45} {around!r}")
         flagged += len(rows)
     print(f"{folder}: {flagged} of {lines} lines = {flagged / max(1, lines):.4%}, e-mail {touched['email']}")
-    print(f"  {size / 1e6:.1f} MB in {seconds:.1f} s = {size / 1e6 / max(seconds, 1e-9):.1f} MB/s; {dict(touched)}")
+    print(
+        f"  {size / 1e6:.1f} MB in {seconds:.1f} s of CPU = {size / 1e6 / max(seconds, 1e-9):.1f} MB/s; {dict(touched)}"
+    )
     for example in random.Random(1).sample(examples, min(show, len(examples))):
         print("  ", example)
+    return flagged <= 0.001 * lines
 
 
 def main() -> int:
     """Run what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--set", choices=("open", "sealed"), action="append", default=[])
     parser.add_argument("--missed", action="store_true", help="print what of the sets was missed")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N of the findings in the folders")
+    parser.add_argument(
+        "--show", type=int, default=0, metavar="N", help="print N of the findings in the folders"
+    )
     options = parser.parse_args()
     folders = options.folders
     names = options.set
     if not folders and not names:
         names, folders = ["open", "sealed"], [Path(sysconfig.get_path("stdlib"))]
-    for name in names:
-        report_set(name, show=options.missed)
-    for folder in folders:
-        report_lines(folder, show=options.show)
-    return 0 if DEFAULT.emails else 1
+    reached = [report_set(name, show=options.missed) for name in names]
+    reached += [report_lines(folder, show=options.show) for folder in folders]
+    return 0 if all(reached) else 1
 
 
 if __name__ == "__main__":

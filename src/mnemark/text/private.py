@@ -35,9 +35,7 @@ _LEFTS = (
     ("escaped", "%", r"%(?:25){0,9}3c"),
 )
 _SLASH = r"(?P<close>[/／⁄∕]|&\#0{0,9}47;|&\#x0{0,9}2f;|\\u002f|%(?:25){0,9}2f)"
-_RIGHT = (
-    r"(?:>|[＞﹥]|&(?:amp;){0,9}(?:gt;?|\#0{0,9}62;?|\#x0{0,9}3e;?)|\\u003e|\\x3e|%(?:25){0,9}3e)"
-)
+_RIGHT = r"(?:>|[＞﹥]|&(?:amp;){0,9}(?:gt;?|\#0{0,9}62;?|\#x0{0,9}3e;?)|\\u003e|\\x3e|%(?:25){0,9}3e)"
 # Gaps and names share no character with what follows them, so nothing is tried twice: linear in time.
 _MARKS = tuple(
     (

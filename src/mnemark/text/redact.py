@@ -104,7 +104,7 @@ def redact(text: str, rules: Rules = DEFAULT) -> Redacted:
         pieces = _cut(pieces, spans, rules)
         current = "".join(piece.text for piece in pieces)
     else:
-        pieces = [_Piece(_mark("unsettled", text, rules), 0, len(text), "unsettled")]
+        pieces = [_Piece(mark("unsettled", text, rules), 0, len(text), "unsettled")]
         current = pieces[0].text
     if len(pieces) == 1 and pieces[0].kind is None:
         return Redacted(text)
@@ -144,12 +144,12 @@ def _merged(found: Iterable[Span], text: str) -> list[Span]:
 def _around_marks(spans: list[tuple[int, int, int, str]], text: str) -> Iterator[Span]:
     for start, _, end, kind in spans:
         at = start
-        for mark in MARK.finditer(text, max(0, start - 64), min(len(text), end + 64)):
-            if mark.end() <= at or mark.start() >= end:
+        for kept in MARK.finditer(text, max(0, start - 64), min(len(text), end + 64)):
+            if kept.end() <= at or kept.start() >= end:
                 continue
-            if at < mark.start():
-                yield kind, at, mark.start()
-            at = mark.end()
+            if at < kept.start():
+                yield kind, at, kept.start()
+            at = kept.end()
         if at < end:
             yield kind, at, end
 
@@ -166,8 +166,8 @@ def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules) -> list[_Piece]:
             kind, start, end = span[0], span[1] - offset, span[2] - offset
             if at < start:
                 result.append(_Piece(piece.text[at:start], piece.start + at, piece.start + start, None))
-            mark = _mark(kind, piece.text[start:end], rules)
-            result.append(_Piece(mark, piece.start + start, piece.start + end, kind))
+            put = mark(kind, piece.text[start:end], rules)
+            result.append(_Piece(put, piece.start + start, piece.start + end, kind))
             at = end
             span = next(left, None)
         if at == 0:
@@ -178,7 +178,8 @@ def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules) -> list[_Piece]:
     return result
 
 
-def _mark(kind: str, secret: str, rules: Rules) -> str:
+def mark(kind: str, secret: str, rules: Rules) -> str:
+    """What stands for `secret` in a redacted text."""
     if kind == "private":
         return PLACEHOLDER
     if not rules.salt:

@@ -4,24 +4,30 @@ import re
 from dataclasses import dataclass
 
 from mnemark.text.redact_base import MARK
+from mnemark.text.redact_names import Strength
 from mnemark.text.redact_values import (
-    Strength,
     classes,
     is_path,
     looks_chosen,
     looks_random,
     refers,
     stands_in,
+    stands_in_quoted,
 )
+from mnemark.text.redact_words import TELLS
 
 Extent = tuple[int, int]
+
+KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
+"""What the value of a name is called in its mark."""
 
 _HEAD = 256  # characters of an unquoted value that are judged; what follows without a gap belongs to it
 _LONGEST = 4096  # of a quoted value
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
 _QUOTED = {
-    mark: re.compile(rf"(?:[^{close}\\\n]|\\[^\n]){{1,{_LONGEST}}}(?={close})") for mark, close in _QUOTES.items()
+    mark: re.compile(rf"(?:[^{close}\\\n]|\\[^\n]){{1,{_LONGEST}}}(?={close})")
+    for mark, close in _QUOTES.items()
 }
 _ESCAPED = re.compile(rf"\\+[\"']([^\"'\\\n]{{1,{_LONGEST}}})(?=\\+[\"'])")
 _STOPS = r"\s\"'`，。；、！？（）“”「」『』<>"
@@ -34,7 +40,8 @@ _ASCII_RUN = re.compile(rf"[!-~]{{2,{_HEAD}}}")
 _TRAIL = ".,;:)]}\"'`"
 
 _LINE_START = re.compile(
-    r"(?:\A|\n|\\n)[ \t>]{0,40}(?:[-*+][ ]{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
+    r"(?:\A|\n|\\n)[ \t>]{0,40}(?:[-*+][ ]{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?"
+    r"(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
     r"(?:\$env:|[{(]?[\"'])?\Z"
 )
 _WINDOW = 80
@@ -42,10 +49,12 @@ _OWNED = re.compile(
     r"(?:\b(?:my|our|your|his|her|their|its)[ ]|我的?|你的|我们的?)(?:[\w-]{1,16}[ ]?){0,3}\Z", re.IGNORECASE
 )
 _USED = re.compile(
-    r"(?:use|used|using|have|set|chose)[ ](?P<value>\S{4,64})[ ]as[ ](?:my|our|the|a|his|her)[ ](?:\w{1,16}[ ]){0,2}\Z"
+    r"(?:use|used|using|have|set|chose)[ ](?P<value>\S{4,64})[ ]as[ ]"
+    r"(?:my|our|the|a|his|her)[ ](?:\w{1,16}[ ]){0,2}\Z"
 )
 _ENDS = re.compile(
-    r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z|\\n)|[,;.!，。；、！）]|[ ]+(?:and|but|for|on|from|so|please|ok)\b|[ ]*[一-龥]"
+    r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z|\\n)|[,;.!，。；、！）]|"
+    r"[ ]+(?:and|but|for|on|from|so|please|ok)\b|[ ]*[一-龥]"
 )
 _PHRASE = re.compile(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:#.*)?(?:\r?\n|\Z))")
 _DIGITS = re.compile(r"(?<![\w.-])\d{4,8}(?![\w-])(?!\.\d)")
@@ -53,16 +62,6 @@ _LABEL = re.compile(
     r"\b(?:password|passphrase|pass|secret|token|key|required|enter|please|your|the|is|are|must|for|invalid|"
     r"incorrect|wrong|not|cannot|should|with|use|used|this|that|missing|forgot|reset|change|confirm|at|of|or|to|a)\b",
     re.IGNORECASE,
-)
-# What a sentence says about a password without giving it.
-_TELLS = frozenset(
-    "required wrong incorrect invalid valid correct not never always still already too also only just stored "
-    "saved kept hashed encrypted protected safe secure weak strong long short needed missing empty blank lost "
-    "forgotten unknown unchanged changed reset expired expiring shown hidden visible printed sent given set "
-    "used rejected accepted case-sensitive plain-text plaintext being going about available read checked "
-    "compared generated provided specified optional mandatory there here where what when which that this "
-    "these those because more less very quite really in on at it he she they we you random rotated shared "
-    "different identical unique common leaked compromised exposed public visible cached passed returned".split()
 )
 
 
@@ -83,7 +82,7 @@ class Key:
     @property
     def kind(self) -> str:
         """What the value is called in the mark left behind."""
-        return {"strong": "password", "plain": "secret", "pin": "pin"}[self.strength]
+        return KINDS[self.strength]
 
     @property
     def before(self) -> str:
@@ -98,11 +97,8 @@ class Key:
 
 def assigned(key: Key, at: int, separator: str) -> Extent | None:
     """The value behind `=`, `:` and the like, or None if what stands there is no secret."""
-    quoted = _quoted(key.text, at)
-    if quoted is not None:
-        return quoted if _fits_quoted(key.strength, key.text[quoted[0] : quoted[1]]) else None
-    if key.strength == "pin":
-        return _digits(key.text, at)
+    if key.strength == "pin" or _quoted(key.text, at):
+        return _certain(key, at)
     block = _BLOCK.match(key.text, at)
     if block:
         at = block.end()
@@ -116,69 +112,74 @@ def said(key: Key, at: int) -> Extent | None:
     """The value in "my password is X", or None."""
     if key.name.lower() == "pass":
         return None  # the verb
-    quoted = _quoted(key.text, at)
-    if quoted is not None:
-        return quoted if _fits_quoted(key.strength, key.text[quoted[0] : quoted[1]]) else None
-    if key.strength == "pin":
-        return _digits(key.text, at)
+    if key.strength == "pin" or _quoted(key.text, at):
+        return _certain(key, at)
     found = _token(key.text, at)
-    if found is None:
-        return None
-    value = key.text[slice(*found)]
+    value = key.text[slice(*found)] if found else ""
     if key.strength == "plain":
-        return found if _fits_plain(value) else None
-    if looks_chosen(value) and not stands_in(value):
-        return found
-    owned = _OWNED.search(key.before) is not None
-    return found if owned and _fits_word(value) and _ENDS.match(key.text, found[1]) else None
+        fits = _fits_plain(value)
+    else:
+        fits = looks_chosen(value) and not stands_in(value)
+        if not fits and found and _OWNED.search(key.before):
+            fits = _fits_word(value) and _ENDS.match(key.text, found[1]) is not None
+    return found if fits else None
 
 
 def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
     """The value in "密码是 X" (`assigns`) and "密码 X", or None."""
     quoted = _quoted(key.text, at)
-    if quoted is not None:
-        return quoted if assigns and _fits_quoted(key.strength, key.text[quoted[0] : quoted[1]]) else None
-    if key.strength == "pin":
-        return _digits(key.text, at)
+    if key.strength == "pin" or quoted:
+        return _certain(key, at) if assigns or not quoted else None
     run = _ASCII_RUN.match(key.text, at)
-    if run is None:
+    if run is None or MARK.match(key.text, at):
         return None
     value = run[0].rstrip(_TRAIL)
     extent = (at, at + len(value))
-    if stands_in(value) or MARK.match(key.text, at):
-        return None
     if key.strength == "plain":
-        return extent if _fits_plain(value) else None
-    if looks_chosen(value) and any(map(str.isdigit, value)):
-        return extent
-    fits = assigns and len(value) >= 6 and _fits_word(value)
-    return extent if fits and _ENDS.match(key.text, extent[1]) else None
+        fits = _fits_plain(value)
+    elif looks_chosen(value) and any(map(str.isdigit, value)):
+        fits = not stands_in(value)
+    else:
+        fits = (
+            assigns and len(value) >= 6 and _fits_word(value) and _ENDS.match(key.text, extent[1]) is not None
+        )
+    return extent if fits else None
+
+
+def _certain(key: Key, at: int) -> Extent | None:
+    """A value whose extent is beyond doubt: digits, or between quotation marks."""
+    quoted = _quoted(key.text, at)
+    if quoted is not None:
+        return quoted if fits_quoted(key.strength, key.text[slice(*quoted)]) else None
+    return _digits(key.text, at)
 
 
 def beside(key: Key) -> Extent | None:
     """The value in "user ann password X" and `--password X`, or None."""
+    at = key.end + 1
+    verb = key.name.lower() == "pass"
     if not key.text.startswith(" ", key.end) or key.strength == "pin":
         return None
-    at = key.end + 1
-    option = key.before.endswith("--") and not key.before.endswith("---")
-    quoted = _quoted(key.text, at) if option or key.strength == "strong" else None
+    option = key.before.endswith("--") or key.name.startswith("--")
+    quoted = _quoted(key.text, at)
     if quoted is not None:
         value = key.text[slice(*quoted)]
-        fits = _fits_quoted(key.strength, value) and (option or looks_chosen(value) or " " in value)
-        return quoted if fits and key.name.lower() != "pass" else None
+        told = option or (key.strength == "strong" and not verb and (looks_chosen(value) or " " in value))
+        return quoted if told and fits_quoted(key.strength, value) else None
     found = _token(key.text, at)
-    if found is None:
-        return None
-    value = key.text[slice(*found)]
-    if stands_in(value) or is_path(value):
+    value = key.text[slice(*found)] if found else ""
+    if not value or stands_in(value) or is_path(value):
         return None
     if key.strength == "plain":
-        return found if looks_random(value) and len(value) >= 20 and value.isascii() else None
-    if option:
-        return found if _fits_word(value) or looks_chosen(value) else None
-    digits = sum(map(str.isdigit, value))
-    mixed = digits and digits < len(value) and len(value) >= 5 and value.isascii()
-    return found if key.name.lower() != "pass" and mixed and value[0] not in "(-" else None
+        fits = looks_random(value) and len(value) >= 20 and value.isascii()
+    elif option:
+        fits = _fits_word(value) or looks_chosen(value)
+    else:
+        digits = sum(map(str.isdigit, value))
+        fits = (
+            not verb and 0 < digits < len(value) and len(value) >= 5 and value.isascii() and value[0] != "-"
+        )
+    return found if fits else None
 
 
 def used_as(key: Key) -> Extent | None:
@@ -232,10 +233,10 @@ def _in_environment(key: Key, at: int) -> Extent | None:
     value = found[0].rstrip(",;)")
     if not value or stands_in(value) or is_path(value) or refers(value) or value != found[0].rstrip(";"):
         return None
-    random = _fits_plain(value) or (looks_chosen(value) and len(value) >= 8)
-    if not random and (key.strength == "plain" or not _fits_word(value)):
-        if key.strength == "plain" or not looks_chosen(value):
-            return None
+    machine_made = _fits_plain(value) or (looks_chosen(value) and len(value) >= 8)
+    chosen = key.strength == "strong" and (looks_chosen(value) or _fits_word(value))
+    if not machine_made and not chosen:
+        return None
     if len(found[0]) == _HEAD:
         return at, _ALL.match(key.text, at).end()  # type: ignore[union-attr]  # may be empty
     return at, at + len(value)
@@ -249,35 +250,33 @@ def _bare(key: Key, at: int, separator: str) -> Extent | None:
         if phrase and not _LABEL.search(phrase[0]):
             return phrase.span()
     found = _token(text, at)
-    if found is None:
-        return None
-    value = text[slice(*found)]
-    if stands_in(value) or is_path(value) or refers(value):
+    value = text[slice(*found)] if found else ""
+    if found is None or stands_in(value) or is_path(value) or refers(value):
         return None
     if key.strength == "plain":
-        return found if _fits_plain(value) and not _like_a_name(value) else None
-    if looks_chosen(value) and not _like_a_name(value):
-        return found
-    option = key.before.endswith("--")
-    plain_line = key.at_line_start() and (separator.strip() != "=" or "-" in value)
-    if (plain_line or option) and _fits_word(value) and value.islower() and _ENDS.match(text, found[1]):
-        return found
-    return None
+        fits = _fits_plain(value) and not _like_a_name(value)
+    elif looks_chosen(value) and not _like_a_name(value):
+        fits = True
+    else:
+        plain_line = key.at_line_start() and (separator.strip() != "=" or "-" in value)
+        alone = (plain_line or key.before.endswith("--")) and _ENDS.match(text, found[1]) is not None
+        fits = alone and _fits_word(value) and value.islower()
+    return found if fits else None
 
 
-def _fits_quoted(strength: Strength, value: str) -> bool:
+def fits_quoted(strength: Strength, value: str) -> bool:
+    """Whether a value between quotation marks is a secret, where the key says so with `strength`."""
     if strength == "pin":
         return _DIGITS.fullmatch(value) is not None
-    if stands_in(value) or is_path(value) or refers(value) or MARK.search(value):
+    if stands_in_quoted(value) or is_path(value) or refers(value) or MARK.search(value):
         return False
     if strength == "plain":
         return _fits_plain(value)
-    if any("一" <= char <= "鿿" for char in value):
-        return False
     if " " in value.strip():
         words = value.split()
         return len(words) <= 8 and not _LABEL.search(value) and value[-1] not in ".:?!…"
-    return len(value) >= 3 and value == value.strip() and value.lower() not in _TELLS
+    chinese = any("一" <= char <= "鿿" for char in value)
+    return len(value) >= 3 and value == value.strip() and value.lower() not in TELLS and not chinese
 
 
 def _fits_plain(value: str) -> bool:
@@ -289,7 +288,7 @@ def _fits_plain(value: str) -> bool:
 
 def _fits_word(value: str) -> bool:
     """A password made of letters only, where the manner leaves no doubt that one is given."""
-    return 4 <= len(value) <= 64 and value.isascii() and value.lower() not in _TELLS and not stands_in(value)
+    return 4 <= len(value) <= 64 and value.isascii() and value.lower() not in TELLS and not stands_in(value)
 
 
 def _like_a_name(value: str) -> bool:

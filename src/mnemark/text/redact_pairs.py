@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from mnemark.text import redact_judge as judge
 from mnemark.text.redact_base import Span, positions
-from mnemark.text.redact_values import Strength, looks_random, stands_in, strength
+from mnemark.text.redact_names import Strength, strength
+from mnemark.text.redact_values import looks_random, stands_in
 
 _STEMS_ZH = (
     "密码", "密碼", "口令", "暗号", "密钥", "密鑰", "秘钥", "金钥", "金鑰", "令牌", "私钥", "私鑰", "权杖",
@@ -33,6 +34,7 @@ _STEMS_EN = (
     ("pin", r"pin(?![a-z])"),
 )
 _STEMS = tuple((stem, re.compile(pattern)) for stem, pattern in _STEMS_EN)
+_SIGNS_ZH = "码碼令钥鑰牌杖号"  # each of the Chinese names ends in one
 _LONGEST_KEY = 48
 
 _LEFT = re.compile(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
@@ -66,7 +68,8 @@ _COPULA_ZH = re.compile(r"[是为為成叫了]")
 
 _HEADER = re.compile(r"""(?:\\?["'`])?[ ]{0,2}[:=,][ ]{0,2}(?:[bBfFrR]{1,2}(?=["']))?(?:\\?["'`])?""")
 _SCHEME = re.compile(
-    r"(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|OAuth|Key|Negotiate|Digest|AWS4-HMAC-SHA256)[ ]+", re.IGNORECASE
+    r"(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|OAuth|Key|Negotiate|Digest|AWS4-HMAC-SHA256)[ ]+",
+    re.IGNORECASE,
 )
 _HEADER_VALUE = re.compile(r"[^\s\"'`<>\\]{6,4096}")
 _LINE = re.compile(r"[^\n`]{6,4096}")
@@ -79,7 +82,7 @@ def pairs(text: str) -> Iterator[Span]:
     """Values whose name, beside them, says that they are secret."""
     lowered = text.replace("İ", "i").lower()  # the one letter whose lower case is longer
     places = [found.start() for stem, ends in _STEMS if stem in lowered for found in ends.finditer(lowered)]
-    if not text.isascii():
+    if not text.isascii() and any(sign in text for sign in _SIGNS_ZH):
         places += (at for stem in _STEMS_ZH if stem in lowered for at in positions(lowered, stem))
     places.sort()
     done = 0

@@ -5,6 +5,7 @@ the long words of a text, which are few. Patterns repeat one class at a time: li
 """
 
 import re
+import string
 from collections.abc import Iterator
 
 from mnemark.text.redact_base import BEGIN, Span, positions
@@ -32,7 +33,8 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     # git hosts and registries
     (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_\w{20,}"),
     (("github_pat_",), r"github_pat_\w{20,}"),
-    (("glpat-", "gldt-", "glrt-", "glptt-", "glft-", "glsoat-"), rf"gl(?:pat|dt|rt|ptt|ft|soat)-{_WORD}{{16,}}"),
+    (("glpat-", "gldt-", "glrt-", "glptt-", "glft-", "glsoat-"),
+     rf"gl(?:pat|dt|rt|ptt|ft|soat)-{_WORD}{{16,}}"),
     (("npm_",), rf"npm_{_ALNUM}{{30,}}"),
     (("pypi-",), rf"pypi-{_WORD}{{40,}}"),
     (("rubygems_",), r"rubygems_[0-9a-f]{40,}"),
@@ -43,8 +45,10 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
      r"xox[a-eoprs][.-][A-Za-z0-9%+/_=.-]{10,}"),
     (("xapp-",), rf"xapp-\d-{_WORD}{{20,}}"),
     (("hooks.slack.com/",), r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
-    (("discord.com/", "discordapp.com/"), rf"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}"),
-    (("feishu.cn/", "larksuite.com/"), r"(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}"),
+    (("discord.com/", "discordapp.com/"),
+     rf"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}"),
+    (("feishu.cn/", "larksuite.com/"),
+     r"(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}"),
     # payment, mail and shops
     (("sk_live_", "sk_test_", "rk_live_", "rk_test_"), rf"(?:sk|rk)_(?:live|test)_{_ALNUM}{{10,}}"),
     (("whsec_",), r"whsec_[A-Za-z0-9+/=]{20,}"),
@@ -52,7 +56,8 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("sq0",), rf"sq0(?:atp|csp|idp)-{_WORD}{{20,}}"),
     (("shpat_", "shpss_", "shpca_", "shppa_"), r"shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32,}"),
     # LLM providers and tools
-    (("sk-",), rf"sk-(?:(?:proj|svcacct|admin|ant|or|cp|kimi|lf|None)-{_WORD}{{20,}}|{_ALNUM}{{20,}}{_WORD}*)"),
+    (("sk-",),
+     rf"sk-(?:(?:proj|svcacct|admin|ant|or|cp|kimi|lf|None)-{_WORD}{{20,}}|{_ALNUM}{{20,}}{_WORD}*)"),
     (("hf_",), rf"hf_{_ALNUM}{{30,}}"),
     (("gsk_",), rf"gsk_{_ALNUM}{{40,}}"),
     (("xai-",), rf"xai-{_ALNUM}{{40,}}"),
@@ -71,12 +76,18 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
 )  # fmt: skip
 _KEY_RULES = tuple((literals, re.compile(BEGIN + pattern, re.ASCII)) for literals, pattern in _KEYS)
 _SHORTEST = 16  # of all shapes
+_RUN_SIGNS = frozenset(string.ascii_letters + string.digits + "_-")
+_RUN = re.compile(rf"{_WORD}{{{_SHORTEST},}}")
 
 _JWT = re.compile(BEGIN + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*")
 # Shapes without a prefix: from the sign in their middle, (before, sign and what follows).
 _AROUND = (
     (":AA", re.compile(r"(?<![\w-])\d{8,10}\Z", re.ASCII), re.compile(rf":AA{_WORD}{{30,}}")),
-    (".", re.compile(r"(?<![\w.-])[MNO][\w-]{23,27}\Z", re.ASCII), re.compile(rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}")),
+    (
+        ".",
+        re.compile(r"(?<![\w.-])[MNO][\w-]{23,27}\Z", re.ASCII),
+        re.compile(rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}"),
+    ),
 )
 
 _PEM_EDGE = re.compile(r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
@@ -96,14 +107,15 @@ _MACHINE_USERS = frozenset({"git", "hg", "svn"})  # an address of a repository, 
 def key_shapes(text: str) -> Iterator[Span]:
     """Keys and tokens recognised by prefix or structure."""
     long = " ".join([word for word in text.split() if len(word) >= _SHORTEST])
+    runs = " ".join(_RUN.findall(long))
     for literals, pattern in _KEY_RULES:
         for literal in literals:
-            if literal in long:
+            if literal in (runs if _RUN_SIGNS.issuperset(literal) else long):
                 yield from _beginning(text, literal, pattern, "key")
     if "eyJ" in long:
         yield from _beginning(text, "eyJ", _JWT, "jwt")
     for sign, before, after in _AROUND:
-        for found in re.finditer(after, text) if sign in long else ():
+        for found in after.finditer(text) if sign in long and after.search(long) else ():
             left = before.search(text, max(0, found.start() - 28), found.start())
             if left and any(map(str.isdigit, found[0])):
                 yield "key", left.start(), found.end()

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from mnemark.text.redact_base import MARK, Span, positions
 from mnemark.text.redact_values import looks_chosen, looks_random, stands_in
 
-_LOGIN = re.compile(r"://(?P<user>[^\s/?#\"'`<>@:]{0,256})(?::(?P<word>[^\s/?#\"'`<>]{1,256}))?@(?=[\w\[{$.-])")
+_LOGIN = re.compile(
+    r"://(?P<user>[^\s/?#\"'`<>@:]{0,256})(?::(?P<word>[^\s/?#\"'`<>]{1,256}))?@(?=[\w\[{$.-])"
+)
 _QUERY = re.compile(
     r"[?&#;](?:amp;)?(?P<name>key|sig|sign|signature|auth|code|ticket|session|sid|x-amz-signature|"
     r"x-amz-credential|x-goog-signature|x-oss-signature|pass|pwd)=(?P<value>[^\s&#\"'`<>;()]{3,2048})",

@@ -8,101 +8,43 @@ random is). Values that refer to a secret (`$API_KEY`, `getpass()`, `self.token`
 import math
 import re
 from collections import Counter
-from functools import lru_cache
-from typing import Literal
+from itertools import pairwise
 
-Strength = Literal["strong", "plain", "pin"]
+from mnemark.text.redact_names import strength
+from mnemark.text.redact_words import STAND_INS
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_STRONG = frozenset(
-    "password passwd passwort passphrase passcode pass pwd pw psk passin passout requirepass masterauth "
-    "密码 密碼 口令 暗号 授权码 授權碼 提取码".split()
-)
-_PLAIN = frozenset(
-    "secret secrets token bearer credential credentials apikey accesskey secretkey authkey appsecret "
-    "密钥 密鑰 秘钥 金钥 金鑰 令牌 私钥 私鑰 权杖 authorization auth authtoken apitoken jwt sig signature "
-    "csrftoken sessionid".split()
-)
-_PIN = frozenset("pin 验证码 驗證碼 动态码 校验码".split())
-_KEYS_OF = frozenset(
-    "api access secret private encryption master account auth service signing shared storage app deploy "
-    "session license subscription client admin fernet crypto aes des hmac webhook bot openai anthropic "
-    "provider llm embedding".split()
-)
-# The last word decides what a name names; these make it something about the secret.
-_ABOUT = frozenset(
-    "count counts counter length len limit limits type types name names id ids file files path dir url uri "
-    "endpoint field label input form reset policy hash hashed hasher strength expiry expires expiration "
-    "expired ttl age size max min budget usage used index idx list map set error errors required valid "
-    "verified provider class model env var variable prompt hint manager store rule rules created updated at "
-    "date time algorithm alg format pattern regex re string str position pos start end stream kind changed "
-    "enabled disabled info ring vault rotation scope scopes ref from".split()
-)
-_PUBLIC = frozenset("public publishable pub max min num total prompt completion input output cache".split())
-
-
-@lru_cache(maxsize=4096)
-def strength(name: str) -> Strength | None:
-    """How much a key's name says that its value is a secret; None if it does not."""
-    words = [word.lower() for word in _WORDS.findall(name)] or [name]
-    last = words[-1]
-    if last.isdigit() and len(words) > 1:
-        words.pop()
-        last = words[-1]
-    joined = "".join(words)
-    if not name.isascii():
-        return _strength_zh(name)
-    if last in _ABOUT and joined != "secretid":
-        return None
-    if last in _STRONG:
-        return "strong"
-    if any(word in _PUBLIC for word in words[:-1]) and last in ("token", "key"):
-        return None
-    if joined.endswith(("password", "passwd", "passphrase", "passcode")):
-        return "strong"
-    if last in _PLAIN or joined.endswith(("token", "secret", "apikey", "secretkey", "accesskey", "privatekey")):
-        return "plain"
-    if last == "key" and len(words) > 1 and words[-2] in _KEYS_OF:
-        return "plain"
-    return "pin" if last in _PIN else None
-
-
-def _strength_zh(name: str) -> Strength | None:
-    for words, found in ((_STRONG, "strong"), (_PLAIN, "plain"), (_PIN, "pin")):
-        if any(name.endswith(word) for word in words if not word.isascii()):
-            return found  # type: ignore[return-value]  # the literals above are the three strengths
-    return None
-
-
-_STAND_INS = frozenset(
-    "your my the a an this some any here example examples sample placeholder dummy fake test testing demo "
-    "todo tbd fixme changeme change me replace insert put enter fill value values key keys api secret "
-    "secrets token tokens password passwd pass pwd passphrase access auth client app user username login "
-    "account id foo bar baz qux abc redacted hidden masked removed omitted private none null nil nan true "
-    "false yes no on off undefined unset empty default string str text int integer float number bool "
-    "boolean bytes bytearray object dict list tuple any type optional required char varchar uuid ellipsis "
-    "env environ secretstr bearer basic digest xxx new old current same see above below with of in to from "
-    "hash hashed encrypted string's literal ascii utf8 generated random input output prompt stdin "
-    "credential credentials 您的 你的 密码 示例 密钥".split()
-)
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _REFERENCE = re.compile(
     r"\$|%[({A-Z]?[\w-]*[)}%sdr]|\{|<|\(|\)|\[|\.\.\.|…|\*{2,}|&[A-Za-z_]\w*$|@\w+$|!\w|#\{|`|\\?u?\{|://|\||!!|->"
 )
 _CALL = re.compile(r"[A-Za-z_][\w.:>-]*[(\[{]|.*[(\[]\)?$|.*\{\w*\}|.*\$\{|.*<[\w -]+>|.*%\(\w+\)s")
+_TEMPLATE = re.compile(
+    r"\$\{?\w+\}?$|\$\(|[^{}]{0,64}\{\{?[\w.: \"'\[\]-]*\}|<[^<>]*>$|[^%]{0,64}%(?:[sdr]$|\(\w+\)s)|#\{|\[redacted:|\[private"
+)
 _PATH = re.compile(r"(?:[A-Za-z_]\w*(?:\.|->|::))+[A-Za-z_]\w*$")
-_FILE = re.compile(r"~?\.{0,2}/(?:[\w.-]+/)*[\w.-]+$|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|txt|md|pem|key|crt|html?)$")
-_SAME = re.compile(r"(.)\1*$|(?:(.)(?:\2)*[-_. ]?)+$", re.DOTALL)
+_FILE = re.compile(
+    r"~?\.{0,2}/(?:[\w.-]+/)*[\w.-]+$|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|txt|md|pem|key|crt|html?)$"
+)
 
 
 def stands_in(value: str) -> bool:
     """Whether the value is no secret but a reference to one, a type, or a placeholder."""
-    if _REFERENCE.match(value) or _CALL.match(value) or _FILE.match(value):
+    return _REFERENCE.match(value) is not None or _CALL.match(value) is not None or is_blank(value)
+
+
+def stands_in_quoted(value: str) -> bool:
+    """As `stands_in`, for a value between quotation marks, where brackets are signs and not calls."""
+    return _TEMPLATE.match(value) is not None or is_blank(value)
+
+
+def is_blank(value: str) -> bool:
+    """Whether the value is a file, a mask (`xxxx`) or made of the words of placeholders alone."""
+    if _FILE.match(value):
         return True
     if set(value) <= set("xX*.-_•●?#…·=0 "):
         return True
     parts = _PARTS.findall(value.lower())
-    return all(part in _STAND_INS or part in ("1", "123", "0") or set(part) <= {"x"} for part in parts)
+    return all(part in STAND_INS or part in ("1", "123", "0") or set(part) <= {"x"} for part in parts)
 
 
 def is_path(value: str) -> bool:
@@ -149,7 +91,7 @@ def looks_random(value: str) -> bool:
 
 
 def _case_changes(value: str) -> int:
-    return sum(one.isupper() != two.isupper() for one, two in zip(value, value[1:], strict=False))
+    return sum(one.isupper() != two.isupper() for one, two in pairwise(value))
 
 
 def looks_chosen(value: str) -> bool:

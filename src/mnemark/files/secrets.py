@@ -1,0 +1,133 @@
+"""What redaction needs from the machine: secrets in the environment and in `.env`, and the salt.
+
+The salt keys the hashes in the marks. It lies in `.mnemark/`, readable by its owner only, and so never
+travels with the text: who finds a workspace's notes cannot test guessed passwords against their marks.
+Another machine has another salt, hence other hashes for the same secret; nothing depends on them.
+"""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from mnemark.errors import IntegrityError, ReadOnlyError
+from mnemark.files import layout, platform
+from mnemark.text.redact import DEFAULT, Rules
+from mnemark.text.redact_names import strength
+from mnemark.text.redact_values import is_path, looks_chosen, stands_in
+
+ENV_FILE = ".env"
+SALT_FILE = "salt"
+_SALT_BYTES = 32
+_SHORTEST = 8
+_LARGEST_FILE = 1 << 20
+
+_FOLDERS = frozenset({"PWD", "OLDPWD"})
+_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*=\s*(?P<value>.*)")
+_QUOTED = re.compile(r"""(?P<mark>["'`])(?P<value>(?:\\.|(?!(?P=mark)).)*)(?P=mark)""")
+_LOGIN = re.compile(r"[A-Za-z][\w+.-]*://[^\s/?#@:]*:(?P<password>[^\s/?#]+)@")
+_ADDRESS = re.compile(r"[A-Za-z]:[\\/]|\\\\|[./~]|[\w+.-]+://|[\w.-]+@[\w.-]+$|[\w-]+(?:\.[\w-]+)+$")
+
+
+def rules_for(root: Path, *, patterns: Iterable[str] = (), env: Mapping[str, str] | None = None) -> Rules:
+    """The rules of the workspace `root`: its salt, its patterns, and the values of the secrets around it.
+
+    `patterns` is `Config.redact`; `env` is the environment of the process unless given. Read are the `.env`
+    files of the workspace and of the current folder.
+
+    Raises:
+        UsageError: A pattern is unusable.
+        IntegrityError: The salt file is damaged.
+    """
+    values = secret_values(os.environ if env is None else env)
+    for folder in {root.resolve(), Path.cwd()}:
+        values |= secret_values(read_env_file(folder / ENV_FILE))
+    return DEFAULT.with_patterns(patterns).with_values(values).with_salt(salt(root))
+
+
+def secret_values(env: Mapping[str, str]) -> set[str]:
+    """Values of variables whose name says that they are secret, and passwords in URLs, in all spellings.
+
+    Left out is what would tear holes into ordinary text: values of fewer than 8 characters, words, paths,
+    addresses, placeholders.
+    """
+    found: set[str] = set()
+    for name, whole in env.items():
+        login = _LOGIN.match(whole)
+        value = login["password"] if login else whole
+        named = name not in _FOLDERS and strength(name) is not None
+        if (named or login) and _is_distinctive(value):
+            found |= {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+            found.add(quote(value, safe=""))
+    return found
+
+
+def read_env_file(path: Path) -> dict[str, str]:
+    """Names and values of a `.env` file; empty where there is none, or none that is text.
+
+    Understood: `export`, comments, quotation marks. References to other variables are not followed.
+    """
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            return {}
+        text = path.read_text("utf-8-sig", errors="replace")
+    except OSError:
+        return {}  # absent or not readable: then nothing in this process can have read a secret from it
+    values: dict[str, str] = {}
+    for line in text.splitlines():
+        found = _LINE.match(line)
+        if found is None:
+            continue
+        quoted = _QUOTED.match(found["value"])
+        values[found["name"]] = quoted["value"] if quoted else found["value"].split(" #")[0].strip()
+    return values
+
+
+def salt(root: Path) -> bytes:
+    """The workspace's salt, 32 random bytes, made when first asked for.
+
+    Where the workspace cannot be written, one that lasts as long as the call: marks are then not comparable.
+
+    Raises:
+        IntegrityError: The file is damaged.
+    """
+    try:
+        path = layout.private_folder(root) / SALT_FILE
+    except ReadOnlyError:
+        return secrets.token_bytes(_SALT_BYTES)
+    if not path.exists():
+        made = path.with_name(f"{SALT_FILE}.{secrets.token_hex(8)}.tmp")
+        _write_new(made, secrets.token_bytes(_SALT_BYTES))
+        # Whoever was first has made it; the name is taken with the content already in place.
+        with contextlib.suppress(FileExistsError):
+            platform.FS.rename_new(made, path)
+        platform.FS.unlink(made)
+    data, _ = platform.read_file(path)
+    if len(data) != _SALT_BYTES:
+        raise IntegrityError(f"{path} is damaged; remove it, and a new one is made: hashes in marks change")
+    return data
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    fs = platform.FS
+    fd = fs.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        fs.write(fd, memoryview(data))
+        fs.sync(fd)
+    finally:
+        fs.close(fd)
+
+
+def _is_distinctive(value: str) -> bool:
+    """Whether the value cannot be mistaken for a word, a number, a path or an address."""
+    if len(value) < _SHORTEST or value != value.strip() or stands_in(value) or is_path(value):
+        return False
+    if value.isdigit():
+        return len(value) >= 12
+    if _ADDRESS.match(value) and not looks_chosen(value.replace(".", "").replace("/", "")):
+        return False
+    return not value.isalpha() or not (value.islower() or value.isupper() or value.istitle())
