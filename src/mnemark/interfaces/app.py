@@ -3,17 +3,34 @@
 from typing import Annotated, Any
 
 import typer
+import typer.main
 from typer.core import TyperGroup
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError
-from mnemark.interfaces.commands import care, demo, find, follow, write
+from mnemark.interfaces.commands.care import init, status, sync
+from mnemark.interfaces.commands.demo import demo
+from mnemark.interfaces.commands.find import read, recall, search
+from mnemark.interfaces.commands.follow import watch
+from mnemark.interfaces.commands.write import add, log
 from mnemark.interfaces.main import INTERRUPTED, abandon_stdout, debugging
 from mnemark.interfaces.output import error, out
 
 
 class Commands(TyperGroup):
-    """The group of all commands."""
+    """The group of all commands; those of `bench` are loaded when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names in the order of the help."""
+        return [*super().list_commands(ctx), "bench"]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name."""
+        if cmd_name != "bench":
+            return super().get_command(ctx, cmd_name)
+        from mnemark.bench.cli import app as bench
+
+        return typer.main.get_group(bench)  # as a part it has no completion of its own
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; errors raised on purpose end it with their own exit code."""
@@ -60,5 +77,5 @@ def root(
         out(context.get_help())
 
 
-for module in (find, write, care, follow, demo):
-    module.register(app)
+for command in (init, demo, sync, watch, search, recall, read, add, log, status):
+    app.command()(command)

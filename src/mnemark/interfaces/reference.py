@@ -11,8 +11,9 @@ _INTRO: Final = """\
 # Commands
 Made from `mnemark --help` by `python -m mnemark.interfaces.reference`; a test checks that it is current.
 
-Data goes to stdout, talk to stderr. `NO_COLOR` switches colour off, `MNEMARK_DEBUG=1` shows the trace of an
-error, `MNEMARK_WORKSPACE` names the workspace where `-w` does not. Completion: `mnemark --install-completion`.
+Data goes to stdout, talk to stderr. `NO_COLOR` switches colour off, `MNEMARK_DEBUG=1` shows the trace of
+an error, `MNEMARK_WORKSPACE` names the workspace where `-w` does not. Completion:
+`mnemark --install-completion`.
 
 | exit code | meaning |
 |---|---|
@@ -27,17 +28,20 @@ error, `MNEMARK_WORKSPACE` names the workspace where `-w` does not. Completion: 
 | 130 | interrupted with Ctrl-C |
 | 141 | the reader of the output went away |
 
-`--json` of `search` and `recall` is `{"hits": [...], "text": ..., "mode": ..., "degraded": [...], "complete":
-..., "believable": ...}`, with `ref path start_line end_line kind title date origin scope score text snippet meta
-why` for each hit. Other commands print the fields named in their sections, and later versions only add to them.
+`--json` of `search` and `recall` is
+`{"hits": [...], "text": ..., "mode": ..., "degraded": [...], "complete": ..., "believable": ...}`, with
+`ref path start_line end_line kind title date origin scope score text snippet meta why` for each hit.
+Other commands print the fields named in their sections, and later versions only add to them.
 """
 
 
 def reference() -> str:
     """The whole page."""
     group: Any = typer.main.get_command(app)
-    sections = [_section(name, command) for name, command in group.commands.items() if not command.hidden]
-    return "\n".join([_INTRO, *sections])
+    context = typer.Context(group, info_name="mnemark")
+    names = [name for name in group.list_commands(context) if name != "bench"]
+    bench = "## bench\nMeasure mnemark, each figure beside a baseline. See `mnemark bench -h`.\n"
+    return "\n".join([_INTRO, *(_section(name, group.get_command(context, name)) for name in names), bench])
 
 
 def _section(name: str, command: Any) -> str:

@@ -9,13 +9,6 @@ from mnemark.errors import ReadOnlyError
 from mnemark.interfaces import options, output, render, workspace
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
-    app.command()(init)
-    app.command()(sync)
-    app.command()(status)
-
-
 def init(
     folder: Annotated[
         Path, typer.Argument(metavar="[FOLDER]", help="Made if missing.", show_default=False)
@@ -23,7 +16,10 @@ def init(
     *,
     json: options.Json = False,
 ) -> None:
-    """Make a folder a workspace: MEMORY.md, memory/, mnemark.toml. What is there already stays as it is."""
+    """Make a folder a workspace.
+
+    It gets MEMORY.md, memory/ and mnemark.toml; what is there already stays as it is.
+    """
     from mnemark.files import layout, old_layouts
 
     root = folder.expanduser().absolute()
@@ -57,7 +53,10 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
 
 
 def status(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
-    """Show what a workspace holds and how fresh its index is. Nothing is changed."""
+    """Show what a workspace holds and how fresh its index is.
+
+    Nothing is changed.
+    """
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.opened(root, readonly=True) as memory:
         found = render.Status.of(memory)

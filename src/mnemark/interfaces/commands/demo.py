@@ -20,11 +20,6 @@ _HITS: Final = 2
 _BLOCK_TOKENS: Final = 300
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
-    app.command()(demo)
-
-
 def demo(
     folder: Annotated[
         Path | None,
@@ -33,7 +28,10 @@ def demo(
     *,
     json: options.Json = False,
 ) -> None:
-    """Index a bilingual sample workspace and ask it questions in English and Chinese."""
+    """Try it on a bilingual sample workspace.
+
+    Copies it, indexes it, asks it questions in English and Chinese, and tells what to try next.
+    """
     from mnemark import demo as sample
 
     target = Path(tempfile.mkdtemp(prefix="mnemark-demo-")) if folder is None else folder

@@ -20,13 +20,6 @@ _COLD_DEADLINE: Final = 2.0
 are for one that is warm."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
-    app.command()(search)
-    app.command()(recall)
-    app.command()(read)
-
-
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help='Any text; "-" reads it from stdin.')],
     *,
@@ -53,7 +46,10 @@ def search(
     strict: options.Strict = False,
     json: options.Json = False,
 ) -> None:
-    """Find the passages that answer best. Works in any folder of Markdown; the index is made when missing."""
+    """Find the passages that answer best.
+
+    Works in any folder of Markdown; the index is made where it is missing.
+    """
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
     if workspace.is_empty(root):
@@ -98,7 +94,10 @@ def recall(
     strict: options.Strict = False,
     json: options.Json = False,
 ) -> None:
-    """Print the block for a prompt: quoted, sourced, within a budget of tokens."""
+    """Print the block for a prompt.
+
+    It is quoted, names its sources, and stays within a budget of tokens.
+    """
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
     if workspace.is_empty(root):

@@ -4,8 +4,6 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-import typer
-
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.interfaces import options, output, render, workspace
 
@@ -19,13 +17,11 @@ _RETRY_SECONDS: Final = 1.0
 """After another process was found syncing."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
-    app.command()(watch)
-
-
 def watch(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
-    """Keep the index up to date while files change; Ctrl-C ends it. Prints a line for each change."""
+    """Keep the index up to date while files change.
+
+    Prints a line for each change; Ctrl-C ends it.
+    """
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.opened(root) as memory:
         _Watch(memory, json=json).run()

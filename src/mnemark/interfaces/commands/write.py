@@ -10,12 +10,6 @@ from mnemark.interfaces import options, output, workspace
 from mnemark.interfaces.commands.find import read_text
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to `app`."""
-    app.command()(add)
-    app.command()(log)
-
-
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", help='What to write down; "-" reads it from stdin.')],
     *,
@@ -32,7 +26,10 @@ def add(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Write a line into today's note, memory/YYYY-MM-DD.md, with the time of day."""
+    """Write something down.
+
+    It becomes a line of today's note, memory/YYYY-MM-DD.md, with the time of day; or a turn of a session.
+    """
     if role is not None and session is None:
         raise UsageError("--role goes with --session; a note has no speaker")
     words = read_text(text).strip()
@@ -91,7 +88,10 @@ def log(
     scope: options.Scope = None,
     json: options.Json = False,
 ) -> None:
-    """List what was written last: turns, daily notes and changes, newest at the end."""
+    """List what was written last.
+
+    Turns, lines of daily notes and changes; the newest is at the end.
+    """
     from mnemark.files.config import load
     from mnemark.interfaces import render
     from mnemark.interfaces.ledger import Ledger
