@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from faults.layer import FaultyFileSystem
+from faults.layer import FaultyFileSystem, Killed
 from faults.people import work
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
@@ -285,6 +285,69 @@ def test_the_sweep_removes_what_a_crash_left(tmp_path: Path, note: Path) -> None
     (tmp_path / FOLDER / "0-1.edit").write_bytes(b"x")
     assert sweep(tmp_path) == []
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["lock", "note.md"]
+
+
+class SavesAt(FaultyFileSystem):
+    """A person saves by rename in the moments just before the given exchanges."""
+
+    def __init__(self, saves: dict[int, str]) -> None:
+        super().__init__()
+        self.saves = saves
+        self.exchanges = 0
+
+    def exchange(self, one: Path, other: Path) -> bool:
+        said = self.saves.get(self.exchanges)
+        self.exchanges += 1
+        if said is not None:
+            draft = other.with_name(".draft")
+            draft.write_text(said, encoding="utf-8")
+            age(draft)
+            draft.replace(other)
+        return super().exchange(one, other)
+
+
+@pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="files cannot be exchanged elsewhere")
+def test_a_save_just_before_the_exchange_is_put_back(
+    tmp_path: Path, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layer = SavesAt({0: "# Notes\n\n- all new\n"})
+    monkeypatch.setattr(platform, "FS", layer)
+    assert append_text(tmp_path, "note.md", "- eggs").status == "written"
+    assert lines(note) == ["# Notes", "", "- all new", "- eggs"]
+    assert layer.exchanges == 3
+
+
+@pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="files cannot be exchanged elsewhere")
+def test_two_saves_around_the_exchange_are_both_kept(
+    tmp_path: Path, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = "# Notes\n\n- milk\n- bread\n- one\n", "# Notes\n\n- milk\n- bread\n- eggs\n- two\n"
+    monkeypatch.setattr(platform, "FS", SavesAt({0: first, 1: second}))
+    assert append_text(tmp_path, "note.md", "- eggs").status == "written"
+    assert settle(tmp_path, quiet=QUIET) == []
+    assert sorted(lines(note)[4:]) == ["- eggs", "- one", "- two"]
+
+
+@pytest.mark.skipif(sys.platform not in {"linux", "darwin"}, reason="files cannot be exchanged elsewhere")
+def test_a_late_save_after_a_crash_is_merged_by_the_sweep(
+    tmp_path: Path, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class DiesAfterExchange(FaultyFileSystem):
+        def exchange(self, one: Path, other: Path) -> bool:
+            done = super().exchange(one, other)
+            self.at = self.calls
+            return done
+
+    monkeypatch.setattr(platform, "FS", DiesAfterExchange())
+    with pytest.raises(Killed):
+        append_text(tmp_path, "note.md", "- eggs")
+    monkeypatch.undo()
+    (left,) = tmp_path.glob(f"{TEMPORARY}*")
+    left.write_text("# Notes\n\n- oat milk\n- bread\n", encoding="utf-8")
+    age(left)
+    assert sweep(tmp_path, quiet=QUIET) == []
+    assert lines(note)[2:] == ["- oat milk", "- bread", "- eggs"]
+    assert not list(tmp_path.glob(f"{TEMPORARY}*"))
 
 
 # Both at once
