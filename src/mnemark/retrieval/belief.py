@@ -1,6 +1,6 @@
 """Is there an answer here? A probability from how much of the question the best passages cover.
 
-Logistic regression on three features of an answer, fitted on questions whose evidence is in the memory
+Logistic regression on a few features of an answer, fitted on questions whose evidence is in the memory
 against the same questions with their evidence removed. `mnemark bench belief` prints how well it tells the
 two apart, beside the top BM25 score.
 """
@@ -13,23 +13,31 @@ from typing import Final, NamedTuple
 class Evidence(NamedTuple):
     """What an answer rests on."""
 
-    share: float
-    """Best share of the attainable BM25 of a single passage (its neighbours included)."""
+    score: float
+    """The best fused score."""
     coverage: float
     """Share of the question's idf that stands in the best passage itself."""
+    margin5: float
+    """By how much of itself the best score is above the fifth."""
+    margin10: float
     cosine: float
     """Best cosine; 0 where there is no sense of meaning."""
+    terms: float
+    """Terms of the question: of a long one less is found in one place."""
 
 
-INTERCEPT: Final = -2.2
-WEIGHTS: Final = Evidence(share=3.0, coverage=2.0, cosine=1.5)
+INTERCEPT: Final = -5.36
+WEIGHTS: Final = Evidence(2.19, 1.52, 1.60, 2.22, 1.66, 0.13)
+_MOST_TERMS: Final = 25
+"""Beyond the questions it was fitted on, more terms say no more."""
 
 
-def believable(evidence: Evidence) -> float:
+def believable(evidence: Evidence | None) -> float:
     """Probability from 0 to 1, rounded to two places; 0 where nothing was found."""
-    if not (evidence.share or evidence.cosine):
+    if evidence is None:
         return 0.0
-    value = INTERCEPT + sum(w * x for w, x in zip(WEIGHTS, evidence, strict=True))
+    features = evidence._replace(terms=min(evidence.terms, _MOST_TERMS))
+    value = INTERCEPT + sum(w * x for w, x in zip(WEIGHTS, features, strict=True))
     return round(1 / (1 + math.exp(-value)), 2)
 
 

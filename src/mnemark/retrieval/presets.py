@@ -42,6 +42,9 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """Added to passages inside a time the question names."""
     relevance: float = 1.0
     """Weight of the fused score beside the factors below."""
+    near: float = 0.05
+    """Added to passages of other documents dated like the best hit, fading over `near_days`."""
+    near_days: float = 3.0
     recency: float = 0.0
     importance: float = 0.0
     access: float = 0.0
@@ -50,7 +53,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
 
 DEFAULT: Final = Preset(name="default")
-_PLAIN: Final = Preset(name="", k1=1.2, neighbour=0, group=0, short=0, time=0, bridge=False)
+_PLAIN: Final = Preset(name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False)
 """BM25 on each passage alone, as FTS5 has it."""
 PRESETS: Final[dict[str, Preset]] = {
     preset.name: preset

@@ -12,7 +12,7 @@ from mnemark.retrieval.presets import Preset
 SUSPECT_FACTOR: Final = 0.6
 """Text shaped like instructions is ranked lower, never hidden."""
 _DAY: Final = 86_400.0
-_ORDER_GAIN: Final = 0.15
+_ORDER_GAIN: Final = 0.05
 """What being the newest (or oldest) of the candidates adds, where the question asks for that."""
 
 

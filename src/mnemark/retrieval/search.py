@@ -95,7 +95,8 @@ class _Search:
             meaning = dense.shared(meaning, self.snapshot, preset.neighbour) * sizes.substance
         in_time = self._in_time(mask)
         fused = fusion.fuse(words.scores, meaning, in_time, preset)
-        fused = self._restrict(fused, mask)
+        plain = self._restrict(fused, mask)
+        fused = fusion.near_best(plain, self.snapshot, preset, self.query.order)
         positions = fusion.best_positions(fused, max(_CANDIDATES, 4 * self.request.k))
         records = self.view.fetch(positions)
         scores, boosts = rank.adjust(
@@ -117,7 +118,7 @@ class _Search:
             mode="lexical+dense" if meaning is not None else "lexical",
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
-            believable=belief.believable(self._evidence(chosen, words, meaning)),
+            believable=belief.believable(self._evidence(plain, words, meaning)),
         )
 
     def _in_time(self, mask: Mask | None) -> Mask | None:
@@ -195,16 +196,22 @@ class _Search:
         return [pos for pos in best if fused[pos] > 0]
 
     def _evidence(
-        self, chosen: Sequence[rank.Ranked], words: lexical.Lexical, meaning: Floats | None
-    ) -> belief.Evidence:
-        if not chosen:
-            return belief.Evidence(0, 0, 0)
-        positions = [entry.pos for entry in chosen]
-        first = positions[0]
-        present = frozenset(term for term, hits in words.hits.items() if _holds(hits.pos, first))
-        cosine = float(meaning[positions].max()) if meaning is not None else 0.0
-        share = min(float(words.own[positions].max()), 1.0)
-        return belief.Evidence(share, belief.coverage(words.idf, present), max(cosine, 0.0))
+        self, fused: Floats, words: lexical.Lexical, meaning: Floats | None
+    ) -> belief.Evidence | None:
+        best = fusion.best_positions(fused, 10)
+        if not len(best):
+            return None
+        asked = {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
+        present = frozenset(term for term in asked if _holds(words.hits[term].pos, int(best[0])))
+        first, *_ = scores = fused[best]
+        return belief.Evidence(
+            score=float(first),
+            coverage=belief.coverage(asked, present),
+            margin5=float((first - scores[min(len(scores) - 1, 4)]) / first),
+            margin10=float((first - scores[-1]) / first),
+            cosine=float(meaning.max()) if meaning is not None else 0.0,
+            terms=len(asked),
+        )
 
     def _hit(
         self,
