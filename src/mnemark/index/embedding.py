@@ -1,5 +1,6 @@
 """Give every passage its vector: what is missing is embedded in batches, outside any write transaction."""
 
+import secrets
 from collections.abc import Callable
 from typing import Final
 
@@ -21,17 +22,24 @@ Progress = Callable[[int, int], None]
 """Called with passages embedded and passages to embed."""
 
 
-def missing(index: Index, store: VectorStore) -> dict[bytes, int]:
-    """Content keys without a vector, each with a passage that has that content."""
-    sql = "SELECT size, rows, dead FROM segments"
+def keys_of(index: Index) -> dict[bytes, int]:
+    """The content keys of all passages, each with a passage that has that content."""
+    with schema.translated(index.path):
+        stored = schema.rows(index.connection, "SELECT size, rows, dead FROM segments")
     found: dict[bytes, int] = {}
-    for size, blob, dead in schema.rows(index.connection, sql):
+    for size, blob, dead in stored:
         alive = ~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
         rows = np.frombuffer(blob, ROW)[alive]
         content = rows["key"].tobytes()
         keys = (content[start : start + 16] for start in range(0, len(content), 16))
         for key, passage in zip(keys, rows["passage"], strict=True):
             found.setdefault(key, int(passage))
+    return found
+
+
+def missing(index: Index, store: VectorStore) -> dict[bytes, int]:
+    """Content keys without a vector, each with a passage that has that content."""
+    found = keys_of(index)
     wanted = store.missing(list(found))
     return {key: found[key] for key in wanted}
 
@@ -42,31 +50,42 @@ def embed_missing(
     store: VectorStore,
     *,
     progress: Progress | None = None,
-    wait: float = 0.0,
+    wait: float = 10.0,
 ) -> int:
     """Embed what has no vector yet; returns how many passages were embedded.
 
-    May be interrupted at any point: what was added stays, the rest is found missing next time.
+    May be interrupted at any point: what was added stays, the rest is missing next time. The lock is held
+    only to write, so that a slow model does not keep the index from following the files. Where two processes
+    embed at once, each begins at another place and leaves out what the other has done.
 
     Raises:
         EmbedderUnavailable: the embedder does not answer.
-        BusyError: another process is at it.
+        BusyError: another process held the lock for longer than `wait` seconds.
     """
-    with sync_lock(index.root, timeout=wait):
+    store.refresh()
+    wanted = missing(index, store)
+    keys = list(wanted)
+    turn = secrets.randbelow(len(keys)) if keys else 0
+    keys = keys[turn:] + keys[:turn]
+    embedded = 0
+    for start in range(0, len(keys), BATCH):
         store.refresh()
-        wanted = missing(index, store)
-        keys = list(wanted)
-        for start in range(0, len(keys), BATCH):
-            batch = keys[start : start + BATCH]
-            texts = _texts(index, [wanted[key] for key in batch])
-            present = [key for key in batch if wanted[key] in texts]
-            store.add(present, embedder.passages([texts[wanted[key]] for key in present]))
-            if progress is not None:
-                progress(start + len(batch), len(keys))
-        return len(keys)
+        batch = store.missing(keys[start : start + BATCH])
+        texts = _texts(index, [wanted[key] for key in batch])
+        present = [key for key in batch if wanted[key] in texts]
+        if present:
+            matrix = embedder.passages([texts[wanted[key]] for key in present])
+            with sync_lock(index.root, timeout=wait):
+                store.refresh()
+                store.add(present, matrix)
+            embedded += len(present)
+        if progress is not None:
+            progress(min(start + BATCH, len(keys)), len(keys))
+    return embedded
 
 
 def _texts(index: Index, passages: list[int]) -> dict[int, str]:
     sql = "SELECT id, title, text FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-    rows = schema.rows(index.connection, sql, (msgspec.json.encode(passages).decode(),))
+    with schema.translated(index.path):
+        rows = schema.rows(index.connection, sql, (msgspec.json.encode(passages).decode(),))
     return {number: embedded_text(title, text) for number, title, text in rows}

@@ -65,10 +65,10 @@ class Index:
         NewerFormatError, IntegrityError, BusyError, ReadOnlyError: see `schema`.
     """
 
-    def __init__(self, root: Path, *, readonly: bool = False) -> None:
+    def __init__(self, root: Path, *, readonly: bool = False, name: str = NAME) -> None:
         self.root = root
         self.readonly = readonly
-        self.path = root / layout.PRIVATE / NAME
+        self.path = root / layout.PRIVATE / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None

@@ -84,7 +84,7 @@ def sync(
         if index.stale_reason():  # another version has been here since this index was opened
             index.reset()
         found = scan(index.root, ignore=ignore)
-        entries = [entry for entry in found.entries if _searchable(entry)]
+        entries = [entry for entry in found.entries if searchable(entry)]
         known = index.known()
         if _rules_changed(index, limit):
             known = _forget_all(index, limit)
@@ -127,7 +127,8 @@ def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
     return problems
 
 
-def _searchable(entry: Entry) -> bool:
+def searchable(entry: Entry) -> bool:
+    """Whether a file belongs in the index."""
     place = layout.place(entry.path)
     return place is not None and place.searchable
 

@@ -1,0 +1,189 @@
+"""Is an index what it should be; and building one anew beside it."""
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import apsw
+import numpy as np
+
+from mnemark.errors import BusyError, IntegrityError, NewerFormatError
+from mnemark.files import layout
+from mnemark.files.locks import sync_lock
+from mnemark.files.scan import Entry
+from mnemark.index import schema
+from mnemark.index.embedding import keys_of, missing
+from mnemark.index.plan import plan
+from mnemark.index.rows import ROW
+from mnemark.index.segment import decode
+from mnemark.index.store import NAME, Index
+from mnemark.index.sync import searchable, sync
+from mnemark.index.vectors import VectorStore
+
+NEW: Final = "index.db.new"
+_SAMPLE: Final = 200
+"""Posting lists of a segment that are looked at, unless all are."""
+
+
+class Rebuilt(NamedTuple):
+    """Passages before (None where that could not be read) and after."""
+
+    before: int | None
+    after: int
+
+
+def sqlite_version() -> str:
+    """The version of SQLite in use."""
+    return apsw.sqlite_lib_version()
+
+
+def damages(index: Index, *, deep: bool = False) -> list[str]:
+    """What does not fit together in the database, in words; empty where all does.
+
+    Raises:
+        BusyError, IntegrityError: it cannot even be read.
+    """
+    connection = index.connection
+    try:
+        with schema.translated(index.path), schema.reading(connection):
+            check = "integrity_check" if deep else "quick_check"
+            found = [str(text) for (text,) in schema.rows(connection, f"PRAGMA {check}(20)") if text != "ok"]
+            if not schema.is_whole(connection):
+                return [*found, "tables are missing"]
+            return [*found, *_tables(connection), *_segments(connection, deep=deep)]
+    except apsw.SQLError as error:
+        raise IntegrityError(
+            f"{index.path.name} has another form ({error}); run `mnemark doctor --fix`"
+        ) from error
+
+
+def _tables(connection: apsw.Connection) -> Iterator[str]:
+    orphans = "SELECT count(*) FROM passages WHERE document NOT IN (SELECT id FROM documents)"
+    if count := schema.scalar(connection, orphans):
+        yield f"{count} passages belong to no document"
+    lost = "SELECT count(*) FROM postings WHERE segment NOT IN (SELECT id FROM segments)"
+    if count := schema.scalar(connection, lost):
+        yield f"{count} posting lists belong to no segment"
+
+
+def _segments(connection: apsw.Connection, *, deep: bool) -> Iterator[str]:
+    living: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+    sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
+    for segment, size, rows, dead in schema.rows(connection, sql):
+        if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
+            yield f"segment {segment} is torn"
+            continue
+        alive = ~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
+        living.append(np.frombuffer(rows, ROW)["passage"][alive])
+        yield from _postings(connection, segment, size, deep=deep)
+    indexed = np.sort(np.concatenate(living)) if living else np.zeros(0, np.int64)
+    stored = [number for (number,) in schema.rows(connection, "SELECT id FROM passages ORDER BY id")]
+    if not np.array_equal(indexed, np.array(stored, np.int64)):
+        yield f"{len(stored)} passages are stored and {len(indexed)} are searchable"
+
+
+def _postings(connection: apsw.Connection, segment: int, size: int, *, deep: bool) -> Iterator[str]:
+    found = connection.execute("SELECT term, data FROM postings WHERE segment = ?", (segment,))
+    for _, data in found if deep else itertools.islice(found, _SAMPLE):
+        posting = decode(data)
+        ids = posting.ids.astype(np.int64)
+        if len(data) != 3 * len(ids) or not len(ids) or ids[-1] >= size or np.any(ids[1:] <= ids[:-1]):
+            yield f"a posting list of segment {segment} is damaged"
+            return
+
+
+def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
+    """What a sync would change now, in words."""
+    steps = plan([entry for entry in entries if searchable(entry)], index.known())
+    words = {"add": "is not in the index", "remove": "is gone, but in the index", "move": "was renamed"}
+    return [f"{step.path} {words[step.action]}" for step in steps if step.action in words] + [
+        f"{step.path} has grown" for step in steps if step.action == "append" and _grew(index, step.entry)
+    ]
+
+
+def _grew(index: Index, entry: Entry | None) -> bool:
+    sql = "SELECT size FROM documents WHERE path = ?"
+    return entry is not None and schema.scalar(index.connection, sql, (entry.path,)) != entry.size
+
+
+def coverage(index: Index, store: VectorStore) -> tuple[int, int]:
+    """How many different texts have no vector, and how many there are."""
+    store.refresh()
+    with schema.translated(index.path):
+        return len(missing(index, store)), len(keys_of(index))
+
+
+def rebuild(root: Path, *, ignore: Sequence[str] = (), limit: int = 256) -> Rebuilt:
+    """Build the index anew in `index.db.new`, check it, and put it in the place of the old one.
+
+    The old one is used until the new one is whole; its content is then exchanged in one transaction, so that
+    processes that have it open go on with the new. Where it is too damaged for that, the file is exchanged.
+
+    Raises:
+        BusyError: another process is syncing, or has a damaged index open.
+        NewerFormatError: the index belongs to a newer mnemark.
+        IntegrityError: the new index fails its checks, and the old one was kept.
+    """
+    folder = layout.private_folder(root)
+    with sync_lock(root, timeout=10.0):
+        before = _passages(root)
+        _remove(folder / NEW)
+        fresh = Index(root, name=NEW)
+        try:
+            sync(fresh, ignore=ignore, limit=limit)
+            if wrong := damages(fresh, deep=True):
+                raise IntegrityError(f"the new index is not sound ({wrong[0]}); the old one was kept")
+            after = int(schema.scalar(fresh.connection, "SELECT count(*) FROM passages"))
+            fresh.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if not _copied(fresh.connection, folder / NAME):
+                fresh.close()
+                _remove(folder / NAME)
+                (folder / NEW).replace(folder / NAME)
+        finally:
+            fresh.close()
+            _remove(folder / NEW)
+    return Rebuilt(before, after)
+
+
+def _passages(root: Path) -> int | None:
+    """How many passages the old index holds; None where it cannot be read."""
+    if not (root / layout.PRIVATE / NAME).exists():
+        return 0
+    try:
+        old = Index(root, readonly=True)
+    except NewerFormatError:
+        raise
+    except IntegrityError:
+        return None
+    try:
+        return int(schema.scalar(old.connection, "SELECT count(*) FROM passages"))
+    except (apsw.Error, IntegrityError):
+        return None
+    finally:
+        old.close()
+
+
+def _copied(source: apsw.Connection, path: Path) -> bool:
+    """Copy a whole database into another in one transaction; False where that one cannot take it."""
+    try:
+        target = apsw.Connection(os.fspath(path))
+        target.set_busy_timeout(schema.BUSY_MS)
+        target.execute("PRAGMA journal_mode=WAL")
+        with target.backup("main", source, "main") as backup:
+            while not backup.done:
+                backup.step()
+        # Who has the old content in memory sees by the generation that it is another.
+        target.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
+        target.close()
+    except apsw.BusyError as error:
+        raise BusyError("index.db is in use by another process; end it and try again") from error
+    except (apsw.CorruptError, apsw.NotADBError, apsw.IOError, apsw.SQLError):
+        return False
+    return True
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -1,0 +1,226 @@
+"""Looking after a workspace: what is wrong with it, how to mend it, an index built anew beside the old."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, UsageError
+from mnemark.files import layout
+from mnemark.files.edit import sweep
+from mnemark.files.journal import Journal
+from mnemark.files.reading import read
+from mnemark.files.scan import Scan, scan
+from mnemark.files.sessions import SessionLog
+from mnemark.index import check
+from mnemark.index.store import Index
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+Level = Literal["ok", "warn", "error"]
+_SHOWN: Final = 20
+"""Problems of one kind that are named one by one."""
+_REBUILD: Final = "run `mnemark doctor --fix`"
+_SYNC: Final = "run `mnemark sync`"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that was looked at."""
+
+    level: Level
+    what: str
+    fix: str = ""
+    """What to do; empty where nothing is to be done."""
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found, in the order it was looked at."""
+
+    findings: tuple[Finding, ...]
+    fixed: bool = False
+    """Whether something was changed."""
+
+    @property
+    def level(self) -> Level:
+        """The worst of all."""
+        levels = {finding.level for finding in self.findings}
+        return "error" if "error" in levels else "warn" if "warn" in levels else "ok"
+
+
+def verify(memory: "Memory | Path", *, deep: bool = False) -> Report:
+    """Check the index against itself and against the files, and whether all files can be read.
+
+    Args:
+        memory: an open memory, or the folder of one that cannot be opened.
+        deep: look at every posting list and read every file, instead of a sample.
+
+    Nothing is changed, and nothing is raised for what is found to be wrong.
+    """
+    root = memory if isinstance(memory, Path) else memory.root
+    found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
+    findings = [*_index(root, found, deep=deep), *_logs(root, found, deep=deep), *_problems(found)]
+    if not isinstance(memory, Path):
+        findings.append(_coverage(memory))
+    return Report(findings=tuple(findings))
+
+
+def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
+    """Say what mnemark runs on and what keeps it from working well; with `fix`, mend it.
+
+    Mending removes what crashes left behind and builds the index anew beside the old one, which is exchanged
+    only when the new one passes its checks. Files that people wrote are not touched.
+
+    Raises:
+        BusyError: `fix`, and another process is syncing or has the index open.
+        NewerFormatError, ReadOnlyError: `fix`, and the index must not or cannot be written.
+    """
+    root = memory if isinstance(memory, Path) else memory.root
+    findings = [_environment(), *_folder(root)]
+    if not isinstance(memory, Path):
+        findings += [*_embedder(memory), *_freshness(memory)]
+    if not fix:
+        return Report(findings=(*findings, *verify(memory).findings))
+    if not isinstance(memory, Path) and memory.readonly:
+        raise UsageError("the workspace is open for reading only; open it for writing to mend it")
+    findings += [_finding(problem) for problem in sweep(root)]
+    ignore = () if isinstance(memory, Path) else memory.config.ignore
+    limit = 256 if isinstance(memory, Path) else memory.config.passage_tokens
+    rebuilt = check.rebuild(root, ignore=ignore, limit=limit)
+    if not isinstance(memory, Path):
+        memory.index.follow()
+    before = "an unreadable index" if rebuilt.before is None else f"{rebuilt.before} passages"
+    done = Finding("ok", f"the index was built anew: {rebuilt.after} passages instead of {before}")
+    return Report(findings=(*findings, done, *verify(memory).findings), fixed=True)
+
+
+def _environment() -> Finding:
+    python = ".".join(map(str, sys.version_info[:3]))
+    return Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
+
+
+def _folder(root: Path) -> Iterator[Finding]:
+    if not os.access(root, os.W_OK):
+        yield Finding(
+            "warn", f"{root} cannot be written: turns cannot be recorded", "make the folder writable"
+        )
+    if (problem := layout.sync_warning(root)) is not None:
+        yield _finding(problem)
+
+
+def _embedder(memory: "Memory") -> Iterator[Finding]:
+    if not memory.vectors.wanted:
+        yield Finding("ok", "no embedder is configured: search goes by words alone")
+        return
+    try:
+        embedder = memory.vectors.embedder()
+        name = f"embedder {embedder.name}, {embedder.dimension} dimensions"
+    except MnemarkError as error:
+        yield Finding("warn", f"the embedder {memory.config.embedder!r} does not answer: {error}")
+        return
+    if embedder.semantic:
+        yield Finding("ok", name)
+    else:
+        yield Finding("warn", f"{name}: it sees spelling, not meaning", 'set embedder = "bundled"')
+
+
+def _freshness(memory: "Memory") -> Iterator[Finding]:
+    try:
+        if not memory.index.exists():
+            yield Finding("warn", "there is no index yet", _SYNC)
+        elif reason := memory.index.stale_reason():
+            yield Finding("warn", f"the index will be built anew: {reason}", _SYNC)
+    except MnemarkError as error:
+        yield Finding("error", str(error), _REBUILD)
+
+
+def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
+    """The database, and the manifest in it against the files."""
+    if not (root / layout.PRIVATE / "index.db").exists():
+        yield Finding("warn", "there is no index yet", _SYNC)
+        return
+    try:
+        index = Index(root, readonly=True)
+    except NewerFormatError as error:
+        yield Finding("error", str(error))
+        return
+    except BusyError as error:
+        yield Finding("warn", str(error), "try again")
+        return
+    except MnemarkError as error:
+        yield Finding("error", str(error), _REBUILD)
+        return
+    try:
+        yield from _sound(lambda: check.damages(index, deep=deep), "the index is sound", _REBUILD)
+        yield from _sound(lambda: check.differences(index, found.entries), "the index knows all files", _SYNC)
+    finally:
+        index.close()
+
+
+def _sound(look: Callable[[], list[str]], well: str, fix: str) -> Iterator[Finding]:
+    try:
+        wrong = look()
+    except (BusyError, IntegrityError) as error:
+        yield Finding("error", str(error), fix)
+        return
+    level: Level = "error" if fix == _REBUILD else "warn"
+    yield from (Finding(level, text, fix) for text in wrong[:_SHOWN])
+    if len(wrong) > _SHOWN:
+        yield Finding(level, f"{len(wrong) - _SHOWN} more of these", fix)
+    if not wrong:
+        yield Finding("ok", well)
+
+
+def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
+    """Whether sessions, journals and (deep) notes can be read."""
+    problems: list[Problem] = []
+    turns = 0
+    for entry in found.entries:
+        if entry.path.lower().endswith(".jsonl"):
+            turns += _turns(root, entry.path, problems)
+        elif deep and isinstance(note := read(root, entry.path, entry), Problem):
+            problems.append(note)
+    changes = len(Journal(root).read(problems=problems))
+    yield from (_finding(problem) for problem in problems[:_SHOWN])
+    if len(problems) > _SHOWN:
+        yield Finding("warn", f"{len(problems) - _SHOWN} more lines or files that cannot be read")
+    yield Finding("ok", f"{turns} turns and {changes} changes can be read")
+
+
+def _turns(root: Path, path: str, problems: list[Problem]) -> int:
+    try:
+        return sum(1 for _ in SessionLog.at(root, path).turns(problems=problems))
+    except (OSError, UsageError) as error:
+        problems.append(Problem(path, f"cannot be read: {error}"))
+        return 0
+
+
+def _problems(found: Scan) -> Iterator[Finding]:
+    yield from (_finding(problem) for problem in found.problems[:_SHOWN])
+    for entry in found.entries:
+        place = layout.place(entry.path)
+        if place is not None and place.role == "copy":
+            yield Finding("warn", f"{entry.path} is a copy left by a conflict", "merge it, then delete it")
+
+
+def _coverage(memory: "Memory") -> Finding:
+    """What share of the passages has a vector."""
+    if not memory.vectors.wanted:
+        return Finding("ok", "vectors are not configured")
+    try:
+        if not memory.index.exists():
+            return Finding("ok", "there are no passages to embed yet")
+        missing, total = check.coverage(memory.index, memory.vectors.store())
+    except MnemarkError as error:
+        return Finding("warn", f"vectors cannot be read: {error}")
+    if missing:
+        return Finding("warn", f"{missing} of {total} texts have no vector yet", _SYNC)
+    return Finding("ok", f"all {total} texts have a vector")
+
+
+def _finding(problem: Problem) -> Finding:
+    return Finding("warn", f"{problem.path}: {problem.reason}")
