@@ -26,7 +26,7 @@ _PIECES: Final = re.compile(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(
 
 def hits(found: "Recall", query: str, *, explain: bool = False) -> None:
     """All hits: source, date, title and score on one line, the words around the match below it."""
-    wanted = _terms(query)
+    wanted = terms_of(query)
     for number, hit in enumerate(found.hits, 1):
         if number > 1:
             out()
@@ -44,7 +44,8 @@ def _date(date: str | None) -> str:
     return "undated" if date is None else date[:16].replace("T", " ")
 
 
-def _terms(query: str) -> frozenset[str]:
+def terms_of(query: str) -> frozenset[str]:
+    """The terms that a query asks for."""
     from mnemark.text.segment import query_terms
 
     return frozenset(query_terms(query))
@@ -61,9 +62,7 @@ def emphasised(text: str, wanted: frozenset[str]) -> str:
         word = match[0]
         if word[0] < "\u3005":
             words, parts = index_terms(word)
-            return (
-                style(word, BOLD) if wanted.intersection(words, parts) or wanted & {*words, *parts} else word
-            )
+            return style(word, BOLD) if wanted.intersection([*words, *parts]) else word
         return _mark_chinese(word, wanted)
 
     return _PIECES.sub(mark, text)

@@ -143,10 +143,10 @@ def outdated(memory: "Memory") -> int:
         return len(plan(entries, index.known()))
 
 
-def follow(memory: "Memory", *, wait: float = WAIT_SECONDS) -> tuple[str, ...]:
+def follow(memory: "Memory") -> tuple[str, ...]:
     """Sync with progress; where another process is at it for too long, say so and go on."""
     try:
-        synced(memory, wait=wait)
+        synced(memory, wait=WAIT_SECONDS)
     except BusyError:
         return ("sync: another process is syncing; what it has not read yet may be missing",)
     return ()

@@ -1,0 +1,86 @@
+from pathlib import Path
+
+from mnemark.types import Hit
+
+from .conftest import Shell
+
+
+def _state(folder: Path) -> dict[str, tuple[int, int]]:
+    return {
+        path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, path.stat().st_size)
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def test_init_makes_a_workspace_and_leaves_what_is_there(shell: Shell) -> None:
+    shell.write("MEMORY.md", "mine\n")
+    first = shell("init")
+    assert (first.code, first.out) == (0, f"{shell.folder}: made mnemark.toml\n")
+    assert (shell.folder / "MEMORY.md").read_text(encoding="utf-8") == "mine\n"
+    assert shell("init", "--json").data == {"workspace": str(shell.folder), "created": []}
+    assert shell("init", "new/one", "--json").data["created"] == ["mnemark.toml", "MEMORY.md"]
+
+
+def test_init_tells_how_old_files_are_brought_in(shell: Shell) -> None:
+    shell.write("memories.json", '[{"content": "likes tea"}]')
+    assert "mnemark import openakita" in shell("init").err
+
+
+def test_sync_tells_what_it_did(shell: Shell) -> None:
+    shell.write("a.md", "# One\n")
+    shell.write("b.md", "# Two\n")
+    assert shell("sync").out.startswith("2 files: 2 added; 2 passages (")
+    assert shell("sync").out.startswith("2 files: nothing changed (")
+    shell.write("b.md", "# Two and more\n")
+    (shell.folder / "a.md").unlink()
+    report = shell("sync", "--json").data
+    assert (report["files"], report["changed"], report["removed"]) == (1, 1, 1)
+
+
+def test_files_that_cannot_be_used_are_named_on_stderr(shell: Shell) -> None:
+    shell.write("good.md", "# Good\n")
+    (shell.folder / "bad.md").write_bytes(b"\x00\x01\x02\x00\xff" * 300)
+    ran = shell("sync")
+    assert ran.code == 0
+    assert "bad.md: " in ran.err
+    assert "bad.md" not in ran.out
+
+
+def test_status_shows_the_state_and_changes_nothing(shell: Shell) -> None:
+    shell.write("a.md", "# One\n")
+    before = _state(shell.folder)
+    fresh = shell("status")
+    assert "index      none yet; `mnemark sync` makes it from 1 files" in fresh.out
+    assert _state(shell.folder) == before
+    shell("sync")
+    shell.write("b.md", "# Two\n")
+    known = shell("status", "--json").data
+    assert (known["files"], known["passages"], known["kinds"]) == (1, 1, {"note": 1})
+    assert "files to look at by the next sync" in shell("status").out
+    assert (shell.folder / "b.md").exists()
+    assert shell("search", "two", "--json").data["hits"][0]["path"] == "b.md"
+
+
+def test_the_demo_answers_its_questions(shell: Shell) -> None:
+    from mnemark import demo
+
+    found = shell("demo", "sample", "--json").data
+    for (query, path), answer in zip(demo.QUESTIONS, found["answers"], strict=True):
+        assert answer["query"] == query
+        if path:
+            assert answer["answer"]["hits"][0]["path"] == path, query
+            assert answer["answer"]["believable"] > 0.3, query
+        else:
+            assert answer["answer"]["believable"] < 0.3, query
+    assert list(found["answers"][0]["answer"]["hits"][0]) == list(Hit.__struct_fields__)
+    assert "memory/2026-02-13.md" in found["recall"]["text"]
+
+
+def test_the_demo_shows_what_to_do_next(shell: Shell) -> None:
+    shown = shell("demo", "sample").out
+    assert "部署失败" in shown
+    assert "<mnemark-recall " in shown
+    assert "Not in this memory, as far as can be told." in shown
+    assert f"cd {shell.folder / 'sample'}" in shown
+    again = shell("demo", "sample")
+    assert (again.code, "is not empty" in again.err) == (2, True)

@@ -1,0 +1,116 @@
+import json
+from datetime import datetime
+
+import pytest
+
+from .conftest import Shell
+
+
+@pytest.fixture
+def workspace(shell: Shell) -> Shell:
+    assert shell("init").code == 0
+    return shell
+
+
+def test_a_line_goes_into_the_note_of_the_day_and_is_found(workspace: Shell) -> None:
+    before = datetime.now().astimezone()
+    first = workspace("add", "Dentist on 5 March")
+    second = workspace("add", "数据库迁移定在周六\n凌晨两点")
+    day = f"memory/{before:%Y-%m-%d}.md"
+    assert [first.out, second.out] == [f"{day}#L3\n", f"{day}#L4-L5\n"]
+    lines = (workspace.folder / day).read_text(encoding="utf-8").splitlines()
+    assert lines[0] == f"# {before:%Y-%m-%d}"
+    assert lines[2].endswith(" Dentist on 5 March")
+    assert lines[4] == "  凌晨两点"
+    assert workspace("read", f"{day}#L4-L5").out.endswith("周六\n  凌晨两点\n")
+    assert workspace("search", "迁移", "--json").data["hits"][0]["path"] == day
+
+
+def test_a_turn_goes_into_its_session(workspace: Shell) -> None:
+    ran = workspace("add", "Please answer in English.", "--session", "chat:1", "--role", "user", "--json")
+    assert ran.data["text"] == "Please answer in English."
+    recorded = (workspace.folder / ran.data["ref"]).read_text(encoding="utf-8").splitlines()
+    turn = json.loads(recorded[1])
+    assert (turn["id"], turn["role"], turn["origin"]) == (ran.data["id"], "user", "owner")
+    hit = workspace("search", "answer in English", "--kind", "turn", "--json").data["hits"][0]
+    assert hit["path"] == ran.data["ref"]
+
+
+def test_what_belongs_to_a_user_stays_in_that_users_folder(workspace: Shell) -> None:
+    note = workspace("add", "likes tea", "--scope", "users/ann")
+    turn = workspace("add", "hello", "--scope", "users/ann", "--session", "s")
+    assert note.out.startswith("users/ann/memory/")
+    assert turn.out.startswith("users/ann/sessions/")
+    assert workspace("log").out == ""
+    assert len(workspace("log", "--scope", "users/ann").out.splitlines()) == 2
+
+
+def test_text_comes_from_stdin(workspace: Shell) -> None:
+    assert workspace("add", "-", "--json", stdin="one\ntwo\n").data["text"] == "one\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["add", ""], "the text is empty"),
+        (["add", "x", "--role", "user"], "--role goes with --session"),
+        (["add", "x", "--scope", "*"], "--scope names one"),
+        (["add", "x", "--scope", "../up"], "scope"),
+        (["add", "x", "--session", "s", "--scope", "projects/p"], "users/NAME or agents/NAME"),
+        (["add", "x", "--session", ""], "a session needs an id"),
+    ],
+)
+def test_mistakes_write_nothing(workspace: Shell, arguments: list[str], words: str) -> None:
+    ran = workspace(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+    assert list((workspace.folder / "memory").iterdir()) == []
+
+
+def test_nothing_is_added_outside_a_workspace(shell: Shell) -> None:
+    ran = shell("add", "x")
+    assert (ran.code, "make one with `mnemark init`" in ran.err) == (3, True)
+    assert list(shell.folder.iterdir()) == []
+
+
+def test_the_log_tells_turns_notes_and_changes_in_order(workspace: Shell) -> None:
+    from datetime import UTC
+
+    from mnemark.files.journal import Change, Journal
+
+    workspace.write("mnemark.toml", 'timezone = "UTC"\n')
+    workspace.write("memory/2026-02-13.md", "# Friday\n\nNo times here.\n")
+    workspace.write("memory/2026-02-14.md", "- 09:30 early\n- 18:05 late\n- 25:00 no time\n")
+    turns = (
+        '{"session":"s"}\n{"id":"1","time":"2026-02-14T12:00:00Z","role":"user","content":"noon\\nbell"}\n'
+    )
+    workspace.write("sessions/s.jsonl", turns)
+    when = datetime(2026, 2, 15, tzinfo=UTC)
+    Journal(workspace.folder, "here").append(Change(kind="remember", payload={"value": "3.12"}, time=when))
+    expected = """\
+2026-02-13 00:00  memory/2026-02-13.md#L1  Friday
+2026-02-14 09:30  memory/2026-02-14.md#L1  early
+2026-02-14 12:00  sessions/s.jsonl  user  noon bell
+2026-02-14 18:05  memory/2026-02-14.md#L2  late
+2026-02-15 00:00  journal/here.jsonl#L1  remember  {"value":"3.12"}
+"""
+    assert workspace("log").out == expected
+    assert workspace("log", "-n", "2").out == "".join(expected.splitlines(keepends=True)[-2:])
+    assert workspace("log", "--since", "2026-02-14T15:00").out.count("\n") == 2
+    assert workspace("log", "--session", "s").out.count("\n") == 1
+    entry = workspace("log", "--session", "s", "--json").data["entries"][0]
+    assert entry == {
+        "time": "2026-02-14T12:00:00Z",
+        "kind": "turn",
+        "ref": "sessions/s.jsonl",
+        "origin": "owner",
+        "who": "user",
+        "session": "s",
+        "text": "noon\nbell",
+    }
+
+
+def test_a_log_of_nothing_says_so(workspace: Shell) -> None:
+    ran = workspace("log")
+    assert (ran.code, ran.out, ran.err) == (0, "", "Nothing was written yet.\n")
+    assert workspace("log", "--session", "nope").code == 3
