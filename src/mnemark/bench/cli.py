@@ -68,6 +68,70 @@ def retrieval(
         report.show(results, categories=per_category)
 
 
+@app.command()
+def ablate(
+    folder: Folder,
+    *,
+    preset: Annotated[str, typer.Option(help="The ranking whose terms are switched off.")] = "default",
+    embedder: Embedder = "bundled",
+    keep: Keep = None,
+    limit: Limit = None,
+    json: Json = False,
+) -> None:
+    """What each term of the ranking gives, and what vectors without meaning would."""
+    from mnemark.bench import ablate as bench
+    from mnemark.bench import report
+
+    result = bench.run(folder, name=preset, embedder=embedder, keep=keep, limit=limit, tell=say)
+    if json:
+        print_json(result)
+    else:
+        report.show_ablation(result)
+
+
+@app.command()
+def belief(
+    folder: Folder,
+    *,
+    embedder: Embedder = "bundled",
+    keep: Keep = None,
+    limit: Limit = None,
+    fit: Annotated[
+        bool, typer.Option("--fit", help="Also fit the formula anew, tested across sets.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """How well it is known that there is no answer, beside the top BM25 score."""
+    from mnemark.bench import belief as bench
+    from mnemark.bench import report
+
+    result = bench.run(folder, embedder=embedder, keep=keep, limit=limit, fitting=fit, tell=say)
+    if json:
+        print_json(result)
+    else:
+        report.show_belief(result)
+
+
+@app.command()
+def tokens(
+    folder: Folder,
+    *,
+    embedder: Embedder = "bundled",
+    keep: Keep = None,
+    limit: Limit = None,
+    json: Json = False,
+) -> None:
+    """Tokens of the recall block against loading everything, at the same hit rate."""
+    from mnemark.bench import report
+    from mnemark.bench import tokens as bench
+
+    results = bench.run(folder, embedder=embedder, keep=keep, limit=limit, tell=say)
+    if json:
+        print_json(results)
+    else:
+        report.show_tokens(results)
+
+
 def say(text: str) -> None:
     """A line of talk."""
     print(text, file=sys.stderr, flush=True)

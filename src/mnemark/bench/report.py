@@ -1,9 +1,12 @@
-"""The results of `bench retrieval` as tables."""
+"""The results as tables."""
 
 from collections.abc import Sequence
 
+from mnemark.bench.ablate import MEASURES, Ablation
+from mnemark.bench.belief import SCORES, BeliefResult
 from mnemark.bench.retrieval import COMPARED, REFERENCES, SetResult
-from mnemark.bench.tables import number, points, table
+from mnemark.bench.tables import number, points, short, table
+from mnemark.bench.tokens import Spared
 
 _PARTS = ("any@5", "all@5", "fractional@5", "any@10", "all@10", "fractional@10", "mrr", "ndcg@10")
 
@@ -44,7 +47,7 @@ def _differences(results: Sequence[SetResult], reference: str) -> None:
     ]
     if rows:
         title = f"Difference to {reference}, points, 95 % interval by paired bootstrap (*: 0 is outside)"
-        table(title, ["set", "system", *COMPARED], rows, left=2)
+        table(title, ["set", "system", *map(short, COMPARED)], rows, left=2)
 
 
 def _categories(results: Sequence[SetResult]) -> None:
@@ -56,7 +59,7 @@ def _categories(results: Sequence[SetResult]) -> None:
         for system in result.systems
         for values in (system.categories[category],)
     ]
-    table("By category", ["set", "category", "system", "n", *measures], rows, left=3)
+    table("By category", ["set", "category", "system", "n", *map(short, measures)], rows, left=3)
 
 
 def _counts(results: Sequence[SetResult]) -> None:
@@ -86,3 +89,88 @@ def _times(results: Sequence[SetResult]) -> None:
         if system.latency
     ]
     table("Time of one search, milliseconds", ["set", "system", "p50", "p95", "p99"], rows, left=2)
+
+
+def show_ablation(result: Ablation) -> None:
+    """Print what each term gives, over all sets and on each."""
+    rows = [
+        [
+            found,
+            str(result.questions[found]),
+            *(
+                number(measures[name][found_measure])
+                for measures, name in ((result.full, found), (result.baseline, found))
+                for found_measure in MEASURES
+            ),
+        ]
+        for found in result.full
+    ]
+    heads = [f"{name} {short(measure)}" for name in (result.preset, "bm25") for measure in MEASURES]
+    table(f"All terms on ({result.embedder}), beside plain BM25", ["set", "n", *heads], rows)
+    rows = [[effect.term, *(points(effect.pooled[name]) for name in MEASURES)] for effect in result.effects]
+    title = "What a term gives over all sets, points (all on, less this one off; the control: less lexical)"
+    table(title, ["term", *map(short, MEASURES)], rows)
+    for measure in MEASURES[1:]:
+        rows = [
+            [effect.term, *(points(effect.sets[found][measure]) for found in result.full)]
+            for effect in result.effects
+        ]
+        table(f"What a term gives, {short(measure)}", ["term", *result.full], rows)
+
+
+def show_belief(result: BeliefResult) -> None:
+    """Print the AUROC of each score, hard and easy, and the fits."""
+    rows = [
+        [
+            found.set,
+            str(found.scored),
+            *(number(found.hard[score]) for score in SCORES),
+            *(number(found.easy.get(score)) for score in SCORES),
+            *(number(found.falls[score]) for score in SCORES),
+        ]
+        for found in result.sets
+    ]
+    means = [result.mean_hard[score] for score in SCORES], [result.mean_easy.get(score) for score in SCORES]
+    rows.append(
+        ["mean of sets", "", *(number(value) for part in means for value in part), *["" for _ in SCORES]]
+    )
+    heads = [f"{way} {score}" for way in ("hard", "easy", "falls:") for score in SCORES]
+    title = f"AUROC ({result.embedder}): evidence there against deleted (hard), against another memory (easy)"
+    table(title, ["set", "n", *heads], rows)
+    names = list(result.sets[0].single)
+    singles = [[found.set, *(number(found.single[name]) for name in names)] for found in result.sets]
+    table("AUROC of each feature alone, hard", ["set", *names], singles)
+    for fit in result.fits:
+        rows = [[name, number(weight)] for name, weight in zip(fit.names, fit.weights, strict=True)]
+        table("Fitted on all sets", ["feature", "weight"], [["intercept", number(fit.intercept)], *rows])
+        rows = [
+            [name, number(value), number(fit.held_out_easy.get(name))] for name, value in fit.held_out.items()
+        ]
+        table(
+            f"AUROC on each set, fitted on the others (on those fitted: {number(fit.fitted)})",
+            ["set", "hard", "easy"],
+            rows,
+        )
+
+
+def show_tokens(results: Sequence[Spared]) -> None:
+    """Print tokens and hit rates."""
+    rows = [
+        [
+            found.set,
+            str(found.budget),
+            str(found.scored),
+            number(found.hit),
+            number(found.opened),
+            f"{found.tokens:,.0f}",
+            f"{found.everything:,.0f}",
+            f"{-100 * found.saved:.1f} %",
+            f"{found.newest:,.0f}",
+            f"{found.documents:,.0f}",
+            number(found.documents_hit),
+        ]
+        for found in results
+    ]
+    heads = ["set", "budget", "n", "hit", "opened", "tokens", "everything", "change"]
+    heads += ["newest, same hit", "whole documents", "their hit"]
+    table("Tokens of the recall block; loading everything hits always", heads, rows)

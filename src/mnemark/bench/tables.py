@@ -18,12 +18,18 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, 
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=WIDTH)
-    shown = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    console.print(Text(title, style="bold"))
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for number, column in enumerate(columns):
         shown.add_column(Text(column), justify="left" if number < left else "right", no_wrap=True)
     for row in rows:
         shown.add_row(*(Text(cell) for cell in row))
     console.print(shown)
+
+
+def short(measure: str) -> str:
+    """A measure's name as a heading."""
+    return measure.replace("fractional", "frac").replace("_", " ")
 
 
 def number(value: float | None, digits: int = 3) -> str:

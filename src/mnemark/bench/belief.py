@@ -1,0 +1,248 @@
+"""Does mnemark know when there is nothing? Answerable questions, with their evidence in the memory and out.
+
+Hard: the units that hold the evidence are deleted from the files and the index follows. Easy: the question
+is asked to another memory of the same set. How well a score tells "there" from "gone" is its AUROC.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemark.bench.baselines import Bm25
+from mnemark.bench.bed import Bed, bedded, embedder_for, kept_or_temporary
+from mnemark.bench.data import DataSet, Question, find_sets, load_set
+from mnemark.bench.evidence import NAMES, USED, features, vector
+from mnemark.bench.logistic import Logistic, fit
+from mnemark.bench.measures import auroc
+from mnemark.bench.removal import Removal
+from mnemark.embed import Embedder
+
+SCORES: Final = ("believable", "bm25 share", "bm25 raw")
+_HITS: Final = 8
+
+
+class Case(msgspec.Struct, frozen=True):
+    """One question asked to one state of a memory."""
+
+    scores: dict[str, float]
+    """By the names in `SCORES`."""
+    features: dict[str, float]
+
+
+class Cases(msgspec.Struct, kw_only=True):
+    """All cases of a set, by question."""
+
+    set: str
+    there: list[Case]
+    gone: list[Case]
+    elsewhere: list[Case]
+    """Empty where the set has one memory only."""
+
+
+class SetBelief(msgspec.Struct, kw_only=True):
+    """AUROC on one set."""
+
+    set: str
+    scored: int
+    hard: dict[str, float]
+    easy: dict[str, float]
+    falls: dict[str, float]
+    """Chance that a question scores lower once its evidence is gone, ties counting one half."""
+    single: dict[str, float]
+    """AUROC of each feature alone, hard."""
+
+
+class Fit(msgspec.Struct, kw_only=True):
+    """A model fitted on hard cases of all sets, and what it reached on each when fitted on the others."""
+
+    names: list[str]
+    intercept: float
+    weights: list[float]
+    held_out: dict[str, float]
+    held_out_easy: dict[str, float]
+    fitted: float
+    """Mean AUROC over the sets it was fitted on: what is lost to `held_out` is what does not carry over."""
+
+
+class BeliefResult(msgspec.Struct, kw_only=True):
+    """The whole result."""
+
+    embedder: str
+    sets: list[SetBelief]
+    mean_hard: dict[str, float]
+    mean_easy: dict[str, float]
+    fits: list[Fit] = []
+
+
+def run(
+    folder: Path,
+    *,
+    embedder: str,
+    keep: Path | None,
+    limit: int | None,
+    fitting: bool,
+    tell: Callable[[str], None],
+) -> BeliefResult:
+    """Ask every question of every set below `folder` three times.
+
+    Raises:
+        UsageError: the folder holds no set.
+    """
+    model = embedder_for(embedder)
+    cases: list[Cases] = []
+    with kept_or_temporary(keep) as workspaces:
+        for found in find_sets(folder):
+            data = load_set(found, limit=limit)
+            tell(f"{data.name}: {len(data.questions):,} questions")
+            cases.append(collect(data, workspaces, model))
+    sets = [_judge(found) for found in cases]
+    with_easy = [found for found in sets if found.easy]
+    fits = []
+    if fitting:
+        fits = [cross_validate(cases, names) for names in (USED, NAMES)]
+    return BeliefResult(
+        embedder=embedder,
+        sets=sets,
+        mean_hard={score: float(np.mean([found.hard[score] for found in sets])) for score in SCORES},
+        mean_easy={score: float(np.mean([found.easy[score] for found in with_easy])) for score in SCORES}
+        if with_easy
+        else {},
+        fits=fits,
+    )
+
+
+def collect(data: DataSet, folder: Path, model: Embedder | None) -> Cases:
+    """Ask all questions of a set in all three ways. Evidence is deleted from a copy of the workspaces."""
+    ranker = {
+        scope: Bm25([unit.id for unit in units], [unit.text for unit in units])
+        for scope, units in data.units.items()
+    }
+    with _copied(data, folder, model) as copy, bedded(data, copy, model) as bed:
+        there = [_case(bed, question, question.scopes[0], ranker) for question in data.questions]
+        elsewhere = []
+        if len(data.units) > 1:
+            elsewhere = [
+                _case(bed, question, _other(bed.scopes(), question.scopes[0]), ranker)
+                for question in data.questions
+            ]
+        removals = {
+            scope: Removal(bed.memory(scope), bed.stored(scope), units) for scope, units in data.units.items()
+        }
+        gone = []
+        for question in data.questions:
+            with removals[question.scopes[0]].without(question.gold_ids):
+                gone.append(_case(bed, question, question.scopes[0], ranker, set(question.gold_ids)))
+    return Cases(set=data.name, there=there, gone=gone, elsewhere=elsewhere)
+
+
+@contextmanager
+def _copied(data: DataSet, folder: Path, model: Embedder | None) -> Iterator[Path]:
+    """A folder with the set stored in it that may be spoilt."""
+    with bedded(data, folder, model):
+        pass
+    with tempfile.TemporaryDirectory(prefix="mnemark-belief-") as copy:
+        shutil.copytree(folder / data.name, Path(copy) / data.name)
+        yield Path(copy)
+
+
+def _other(scopes: Sequence[str], scope: str) -> str:
+    return scopes[(scopes.index(scope) + 1) % len(scopes)]
+
+
+def _case(
+    bed: Bed, question: Question, scope: str, ranker: dict[str, Bm25], gone: set[str] | None = None
+) -> Case:
+    found = bed.memory(scope).search(question.query, k=_HITS, now=question.asked_at, explain=True)
+    scored = ranker[scope].score(question.query)
+    left = scored.scores
+    if gone:
+        left = np.where([identifier in gone for identifier in ranker[scope].ids], 0.0, left)
+    best = float(left.max()) if len(left) else 0.0
+    share = best / scored.attainable if scored.attainable else 0.0
+    return Case({"believable": found.believable, "bm25 share": share, "bm25 raw": best}, features(found))
+
+
+def _judge(cases: Cases) -> SetBelief:
+    def told_apart(absent: Sequence[Case]) -> dict[str, float]:
+        if not absent:
+            return {}
+        return {
+            score: auroc([c.scores[score] for c in cases.there], [c.scores[score] for c in absent])
+            for score in SCORES
+        }
+
+    return SetBelief(
+        set=cases.set,
+        scored=len(cases.there),
+        hard=told_apart(cases.gone),
+        easy=told_apart(cases.elsewhere),
+        falls={
+            score: float(
+                np.mean(
+                    [
+                        _above(a.scores[score], b.scores[score])
+                        for a, b in zip(cases.there, cases.gone, strict=True)
+                    ]
+                )
+            )
+            for score in SCORES
+        },
+        single={
+            name: auroc([c.features[name] for c in cases.there], [c.features[name] for c in cases.gone])
+            for name in NAMES
+        },
+    )
+
+
+def _above(first: float, second: float) -> float:
+    return 1.0 if first > second else 0.5 if first == second else 0.0
+
+
+def cross_validate(cases: Sequence[Cases], names: Sequence[str]) -> Fit:
+    """Fit on all sets, and for each set on all others."""
+    whole = _fit(cases, names)
+    held_out, easy = {}, {}
+    for left_out in cases:
+        others = [found for found in cases if found is not left_out]
+        if not others:
+            continue
+        model = _fit(others, names)
+        held_out[left_out.set] = _auroc(model, left_out.there, left_out.gone, names)
+        if left_out.elsewhere:
+            easy[left_out.set] = _auroc(model, left_out.there, left_out.elsewhere, names)
+    return Fit(
+        names=list(names),
+        intercept=whole.intercept,
+        weights=whole.weights.tolist(),
+        held_out=held_out,
+        held_out_easy=easy,
+        fitted=float(np.mean([_auroc(whole, found.there, found.gone, names) for found in cases])),
+    )
+
+
+def _fit(cases: Sequence[Cases], names: Sequence[str]) -> Logistic:
+    """Every set weighs the same, and so do "there" and "gone" in it."""
+    parts = [
+        (group, label, 1 / len(group)) for c in cases for group, label in ((c.there, 1.0), (c.gone, 0.0))
+    ]
+    x = np.concatenate([_matrix(group, names) for group, _, _ in parts])
+    y = np.concatenate([np.full(len(group), label) for group, label, _ in parts])
+    weights = np.concatenate([np.full(len(group), weight) for group, _, weight in parts])
+    return fit(x, y, weights)
+
+
+def _matrix(cases: Sequence[Case], names: Sequence[str]) -> NDArray[np.float64]:
+    return np.array([vector(case.features, names) for case in cases], np.float64).reshape(-1, len(names))
+
+
+def _auroc(model: Logistic, there: Sequence[Case], absent: Sequence[Case], names: Sequence[str]) -> float:
+    return auroc(
+        model.predict(_matrix(there, names)).tolist(), model.predict(_matrix(absent, names)).tolist()
+    )
