@@ -11,7 +11,7 @@ from mnemark.files.config import Config
 from mnemark.index.embedding import Progress, embed_missing
 from mnemark.index.store import Index
 from mnemark.index.vectors import VectorStore, open_store
-from mnemark.retrieval.dense import QueryVector, VectorRows
+from mnemark.retrieval.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.search import DenseRoute
 
 RETRY_SECONDS = 30.0
@@ -78,6 +78,9 @@ class Vectors:
             store = self.store()
         except MnemarkError as error:
             return None, self.failed(error)
+        embedder = self.embedder()
+        if isinstance(embedder, RarityAware):
+            return DenseRoute(WeightedQuery(embedder, text), store, self._mapping), ""
         return DenseRoute(QueryVector(self.embedder, text), store, self._mapping), ""
 
     def embed(self, index: Index, *, progress: Progress | None = None) -> str:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,31 @@ def score(snapshot: Snapshot, query: NDArray[np.float32], store: VectorStore, ma
     return Dense(store.scores(query, rows), covered)
 
 
+Rarity = Callable[[str], float]
+"""The idf of a word in the text that is searched."""
+
+
+@runtime_checkable
+class RarityAware(Protocol):
+    """An embedder that lets a question's words weigh by how rare they are, and answers at once."""
+
+    def query_weighted(self, text: str, idf: Rarity) -> NDArray[np.float32]:
+        """The question's vector, float32 of shape (dimension,)."""
+        ...
+
+
+class WeightedQuery:
+    """The vector of a question whose words weigh by their rarity; made when the rarities are known."""
+
+    def __init__(self, embedder: RarityAware, text: str) -> None:
+        self._embedder = embedder
+        self._text = text
+
+    def get(self, timeout: float | None, idf: Rarity) -> tuple[NDArray[np.float32] | None, str]:  # noqa: ARG002
+        """The vector; it takes no time worth limiting."""
+        return self._embedder.query_weighted(self._text, idf), ""
+
+
 class QueryVector:
     """The question's vector, made on its own thread so that a slow model cannot hold up an answer."""
 
@@ -87,7 +112,7 @@ class QueryVector:
         finally:
             self._done.set()
 
-    def get(self, timeout: float | None) -> tuple[NDArray[np.float32] | None, str]:
+    def get(self, timeout: float | None, idf: Rarity) -> tuple[NDArray[np.float32] | None, str]:  # noqa: ARG002
         """The vector, or None with the reason."""
         if not self._done.wait(timeout):
             return None, "the embedder did not answer in time"

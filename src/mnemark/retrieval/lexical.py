@@ -98,15 +98,15 @@ def score(
     groups = np.zeros(snapshot.groups, np.float32)
     scratch = np.zeros(n, np.float32)
     attainable = group_attainable = 0.0
-    idf: dict[str, float] = {}
+    weights: dict[str, float] = {}
     found: dict[str, TermHits] = {}
     norm = _norm(size.passages, size.mean, preset)
     group_norm = _norm(size.documents, size.document_mean, preset)
     for term, weight in terms:
         hits = _masked(snapshot.term(term), mask)
         found[term] = hits
-        idf[term] = _idf(size.total, len(hits.pos))
-        attainable += weight * idf[term] * (preset.k1 + 1)
+        weights[term] = idf(size.total, len(hits.pos))
+        attainable += weight * weights[term] * (preset.k1 + 1)
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
         if len(hits.pos):
             wide = preset.neighbour if len(hits.pos) < max(_COMMON, n // 16) else 0.0
@@ -115,7 +115,7 @@ def score(
             # A position stands in `touched` up to five times, each time with the same value: the assignment
             # behind += writes it once.
             own[touched] += (
-                np.float32(weight * idf[term] * (preset.k1 + 1)) * values / (values + norm[touched])
+                np.float32(weight * weights[term] * (preset.k1 + 1)) * values / (values + norm[touched])
             )
             scratch[touched] = 0
         if preset.group:
@@ -129,7 +129,7 @@ def score(
         scores = own + np.float32(preset.group) * (groups / np.float32(group_attainable))[snapshot.group]
         if mask is not None:
             scores = np.where(mask, scores, np.float32(0))
-    return Lexical(scores * size.substance, own, idf, found)
+    return Lexical(scores * size.substance, own, weights, found)
 
 
 def _norm(lengths: Floats, mean: float, preset: Preset) -> Floats:
@@ -179,15 +179,16 @@ def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
 ) -> float:
     """Add a term's score to each document that holds it; returns what it could add at most."""
     if not len(pos):
-        return weight * _idf(size.document_total, 0) * (preset.k1 + 1)
+        return weight * idf(size.document_total, 0) * (preset.k1 + 1)
     owner = snapshot.group[pos]
     starts = np.flatnonzero(np.concatenate(([True], owner[1:] != owner[:-1])))
     sums = np.add.reduceat(frequency, starts)
     which = owner[starts]
-    gain = weight * _idf(size.document_total, len(which)) * (preset.k1 + 1)
+    gain = weight * idf(size.document_total, len(which)) * (preset.k1 + 1)
     groups[which] += np.float32(gain) * sums / (sums + norm[which])
     return gain
 
 
-def _idf(count: int, holding: int) -> float:
+def idf(count: int, holding: int) -> float:
+    """Inverse document frequency: ln(1 + (N - df + 0.5) / (df + 0.5)), never negative."""
     return math.log1p((count - holding + 0.5) / (holding + 0.5))

@@ -15,12 +15,13 @@ from mnemark.index.store import Record
 from mnemark.index.vectors import VectorStore
 from mnemark.retrieval import belief, dense, filters, fusion, lexical, rank
 from mnemark.retrieval.bridge import bridge
-from mnemark.retrieval.dense import QueryVector, VectorRows
+from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.snippet import snippet
 from mnemark.text.normal import normalize
+from mnemark.text.segment import query_terms
 from mnemark.types import DateRange, Hit
 
 _CANDIDATES: Final = 32
@@ -57,7 +58,7 @@ class Found(NamedTuple):
 class DenseRoute(NamedTuple):
     """The parts of the dense route: the question's vector on its way, and where vectors are kept."""
 
-    vector: QueryVector
+    vector: QueryVector | WeightedQuery
     store: VectorStore
     mapping: VectorRows
 
@@ -141,7 +142,7 @@ class _Search:
         if self.route is None or not self.request.preset.dense or not len(self.snapshot):
             return None
         left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
-        vector, problem = self.route.vector.get(left)
+        vector, problem = self.route.vector.get(left, lambda word: self._rarity(word, mask))
         if vector is None:
             self.degraded.append(f"dense: {problem}")
             return None
@@ -149,6 +150,15 @@ class _Search:
         if found.covered < 1:
             self.degraded.append(f"dense: {found.covered:.0%} of the passages are embedded so far")
         return found.scores if mask is None else np.where(mask, found.scores, np.float32(0))
+
+    def _rarity(self, word: str, mask: Mask | None) -> float:
+        """Inverse document frequency of a word among the visible passages."""
+        terms = query_terms(word)
+        if not terms:
+            return 1.0
+        pos = self.snapshot.term(terms[0]).pos
+        holding = len(pos) if mask is None else int(mask[pos].sum())
+        return lexical.idf(len(self.snapshot) if mask is None else int(mask.sum()), holding)
 
     def _restrict(self, fused: Floats, mask: Mask | None) -> Floats:
         """Take out what may not be in the answer."""
