@@ -119,7 +119,7 @@ class _Search:
             mode="lexical+dense" if meaning is not None else "lexical",
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
-            believable=belief.believable(self._evidence(plain, words, meaning)),
+            believable=belief.believable(self._evidence(plain, positions, words, meaning)),
         )
 
     def _in_time(self, mask: Mask | None) -> Mask | None:
@@ -206,11 +206,11 @@ class _Search:
         return [pos for pos in best if fused[pos] > 0]
 
     def _evidence(
-        self, fused: Floats, words: lexical.Lexical, meaning: Floats | None
+        self, fused: Floats, positions: Positions, words: lexical.Lexical, meaning: Floats | None
     ) -> belief.Evidence | None:
-        best = fusion.best_positions(fused, 10)
-        if not len(best):
+        if not len(positions):
             return None
+        best = positions[np.argsort(-fused[positions], kind="stable")][:10]
         asked = {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
         present = frozenset(term for term in asked if _holds(words.hits[term].pos, int(best[0])))
         first, *_ = scores = fused[best]

@@ -4,8 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from mnemark.text.segment import index_terms
-
 _PIECE: Final = re.compile(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
 _SPACE: Final = re.compile(r"\s+")
 _SCANNED: Final = 20_000
@@ -23,7 +21,7 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]
     if not pieces:
         return ""
-    values = [_value(piece, idf) for piece in pieces] if idf else [0.0] * len(pieces)
+    values = [_value(piece.casefold(), idf) for piece in pieces]
     best = max(range(len(pieces)), key=lambda index: (values[index], -index))
     first = last = best
     size = len(pieces[best])
@@ -48,8 +46,12 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
 
 
 def _value(piece: str, idf: Mapping[str, float]) -> float:
-    words, parts = index_terms(piece)
-    return sum(idf.get(term, 0.0) for term in {*words, *parts})
+    """How much of the query stands in a piece.
+
+    Letters are compared, not terms: a stem is nearly always the beginning of its word, and a snippet is made
+    for every hit.
+    """
+    return sum(weight for term, weight in idf.items() if term in piece)
 
 
 def _around(shown: str, idf: Mapping[str, float], length: int) -> str:
