@@ -98,7 +98,7 @@ def _variants(data: DataSet, folder: Path, model: Embedder | None, base: Preset)
         made = {"": _rows(bed, base)}
         for term in terms_of(base):
             if term != "dense" or model is not None:
-                made[term] = _rows(bed, replace(base, **{term: 0}))
+                made[term] = _rows(bed, replace(base, **{term: type(getattr(base, term))(0)}))
     return made
 
 
@@ -126,7 +126,7 @@ def _plain(data: DataSet) -> Rows:
 
 def _effects(rows: dict[str, dict[str, Rows]]) -> list[Effect]:
     terms = [term for term in next(iter(rows.values()), {}) if term]
-    # With random vectors less lexical alone: what joining two scores gives without meaning. The rest is meaning.
+    # With random vectors less lexical alone: what joining two scores gives. The rest is meaning.
     pairs = {term: ("", term) for term in terms} | {CONTROL: (CONTROL, "dense"), MEANING: ("", CONTROL)}
     effects = []
     for term in [*terms, MEANING] if CONTROL in terms else terms:

@@ -132,6 +132,33 @@ def tokens(
         report.show_tokens(results)
 
 
+@app.command()
+def speed(
+    *,
+    sizes: Annotated[str, typer.Option(metavar="N,N…", help="Passages.")] = "1000,10000,100000",
+    million: Annotated[bool, typer.Option("--million", help="Also 1,000,000; takes long.")] = False,
+    embedder: Embedder = "bundled",
+    json: Json = False,
+) -> None:
+    """Sync and search on a made-up corpus in both languages, as ratios to FTS5 and a numpy scan."""
+    from mnemark.bench import report
+    from mnemark.bench import speed as bench
+
+    wanted = [*_numbers(sizes), *([bench.MILLION] if million else [])]
+    results = bench.run(wanted, embedder=embedder, tell=say)
+    if json:
+        print_json(results)
+    else:
+        report.show_speed(results)
+
+
+def _numbers(text: str) -> list[int]:
+    parts = [part.strip().replace("_", "") for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) >= 100 for part in parts):
+        raise typer.BadParameter(f"{text!r}: write numbers of at least 100 with commas, like 1000,10000")
+    return [int(part) for part in parts]
+
+
 def say(text: str) -> None:
     """A line of talk."""
     print(text, file=sys.stderr, flush=True)

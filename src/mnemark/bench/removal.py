@@ -33,7 +33,7 @@ class Removal:
 
     @contextmanager
     def without(self, identifiers: Iterable[str]) -> Iterator[None]:
-        """The memory without these units, synced. Afterwards the files are as before, for the next sync to see."""
+        """The memory without these units, synced. The files are put back afterwards, without a sync."""
         gone = set(identifiers)
         files = {self._memory.root / self._paths[identifier] for identifier in gone}
         saved = {path: path.read_bytes() for path in files}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from mnemark.bench.ablate import MEASURES, Ablation
 from mnemark.bench.belief import SCORES, BeliefResult
 from mnemark.bench.retrieval import COMPARED, REFERENCES, SetResult
+from mnemark.bench.speed import SpeedResult
 from mnemark.bench.tables import number, points, short, table
 from mnemark.bench.tokens import Spared
 
@@ -174,3 +175,64 @@ def show_tokens(results: Sequence[Spared]) -> None:
     heads = ["set", "budget", "n", "hit", "opened", "tokens", "everything", "change"]
     heads += ["newest, same hit", "whole documents", "their hit"]
     table("Tokens of the recall block; loading everything hits always", heads, rows)
+
+
+def show_speed(results: Sequence[SpeedResult]) -> None:
+    """Print rates, times and sizes, each beside its baseline."""
+    rows = [
+        [
+            f"{found.passages:,}",
+            f"{found.files:,}",
+            f"{found.sync_rate:,.0f}",
+            f"{found.embed_rate:,.0f}",
+            f"{found.fts5_rate:,.0f}",
+            f"{found.fts5_insert_rate:,.0f}",
+            number(found.sync_ratio, 2),
+            number(found.sync_seconds, 2),
+            number(found.unchanged_seconds),
+            number(found.changed_seconds),
+        ]
+        for found in results
+    ]
+    heads = ["passages", "files", "sync/s", "+vectors/s", "fts5 cut+insert/s", "fts5 insert/s", "sync:fts5"]
+    table(
+        "Sync: passages a second of processor time; seconds of wall time",
+        [*heads, "sync s", "unchanged s", "one note s"],
+        rows,
+        left=0,
+    )
+    rows = [
+        [f"{found.passages:,}", name, *(number(times[p], 2) for p in ("p50_ms", "p95_ms", "p99_ms"))]
+        for found in results
+        for name, times in found.latency.items()
+    ]
+    table("Search, warm, milliseconds", ["passages", "route", "p50", "p95", "p99"], rows, left=2)
+    rows = [
+        [f"{found.passages:,}", name, number(value, 2)]
+        for found in results
+        for name, value in found.ratios.items()
+    ]
+    table("Search, p50 as a multiple of the baseline's", ["passages", "ratio", "times"], rows, left=2)
+    cold = ("import_ms", "import_cpu_ms", "open_ms", "first_ms", "rss_mb", "bare_mb")
+    rows = [
+        [f"{found.passages:,}", name, *(number(values[part], 1) for part in cold)]
+        for found in results
+        for name, values in found.cold.items()
+    ]
+    heads = [
+        "passages",
+        "route",
+        "import ms",
+        "import cpu ms",
+        "open ms",
+        "first search ms",
+        "peak MB",
+        "bare python MB",
+    ]
+    table("A fresh process", heads, rows, left=2)
+    sizes = ("source_bytes", "index_bytes", "vector_bytes", "fts5_bytes")
+    rows = [
+        [f"{found.passages:,}", *(f"{getattr(found, name) / 1e6:,.1f}" for name in sizes)]
+        for found in results
+    ]
+    table("On the disk, MB", ["passages", "texts", "index", "vectors", "fts5"], rows, left=0)
