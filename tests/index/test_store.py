@@ -1,7 +1,6 @@
 """An index that does not fit is built anew, refused, or named as damaged; never answered from wrongly."""
 
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -46,8 +45,8 @@ def database(root: Path) -> Path:
 
 
 def change(database: Path, sql: str) -> None:
-    with sqlite3.connect(database) as connection:
-        connection.executescript(sql)
+    connection = apsw.Connection(os.fspath(database))
+    connection.execute(sql).fetchall()
     connection.close()
 
 
@@ -179,7 +178,7 @@ def test_the_index_is_exchanged_while_it_is_open(root: Path, tmp_path: Path) -> 
 def locked(database: Path) -> Iterator[None]:
     """Another connection that lets nobody else in."""
     holder = apsw.Connection(os.fspath(database))
-    holder.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; BEGIN EXCLUSIVE")
+    holder.execute("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; BEGIN EXCLUSIVE").fetchall()
     holder.execute("UPDATE meta SET value = value WHERE key = 'generation'")
     yield
     holder.close()
@@ -212,7 +211,7 @@ def test_every_read_says_that_the_database_is_locked(
     try:
         index._connections.renew()
         holder = apsw.Connection(os.fspath(database))
-        holder.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE")
+        holder.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE").fetchall()
         holder.execute("UPDATE meta SET value = value WHERE key = 'generation'")
         with pytest.raises(BusyError, match="locked"):
             read(index)

@@ -8,6 +8,7 @@ neighbouring turns and of whole sessions from one index, and at 100,000 passages
 postings an order of magnitude faster than FTS5 ranks an OR of terms (`mnemark bench speed` prints both).
 """
 
+import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -62,8 +63,6 @@ CREATE TABLE postings (
 ) STRICT, WITHOUT ROWID;
 """
 
-_TABLES: Final = frozenset({"meta", "scopes", "documents", "passages", "segments", "postings"})
-
 
 def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     """Open `index.db` as it is, without creating or changing its schema.
@@ -75,10 +74,13 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         connection = _connect_readonly(path) if readonly else apsw.Connection(os.fspath(path))
         # Set before anything is read: the very first look may meet a lock.
         connection.set_busy_timeout(BUSY_MS)
-        connection.execute("PRAGMA cache_size=-32768; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY")
+        # `fetchall`, because a statement that gives a row would keep those behind it from running.
+        settings = "PRAGMA cache_size=-32768; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY"
+        connection.execute(settings).fetchall()
         if not readonly:
             # NORMAL may lose the last transactions with the power, never the file: all of it is derived.
-            connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON")
+            durable = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"
+            connection.execute(durable).fetchall()
         return connection
 
 
@@ -109,9 +111,20 @@ def lay_out(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
 
 
 def is_whole(connection: apsw.Connection) -> bool:
-    """Whether all tables are there: a database may be sound and yet not what it says it is."""
-    listed = rows(connection, "SELECT name FROM sqlite_schema WHERE type = 'table'")
-    return {name for (name,) in listed} >= _TABLES
+    """Whether the database has the very tables of `SCHEMA`: a sound one may not be what it says it is."""
+    return _described(connection) == _expected()
+
+
+def _described(connection: apsw.Connection) -> list[tuple[Any, ...]]:
+    sql = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name"
+    return rows(connection, sql)
+
+
+@functools.cache
+def _expected() -> list[tuple[Any, ...]]:
+    blank = apsw.Connection(":memory:")
+    blank.execute(SCHEMA)
+    return _described(blank)
 
 
 def version(connection: apsw.Connection) -> int | None:
