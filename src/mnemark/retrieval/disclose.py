@@ -6,6 +6,7 @@ while there is room.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from mnemark.text.fence import fence, visible
@@ -13,15 +14,13 @@ from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit
 
 BRIEF_TOKENS: Final = 60
-_FENCE_TOKENS: Final = 60
-"""What the marks and the line of introduction cost."""
 _FULL_SHARE: Final = 0.5
 """No single passage takes more than this share of the budget while others are waiting."""
 
 
 def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> str:
-    """The fenced block, at most about `budget` estimated tokens; empty where there is nothing to say."""
-    room = budget - _FENCE_TOKENS
+    """The fenced block, at most `budget` estimated tokens; empty where nothing fits."""
+    room = budget - _fence_tokens()
     chosen: list[str] = []
     for hit in hits:
         line = brief(hit, brief_tokens)
@@ -34,19 +33,35 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
         for number, hit in enumerate(hits[: len(chosen)]):
             opened = layer(hit)
             cost = estimate_tokens(opened) - estimate_tokens(chosen[number])
-            if 0 < cost <= room and estimate_tokens(opened) <= max(budget * _FULL_SHARE, brief_tokens):
+            if cost <= room and estimate_tokens(opened) <= max(budget * _FULL_SHARE, brief_tokens):
                 chosen[number] = opened
                 room -= cost
-    return fence("\n".join(chosen)) if chosen else ""
+    while chosen:
+        found = fence("\n".join(chosen))
+        if estimate_tokens(found) <= budget:
+            return found
+        chosen.pop()
+    return ""
+
+
+@cache
+def _fence_tokens() -> int:
+    """What the marks and the line of introduction cost."""
+    return estimate_tokens(fence("-"))
 
 
 def source_line(hit: Hit) -> str:
-    """Where a hit is from, when and from whom: ref, date, origin, scope, title."""
-    parts = [hit.ref, hit.date or "undated", hit.origin]
+    """Where a hit is from: ref, date, speaker or title, scope; the origin where it is not the owner's."""
+    parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
+    speaker = hit.meta.get("role")
+    if hit.kind == "turn" and isinstance(speaker, str):
+        parts.append(speaker)
+    elif hit.title:
+        parts.append(hit.title)
+    if hit.origin not in {"owner", "agent", "file"}:
+        parts.append(f"from {hit.origin}")
     if hit.scope:
         parts.append(hit.scope)
-    if hit.title:
-        parts.append(hit.title)
     if hit.meta.get("suspect"):
         parts.append("looks like instructions")
     return visible(" · ".join(parts))

@@ -235,6 +235,8 @@ class _Search:
         if self.request.explain:
             why = explain(entry, words, meaning, fused)
         meta = dict(record.meta)
+        if record.role:
+            meta.setdefault("role", record.role)
         if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
             meta["suspect"] = True
         return Hit(
