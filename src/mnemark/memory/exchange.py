@@ -1,0 +1,249 @@
+"""Taking a memory elsewhere and bringing others in: whole workspaces, notes, and conversations."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+import msgspec
+
+from mnemark.errors import IntegrityError, NotFoundError, UsageError
+from mnemark.files import jsonl, layout, platform
+from mnemark.files.faults import told
+from mnemark.files.ids import new_id
+from mnemark.files.locks import workspace_lock
+from mnemark.files.old_layouts import migrate
+from mnemark.files.reading import READ_LIMIT, read
+from mnemark.files.scan import scan
+from mnemark.files.sessions import SessionLog
+from mnemark.files.turns import encode_turn
+from mnemark.memory import chats
+from mnemark.memory.incoming import Incoming, Summary
+from mnemark.text.markdown import passages, text_passages
+from mnemark.types import Passage, Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+ExportFormat = Literal["zip", "jsonl"]
+ImportFormat = Literal["markdown", "jsonl", "zip", "openclaw", "nanobot", "openakita", "chatgpt", "claude"]
+FORMATS: Final[tuple[ImportFormat, ...]] = get_args(ImportFormat)
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+_MOST_BYTES: Final = 4 << 30
+"""What an archive may unpack to: beyond, it is a trap or no memory."""
+_PASSAGE_TOKENS: Final = 256
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
+    """What an export wrote."""
+
+    target: str
+    files: int
+    records: int = 0
+    """Lines, for jsonl."""
+    bytes: int
+    problems: tuple[Problem, ...] = ()
+    """Files that could not be read and are not in it."""
+
+
+def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
+    """Write all notes, sessions and journals of the workspace into one file; never `.mnemark`.
+
+    The same workspace gives the same bytes. "zip" holds the files as they are; "jsonl" a line for each
+    passage, turn and journal entry, with its source.
+
+    Raises:
+        UsageError: the format is unknown, or the target is a folder or lies where it would be memory itself.
+        ReadOnlyError, MnemarkError: the target cannot be written; nothing is left of it.
+    """
+    if format not in get_args(ExportFormat):
+        raise UsageError(f'there is no export format {format!r}; use "zip" or "jsonl"')
+    target = target.expanduser().absolute()
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder; name a file")
+    if target.is_relative_to(memory.root) and layout.place(target.relative_to(memory.root).as_posix()):
+        raise UsageError(f"{target} would be memory itself; write it elsewhere")
+    write = _write_zip if format == "zip" else _write_jsonl
+    temporary = target.with_name(jsonl.TEMPORARY + new_id())
+    with told(target):
+        try:
+            files, records, problems = write(memory.root, temporary)
+            size = temporary.stat().st_size
+            platform.FS.replace(temporary, target)
+        finally:
+            platform.FS.unlink(temporary)
+    return Exported(target=str(target), files=files, records=records, bytes=size, problems=tuple(problems))
+
+
+def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: bool = False) -> Summary:  # noqa: A002
+    """Bring notes and conversations in; doing it twice adds nothing.
+
+    Args:
+        memory: where to.
+        format: "markdown" (a folder of notes, kept below `imported/`), "zip" (our export), "jsonl" (our
+            export, or OpenAI-style messages), "openclaw", "nanobot" or "openakita" (such an agent's folder),
+            "chatgpt" or "claude" (the export of conversations: the archive, its folder, or the file).
+        path: what to read. It is never changed.
+        dry_run: only say what would be done.
+
+    Nothing that is there is overwritten: a note with other words comes in as `NAME.imported.md`, sessions
+    gain the turns they lack. Secrets are taken out of conversations before they are written.
+
+    Raises:
+        UsageError: the format is unknown.
+        NotFoundError, IntegrityError: there is nothing of that format at `path`.
+        ReadOnlyError, BusyError: the workspace cannot be written (now).
+    """
+    if format not in FORMATS:
+        raise UsageError(f"there is no import format {format!r}; use one of {', '.join(FORMATS)}")
+    path = path.expanduser().absolute()
+    if not path.exists():
+        raise NotFoundError(f"there is nothing at {path}")
+    if memory.readonly and not dry_run:
+        raise UsageError("the workspace is open for reading only; open it for writing to import")
+    with workspace_lock(memory.root, timeout=10.0):
+        incoming = Incoming(memory.root, memory.config, format, path, dry_run=dry_run)
+        if format in {"openclaw", "nanobot", "openakita"}:
+            incoming.migrated(migrate(path, memory.root, dry_run=dry_run))
+        elif format == "markdown":
+            _markdown(incoming, path)
+        elif format == "zip":
+            _zip(incoming, path)
+        elif format == "jsonl":
+            chats.read_jsonl(incoming, path)
+        else:
+            chats.read_conversations(incoming, path, chats.CHATGPT if format == "chatgpt" else chats.CLAUDE)
+        return incoming.finish()
+
+
+def _write_zip(root: Path, target: Path) -> tuple[int, int, list[Problem]]:
+    files, problems = 0, list[Problem]()
+    with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for path in _files(root):
+            try:
+                source = (root / path).open("rb")
+            except OSError as error:
+                problems.append(Problem(path, f"cannot be read: {error.strerror}"))
+                continue
+            entry = zipfile.ZipInfo(path, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            entry.create_system = 3
+            with source, archive.open(entry, "w", force_zip64=True) as inside:
+                while block := source.read(1 << 20):
+                    inside.write(block)
+            files += 1
+    return files, 0, problems
+
+
+def _files(root: Path) -> list[str]:
+    """Everything a person or an agent wrote, conflict copies and the configuration included, by path."""
+    found = scan(root)
+    paths = [entry.path for entry in (*found.entries, *found.journals)]
+    if (root / layout.CONFIG).is_file():
+        paths.append(layout.CONFIG)
+    return sorted(paths)
+
+
+def _write_jsonl(root: Path, target: Path) -> tuple[int, int, list[Problem]]:
+    files, records, problems = 0, 1, list[Problem]()
+    with target.open("xb") as out:
+        out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
+        for path in _files(root):
+            if path == layout.CONFIG:
+                continue
+            count = 0
+            for record in _records(root, path, problems):
+                out.write(jsonl.encode(record) + b"\n")
+                count += 1
+            files, records = files + 1, records + count
+    return files, records, problems
+
+
+def _records(root: Path, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+    place = layout.place(path)
+    if place is None or place.role == "copy":
+        return
+    if place.role == "journal":
+        for line, record in jsonl.records(root / path, problems=problems, name=path):
+            yield {"type": "change", "path": path, "line": line.number, "record": record}
+    elif place.role == "session":
+        log = SessionLog.at(root, path)
+        for placed in log.turns(problems=problems):
+            turn = msgspec.json.decode(encode_turn(placed.turn))
+            yield {
+                "type": "turn",
+                "path": path,
+                "line": placed.line,
+                "session": log.id,
+                "scope": place.scope,
+            } | turn
+    else:
+        found = read(root, path)
+        if isinstance(found, Problem):
+            problems.append(found)
+            return
+        cut = passages if path.lower().endswith((".md", ".markdown")) else text_passages
+        for passage in cut(found.text, limit=_PASSAGE_TOKENS):
+            yield _passage(path, place, passage)
+
+
+def _passage(path: str, place: layout.Place, passage: Passage) -> dict[str, Any]:
+    return {
+        "type": "passage",
+        "path": path,
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "kind": place.kind,
+        "origin": place.origin,
+        "scope": place.scope,
+        "date": place.dated,
+        "title": passage.title,
+        "text": passage.text,
+    }
+
+
+def _markdown(incoming: Incoming, folder: Path) -> None:
+    if not folder.is_dir():
+        raise NotFoundError(f"{folder} is no folder of notes")
+    found = scan(folder)
+    incoming.problems.extend(found.problems)
+    for entry in found.entries:
+        place = layout.place(entry.path)
+        if entry.path.lower().endswith(".jsonl") or place is None or place.role == "copy":
+            continue
+        if entry.size > READ_LIMIT:
+            incoming.problems.append(Problem(entry.path, "is too large"))
+            continue
+        incoming.note(f"imported/{folder.name}/{entry.path}", (folder / entry.path).read_bytes())
+
+
+def _zip(incoming: Incoming, path: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            if sum(member.file_size for member in members) > _MOST_BYTES:
+                raise IntegrityError(f"{path.name} would unpack to more than {_MOST_BYTES >> 30} GB")
+            for member in sorted(members, key=lambda member: member.filename):
+                _member(incoming, archive, member)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, RuntimeError, NotImplementedError, EOFError) as error:
+        raise IntegrityError(f"{path.name} is no archive that can be read: {error}") from error
+
+
+def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+    name = member.filename
+    try:
+        layout.safe_path(incoming.root, name)
+    except UsageError as error:
+        incoming.problems.append(Problem(layout.shown(name), str(error)))
+        return
+    place = layout.place(name)
+    if place is None:  # the configuration is of the other machine; anything else is no memory
+        incoming.problems.append(Problem(layout.shown(name), "is no memory: left out"))
+    elif place.role in {"session", "journal"}:
+        with archive.open(member) as file:
+            incoming.lines(name, file.read())
+    elif member.file_size > READ_LIMIT:
+        incoming.problems.append(Problem(layout.shown(name), "is too large"))
+    else:
+        incoming.note(name, archive.read(member))

@@ -1,0 +1,183 @@
+"""What an import brings into a workspace: only what is not there yet, and nothing overwritten."""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from mnemark.errors import BusyError
+from mnemark.files import jsonl, layout
+from mnemark.files.config import Config
+from mnemark.files.edit import edit
+from mnemark.files.journal import Change, Journal
+from mnemark.files.old_layouts import Step
+from mnemark.files.reading import digest
+from mnemark.files.sessions import SessionLog
+from mnemark.text.redact import DEFAULT, redact
+from mnemark.text.redact_json import redact_json
+from mnemark.types import Problem, Turn
+
+_PATIENCE: Final = 10.0
+_BATCH: Final = 1_000
+"""Turns written with one `fsync`."""
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What an import did, or would do."""
+
+    format: str
+    dry_run: bool = False
+    notes: int = 0
+    """Notes that are new."""
+    sessions: int = 0
+    """Sessions that are new or gained turns."""
+    turns: int = 0
+    """Turns (and journal lines) that are new."""
+    facts: int = 0
+    same: int = 0
+    """Notes, turns and lines that were there already."""
+    redacted: int = 0
+    """Turns that secrets were taken out of."""
+    paths: tuple[str, ...] = ()
+    """Files that were written."""
+    problems: tuple[Problem, ...] = ()
+
+
+class Incoming:
+    """One import under way. Hold the workspace's lock."""
+
+    def __init__(self, root: Path, config: Config, format: str, source: Path, *, dry_run: bool) -> None:  # noqa: A002
+        self.root = root
+        self.problems: list[Problem] = []
+        self._dry_run = dry_run
+        self._format = format
+        self._source = source
+        self._rules = DEFAULT.with_patterns(config.redact)
+        self._counts = {"notes": 0, "sessions": 0, "turns": 0, "facts": 0, "same": 0, "redacted": 0}
+        self._written: dict[str, str] = {}
+
+    def note(self, path: str, data: bytes) -> None:
+        """A note for `path`; where other words have that name, it comes beside them."""
+        for name in _free_names(path):
+            full = layout.safe_path(self.root, name)
+            if full.is_file():
+                if full.read_bytes() == data:
+                    self._counts["same"] += 1
+                    return
+                continue
+            if full.exists():
+                continue
+            self._put(name, data)
+            self._counts["notes"] += 1
+            self._written[name] = digest(data)
+            return
+
+    def _put(self, name: str, data: bytes) -> None:
+        if self._dry_run:
+            return
+        result = edit(self.root, name, lambda old: old or data, quiet=0.0, timeout=_PATIENCE)
+        if result.status == "deferred":
+            raise BusyError(f"{name} is being saved by someone else; import again, it goes on from here")
+
+    def turns(self, scope: str, session: str, turns: Iterable[Turn], path: str = "") -> None:
+        """Turns of a session; those whose ids are there are left out, secrets are taken out of the others.
+
+        They go into the log at `path` where there is one, else into the session's own.
+        """
+        folder = layout.safe_path(self.root, scope) if scope else self.root
+        log = SessionLog(folder, session)
+        if path and layout.safe_path(self.root, path).is_file():
+            log = SessionLog.at(self.root, path)
+            scope = ""
+        known = {placed.turn.id for placed in log.turns()}
+        added = 0
+        fresh: list[Turn] = []
+        for turn in turns:
+            if turn.id in known:
+                self._counts["same"] += 1
+                continue
+            known.add(turn.id)
+            fresh.append(self._redacted(turn))
+            added += 1
+            if len(fresh) == _BATCH:
+                self._append(log, fresh)
+                fresh = []
+        self._append(log, fresh)
+        if added:
+            self._counts["sessions"] += 1
+            self._counts["turns"] += added
+            self._written[f"{scope}/{log.name}" if scope else log.name] = ""
+
+    def _append(self, log: SessionLog, turns: Sequence[Turn]) -> None:
+        if turns and not self._dry_run:
+            log.append_many(turns)
+
+    def _redacted(self, turn: Turn) -> Turn:
+        clean = msgspec.structs.replace(
+            turn,
+            content=redact(turn.content, self._rules).text,
+            tool_calls=redact_json(list(turn.tool_calls), self._rules),
+            tool_results=redact_json(list(turn.tool_results), self._rules),
+            attachments=redact_json(list(turn.attachments), self._rules),
+            meta=redact_json(dict(turn.meta), self._rules),
+        )
+        self._counts["redacted"] += clean.content != turn.content
+        return clean
+
+    def lines(self, path: str, data: bytes) -> None:
+        """Lines of a session or journal as they are; those that are there are left out."""
+        full = layout.safe_path(self.root, path)
+        known = set(_whole_lines(full.read_bytes())) if full.is_file() else set()
+        fresh = list(dict.fromkeys(line for line in _whole_lines(data) if line not in known))
+        self._counts["same"] += len(known & set(_whole_lines(data)))
+        if not fresh:
+            return
+        if not self._dry_run:
+            jsonl.append_many(full, fresh)
+        self._written[path] = ""
+        turns = [line for line in fresh if b'"role"' in line or "journal/" in path]
+        self._counts["turns"] += len(turns)
+        self._counts["sessions"] += "journal/" not in path
+
+    def migrated(self, steps: Sequence[Step]) -> None:
+        """What a migration did."""
+        names = {"copy": "notes", "session": "turns", "facts": "facts", "same": "same"}
+        for step in steps:
+            if step.action == "left":
+                self.problems.append(Problem(step.source, step.reason))
+                continue
+            self._counts[names[step.action]] += step.count
+            self._counts["sessions"] += step.action == "session"
+            if step.action != "same":
+                self._written[step.target] = ""
+
+    def finish(self) -> Summary:
+        """Write down in the journal what was brought in, and say it."""
+        if self._written and not self._dry_run:
+            payload = {
+                "format": self._format,
+                "source": self._source.name,
+                "files": dict(sorted(self._written.items())),
+            }
+            Journal(self.root).append(Change(kind="import", origin="import", payload=payload))
+        return Summary(
+            format=self._format,
+            dry_run=self._dry_run,
+            paths=tuple(sorted(self._written)),
+            problems=tuple(self.problems),
+            **self._counts,
+        )
+
+
+def _whole_lines(data: bytes) -> list[bytes]:
+    return [line for raw in data.split(b"\n") if (line := raw.strip(b" \t\r"))]
+
+
+def _free_names(path: str) -> Iterator[str]:
+    stem, _, suffix = path.rpartition(".")
+    yield path
+    yield f"{stem}.imported.{suffix}"
+    for number in itertools.count(2):
+        yield f"{stem}.imported-{number}.{suffix}"

@@ -1,0 +1,270 @@
+"""Taking a memory elsewhere and bringing others in: nothing lost, nothing twice, nothing overwritten."""
+
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faults.logical import LEXICAL
+from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageError
+from mnemark.memory.core import Memory
+from mnemark.memory.exchange import FORMATS, export_workspace, import_from
+
+QUERIES = ["python", "数据库", "first turn", "nested"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "w"
+    for name, text in {
+        "MEMORY.md": "# Memory\r\n\r\npython is 3.12\r\n",
+        "memory/2026-02-13.md": "# Day\n\n数据库系统\n\n```py\nx = 1\n```\n",
+        "users/ann/notes/a.txt": "nested words\n" * 300,
+        "memory/x.conflict-20260213T101500-01J.md": "a copy\n",
+        "sessions/foreign.jsonl": '{"role": "user", "content": "foreign python"}\n{"torn',
+        "mnemark.toml": 'owner = "Ann"\n',
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+    with Memory.open(folder, config=LEXICAL) as memory:
+        memory.session("cli:main").add("user", "the first turn", meta={"k": [1]})
+        memory.session("cli:main", user="ann").add("assistant", "nested turn\n第二行")
+        memory.sync()
+    return folder
+
+
+def opened(root: Path) -> Memory:
+    return Memory.open(root, config=LEXICAL)
+
+
+def texts(root: Path) -> list[tuple[str, str]]:
+    with opened(root) as memory:
+        memory.sync()
+        return [
+            (hit.text, hit.scope) for query in QUERIES for hit in memory.search(query, scope="*", k=20).hits
+        ]
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    found = {
+        path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }
+    return {name: data for name, data in found.items() if not name.startswith((".mnemark", "journal/"))}
+
+
+@pytest.mark.parametrize("form", ["zip", "jsonl"])
+def test_there_and_back(root: Path, tmp_path: Path, form: Any) -> None:
+    target = tmp_path / f"out.{form}"
+    with opened(root) as memory:
+        done = export_workspace(memory, target, format=form)
+        again = tmp_path / "again"
+        export_workspace(memory, again, format=form)
+        assert target.read_bytes() == again.read_bytes()
+        assert done.bytes == target.stat().st_size
+        before = tree(root)
+        same = import_from(memory, form, target)
+        assert not same.notes + same.turns
+        assert tree(root) == before
+    assert b".mnemark/" not in target.read_bytes()
+    with opened(tmp_path / "other") as memory:
+        planned = import_from(memory, form, target, dry_run=True)
+        assert not tree(tmp_path / "other")
+        summary = import_from(memory, form, target)
+        assert (summary.notes, summary.turns) == (planned.notes, planned.turns)
+        assert summary.notes >= 3
+        twice = import_from(memory, form, target)
+        assert not twice.notes + twice.turns + twice.sessions
+    assert sorted(texts(tmp_path / "other")) == sorted(texts(root))
+    assert (tmp_path / "other/MEMORY.md").read_bytes() == (root / "MEMORY.md").read_bytes()
+
+
+def test_what_is_there_is_never_overwritten(root: Path, tmp_path: Path) -> None:
+    with opened(root) as memory:
+        export_workspace(memory, tmp_path / "out.zip")
+    (root / "MEMORY.md").write_text("by hand\n")
+    with opened(root) as memory:
+        assert import_from(memory, "zip", tmp_path / "out.zip").notes == 1
+        assert import_from(memory, "zip", tmp_path / "out.zip").notes == 0
+    assert (root / "MEMORY.md").read_text() == "by hand\n"
+    assert "3.12" in (root / "MEMORY.imported.md").read_text()
+
+
+def test_an_archive_cannot_write_elsewhere(tmp_path: Path) -> None:
+    names = ["../out.md", "/tmp/out.md", "a/../../out.md", ".mnemark/index.db", ".git/config.md",
+             "mnemark.toml", "C:out.md", "a\\..\\..\\out.md", "run.sh", "good.md"]  # fmt: skip
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        for name in names:
+            archive.writestr(name, "planted")
+    with opened(tmp_path / "w") as memory:
+        summary = import_from(memory, "zip", tmp_path / "x.zip")
+    assert summary.paths == ("good.md",)
+    assert len(summary.problems) == len(names) - 1
+    assert set(tree(tmp_path / "w")) == {"good.md"}
+    assert not (tmp_path / "out.md").exists()
+
+
+def test_markdown_of_others(root: Path, tmp_path: Path) -> None:
+    with opened(tmp_path / "other") as memory:
+        assert import_from(memory, "markdown", root).notes == 3
+        assert import_from(memory, "markdown", root).notes == 0
+        assert memory.search("数据库").hits[0].path == "imported/w/memory/2026-02-13.md"
+
+
+def chatgpt() -> list[dict[str, Any]]:
+    def node(name: str, parent: str | None, message: dict[str, Any] | None) -> dict[str, Any]:
+        return {"id": name, "parent": parent, "children": [], "message": message}
+
+    def said(name: str, role: str, text: str, time: float | None) -> dict[str, Any]:
+        content = {"content_type": "text", "parts": [text]}
+        return {"id": name, "author": {"role": role}, "create_time": time, "content": content}
+
+    nodes = [
+        node("r", None, None),
+        node("s", "r", said("s", "system", "", None)),
+        node("a", "s", said("a", "user", "Which database?", 1767225600.5)),
+        node("b", "a", said("b", "assistant", "SQLite.", 1767225660.0)),
+        node("b2", "a", said("b2", "assistant", "A branch not shown.", 1767225665.0)),
+        node("c", "b", said("c", "user", "The key is sk-proj-abcdefghijklmnopqrstuvwxyz0123456789", None)),
+    ]
+    mapping = {entry["id"]: entry for entry in nodes}
+    first = {
+        "id": "c1",
+        "title": "Databases",
+        "create_time": 1767225600.0,
+        "mapping": mapping,
+        "current_node": "c",
+    }
+    return [first, {"broken": 1}, {"id": "c2", "title": "", "mapping": {"x": nodes[2]}}]
+
+
+def claude() -> list[dict[str, Any]]:
+    messages = [
+        {"uuid": "m1", "sender": "human", "text": "你好", "created_at": "2026-01-02T03:04:05Z",
+         "attachments": [{"file_name": "a.txt", "extracted_content": "words"}]},
+        {"uuid": "m2", "sender": "assistant", "text": "", "created_at": "2026-01-02T03:04:06Z",
+         "content": [{"type": "text", "text": "Hello there"}]},
+    ]  # fmt: skip
+    return [
+        {"uuid": "k1", "name": "Greeting", "created_at": "2026-01-02T03:04:00Z", "chat_messages": messages}
+    ]
+
+
+def as_file(folder: Path, data: object) -> Path:
+    (folder / "conversations.json").write_text(json.dumps(data), "utf-8")
+    return folder / "conversations.json"
+
+
+def as_folder(folder: Path, data: object) -> Path:
+    return as_file(folder, data).parent
+
+
+def as_archive(folder: Path, data: object) -> Path:
+    with zipfile.ZipFile(folder / "export.zip", "w") as archive:
+        archive.writestr("data/conversations.json", json.dumps(data))
+    return folder / "export.zip"
+
+
+@pytest.mark.parametrize("packed", [as_file, as_folder, as_archive])
+def test_conversations_of_chatgpt(tmp_path: Path, packed: Callable[[Path, object], Path]) -> None:
+    source = packed(tmp_path, chatgpt())
+    with opened(tmp_path / "w") as memory:
+        summary = import_from(memory, "chatgpt", source)
+        assert (summary.sessions, summary.turns, summary.redacted) == (2, 4, 1)
+        assert len(summary.problems) == 1
+        assert import_from(memory, "chatgpt", source).turns == 0
+        turns = memory.session("chatgpt:c1").last()
+        assert [turn.role for turn in turns] == ["user", "assistant", "user"]
+        assert [turn.origin for turn in turns] == ["owner", "agent", "owner"]
+        assert turns[0].time.isoformat().startswith("2026-01-01T00:00:00")
+        assert "sk-proj" not in turns[2].content
+        assert memory.search("database").hits[0].meta["conversation"] == "Databases"
+        assert not memory.search("branch").hits
+
+
+def test_conversations_of_claude(tmp_path: Path) -> None:
+    source = as_file(tmp_path, claude())
+    with opened(tmp_path / "w") as memory:
+        assert import_from(memory, "claude", source).turns == 2
+        assert import_from(memory, "claude", source).turns == 0
+        turns = memory.session("claude:k1").last()
+        assert [(turn.role, turn.content) for turn in turns] == [
+            ("user", "你好"),
+            ("assistant", "Hello there"),
+        ]
+        assert turns[0].attachments
+        assert str(turns[0].time).startswith("2026-01-02 03:04:05")
+
+
+def test_a_conversation_that_went_on_gains_its_new_turns(tmp_path: Path) -> None:
+    data = claude()
+    with opened(tmp_path / "w") as memory:
+        import_from(memory, "claude", as_file(tmp_path, data))
+        more = {"uuid": "m3", "sender": "human", "text": "more", "created_at": "2026-01-02T03:05:00Z"}
+        data[0]["chat_messages"].append(more)
+        assert import_from(memory, "claude", as_file(tmp_path, data)).turns == 1
+        assert [turn.content for turn in memory.session("claude:k1").last()] == [
+            "你好",
+            "Hello there",
+            "more",
+        ]
+
+
+def test_messages_of_openai(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    lines = [
+        {"role": "user", "content": "alpha"},
+        {"role": "assistant", "content": [{"type": "text", "text": "beta"}]},
+    ]
+    file.write_text(
+        "\n".join(json.dumps(line) for line in lines) + "\n" + json.dumps({"messages": lines}) + "\n"
+    )
+    with opened(tmp_path / "w") as memory:
+        assert import_from(memory, "jsonl", file).turns == 4
+        assert import_from(memory, "jsonl", file).turns == 0
+        assert {hit.text for hit in memory.search("alpha beta").hits} == {"alpha", "beta"}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("data", [b"", b"\0\1\2", b"[1, 2]", b"{}", b'{"a": ' * 50_000, b"PK\x03\x04 broken"])
+def test_what_is_none_of_these_says_so(tmp_path: Path, form: Any, data: bytes) -> None:
+    (tmp_path / "x").write_bytes(data)
+    with opened(tmp_path / "w") as memory:
+        try:
+            summary = import_from(memory, form, tmp_path / "x")
+        except (NotFoundError, IntegrityError):
+            pass
+        else:
+            assert not summary.notes + summary.turns
+    assert not tree(tmp_path / "w")
+
+
+def test_wrong_arguments(root: Path, tmp_path: Path) -> None:
+    wrong: Any = "docx"
+    with opened(root) as memory:
+        for target in (tmp_path, root / "MEMORY.md", root / "sessions/new.jsonl"):
+            with pytest.raises(UsageError):
+                export_workspace(memory, target)
+        with pytest.raises(UsageError):
+            export_workspace(memory, tmp_path / "x", format=wrong)
+        with pytest.raises(UsageError):
+            import_from(memory, wrong, tmp_path)
+        with pytest.raises(NotFoundError):
+            import_from(memory, "zip", tmp_path / "missing")
+        with pytest.raises(MnemarkError):
+            export_workspace(memory, tmp_path / "no/such/folder.zip")
+
+
+@pytest.mark.parametrize("form", ["openclaw", "nanobot", "openakita"])
+def test_agents_folders(tmp_path: Path, form: Any) -> None:
+    old = tmp_path / "old"
+    (old / "memory").mkdir(parents=True)
+    (old / "memory/2026-01-01.md").write_text("# Day\n\nalpha\n")
+    (old / "MEMORY.md").write_text("# Memory\n")
+    with opened(tmp_path / "w") as memory:
+        assert import_from(memory, form, old, dry_run=True).notes == 2
+        assert import_from(memory, form, old).notes == 2
+        assert import_from(memory, form, old).notes == 0
+        assert memory.search("alpha").hits
