@@ -240,8 +240,9 @@ memory = Memory.open(root, config={"embedder": embedder}, readonly=True)
 c = time.perf_counter()
 memory.search(question)
 d = time.perf_counter()
-print(json.dumps({"import_ms": (b - a) * 1e3, "import_cpu_ms": spent * 1e3, "open_ms": (c - b) * 1e3, "first_ms": (d - c) * 1e3,
-                  "rss_mb": peak(), "bare_mb": bare}))
+times = {"import": b - a, "import_cpu": spent, "open": c - b, "first": d - c}
+times = {name + "_ms": value * 1e3 for name, value in times.items()}
+print(json.dumps(times | {"rss_mb": peak(), "bare_mb": bare}))
 """
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mnemark.bench.measures import Difference
 
-WIDTH = 160
+WIDTH = 400
 """Columns where the output is no terminal."""
 
 

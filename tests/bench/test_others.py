@@ -1,0 +1,168 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bench import tiny
+from mnemark.bench.ablate import terms_of
+from mnemark.bench.bed import bedded
+from mnemark.bench.cli import app
+from mnemark.bench.control import RandomWords, shuffled
+from mnemark.bench.corpus import Corpus, grow
+from mnemark.bench.data import load_set
+from mnemark.bench.evidence import NAMES, features
+from mnemark.bench.logistic import fit
+from mnemark.bench.removal import Removal
+from mnemark.embed.bundled import BundledEmbedder
+from mnemark.retrieval.presets import DEFAULT
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def run_json(*arguments: object) -> Any:
+    return json.loads(run(*arguments, "--json"))
+
+
+def test_every_term_that_is_on_is_ablated(tmp_path: Path) -> None:
+    folder = tiny.write(tmp_path / "tiny")
+    result = run_json("ablate", folder, "--embedder", "hashing")
+    terms = [effect["term"] for effect in result["effects"]]
+    assert terms[: len(terms_of(DEFAULT))] == terms_of(DEFAULT)
+    assert terms[-2:] == ["dense, random vectors", "dense, beyond random"]
+    assert result["full"]["tiny"]["turn_fractional@10"] == 1.0
+    assert "plain BM25" in run("ablate", folder, "--embedder", "none")
+
+
+def test_terms_are_what_zero_switches_off() -> None:
+    terms = terms_of(DEFAULT)
+    assert {"neighbour", "head", "group", "dense", "time"} <= set(terms)
+    assert not {"k1", "name", "fusion", "half_life_days", "recency"} & set(terms)
+
+
+def test_removed_evidence_is_gone_and_comes_back(tmp_path: Path) -> None:
+    data = load_set(tiny.write(tmp_path / "tiny"))
+    with bedded(data, tmp_path / "work", None) as bed:
+        removal = Removal(bed.memory("li"), bed.stored("li"), data.units["li"])
+        question = data.questions[2]
+        before = {path: path.read_bytes() for path in bed.memory("li").root.rglob("*.jsonl")}
+        with removal.without(question.gold_ids):
+            units, _ = bed.rank(question, bed.ask(question, preset="lexical").hits)
+            assert "li/2" not in units
+        bed.memory("li").sync()
+        units, _ = bed.rank(question, bed.ask(question, preset="lexical").hits)
+        assert units[0] == "li/2"
+        assert before == {path: path.read_bytes() for path in bed.memory("li").root.rglob("*.jsonl")}
+
+
+def test_a_note_that_is_evidence_is_deleted(tmp_path: Path) -> None:
+    data = load_set(tiny.write(tmp_path / "tiny", kind="note"))
+    with bedded(data, tmp_path / "work", None) as bed:
+        removal = Removal(bed.memory("ann"), bed.stored("ann"), data.units["ann"])
+        path = bed.memory("ann").root / bed.stored("ann").path_of["ann/2"]
+        with removal.without(["ann/2"]):
+            assert not path.exists()
+        assert path.read_text(encoding="utf-8").startswith("Call the plumber")
+
+
+def test_belief_tells_there_from_gone_and_from_elsewhere(tmp_path: Path) -> None:
+    folder = tiny.write(tmp_path / "a")
+    tiny.write(tmp_path / "b")
+    result = run_json("belief", tmp_path, "--embedder", "none", "--fit")
+    found = result["sets"][0]
+    assert found["scored"] == 4
+    for score in ("believable", "bm25 share", "bm25 raw"):
+        assert found["hard"][score] > 0.6
+        assert found["easy"][score] > 0.9
+        assert found["falls"][score] > 0.8
+    assert set(result["fits"][0]["held_out"]) == {"a", "b"}
+    assert "bm25 share" in run("belief", folder, "--embedder", "none")
+
+
+def test_features_are_all_there_even_of_nothing(tmp_path: Path) -> None:
+    data = load_set(tiny.write(tmp_path / "tiny"))
+    with bedded(data, tmp_path / "work", None) as bed:
+        memory = bed.memory("ann")
+        found = features(memory.search("plumber", explain=True))
+        empty = features(memory.search("xylophone", explain=True))
+    assert set(found) == set(empty) == set(NAMES)
+    assert found["coverage"] == found["best_coverage"] == found["rarest"] == 1.0
+    assert set(empty.values()) == {0.0}
+
+
+def test_the_fit_finds_the_weights_that_made_the_labels() -> None:
+    random = np.random.default_rng(5)
+    x = random.standard_normal((4000, 2)) * np.array([1.0, 10.0]) + np.array([3.0, 0.0])
+    chance = 1 / (1 + np.exp(-(-2.0 + 1.5 * x[:, 0] - 0.1 * x[:, 1])))
+    model = fit(x, (random.random(4000) < chance).astype(float), np.ones(4000))
+    assert model.intercept == pytest.approx(-2.0, abs=0.4)
+    assert model.weights == pytest.approx([1.5, -0.1], abs=0.15)
+
+
+def test_the_fit_survives_a_constant_feature_and_perfect_separation() -> None:
+    x = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]])
+    model = fit(x, np.array([0.0, 0, 1, 1]), np.ones(4))
+    assert np.isfinite(model.weights).all()
+    assert model.predict(x).argsort().tolist() == [0, 1, 2, 3]
+
+
+def test_tokens_are_counted_at_the_same_hit_rate(tmp_path: Path) -> None:
+    folder = tiny.write(tmp_path / "tiny")
+    results = run_json("tokens", folder, "--embedder", "none")
+    assert [found["budget"] for found in results] == [400, 800, 1600]
+    for found in results:
+        assert found["hit"] == found["opened"] == 1.0
+        assert found["everything"] >= found["newest"] > 0
+        assert found["saved"] == pytest.approx(1 - found["tokens"] / found["everything"])
+    assert "loading everything" in run("tokens", folder, "--embedder", "none")
+
+
+def test_the_control_keeps_spelling_and_loses_meaning(tmp_path: Path) -> None:
+    control, real = shuffled(tmp_path / "control.bin"), BundledEmbedder()
+    assert control.name != real.name
+    assert control.dimension == real.dimension
+    texts = ["the physician treats patients", "a doctor in the hospital", "the physician treats patients"]
+    mixed, meant = control.passages(texts), real.passages(texts)
+    assert mixed[0] @ mixed[2] == pytest.approx(1.0, abs=1e-5)
+    assert meant[0] @ meant[1] > 0.3 > abs(mixed[0] @ mixed[1])
+
+
+def test_random_words_are_the_same_everywhere() -> None:
+    control = RandomWords(64)
+    vectors = control.passages(["cat dog", "dog cat", "", "数据库"])
+    assert vectors.shape == (4, 64)
+    assert np.allclose(vectors[0], vectors[1])
+    assert not vectors[2].any()
+    assert np.linalg.norm(vectors[3]) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_corpus_is_the_same_every_time_and_mixed(tmp_path: Path) -> None:
+    first, again = Corpus(), Corpus()
+    texts = [first.text(30) for _ in range(60)]
+    assert [text.text for text in texts] == [again.text(30).text for _ in range(60)]
+    assert {text.language for text in texts} == {"en", "zh"}
+    assert [first.question(text) for text in texts] == [again.question(text) for text in texts]
+    grown = grow(tmp_path / "w", 120, Corpus())
+    assert len(grown.texts) == 120
+    assert grown.files == 2 + 12
+
+
+def test_speed_prints_ratios_beside_baselines() -> None:
+    found = run_json("speed", "--sizes", "200", "--embedder", "hashing")[0]
+    assert 180 <= found["passages"] <= 260
+    assert set(found["latency"]) == {"lexical", "hybrid", "fts5", "numpy scan"}
+    assert set(found["ratios"]) == {"lexical to fts5", "hybrid to fts5 and scan"}
+    assert min(found["sync_rate"], found["fts5_rate"], found["sync_ratio"], found["embed_rate"]) > 0
+    assert found["index_bytes"] > 0 < found["vector_bytes"]
+    assert set(found["cold"]) == {"lexical", "hybrid"}
+
+
+def test_sizes_are_checked() -> None:
+    done = CliRunner().invoke(app, ["speed", "--sizes", "1000,many"])
+    assert done.exit_code == 2
