@@ -6,7 +6,7 @@
 ...     _ = session.add("user", "We keep vectors in one memory-mapped file per model.")
 ...     _ = session.add("user", "我们决定把数据库迁移到新的机器上。")
 ...     found = memory.search("数据库")
-...     block = memory.recall("where do we keep vectors?", budget=400).text
+...     block = memory.recall("where do we keep vectors?", budget=400, deadline=2.0).text
 >>> found.hits[0].text
 '我们决定把数据库迁移到新的机器上。'
 >>> "one memory-mapped file per model" in block

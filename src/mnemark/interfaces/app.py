@@ -12,6 +12,7 @@ from mnemark.interfaces.commands.care import init, status, sync
 from mnemark.interfaces.commands.demo import demo
 from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
+from mnemark.interfaces.commands.repair import doctor, verify
 from mnemark.interfaces.commands.write import add, log
 from mnemark.interfaces.main import INTERRUPTED, abandon_stdout, debugging
 from mnemark.interfaces.output import error, out
@@ -77,5 +78,5 @@ def root(
         out(context.get_help())
 
 
-for command in (init, demo, sync, watch, search, recall, read, add, log, status):
+for command in (init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify):
     app.command()(command)

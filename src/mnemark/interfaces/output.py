@@ -14,6 +14,7 @@ _PROGRESS_EVERY: Final = 0.1
 BOLD: Final = "1"
 DIM: Final = "2"
 CYAN: Final = "36"
+RED: Final = "31"
 YELLOW: Final = "33"
 
 # A note may hold anything: what would steer a terminal, or hide or turn round what stands there, is shown.

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.interfaces.output import BOLD, CYAN, DIM, YELLOW, out, safe, say, style
+from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, say, style
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
     from mnemark.interfaces.ledger import Entry
     from mnemark.memory.core import Memory
+    from mnemark.memory.repair import Finding
     from mnemark.types import Hit, Recall
 
 DOUBTFUL: Final = 0.3
@@ -231,3 +232,11 @@ def entries(found: Sequence["Entry"]) -> None:
         when = f"{entry.time:%Y-%m-%d %H:%M}"
         parts = [style(when, DIM), style(safe(entry.ref), CYAN), safe(entry.who), safe(cut)]
         out("  ".join(part for part in parts if part))
+
+
+def findings(found: Sequence["Finding"]) -> None:
+    """What was looked at, one line each, with what to do about it."""
+    styles = {"ok": DIM, "warn": YELLOW, "error": RED}
+    for finding in found:
+        fix = f": {finding.fix}" if finding.fix else ""
+        out(f"{style(f'{finding.level:<5}', styles[finding.level])}  {safe(finding.what + fix)}")

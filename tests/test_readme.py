@@ -1,0 +1,70 @@
+"""What the READMEs show can be run as it stands."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+READMES = ("README.md", "README.zh-CN.md")
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(name: str, language: str) -> list[str]:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return [body for kind, body in _BLOCK.findall(text) if kind == language]
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_python_runs(name: str, tmp_path: Path) -> None:
+    for code in blocks(name, "python"):
+        ran = subprocess.run(
+            [sys.executable, "-X", "utf8", "-W", "error", "-c", code],
+            cwd=tmp_path,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert "<mnemark-recall " in ran.stdout
+        assert "sessions/cli-main-" in ran.stdout
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="needs a POSIX shell")
+@pytest.mark.parametrize("name", READMES)
+def test_the_shell_session_runs(name: str, tmp_path: Path) -> None:
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    command = bin_folder / "mnemark"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mnemark "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    script = "\n".join(["set -eu", f'PATH="{bin_folder}:$PATH"', *blocks(name, "sh")])
+    ran = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=120, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "notes.md#L1" in ran.stdout
+    assert "<mnemark-recall " in ran.stdout
+    assert '"hits":[{"ref":"memory/' in ran.stdout
+
+
+@pytest.mark.parametrize("name", READMES)
+def test_the_links_lead_somewhere(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_both_languages_show_the_same_commands() -> None:
+    english, chinese = (_commands(name) for name in READMES)
+    assert english == chinese
+
+
+def _commands(name: str) -> list[str]:
+    text = "\n".join([*blocks(name, "sh"), *blocks(name, "")])
+    return re.findall(r"^(?:mnemark [\w ]*?(?= |$)|make \w+|pip install)", text, re.MULTILINE)
