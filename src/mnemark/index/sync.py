@@ -14,6 +14,7 @@ import msgspec
 
 from mnemark.errors import BusyError, UsageError
 from mnemark.files import layout, platform
+from mnemark.files.copies import copy_of
 from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
 from mnemark.files.reading import Document, read
@@ -84,10 +85,11 @@ def sync(
         if index.stale_reason():  # another version has been here since this index was opened
             index.reset()
         found = scan(index.root, ignore=ignore)
-        entries = [entry for entry in found.entries if searchable(entry)]
         known = index.known()
         if _rules_changed(index, limit):
             known = _forget_all(index, limit)
+        # What is known was searchable when it came: its path need not be read again at each look.
+        entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
         steps = plan(entries, known)
         run = _Run(index, known, limit)
         for number, step in enumerate(steps):
@@ -120,8 +122,7 @@ def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
     """Copies left by syncing tools: named, never indexed as memory."""
     problems = []
     for entry in entries:
-        place = layout.place(entry.path)
-        if place is not None and place.role == "copy":
+        if copy_of(entry.path.rpartition("/")[2]) is not None:
             reason = "is a copy left by a syncing tool or a conflict: merge it by hand, then delete it"
             problems.append(Problem(entry.path, reason))
     return problems
