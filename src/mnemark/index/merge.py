@@ -4,6 +4,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
+from mnemark.errors import BusyError
 from mnemark.index import schema
 from mnemark.index.batch import insert_segment
 from mnemark.index.rows import ROW
@@ -24,6 +25,26 @@ def merge_due(index: Index) -> int:
             merge(index.connection, chosen)
         merged += len(chosen)
     return merged
+
+
+def compact(index: Index) -> int:
+    """Rewrite every segment that holds dead passages, and give the file's free pages back; returns how many.
+
+    Afterwards neither the database nor its log holds a byte of what was deleted. Hold the lock for syncing.
+
+    Raises:
+        BusyError: another process reads; the segments are rewritten, but the file still holds the old bytes.
+    """
+    dead = [segment for segment, _, count in _sizes(index.connection) if count]
+    for segment in dead:
+        with schema.translated(index.path), schema.immediate(index.connection):
+            merge(index.connection, [segment])
+    with schema.translated(index.path):
+        index.connection.execute("VACUUM")
+        busy, *_ = schema.rows(index.connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0]
+    if busy:
+        raise BusyError("index.db is being read; close other programs that use this memory and try again")
+    return len(dead)
 
 
 def merge(connection: apsw.Connection, chosen: list[int]) -> None:

@@ -1,0 +1,166 @@
+"""Postings: what goes in comes out, merging changes nothing, and what is deleted leaves nothing behind."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faults.logical import content
+from mnemark.index import schema
+from mnemark.index.merge import compact, merge, merge_due
+from mnemark.index.segment import HEAD_MAX, MAX_SIZE, TEXT_MAX, decode, due_for_merge, encode, merged_posting
+from mnemark.index.store import Index
+from mnemark.index.sync import sync
+
+postings = st.dictionaries(st.integers(0, MAX_SIZE - 1), st.integers(1, 255), max_size=50)
+segments = st.lists(
+    st.tuples(st.integers(1, MAX_SIZE), st.floats(0, 0.999)).map(lambda s: (s[0], int(s[0] * s[1]))),
+    max_size=60,
+)
+
+
+@given(postings)
+def test_what_is_encoded_is_decoded(stands: dict[int, int]) -> None:
+    ids = np.array(sorted(stands), np.uint16)
+    counts = bytes(stands[int(number)] for number in ids)
+    found = decode(encode(ids, counts))
+    assert found.ids.tolist() == sorted(stands)
+    assert found.counts.tobytes() == counts
+    assert HEAD_MAX << 6 | TEXT_MAX == 255
+
+
+@given(st.lists(st.tuples(postings, st.sets(st.integers(0, 999))), min_size=1, max_size=4))
+def test_merging_lists_keeps_the_living(parts: list[tuple[dict[int, int], set[int]]]) -> None:
+    renumber, data, first = {}, [], 0
+    expected: dict[int, int] = {}
+    for segment, (stands, dead) in enumerate(parts):
+        small = {number % 1000: count for number, count in stands.items()}
+        ids = np.array(sorted(small), np.uint16)
+        data.append((segment, encode(ids, bytes(small[int(n)] for n in ids))))
+        alive = np.array([number not in dead for number in range(1000)])
+        numbers = np.full(1000, -1, np.int32)
+        numbers[alive] = np.arange(first, first + alive.sum())
+        renumber[segment] = numbers
+        expected |= {int(numbers[n]): count for n, count in small.items() if n not in dead}
+        first += int(alive.sum())
+    found = decode(merged_posting(data, renumber))
+    assert dict(zip(found.ids.tolist(), found.counts.tolist(), strict=True)) == expected
+    assert found.ids.tolist() == sorted(expected)
+
+
+@given(segments)
+def test_merging_ends_and_never_makes_a_segment_too_large(sizes: list[tuple[int, int]]) -> None:
+    now = [(number, size, dead) for number, (size, dead) in enumerate(sizes)]
+    rounds = 0
+    while chosen := due_for_merge(now):
+        rounds += 1
+        assert rounds <= 2 * len(sizes) + 1
+        living = sum(size - dead for number, size, dead in now if number in chosen)
+        assert len(set(chosen)) == len(chosen)
+        assert 0 < living <= MAX_SIZE
+        now = [entry for entry in now if entry[0] not in chosen] + [(1000 + rounds, living, 0)]
+    assert all(dead * 4 < size for _, size, dead in now)
+
+
+def test_segments_stay_few() -> None:
+    """One passage at a time: each is rewritten a few times, and there are never many segments."""
+    now: list[tuple[int, int, int]] = []
+    rewritten = 0
+    for number in range(5_000):
+        now.append((number, 1, 0))
+        while chosen := due_for_merge(now):
+            living = sum(size for n, size, _ in now if n in chosen)
+            rewritten += living
+            now = [entry for entry in now if entry[0] not in chosen] + [(100_000 + number, living, 0)]
+        assert len(now) <= 45
+    assert rewritten < 5_000 * 10
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Index:
+    chance = random.Random(3)
+    for number in range(40):
+        words = " ".join(chance.choices(["alpha", "beta", "数据库", "gamma"], k=8))
+        (tmp_path / f"note{number}.md").write_text(f"# Note\n\n{words} only{number}x\n")
+    found = Index(tmp_path)
+    sync(found)
+    return found
+
+
+def terms(index: Index) -> set[str]:
+    return {term for (term,) in schema.rows(index.connection, "SELECT term FROM postings")}
+
+
+def test_merging_changes_no_answer(index: Index) -> None:
+    for number in range(9):
+        (index.root / f"note{number}.md").write_text(f"# Changed {number}\n\nalpha\n")
+        sync(index)
+    before = content(index)
+    with schema.immediate(index.connection):
+        merge(index.connection, [n for (n,) in schema.rows(index.connection, "SELECT id FROM segments")])
+    after = content(index)
+    assert after == before
+    assert schema.scalar(index.connection, "SELECT count(*) FROM segments") == 1
+    assert merge_due(index) == 0
+    index.close()
+
+
+def test_dead_bits_are_exact(index: Index) -> None:
+    for number in (3, 7, 8):
+        (index.root / f"note{number}.md").unlink()
+    sync(index)
+    rows = schema.rows(index.connection, "SELECT size, dead FROM segments")
+    assert sum(int.from_bytes(dead, "big").bit_count() for _, dead in rows) == 3
+    assert content(index)["counted"]
+    index.close()
+
+
+def test_what_is_deleted_leaves_nothing_behind(index: Index) -> None:
+    for number in (3, 7, 8):
+        (index.root / f"note{number}.md").unlink()
+    sync(index)
+    before = content(index)
+    assert "only3x" in terms(index)  # until the segment is rewritten
+    assert compact(index) == 1
+    assert not {"only3x", "only7x", "only8x"} & terms(index)
+    assert content(index) == before
+    assert compact(index) == 0
+    index.close()
+    for path in (index.root / ".mnemark").glob("index.db*"):
+        data = path.read_bytes()
+        assert b"only3x" not in data, path.name
+        assert b"only9x" in data or path.name != "index.db"
+
+
+def test_a_scope_that_is_empty_is_forgotten(index: Index) -> None:
+    (index.root / "users/ann").mkdir(parents=True)
+    (index.root / "users/ann/MEMORY.md").write_text("alpha")
+    sync(index)
+    assert set(index.scopes()) == {"", "users/ann"}
+    (index.root / "users/ann/MEMORY.md").unlink()
+    sync(index)
+    assert set(index.scopes()) == {""}
+    index.close()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 39), max_size=40))
+def test_no_number_of_deaths_is_wrong(doomed: list[int]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for number in range(40):
+            (root / f"note{number}.md").write_text(f"only{number} alpha")
+        index = Index(root)
+        sync(index)
+        for number in set(doomed):
+            (root / f"note{number}.md").unlink()
+        sync(index)
+        found = content(index)
+        assert found["counted"]
+        assert len(found["postings"].get("alpha", [])) == 40 - len(set(doomed))
+        index.close()
