@@ -1,0 +1,161 @@
+"""`recall` answers by its deadline, whatever is slow, broken or locked, and says what is missing."""
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from faults.logical import LEXICAL
+from mnemark.embed.base import EmbedderUnavailable
+from mnemark.embed.hashing import HashingEmbedder
+from mnemark.memory.core import Memory
+from mnemark.types import Recall
+
+DEADLINE = 0.15
+
+
+class Slow(HashingEmbedder):
+    """Answers after five seconds, or when the test is over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over = threading.Event()
+
+    def query(self, text: str) -> NDArray[np.float32]:
+        self.over.wait(5)
+        return super().query(text)
+
+
+class Broken(HashingEmbedder):
+    def query(self, text: str) -> NDArray[np.float32]:
+        raise EmbedderUnavailable("the model is gone; run `mnemark doctor`")
+
+    def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbedderUnavailable("the model is gone; run `mnemark doctor`")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for number in range(60):
+        words = f"alpha beta{number} 数据库 deadline\n\n"
+        (tmp_path / f"note{number}.md").write_text(f"# Note {number}\n\n{words * 10}")
+    with Memory.open(tmp_path, config={"embedder": "hashing"}) as memory:
+        memory.sync()
+    return tmp_path
+
+
+def timed(memory: Memory, times: int) -> tuple[list[float], list[Recall]]:
+    took, found = [], []
+    for number in range(times):
+        started = time.perf_counter()
+        found.append(memory.recall(f"alpha beta{number % 60}", deadline=DEADLINE))
+        took.append(time.perf_counter() - started)
+    return sorted(took), found
+
+
+def report(name: str, took: Sequence[float]) -> None:
+    p50, p99 = took[len(took) // 2], took[int(len(took) * 0.99) - 1]
+    print(f"{name}: p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms, worst {took[-1] * 1000:.1f} ms")  # noqa: T201
+    assert p99 <= DEADLINE + ALLOWED
+
+
+ALLOWED = 0.02
+COUNTS = [10, pytest.param(100, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("times", COUNTS)
+def test_with_a_slow_embedder(root: Path, times: int) -> None:
+    embedder = Slow()
+    with Memory.open(root, embedder=embedder) as memory:
+        memory.freshen()
+        took, found = timed(memory, times)
+        embedder.over.set()
+    report("slow embedder", took)
+    for answer in found:
+        assert answer.hits
+        assert answer.mode == "lexical"
+        assert not answer.complete
+        assert "did not answer in time" in answer.degraded[0]
+        assert answer.text
+
+
+@pytest.mark.parametrize("times", COUNTS)
+def test_with_a_broken_embedder(root: Path, times: int) -> None:
+    with Memory.open(root, embedder=Broken()) as memory:
+        memory.freshen()
+        took, found = timed(memory, times)
+        report("broken embedder", took)
+        assert all(answer.hits and not answer.complete for answer in found)
+        assert all("the model is gone" in " ".join(answer.degraded) for answer in found)
+        assert memory.search("alpha").hits
+
+
+@pytest.mark.parametrize("times", COUNTS)
+def test_with_a_locked_database(root: Path, times: int) -> None:
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.index._connections.renew()
+        holder = apsw.Connection(os.fspath(root / ".mnemark/index.db"))
+        lock = "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE meta SET value = value"
+        holder.execute(lock).fetchall()
+        took, found = timed(memory, times)
+        holder.close()
+        report("locked database", took)
+        for answer in found:
+            assert not answer.hits
+            assert not answer.complete
+            assert answer.degraded
+            assert answer.believable == 0
+        wait_for_hits(memory)
+
+
+def wait_for_hits(memory: Memory) -> None:
+    """Once the lock is gone, answers come again."""
+    until = time.monotonic() + 15
+    while not memory.recall("alpha", deadline=1.0).hits:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("times", COUNTS)
+def test_with_all_well(root: Path, times: int) -> None:
+    with Memory.open(root, config={"embedder": "hashing"}) as memory:
+        memory.freshen()
+        memory.recall("warm")
+        took, found = timed(memory, times)
+        report("all well", took)
+        assert all(answer.complete and answer.hits and not answer.degraded for answer in found)
+
+
+def test_while_another_thread_syncs_much(root: Path) -> None:
+    for number in range(400):
+        (root / f"more{number}.md").write_text(
+            f"# More {number}\n\n" + f"gamma delta{number} 回归测试\n\n" * 40
+        )
+    with Memory.open(root, config=LEXICAL) as memory:
+        memory.search("warm")
+        for number in range(400):
+            (root / f"more{number}.md").write_text(f"# More {number}\n\n" + f"epsilon{number} 回归\n\n" * 40)
+        worker = threading.Thread(target=memory.sync)
+        worker.start()
+        took = []
+        while worker.is_alive():
+            started = time.perf_counter()
+            memory.recall("alpha beta3", deadline=DEADLINE)
+            took.append(time.perf_counter() - started)
+        worker.join()
+        assert sorted(took)[len(took) // 2] <= DEADLINE + ALLOWED
+
+
+def test_a_deadline_of_nothing(root: Path) -> None:
+    with Memory.open(root, config=LEXICAL) as memory:
+        started = time.perf_counter()
+        answer: Any = memory.recall("alpha", deadline=0.0)
+        assert time.perf_counter() - started < 0.1
+        assert answer.hits or (answer.degraded and not answer.complete)
