@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from embed import scripted_server as server
-from mnemark.embed import EmbedderUnavailable, api_http, make
+from mnemark import net
+from mnemark.embed import EmbedderUnavailable, make
 from mnemark.embed import api as api_module
 from mnemark.embed.api import ApiEmbedder
 from mnemark.embed.api_http import Limits
@@ -26,7 +27,7 @@ def script() -> Iterator[server.Script]:
 
 @pytest.fixture
 def embedder(script: server.Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiEmbedder]:
-    monkeypatch.setattr(api_http, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(net, "_FIRST_PAUSE", 0.01)
     monkeypatch.setenv("MADE_UP_KEY", SECRET)
     embedder = ApiEmbedder("some/model", url=script.url, key_env="MADE_UP_KEY", limits=QUICK)
     yield embedder
@@ -313,7 +314,7 @@ def test_a_wrong_url_is_refused_without_showing_what_it_carries(url: str) -> Non
 
 
 def test_pauses_grow_to_a_limit_and_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses: Callable[[int], list[float]] = lambda attempt: [api_http._pause(attempt) for _ in range(50)]  # noqa: E731
+    pauses: Callable[[int], list[float]] = lambda attempt: [net._pause(attempt) for _ in range(50)]  # noqa: E731
     assert 0.25 <= min(pauses(0)) < max(pauses(0)) <= 0.5
     assert 4 <= min(pauses(9)) < max(pauses(9)) <= 8
     assert api_module._BATCH_CHARACTERS >= 8192

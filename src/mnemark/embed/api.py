@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import os
 import re
 import threading
 import time
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from mnemark.embed.api_http import Limits, Poster, Refused
 from mnemark.embed.base import EmbedderUnavailable
 from mnemark.errors import ConfigError
+from mnemark.net import KeyMissingError, base_url, key_from
 
 _OPENAI = "https://api.openai.com/v1"
 _KNOWN_DIMENSIONS = {
@@ -162,12 +162,10 @@ class ApiEmbedder:
         body: dict[str, object] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         if self._asked is not None:
             body["dimensions"] = self._asked
-        key = self._key()
-        headers = {"content-type": "application/json", "accept": "application/json"}
-        if key:
-            headers["authorization"] = f"Bearer {key}"
         try:
-            content = self._poster.post(_encoded(body), headers, key, deadline)
+            content = self._poster.post(_encoded(body), key_from(self._key_env), deadline)
+        except KeyMissingError as error:
+            raise EmbedderUnavailable(str(error)) from None
         except Refused as error:
             if error.status in _TOO_MUCH and len(texts) > 1:
                 middle = len(texts) // 2
@@ -196,20 +194,6 @@ class ApiEmbedder:
             )
         return matrix
 
-    def _key(self) -> str:
-        if self._key_env is None:
-            return ""
-        key = os.environ.get(self._key_env, "").strip()
-        if not key:
-            raise EmbedderUnavailable(f"no API key: set the environment variable {self._key_env}")
-        # The HTTP library would quote it in its complaint.
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            raise EmbedderUnavailable(
-                f"the API key in {self._key_env} has characters no key has; "
-                "set it again without spaces or line breaks"
-            )
-        return key
-
     def _fix(self, status: int) -> str:
         key = (
             f"the key in {self._key_env}"
@@ -225,16 +209,11 @@ class ApiEmbedder:
 
 
 def _checked(url: str) -> str:
-    """The base URL without a slash at its end; keys do not belong into it, as it appears in messages."""
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ConfigError("the embedder's url must be like https://host/v1")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigError(
-            f"the embedder's url must not carry a password or query; use {parts.scheme}://{parts.hostname}/… "
-            "and put the key into the environment variable that key_env names"
-        )
-    return url.rstrip("/").removesuffix("/embeddings")
+    """The base URL, without the path of the endpoint."""
+    try:
+        return base_url(url, "the embedder's").removesuffix("/embeddings")
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
 
 
 def _encoded(body: dict[str, object]) -> bytes:
