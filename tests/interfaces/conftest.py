@@ -40,6 +40,14 @@ class Shell:
         file.write_text(text, encoding="utf-8")
         return file
 
+    def state(self) -> dict[str, tuple[int, int]]:
+        """Time and size of every file, but for those that SQLite makes beside a database to read it."""
+        return {
+            path.relative_to(self.folder).as_posix(): (path.stat().st_mtime_ns, path.stat().st_size)
+            for path in sorted(self.folder.rglob("*"))
+            if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+        }
+
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:

@@ -1,15 +1,6 @@
-from pathlib import Path
-
 from mnemark.types import Hit
 
 from .conftest import Shell
-
-
-def _state(folder: Path) -> dict[str, tuple[int, int]]:
-    return {
-        path.relative_to(folder).as_posix(): (path.stat().st_mtime_ns, path.stat().st_size)
-        for path in sorted(folder.rglob("*"))
-    }
 
 
 def test_init_makes_a_workspace_and_leaves_what_is_there(shell: Shell) -> None:
@@ -48,10 +39,10 @@ def test_files_that_cannot_be_used_are_named_on_stderr(shell: Shell) -> None:
 
 def test_status_shows_the_state_and_changes_nothing(shell: Shell) -> None:
     shell.write("a.md", "# One\n")
-    before = _state(shell.folder)
+    before = shell.state()
     fresh = shell("status")
     assert "index      none yet; `mnemark sync` makes it from 1 files" in fresh.out
-    assert _state(shell.folder) == before
+    assert shell.state() == before
     shell("sync")
     shell.write("b.md", "# Two\n")
     known = shell("status", "--json").data

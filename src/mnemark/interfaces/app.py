@@ -13,6 +13,7 @@ from mnemark.interfaces.commands.demo import demo
 from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
 from mnemark.interfaces.commands.repair import doctor, verify
+from mnemark.interfaces.commands.transfer import export, import_
 from mnemark.interfaces.commands.write import add, log
 from mnemark.interfaces.main import INTERRUPTED, abandon_stdout, debugging
 from mnemark.interfaces.output import error, out
@@ -78,5 +79,6 @@ def root(
         out(context.get_help())
 
 
-for command in (init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify):
+for command in (init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export):
     app.command()(command)
+app.command("import")(import_)

@@ -238,5 +238,5 @@ def findings(found: Sequence["Finding"]) -> None:
     """What was looked at, one line each, with what to do about it."""
     styles = {"ok": DIM, "warn": YELLOW, "error": RED}
     for finding in found:
-        fix = f": {finding.fix}" if finding.fix else ""
+        fix = f": {finding.fix}" if finding.fix not in finding.what else ""
         out(f"{style(f'{finding.level:<5}', styles[finding.level])}  {safe(finding.what + fix)}")

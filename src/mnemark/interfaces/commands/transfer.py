@@ -1,0 +1,92 @@
+"""Taking a memory elsewhere and bringing others in: export, import."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemark.interfaces import options, output, render, workspace
+
+if TYPE_CHECKING:
+    from mnemark.memory.exchange import ExportFormat, ImportFormat
+    from mnemark.memory.incoming import Summary
+
+_SHOWN_PATHS = 20
+
+
+def export(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, or to replace.")],
+    *,
+    workspace_: options.Workspace = None,
+    format_: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="FORMAT", help='"zip": the files as they are; "jsonl": a line a passage.'
+        ),
+    ] = "zip",
+    json: options.Json = False,
+) -> None:
+    """Write the whole memory into one file.
+
+    Notes, sessions and journals of all scopes; the index is left out. The same memory gives the same bytes.
+    """
+    from mnemark.memory.exchange import export_workspace
+
+    chosen: ExportFormat = format_  # type: ignore[assignment] # checked by the export, with a message
+    with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
+        done = export_workspace(memory, target, format=chosen)
+    if json:
+        output.out_json(done)
+        return
+    records = f", {done.records:,} lines" if done.records else ""
+    output.out(f"{output.safe(done.target)}: {done.files:,} files{records}, {done.bytes / 1e6:.1f} MB")
+    render.problems(done.problems)
+
+
+def import_(
+    format_: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT",
+            help="markdown, jsonl, zip, openclaw, nanobot, openakita, chatgpt or claude.",
+        ),
+    ],
+    source: Annotated[Path, typer.Argument(metavar="PATH", help="What to bring in; it is never changed.")],
+    *,
+    workspace_: options.Workspace = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Bring in notes and conversations.
+
+    From a folder of Markdown, from our own exports, from another agent's folder, or from the archive that
+    ChatGPT or Claude give you. Doing it twice adds nothing, and nothing that is there is overwritten.
+    """
+    from mnemark.memory.exchange import import_from
+
+    chosen: ImportFormat = format_  # type: ignore[assignment] # checked by the import, with a message
+    root = workspace.locate(workspace_)
+    with workspace.opened(root) as memory:
+        summary = import_from(memory, chosen, source, dry_run=dry_run)
+    if json:
+        output.out_json(summary)
+    else:
+        _show(summary)
+
+
+def _show(summary: "Summary") -> None:
+    counts = {
+        "notes": summary.notes,
+        "sessions": summary.sessions,
+        "turns": summary.turns,
+        "facts": summary.facts,
+        "there already": summary.same,
+        "redacted": summary.redacted,
+    }
+    words = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing to bring in"
+    output.out(f"{'Would bring in' if summary.dry_run else 'Brought in'}: {words}")
+    for path in summary.paths[:_SHOWN_PATHS]:
+        output.out(f"  {output.safe(path)}")
+    if len(summary.paths) > _SHOWN_PATHS:
+        output.out(f"  … and {len(summary.paths) - _SHOWN_PATHS:,} more")
+    render.problems(summary.problems)

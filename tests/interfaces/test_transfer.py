@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+
+from .conftest import Shell
+
+
+@pytest.fixture
+def workspace(shell: Shell) -> Shell:
+    shell("init")
+    shell.write("notes/birds.md", "The kingfisher nests under the bridge.\n")
+    shell("add", "数据库在新机器上", "--session", "chat:1")
+    return shell
+
+
+def test_a_memory_goes_into_a_file_and_comes_back(
+    workspace: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = tmp_path / "memory.zip"
+    done = workspace("export", str(archive), "--json").data
+    assert (done["files"], done["problems"]) == (4, [])
+    again = tmp_path / "again.zip"
+    workspace("export", str(again))
+    assert again.read_bytes() == archive.read_bytes()
+
+    other = tmp_path / "other"
+    workspace("init", str(other))
+    monkeypatch.chdir(other)
+    planned = workspace("import", "zip", str(archive), "--dry-run")
+    assert planned.out.startswith("Would bring in: ")
+    assert not (other / "notes").exists()
+    brought = workspace("import", "zip", str(archive))
+    assert "notes/birds.md" in brought.out
+    assert workspace("search", "数据库", "--json").data["hits"][0]["kind"] == "turn"
+    assert workspace("import", "zip", str(archive), "--json").data["notes"] == 0
+
+
+def test_a_line_for_each_passage(workspace: Shell, tmp_path: Path) -> None:
+    ran = workspace("export", str(tmp_path / "memory.jsonl"), "--format", "jsonl")
+    assert ran.out.startswith(f"{tmp_path / 'memory.jsonl'}: ")
+    assert "kingfisher" in (tmp_path / "memory.jsonl").read_text(encoding="utf-8")
+
+
+def test_notes_are_brought_in(workspace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/plover.md").write_text("The plover is small.\n", encoding="utf-8")
+    workspace("import", "markdown", str(tmp_path / "vault"))
+    assert workspace("search", "plover", "--json").data["hits"][0]["path"] == "imported/vault/plover.md"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["import", "word", "x"], 2, "use one of markdown"),
+        (["import", "zip", "nowhere.zip"], 3, "there is nothing at"),
+        (["import", "zip", "mnemark.toml"], 6, "no archive"),
+        (["import", "zip"], 2, "Missing argument 'PATH'"),
+        (["export", "out.zip", "--format", "pdf"], 2, 'use "zip" or "jsonl"'),
+        (["export", "notes"], 2, "is a folder; name a file"),
+        (["export", "copy.md"], 2, "would be memory itself"),
+    ],
+)
+def test_mistakes_name_the_fix(workspace: Shell, arguments: list[str], code: int, words: str) -> None:
+    ran = workspace(*arguments)
+    assert (ran.code, ran.out) == (code, "")
+    assert words in ran.err
