@@ -176,7 +176,7 @@ class Memory:
             origins=_among(origins, ORIGINS, "origins"),
             since=moment(since, "since", now),
             until=moment(until, "until", now, end=True),
-            as_of=moment(as_of, "as_of", now, end=True),
+            as_of=moment(as_of, "as_of", now, last=True),
             scopes=scopes_of(scope),
             archived=archived,
         )

@@ -1,7 +1,7 @@
 """Times as callers give them, and the moment that is now."""
 
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from mnemark.errors import UsageError
@@ -13,14 +13,17 @@ def local_now(timezone: str) -> datetime:
     return datetime.now(ZoneInfo(timezone)) if timezone else datetime.now().astimezone()
 
 
-def moment(value: datetime | str | None, name: str, now: datetime, *, end: bool = False) -> datetime | None:
+def moment(
+    value: datetime | str | None, name: str, now: datetime, *, end: bool = False, last: bool = False
+) -> datetime | None:
     """A time given as datetime, ISO text or words ("last week", 上周五).
 
     Args:
         value: as given.
         name: of the argument, for the message.
         now: what words are relative to.
-        end: take the last moment of a span that words or a bare date name, and not its first.
+        end: take the end of a span that words or a bare date name, which is not in it, and not its beginning.
+        last: take the last second that is in the span.
 
     Raises:
         UsageError: it names no time.
@@ -29,6 +32,8 @@ def moment(value: datetime | str | None, name: str, now: datetime, *, end: bool 
         return value
     ranges = date_ranges(value, now)
     if ranges and (len(value.strip()) <= 10 or not _iso(value)):
+        if last:
+            return ranges[-1].end - timedelta(seconds=1)
         return ranges[-1].end if end else ranges[0].start
     found = _iso(value)
     if found is None:
