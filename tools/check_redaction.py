@@ -151,7 +151,7 @@ def main() -> int:
     parser.add_argument("--set", choices=("open", "sealed"), action="append", default=[])
     parser.add_argument("--missed", action="store_true", help="print what of the sets was missed")
     parser.add_argument(
-        "--show", type=int, default=0, metavar="N", help="print N of the findings in the folders"
+        "--show", type=int, default=0, metavar="N", help="print N findings"
     )
     options = parser.parse_args()
     folders = options.folders

@@ -22,29 +22,30 @@ KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "p
 """What the value of a name is called in its mark."""
 
 _HEAD = 256  # characters of an unquoted value that are judged; what follows without a gap belongs to it
-_LONGEST = 4096  # of a quoted value
+_LONGEST = 2048  # of a quoted value
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
+# Possessive: what was read is not read again.
 _QUOTED = {
-    mark: re.compile(rf"(?:[^{close}\\\n]|\\[^\n]){{1,{_LONGEST}}}(?={close})")
+    mark: re.compile(rf"[^{close}\\\n]*+(?:\\[^\n][^{close}\\\n]*+)*+(?={close})")
     for mark, close in _QUOTES.items()
 }
 _ESCAPED = re.compile(rf"\\+[\"']([^\"'\\\n]{{1,{_LONGEST}}})(?=\\+[\"'])")
 _STOPS = r"\s\"'`，。；、！？（）“”「」『』<>"
 _BARE = re.compile(rf"[^{_STOPS}\\]{{1,{_HEAD}}}")
-_ALL = re.compile(rf"[^{_STOPS}\\]*")
+_REST = re.compile(rf"[^{_STOPS}\\]*")
 _TOKEN = re.compile(rf"[^{_STOPS};&,\\]{{1,{_HEAD}}}")
-_TOKEN_REST = re.compile(rf"[^{_STOPS};&,\\]*")
 _BLOCK = re.compile(r"[|>][+-]?[ ]*\n[ \t]+")
 _ASCII_RUN = re.compile(rf"[!-~]{{2,{_HEAD}}}")
 _TRAIL = ".,;:)]}\"'`"
 
 _LINE_START = re.compile(
-    r"(?:\A|\n|\\n)[ \t>]{0,40}(?:[-*+][ ]{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?"
+    r"(?:.*\\n)?[ \t>]{0,40}(?:[-*+][ ]{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?"
     r"(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
     r"(?:\$env:|[{(]?[\"'])?\Z"
 )
-_WINDOW = 80
+_WINDOW = 80  # characters before a name that are looked at
+_OWNED_WINDOW = 48
 _OWNED = re.compile(
     r"(?:\b(?:my|our|your|his|her|their|its)[ ]|我的?|你的|我们的?)(?:[\w-]{1,16}[ ]?){0,3}\Z", re.IGNORECASE
 )
@@ -91,8 +92,19 @@ class Key:
 
     def at_line_start(self) -> bool:
         """Whether nothing but indentation, a bullet or `export` stands before the name."""
-        head = self.before
-        return _LINE_START.search(head if self.start > _WINDOW else "\n" + head) is not None
+        line = self.text.rfind("\n", max(0, self.start - _WINDOW), self.start)
+        if line < 0 and self.start > _WINDOW:
+            return False
+        return _LINE_START.match(self.text[line + 1 : self.start]) is not None
+
+
+def whole(text: str, value: Extent) -> Extent:
+    """A value with what follows it without a gap, where only the beginning of a long one was judged."""
+    start, end = value
+    if end - start < _HEAD - 8:
+        return value
+    rest = _REST.match(text, end)
+    return start, rest.end() if rest else end
 
 
 def assigned(key: Key, at: int, separator: str) -> Extent | None:
@@ -120,8 +132,8 @@ def said(key: Key, at: int) -> Extent | None:
         fits = _fits_plain(value)
     else:
         fits = looks_chosen(value) and not stands_in(value)
-        if not fits and found and _OWNED.search(key.before):
-            fits = _fits_word(value) and _ENDS.match(key.text, found[1]) is not None
+        if not fits and found and _fits_word(value) and _ENDS.match(key.text, found[1]):
+            fits = _OWNED.search(key.before[-_OWNED_WINDOW:]) is not None
     return found if fits else None
 
 
@@ -184,7 +196,7 @@ def beside(key: Key) -> Extent | None:
 
 def used_as(key: Key) -> Extent | None:
     """The value in "I use X as my password", or None."""
-    found = _USED.search(key.before) if key.strength == "strong" else None
+    found = _USED.search(key.before) if key.strength == "strong" and " as " in key.before else None
     if found is None or not looks_chosen(found["value"]) or stands_in(found["value"]):
         return None
     offset = max(0, key.start - _WINDOW)
@@ -206,8 +218,11 @@ def _quoted(text: str, at: int) -> Extent | None:
         return None
     if text.startswith(mark * 3, at):
         at += 2
-    found = _QUOTED[mark].match(text, at + 1)
-    return found.span() if found else None
+    limit = at + 1 + _LONGEST
+    if text.find(_QUOTES[mark], at + 1, limit) < 0:
+        return None
+    found = _QUOTED[mark].match(text, at + 1, limit)
+    return found.span() if found and found[0] else None
 
 
 def _token(text: str, at: int) -> Extent | None:
@@ -215,8 +230,6 @@ def _token(text: str, at: int) -> Extent | None:
     if found is None or MARK.match(text, at):
         return None
     value = found[0].rstrip(_TRAIL)
-    if len(found[0]) == _HEAD:
-        return at, _TOKEN_REST.match(text, found.end()).end()  # type: ignore[union-attr]  # may be empty
     return (at, at + len(value)) if value else None
 
 
@@ -237,8 +250,6 @@ def _in_environment(key: Key, at: int) -> Extent | None:
     chosen = key.strength == "strong" and (looks_chosen(value) or _fits_word(value))
     if not machine_made and not chosen:
         return None
-    if len(found[0]) == _HEAD:
-        return at, _ALL.match(key.text, at).end()  # type: ignore[union-attr]  # may be empty
     return at, at + len(value)
 
 

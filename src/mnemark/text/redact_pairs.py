@@ -37,6 +37,9 @@ _STEMS = tuple((stem, re.compile(pattern)) for stem, pattern in _STEMS_EN)
 _SIGNS_ZH = "码碼令钥鑰牌杖号"  # each of the Chinese names ends in one
 _LONGEST_KEY = 48
 
+_RUN = re.compile(r"[^\s\"'`，。；、]*")
+_MOST_ASKED = 32  # names that are looked at in one run of signs without a gap …
+_LONG_RUN = 1024  # … where the run goes on for so long
 _LEFT = re.compile(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
 _KEY_OF = re.compile(
     r"\b(?:api|access|secret|private|encryption|master|account|auth|service|signing|session|license|密)[ ]\Z"
@@ -72,9 +75,10 @@ _SCHEME = re.compile(
     re.IGNORECASE,
 )
 _HEADER_VALUE = re.compile(r"[^\s\"'`<>\\]{6,4096}")
-_LINE = re.compile(r"[^\n`]{6,4096}")
-_COOKIE = r"[\w.-]{1,64}=[^\s\"'`;<>${}\\]{1,4096}"
-_COOKIES = re.compile(rf"{_COOKIE}(?:;[ ]?{_COOKIE}){{0,63}}", re.ASCII)
+_LINE = re.compile(r"[^\n`]{6,2048}")
+_COOKIE = r"[\w.-]{1,64}=[^\s\"'`;<>${}\\]+"
+_COOKIES = re.compile(rf"{_COOKIE}(?:;[ ]?{_COOKIE})*", re.ASCII)
+_COOKIE_HEAD = 512
 _BEARER = re.compile(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
 
 
@@ -85,9 +89,17 @@ def pairs(text: str) -> Iterator[Span]:
     if not text.isascii() and any(sign in text for sign in _SIGNS_ZH):
         places += (at for stem in _STEMS_ZH if stem in lowered for at in positions(lowered, stem))
     places.sort()
-    done = 0
+    done = stop = asked = 0
     for at in places:
         if at < done:
+            continue
+        if at >= stop:
+            stop, asked = _RUN.match(text, at).end(), 0  # type: ignore[union-attr]  # may be empty
+        asked += 1
+        if asked > _MOST_ASKED and stop - at > _LONG_RUN:
+            # Names without end and no gap between them: made to be slow. Nothing of it is worth keeping.
+            done = stop
+            yield "secret", at, stop
             continue
         done, span = _look(text, lowered, at)
         if span is not None:
@@ -99,6 +111,8 @@ def _look(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
     """The end of the key around `at`, and what it says about the text beside it."""
     left = _LEFT.search(text, max(0, at - _LONGEST_KEY), at)
     start = left.start() if left else at
+    if text.endswith("://", 0, start):
+        return at, None  # the user name of a URL
     chinese = _STEM_ZH.match(text, at)
     end = chinese.end() if chinese else _RIGHT.match(text, at).end()  # type: ignore[union-attr]  # may be empty
     if lowered.startswith(("auth", "cookie"), at):
@@ -119,9 +133,10 @@ def _header(text: str, name: str, at: int) -> Span | None:
     if between is None:
         return None
     if name.endswith("cookie"):
-        cookies = _COOKIES.match(text, between.end())
-        parts = cookies[0].replace(";", "=").split("=") if cookies else []
-        return ("cookie", *cookies.span()) if cookies and any(map(judge.is_cookie, parts[1::2])) else None
+        head = _COOKIES.match(text, between.end(), between.end() + _COOKIE_HEAD)
+        parts = re.split("[=;]", head[0]) if head else []
+        whole = _COOKIES.match(text, between.end()) if any(map(judge.is_cookie, parts)) else None
+        return ("cookie", *whole.span()) if whole else None
     if not name.endswith("authorization"):
         return None
     scheme = _SCHEME.match(text, between.end())
@@ -138,22 +153,22 @@ def _header(text: str, name: str, at: int) -> Span | None:
 def _named(text: str, start: int, end: int, how: Strength) -> Span | None:
     """The secret named by `text[start:end]`: behind a separator, said in a sentence, or right behind it."""
     key = judge.Key(text, start, end, how)
+    value = _value(key)
+    return None if value is None else (key.kind, *judge.whole(text, value))
+
+
+def _value(key: judge.Key) -> judge.Extent | None:
+    text, end = key.text, key.end
     separator = _ANNOTATED.match(text, end) or _SEPARATOR.match(text, end)
-    if separator is not None:
-        value = judge.assigned(key, separator.end(), separator[0])
-        if value is not None:
-            return key.kind, *value
+    value = judge.assigned(key, separator.end(), separator[0]) if separator else None
+    if value is not None:
+        return value
     chinese = _SAYS_ZH.match(text, end)
     if chinese is not None:
-        foreign = not text[start:end].isascii()
+        foreign = not key.name.isascii()
         assigns = (_ASSIGNS_ZH if foreign else _COPULA_ZH).search(chinese[0]) is not None
         if assigns or foreign:
-            value = judge.said_zh(key, chinese.end(), assigns=assigns)
-            return None if value is None else (key.kind, *value)
+            return judge.said_zh(key, chinese.end(), assigns=assigns)
     english = _SAYS_EN.match(text, end)
-    if english is not None:
-        value = judge.said(key, english.end())
-        if value is not None:
-            return key.kind, *value
-    value = judge.beside(key) or judge.used_as(key)
-    return None if value is None else (key.kind, *value)
+    value = judge.said(key, english.end()) if english else None
+    return value or judge.beside(key) or judge.used_as(key)

@@ -7,6 +7,7 @@ the long words of a text, which are few. Patterns repeat one class at a time: li
 import re
 import string
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from mnemark.text.redact_base import BEGIN, Span, positions
 
@@ -136,7 +137,7 @@ def key_blocks(text: str) -> Iterator[Span]:
     if "PRIVATE KEY" not in text:
         return
     edges = list(_PEM_EDGE.finditer(text))
-    for edge, after in zip(edges, [*edges[1:], None], strict=True):
+    for edge, after in zip_longest(edges, edges[1:]):
         if edge["edge"] != "BEGIN":
             continue
         closed = after is not None and after["edge"] == "END"

@@ -13,8 +13,8 @@ STRONG = _words("""
 
 PLAIN = _words("""
     secret secrets token bearer credential credentials apikey accesskey secretkey authkey appsecret
-    密钥 密鑰 秘钥 金钥 金鑰 令牌 私钥 私鑰 权杖 authorization auth authtoken apitoken jwt sig signature csrftoken
-    sessionid
+    密钥 密鑰 秘钥 金钥 金鑰 令牌 私钥 私鑰 权杖 authorization auth authtoken apitoken jwt sig signature
+    csrftoken sessionid
 """)
 """Names whose value is secret if it looks random."""
 
