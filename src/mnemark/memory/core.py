@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import msgspec
 
 from mnemark.embed.base import Embedder
-from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, ConfigError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files.config import Config, load
 from mnemark.index.reader import Reader
 from mnemark.index.store import Index
@@ -37,6 +37,8 @@ _QUICK: Final = 0.05
 """A search waits for a look that takes up to this many seconds; a longer one is done behind its back."""
 _LONG: Final = 60.0
 """After so many seconds without a look a search waits for one all the same."""
+_LOOK_SHARE: Final = 0.3
+"""Part of a deadline that a look at the files is waited for."""
 _DENSE_SHARE: Final = 0.7
 """Part of a deadline after which an answer is made without the dense route."""
 _MOST_HITS: Final = 1_000
@@ -63,6 +65,7 @@ class Memory:
         self._syncing = threading.Lock()
         self._behind = threading.Lock()
         self._sync_problem = ""
+        self._looked = threading.Event()
 
     @classmethod
     def open(
@@ -98,7 +101,7 @@ class Memory:
                 raise ReadOnlyError(f"cannot make {root}: {error.strerror}") from error
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
-            settings = msgspec.structs.replace(settings, **config)
+            settings = _changed(settings, config)
         return cls(root, settings, readonly=readonly, embedder=embedder)
 
     def close(self) -> None:
@@ -124,14 +127,23 @@ class Memory:
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
         """
+        if self.readonly:
+            raise ReadOnlyError("this memory is open for reading only; open it for writing to sync")
         limit, ignore = self.config.passage_tokens, self.config.ignore
         with self._syncing:
             report = sync(self.index, ignore=ignore, limit=limit, wait=wait, progress=progress)
             self._checked.mark()
+            self._looked.set()
             self._look = report.seconds if not report.touched else self._look
         if embed:
             self.vectors.embed(self.index)
         return report
+
+    def _follow(self) -> None:
+        """`sync` as a part of other work: it waits for nobody, and not for a slow embedder."""
+        with contextlib.suppress(BusyError):
+            self.sync(wait=0.0, embed=False)
+        self.vectors.embed_soon(self.index)
 
     def search(
         self,
@@ -193,7 +205,9 @@ class Memory:
             self._freshen_behind()
         else:
             self.freshen()
-        return Recall(**self._search(request)._asdict())
+        fresh = self.readonly or not self._due()
+        found = self._search(request)
+        return Recall(**found._replace(complete=found.complete and fresh)._asdict())
 
     def recall(
         self,
@@ -237,7 +251,10 @@ class Memory:
             deadline=started + seconds * _DENSE_SHARE,
         )
         self._freshen_behind()
-        found = self._timed.run(lambda: self._answer(request, tokens), started + seconds - time.monotonic())
+        patience = started + seconds * _LOOK_SHARE
+        found = self._timed.run(
+            lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
+        )
         if isinstance(found, Late):
             reason = f"recall: nothing was ready within {seconds * 1000:.0f} ms; disk or machine are slow"
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
@@ -259,8 +276,7 @@ class Memory:
     def freshen(self) -> None:
         """Follow the files, unless that was done a moment ago or another process is at it."""
         if not self.readonly and self._due():
-            with contextlib.suppress(BusyError):
-                self.sync(wait=0.0)
+            self._follow()
 
     def _due(self) -> bool:
         """Whether to look at the files again: the longer a look takes, the less often."""
@@ -270,6 +286,7 @@ class Memory:
         """Follow the files in the background: a deadline does not wait for it."""
         if self.readonly or not self._due() or not self._behind.acquire(blocking=False):
             return
+        self._looked.clear()
         threading.Thread(target=self._freshen_and_release, name="mnemark-sync", daemon=True).start()
 
     def _freshen_and_release(self) -> None:
@@ -280,6 +297,7 @@ class Memory:
         else:
             self._sync_problem = ""
         finally:
+            self._looked.set()
             self._behind.release()
 
     def _search(self, request: Request) -> Found:
@@ -289,10 +307,23 @@ class Memory:
         degraded = [reason for reason in (problem, self._sync_problem) if reason]
         return search(self.reader, request, route, degraded)
 
-    def _answer(self, request: Request, budget: int) -> Recall:
+    def _answer(self, request: Request, budget: int, patience: float) -> Recall:
+        fresh = self.readonly or not self._due()
+        if not fresh:  # a look at the files that is quick is waited for
+            self._looked.wait(max(patience - time.monotonic(), 0.0))
+            fresh = not self._due()
         found = self._search(request)
+        found = found._replace(complete=found.complete and fresh)
         text = disclose.block(found.hits, budget=budget, brief_tokens=self.config.brief_tokens)
         return Recall(text=text, **found._asdict())
+
+
+def _changed(settings: Config, changes: Mapping[str, Any]) -> Config:
+    """Settings with some of them replaced, checked like those of a file."""
+    try:
+        return msgspec.convert(msgspec.to_builtins(settings) | dict(changes), Config)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"config: {error}; docs/configuration.md lists all settings") from error
 
 
 def scope_name(*, user: str | None = None, agent: str | None = None) -> str:

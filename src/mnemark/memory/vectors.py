@@ -34,6 +34,7 @@ class Vectors:
         self._problem = ""
         self._retry_at = 0.0
         self._embedded = -1
+        self._embedding = threading.Lock()
 
     @property
     def wanted(self) -> bool:
@@ -68,35 +69,51 @@ class Vectors:
                 )
             return self._store
 
+    @property
+    def local(self) -> bool:
+        """Whether the embedder is part of this package: at once there, and fast."""
+        if self._embedder is None:
+            return self._config.embedder == "bundled"
+        return isinstance(self._embedder, RarityAware)
+
     def route(self, text: str) -> tuple[DenseRoute | None, str]:
         """The dense route for a question, on its way; or None and the reason."""
         if not self.wanted:
             return None, ""
         if self._problem and time.monotonic() < self._retry_at:
             return None, self._problem
+        if not self.local:
+            return DenseRoute(QueryVector(lambda: (self.embedder(), self.store()), text), self._mapping), ""
         try:
-            store = self.store()
+            embedder, store = self.embedder(), self.store()
         except MnemarkError as error:
             return None, self.failed(error)
-        embedder = self.embedder()
-        if isinstance(embedder, RarityAware):
-            return DenseRoute(WeightedQuery(embedder, text), store, self._mapping), ""
-        return DenseRoute(QueryVector(self.embedder, text), store, self._mapping), ""
+        if not isinstance(embedder, RarityAware):
+            raise TypeError(f"{type(embedder).__name__} is not the embedder it was taken for")
+        return DenseRoute(WeightedQuery(embedder, store, text), self._mapping), ""
 
     def embed(self, index: Index, *, progress: Progress | None = None) -> str:
         """Embed what has no vector yet; returns the reason where that could not be done."""
         if not self.wanted or self._embedded == index.generation():
             return ""
-        try:
-            generation = index.generation()
-            embed_missing(index, self.embedder(), self.store(), progress=progress)
-        except BusyError:
-            return ""  # another process is embedding the same texts
-        except (EmbedderUnavailable, ReadOnlyError) as error:
-            return self.failed(error)
-        self._problem = ""
-        self._embedded = generation
+        with self._embedding:
+            try:
+                generation = index.generation()
+                embed_missing(index, self.embedder(), self.store(), progress=progress)
+            except BusyError:
+                return ""  # another process is writing; what is missing is found missing next time
+            except (EmbedderUnavailable, ReadOnlyError) as error:
+                return self.failed(error)
+            self._problem = ""
+            self._embedded = generation
         return ""
+
+    def embed_soon(self, index: Index) -> None:
+        """As `embed`, without waiting where the embedder may be slow: searches say what share is covered."""
+        if self.local:
+            self.embed(index)
+        elif self.wanted and self._embedded != index.generation() and not self._embedding.locked():
+            threading.Thread(target=self.embed, args=(index,), name="mnemark-embed-all", daemon=True).start()
 
     def failed(self, error: MnemarkError) -> str:
         """Remember why there is no sense of meaning just now."""

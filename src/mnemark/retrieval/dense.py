@@ -7,7 +7,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.embed.base import Embedder, EmbedderUnavailable
+from mnemark.embed.base import Embedder
+from mnemark.errors import MnemarkError
 from mnemark.index.snapshot import Floats, Snapshot
 from mnemark.index.vectors import VectorStore
 
@@ -76,46 +77,53 @@ class RarityAware(Protocol):
         ...
 
 
+class Ready(NamedTuple):
+    """A question's vector and where those of the passages are; or the reason why there is none."""
+
+    vector: NDArray[np.float32] | None
+    store: VectorStore | None
+    problem: str = ""
+
+
 class WeightedQuery:
     """The vector of a question whose words weigh by their rarity; made when the rarities are known."""
 
-    def __init__(self, embedder: RarityAware, text: str) -> None:
+    def __init__(self, embedder: RarityAware, store: VectorStore, text: str) -> None:
         self._embedder = embedder
+        self._store = store
         self._text = text
 
-    def get(self, timeout: float | None, idf: Rarity) -> tuple[NDArray[np.float32] | None, str]:  # noqa: ARG002
+    def get(self, timeout: float | None, idf: Rarity) -> Ready:  # noqa: ARG002 - see `QueryVector.get`
         """The vector; it takes no time worth limiting."""
-        return self._embedder.query_weighted(self._text, idf), ""
+        return Ready(self._embedder.query_weighted(self._text, idf), self._store)
 
 
 class QueryVector:
     """The question's vector, made on its own thread so that a slow model cannot hold up an answer."""
 
-    def __init__(self, make: Callable[[], Embedder], text: str) -> None:
+    def __init__(self, make: Callable[[], tuple[Embedder, VectorStore]], text: str) -> None:
         self._make = make
         self._text = text
         self._done = threading.Event()
-        self._vector: NDArray[np.float32] | None = None
-        self._embedder: Embedder | None = None
-        self._problem = ""
+        self._ready = Ready(None, None)
         self._bug: BaseException | None = None
         threading.Thread(target=self._run, name="mnemark-embed", daemon=True).start()
 
     def _run(self) -> None:
         try:
-            self._embedder = self._make()
-            self._vector = self._embedder.query(self._text)
-        except EmbedderUnavailable as error:
-            self._problem = str(error)
+            embedder, store = self._make()
+            self._ready = Ready(embedder.query(self._text), store)
+        except MnemarkError as error:
+            self._ready = Ready(None, None, str(error))
         except BaseException as error:  # noqa: BLE001 - a bug is raised where the answer is waited for
             self._bug = error
         finally:
             self._done.set()
 
-    def get(self, timeout: float | None, idf: Rarity) -> tuple[NDArray[np.float32] | None, str]:  # noqa: ARG002
-        """The vector, or None with the reason."""
+    def get(self, timeout: float | None, idf: Rarity) -> Ready:  # noqa: ARG002 - this embedder weighs by itself
+        """The vector, or the reason why there is none in time."""
         if not self._done.wait(timeout):
-            return None, "the embedder did not answer in time"
+            return Ready(None, None, "the embedder did not answer in time")
         if self._bug is not None:
             raise self._bug
-        return self._vector, self._problem
+        return self._ready

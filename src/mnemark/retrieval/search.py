@@ -12,7 +12,6 @@ from mnemark.index.reader import Reader, View
 from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
-from mnemark.index.vectors import VectorStore
 from mnemark.retrieval import belief, dense, filters, fusion, lexical, rank
 from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
@@ -56,10 +55,9 @@ class Found(NamedTuple):
 
 
 class DenseRoute(NamedTuple):
-    """The parts of the dense route: the question's vector on its way, and where vectors are kept."""
+    """The parts of the dense route: the question's vector on its way, and which passage has which vector."""
 
     vector: QueryVector | WeightedQuery
-    store: VectorStore
     mapping: VectorRows
 
 
@@ -142,11 +140,11 @@ class _Search:
         if self.route is None or not self.request.preset.dense or not len(self.snapshot):
             return None
         left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
-        vector, problem = self.route.vector.get(left, lambda word: self._rarity(word, mask))
-        if vector is None:
+        vector, store, problem = self.route.vector.get(left, lambda word: self._rarity(word, mask))
+        if vector is None or store is None:
             self.degraded.append(f"dense: {problem}")
             return None
-        found = dense.score(self.snapshot, vector, self.route.store, self.route.mapping)
+        found = dense.score(self.snapshot, vector, store, self.route.mapping)
         if found.covered < 1:
             self.degraded.append(f"dense: {found.covered:.0%} of the passages are embedded so far")
         return found.scores if mask is None else np.where(mask, found.scores, np.float32(0))
