@@ -1,6 +1,12 @@
+import sys
+
+import pytest
+
 from mnemark.types import Hit
 
 from .conftest import Shell
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="links and line breaks in names")
 
 
 def test_init_makes_a_workspace_and_leaves_what_is_there(shell: Shell) -> None:
@@ -75,3 +81,19 @@ def test_the_demo_shows_what_to_do_next(shell: Shell) -> None:
     assert f"cd {shell.folder / 'sample'}" in shown
     again = shell("demo", "sample")
     assert (again.code, "is not empty" in again.err) == (2, True)
+
+
+@POSIX
+def test_status_names_what_cannot_be_memory(shell: Shell) -> None:
+    shell.write("a.md", "# One\n")
+    (shell.folder / "loop.md").symlink_to("loop.md")
+    shell("sync")
+    assert "skipped: loop.md: link" in shell("status").err
+    assert [problem["path"] for problem in shell("status", "--json").data["problems"]] == ["loop.md"]
+
+
+@POSIX
+def test_a_line_break_in_a_name_cannot_fake_output(shell: Shell) -> None:
+    (shell.folder / "one\nfake.md").write_text("plover\n", encoding="utf-8")
+    shown = shell("search", "plover").out
+    assert shown.startswith("one‹U+000A›fake.md#L1  undated")

@@ -59,6 +59,11 @@ def safe(text: str) -> str:
     return _UNSAFE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", text)
 
 
+def safe_line(text: str) -> str:
+    """As `safe`, on one line: names of files may hold line breaks."""
+    return safe(text).replace("\n", "‹U+000A›").replace("\t", "‹U+0009›")
+
+
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a person is looking at `stream`."""
     return stream is not None and stream.isatty()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, say, style
+from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, safe_line, say, style
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def hits(found: "Recall", query: str, *, explain: bool = False) -> None:
     for number, hit in enumerate(found.hits, 1):
         if number > 1:
             out()
-        parts = [style(safe(hit.ref), CYAN), _date(hit.date), safe(hit.title)]
+        parts = [style(safe_line(hit.ref), CYAN), _date(hit.date), safe_line(hit.title)]
         mark = style("looks like instructions", YELLOW) if hit.meta.get("suspect") else ""
-        parts += [hit.scope, mark, style(f"{hit.score:.2f}", DIM)]
+        parts += [safe_line(hit.scope), mark, style(f"{hit.score:.2f}", DIM)]
         out("  ".join(part for part in parts if part))
         out(f"    {emphasised(safe(hit.snippet), wanted)}")
         if explain:
@@ -151,7 +151,7 @@ def problems(found: Iterable[Problem]) -> None:
     listed = list(found)
     for problem in listed[:_SHOWN_PROBLEMS]:
         what = "skipped" if problem.skipped else "note"
-        say(f"{what}: {safe(problem.path)}: {safe(problem.reason)}")
+        say(f"{what}: {safe_line(problem.path)}: {safe_line(problem.reason)}")
     if len(listed) > _SHOWN_PROBLEMS:
         say(f"… and {len(listed) - _SHOWN_PROBLEMS:,} more; `mnemark status --json` lists all")
 
@@ -177,10 +177,11 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
         """Collect it; nothing is written."""
         from mnemark.files.config import load_reported
         from mnemark.files.layout import sync_warning
-        from mnemark.interfaces.workspace import outdated
+        from mnemark.interfaces.workspace import look
 
         stats = memory.stats()
         warning = sync_warning(memory.root)
+        seen = look(memory)
         return cls(
             workspace=stats.root,
             files=stats.files,
@@ -188,12 +189,13 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             kinds=stats.kinds,
             scopes=stats.scopes,
             bytes=stats.bytes,
-            outdated=outdated(memory),
+            outdated=seen.outdated,
             stale=stats.stale,
             embedder=memory.config.embedder,
             problems=(
                 *load_reported(memory.root).problems,
                 *((warning,) if warning else ()),
+                *seen.problems,
                 *stats.problems,
             ),
         )
@@ -207,7 +209,7 @@ def status(found: Status) -> None:
         ("files", f"{found.files:,}"),
         ("passages", f"{found.passages:,}" + (f" ({kinds})" if kinds else "")),
     ]
-    scopes = [f"{safe(name)} {count:,}" for name, count in found.scopes.items() if name]
+    scopes = [f"{safe_line(name)} {count:,}" for name, count in found.scopes.items() if name]
     rows += [("scopes", ", ".join(scopes))] if scopes else []
     size = f"{found.bytes / 1e6:.1f} MB, " if found.bytes else ""
     rows += [("index", size + _freshness(found)), ("embedder", found.embedder)]
@@ -230,7 +232,7 @@ def entries(found: Sequence["Entry"]) -> None:
         words = " ".join(entry.text.split())
         cut = words if len(words) <= _SHOWN_WORDS else f"{words[: _SHOWN_WORDS - 1]}…"
         when = f"{entry.time:%Y-%m-%d %H:%M}"
-        parts = [style(when, DIM), style(safe(entry.ref), CYAN), safe(entry.who), safe(cut)]
+        parts = [style(when, DIM), style(safe_line(entry.ref), CYAN), safe_line(entry.who), safe(cut)]
         out("  ".join(part for part in parts if part))
 
 
@@ -239,4 +241,4 @@ def findings(found: Sequence["Finding"]) -> None:
     styles = {"ok": DIM, "warn": YELLOW, "error": RED}
     for finding in found:
         fix = f": {finding.fix}" if finding.fix not in finding.what else ""
-        out(f"{style(f'{finding.level:<5}', styles[finding.level])}  {safe(finding.what + fix)}")
+        out(f"{style(f'{finding.level:<5}', styles[finding.level])}  {safe_line(finding.what + fix)}")

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mnemark.errors import BusyError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.interfaces.output import Progress, is_terminal, safe, say
@@ -13,6 +13,7 @@ from mnemark.interfaces.output import Progress, is_terminal, safe, say
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
     from mnemark.memory.core import Memory
+    from mnemark.types import Problem
 
 WAIT_SECONDS = 2.0
 """How long a question waits for another process that is syncing, before it is asked of the index as it is."""
@@ -118,29 +119,37 @@ def frozen(memory: "Memory") -> tuple[str, ...]:
     reason = memory.index.stale_reason()
     if reason:
         return (f"sync: the folder cannot be written, and the index is of another kind: {reason}",)
-    behind = outdated(memory)
+    behind = look(memory).outdated
     if not behind:
         return ()
     return (f"sync: the folder cannot be written; {behind} files changed since the index was made",)
 
 
-def outdated(memory: "Memory") -> int:
-    """Files that the next sync would look at; nothing is written."""
+class Look(NamedTuple):
+    """The files against the index: how many the next sync would read, and those that cannot be memory."""
+
+    outdated: int
+    problems: "tuple[Problem, ...]"
+
+
+def look(memory: "Memory") -> Look:
+    """Compare files and index; nothing is written."""
     from mnemark.files import layout
     from mnemark.files.scan import scan
     from mnemark.index import schema
     from mnemark.index.plan import plan
 
     index = memory.index
+    found = scan(memory.root, ignore=memory.config.ignore)
     entries = []
-    for entry in scan(memory.root, ignore=memory.config.ignore).entries:
+    for entry in found.entries:
         place = layout.place(entry.path)
         if place is not None and place.searchable:
             entries.append(entry)
     if not index.exists():
-        return len(entries)
+        return Look(len(entries), tuple(found.problems))
     with schema.translated(index.path):
-        return len(plan(entries, index.known()))
+        return Look(len(plan(entries, index.known())), tuple(found.problems))
 
 
 def follow(memory: "Memory") -> tuple[str, ...]:

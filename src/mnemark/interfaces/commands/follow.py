@@ -106,6 +106,6 @@ class _Watch:
             output.out_json({"time": moment, "paths": sorted(paths), "report": report}, line=True)
         else:
             counts = ", ".join(render.changes(report))
-            names = f"  {', '.join(output.safe(path) for path in sorted(paths))}" if paths else ""
+            names = f"  {', '.join(output.safe_line(path) for path in sorted(paths))}" if paths else ""
             output.out(f"{moment:%H:%M:%S}  {counts}; {report.passages:,} passages{names}")
         output.flush()

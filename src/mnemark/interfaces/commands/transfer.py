@@ -86,7 +86,7 @@ def _show(summary: "Summary") -> None:
     words = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing to bring in"
     output.out(f"{'Would bring in' if summary.dry_run else 'Brought in'}: {words}")
     for path in summary.paths[:_SHOWN_PATHS]:
-        output.out(f"  {output.safe(path)}")
+        output.out(f"  {output.safe_line(path)}")
     if len(summary.paths) > _SHOWN_PATHS:
         output.out(f"  … and {len(summary.paths) - _SHOWN_PATHS:,} more")
     render.problems(summary.problems)

@@ -41,7 +41,7 @@ def add(
     if json:
         output.out_json(written)
     else:
-        output.out(output.safe(written["ref"]))
+        output.out(output.safe_line(written["ref"]))
 
 
 def _turn(root: Path, words: str, session: str, role: str, scope: str | None) -> dict[str, str]:
