@@ -150,9 +150,7 @@ def main() -> int:
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--set", choices=("open", "sealed"), action="append", default=[])
     parser.add_argument("--missed", action="store_true", help="print what of the sets was missed")
-    parser.add_argument(
-        "--show", type=int, default=0, metavar="N", help="print N findings"
-    )
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="print N findings")
     options = parser.parse_args()
     folders = options.folders
     names = options.set

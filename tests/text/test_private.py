@@ -61,7 +61,16 @@ def test_what_does_not_pair_hides_more_rather_than_less(text: str, left: str) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["private", "a < b", "<privateer>", "<private-key>", "<b>private</b>", "List<String>", "《隐私政策》", ""],
+    [
+        "private",
+        "a < b",
+        "<privateer>",
+        "<private-key>",
+        "<b>private</b>",
+        "List<String>",
+        "《隐私政策》",
+        "",
+    ],
 )
 def test_other_text_is_left_alone(text: str) -> None:
     assert hide_private(text) == text
@@ -93,7 +102,9 @@ def test_what_stands_inside_never_comes_out(before: str, inside: str, after: str
     ["<" * 10**6, "< " * 500_000, "<private " * 110_000, "&amp;" * 200_000, "<p r i v a t " * 80_000,
      "</" * 500_000, "<" + " " * 10**6, "<\\" * 500_000, "%25" * 330_000, "\u200b" * 10**6],
 )  # fmt: skip
-def test_a_megabyte_made_to_be_slow_is_not(evil: str) -> None:
+def test_a_text_made_to_be_slow_is_not(evil: str) -> None:
     begin = time.process_time()
     hide_private(evil)
-    assert time.process_time() - begin < 1
+    assert (
+        time.process_time() - begin < 1
+    )  # a tenth of it on an idle machine; what is quadratic takes minutes

@@ -17,7 +17,10 @@ PASSWORD = "[redacted:password:00000000]"
         ({"password": "correct horse the battery"}, {"password": PASSWORD}),
         ({"password": 12345678}, {"password": PASSWORD}),
         ({"password": ["hunter22", "hunter23"]}, {"password": [PASSWORD, PASSWORD]}),
-        ({"password": {"old": "hunter22", "new": "hunter23"}}, {"password": {"old": PASSWORD, "new": PASSWORD}}),
+        (
+            {"password": {"old": "hunter22", "new": "hunter23"}},
+            {"password": {"old": PASSWORD, "new": PASSWORD}},
+        ),
         ({"password": None, "secret": True}, {"password": None, "secret": True}),
         ({"password": "${PASSWORD}"}, {"password": "${PASSWORD}"}),
         ({"name": "DB_PASSWORD", "value": "tigerlily"}, {"name": "DB_PASSWORD", "value": PASSWORD}),
@@ -66,7 +69,9 @@ _LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=12) | st.
     ["hunter22", "my password is hunter2", "Bearer abcdefgh12345678", "password", "482193", "${X}"]
 )  # fmt: skip
 _VALUES = st.recursive(
-    _LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4), max_leaves=12
+    _LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),
+    max_leaves=12,
 )
 
 

@@ -12,10 +12,10 @@ from mnemark.text.redact import DEFAULT, Rules, mark, redact
 from mnemark.text.redact_base import MARK
 from mnemark.text.redact_judge import KINDS, fits_quoted
 from mnemark.text.redact_names import Strength, strength
-from mnemark.text.redact_values import stands_in
+from mnemark.text.redact_values import stands_in_quoted
 
 _DEEPEST = 100
-_HEADERS = ("authorization", "cookie")
+_HEADERS = ("authorization", "cookie")  # their values have a form of their own
 
 
 def redact_json(value: Any, rules: Rules = DEFAULT) -> Any:
@@ -84,10 +84,10 @@ def _named(name: str, value: str | float, how: Strength, rules: Rules) -> Any:
         digits = sum(map(str.isdigit, str(value)))
         secret = how == "strong" or (how == "pin" and 4 <= digits <= 8) or digits >= 16
         return mark(KINDS[how], str(value), rules) if secret else value
-    any_text = how == "strong" and value.strip() and not stands_in(value) and not MARK.search(value)
-    if any_text or fits_quoted(how, value):
-        return mark(KINDS[how], value, rules)
     if name.lower().endswith(_HEADERS):
         head = f"{name}: "
         return redact(head + value, rules).text.removeprefix(head)
-    return redact(value, rules).text
+    any_text = how == "strong" and value.strip() and not stands_in_quoted(value) and not MARK.search(value)
+    return (
+        mark(KINDS[how], value, rules) if any_text or fits_quoted(how, value) else redact(value, rules).text
+    )

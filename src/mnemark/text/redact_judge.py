@@ -44,6 +44,7 @@ _LINE_START = re.compile(
     r"(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
     r"(?:\$env:|[{(]?[\"'])?\Z"
 )
+_SHORTEST_BESIDE = 20  # of a token that stands behind its name without any sign between
 _WINDOW = 80  # characters before a name that are looked at
 _OWNED_WINDOW = 48
 _OWNED = re.compile(
@@ -180,10 +181,14 @@ def beside(key: Key) -> Extent | None:
         return quoted if told and fits_quoted(key.strength, value) else None
     found = _token(key.text, at)
     value = key.text[slice(*found)] if found else ""
-    if not value or stands_in(value) or is_path(value):
+    if (
+        len(value) < (_SHORTEST_BESIDE if key.strength == "plain" else 4)
+        or stands_in(value)
+        or is_path(value)
+    ):
         return None
     if key.strength == "plain":
-        fits = looks_random(value) and len(value) >= 20 and value.isascii()
+        fits = looks_random(value) and value.isascii()
     elif option:
         fits = _fits_word(value) or looks_chosen(value)
     else:

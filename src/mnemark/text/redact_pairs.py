@@ -5,6 +5,7 @@ characters from there; what was accepted is not looked at again. Together that i
 """
 
 import re
+import string
 from collections.abc import Iterator
 
 from mnemark.text import redact_judge as judge
@@ -40,6 +41,7 @@ _LONGEST_KEY = 48
 _RUN = re.compile(r"[^\s\"'`，。；、]*")
 _MOST_ASKED = 32  # names that are looked at in one run of signs without a gap …
 _LONG_RUN = 1024  # … where the run goes on for so long
+_KEY_SIGNS = frozenset(string.ascii_letters + string.digits + "_.-")
 _LEFT = re.compile(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
 _KEY_OF = re.compile(
     r"\b(?:api|access|secret|private|encryption|master|account|auth|service|signing|session|license|密)[ ]\Z"
@@ -109,11 +111,11 @@ def pairs(text: str) -> Iterator[Span]:
 
 def _look(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
     """The end of the key around `at`, and what it says about the text beside it."""
-    left = _LEFT.search(text, max(0, at - _LONGEST_KEY), at)
+    left = _LEFT.search(text, max(0, at - _LONGEST_KEY), at) if text[at - 1 : at] in _KEY_SIGNS else None
     start = left.start() if left else at
     if text.endswith("://", 0, start):
         return at, None  # the user name of a URL
-    chinese = _STEM_ZH.match(text, at)
+    chinese = None if text[at].isascii() else _STEM_ZH.match(text, at)
     end = chinese.end() if chinese else _RIGHT.match(text, at).end()  # type: ignore[union-attr]  # may be empty
     if lowered.startswith(("auth", "cookie"), at):
         found = _header(text, lowered[start:end], end)

@@ -17,7 +17,7 @@ _QUERY = re.compile(
 _CHOSEN_NAMES = frozenset({"pass", "pwd", "auth"})
 
 _WORD = r"(?P<quote>[\"']?)(?P<value>[^\s\"'`<>|;]{3,128})(?P=quote)"
-_GAP = r"[^\n|;&]{0,160}?[ ]"
+_GAP = r"[^\n|;&]{0,100}?[ ]"
 
 
 # (what must occur, where the pattern begins, pattern)
@@ -65,7 +65,9 @@ def commands(text: str) -> Iterator[Span]:
     for needed, first, pattern in (*_COMMANDS, ("auth=(", "auth=(", _BASIC)):
         if needed not in text:
             continue
+        done = 0
         for at in positions(text, first):
-            found = pattern.match(text, at)
+            found = pattern.match(text, at) if at >= done else None
+            done = found.end() if found else done
             if found and not stands_in(found["value"]) and not MARK.match(found["value"]):
                 yield "password", *found.span("value")
