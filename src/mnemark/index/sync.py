@@ -278,9 +278,10 @@ class _Run:
         before = platform.identity(root / step.path)
         reader = LogReader(root, step.path)
         known = _LogPosition() if new or step.action == "move" else self._position(document)
+        empty = not (known.tail or new or step.action == "move") and not self._holds(document)
         if known.tail and reader.digest(known.tail) != known.digest:
             known = _LogPosition()
-        if not new and not known.tail:
+        if not (new or known.tail or empty):
             self.batch.replace(document)
         scope = self._scope(place)
         tail, lines, gained = known.tail, known.lines, 0
@@ -294,7 +295,8 @@ class _Run:
                 self.flush()
         self.passages += gained
         problems = tuple(dict.fromkeys((*known.problems, *reader.problems)))
-        if known.tail and not gained and tail == known.tail and problems == known.problems:
+        same = tail == known.tail and problems == known.problems
+        if (known.tail or empty) and not gained and same and known.digest != _UNREAD:
             return None
         digest, checked = reader.digest(tail), 1
         if not _only_grew(before, platform.identity(root / step.path)):
@@ -313,6 +315,10 @@ class _Run:
             self.problems.append(problem)
         self._scope(place)
         return FileState(document, entry, settled, _UNREAD, place, problems=(problem,) if settled else ())
+
+    def _holds(self, document: int) -> bool:
+        sql = "SELECT 1 FROM passages WHERE document = ? LIMIT 1"
+        return schema.scalar(self.index.connection, sql, (document,)) is not None
 
     def _position(self, document: int) -> "_LogPosition":
         sql = "SELECT tail, lines, digest, problems FROM documents WHERE id = ?"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from mnemark.errors import NotFoundError
+from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout
 from mnemark.files.reading import read
 from mnemark.types import Problem
@@ -36,6 +36,8 @@ def read_ref(root: Path, ref: str) -> str:
     if last is None:
         return found.text
     lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", found.text)
+    if last < first:
+        raise UsageError(f"{layout.shown(ref)}: a range of lines begins with the smaller number")
     if not 1 <= first <= len(lines):
         raise NotFoundError(f"{layout.shown(path)} has {len(lines)} lines, not {first}")
     return "".join(lines[first - 1 : last])

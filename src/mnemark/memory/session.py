@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemark.errors import UsageError
+from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.when import local_now
 from mnemark.types import ORIGINS, Origin, Recall, Turn
@@ -102,6 +102,8 @@ class Session:
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
         """Record turns with one write and one `fsync`: all are kept, or none."""
+        if self._memory.readonly:
+            raise ReadOnlyError("this memory is open for reading only; open it for writing to add turns")
         placed = self._log.place(turns)
         self._recent.extend(placed)
         if placed:
