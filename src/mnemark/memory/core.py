@@ -23,9 +23,10 @@ from mnemark.memory.stats import Stats, collect
 from mnemark.memory.timed import Late, Timed
 from mnemark.memory.vectors import Vectors
 from mnemark.memory.when import Clock, local_now, moment
-from mnemark.retrieval import disclose
+from mnemark.retrieval import bridge, disclose
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import preset as named_preset
+from mnemark.retrieval.query import understand
 from mnemark.retrieval.search import Found, Request, search
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
@@ -62,6 +63,7 @@ class Memory:
         self._timed: Timed[Recall] = Timed()
         self._checked = Clock()
         self._look = 0.0
+        self._warm = threading.Event()
         self._syncing = threading.Lock()
         self._behind = threading.Lock()
         self._sync_problem = ""
@@ -118,8 +120,23 @@ class Memory:
         self.close()
 
     def session(self, id: str, *, user: str | None = None, agent: str | None = None) -> Session:  # noqa: A002
-        """The session of that id, of a user or an agent where given; made with its first turn."""
+        """The session of that id, of a user or an agent where given; made with its first turn.
+
+        Dictionaries, index and vectors begin to load in the background, so that a first `recall` is in time.
+        """
+        if not self._warm.is_set():
+            self._warm.set()
+            threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
         return Session(self, id, scope=scope_name(user=user, agent=agent))
+
+    def _load(self) -> None:
+        """Read what a first question would have to wait for."""
+        with contextlib.suppress(MnemarkError):  # a question that meets the same error tells of it
+            query = understand("加载 load", now=local_now(self.config.timezone))
+            bridge.load(query.terms)
+            self.vectors.load()
+            with self.reader.reading():
+                pass
 
     def sync(self, *, progress: Progress | None = None, wait: float = 10.0, embed: bool = True) -> SyncReport:
         """Bring the index to the state of the files, and embed what is new.

@@ -69,6 +69,11 @@ class Vectors:
                 )
             return self._store
 
+    def load(self) -> None:
+        """Have embedder and vectors ready."""
+        if self.wanted:
+            self.store()
+
     @property
     def local(self) -> bool:
         """Whether the embedder is part of this package: at once there, and fast."""

@@ -34,6 +34,11 @@ def bridge(terms: Sequence[QueryTerm], snapshot: Snapshot, mask: Mask | None) ->
     return tuple(QueryTerm(term, weight) for term, weight in extra.items() if term not in known)
 
 
+def load(terms: Sequence[QueryTerm]) -> None:
+    """Have the dictionary ready: the first question that needs it would wait for it."""
+    _expand([term for term, _ in terms], "en")
+
+
 def _expand(terms: Sequence[str], to: Language) -> list[tuple[str, float]]:
     # The dictionary loads on first use, for questions that need it.
     from mnemark.embed.dictionary import expand
