@@ -2,10 +2,18 @@
 
 from typing import Any, Final
 
+import msgspec
 import typer.main
 
+from mnemark.index.sync import SyncReport
 from mnemark.interfaces import output
 from mnemark.interfaces.app import app
+from mnemark.interfaces.ledger import Entry
+from mnemark.interfaces.render import Status
+from mnemark.memory.exchange import Exported
+from mnemark.memory.incoming import Summary
+from mnemark.memory.repair import Finding
+from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\
 # Commands
@@ -28,10 +36,9 @@ an error, `MNEMARK_WORKSPACE` names the workspace where `-w` does not. Completio
 | 130 | interrupted with Ctrl-C |
 | 141 | the reader of the output went away |
 
-`--json` of `search` and `recall` is
-`{"hits": [...], "text": ..., "mode": ..., "degraded": [...], "complete": ..., "believable": ...}`, with
-`ref path start_line end_line kind title date origin scope score text snippet meta why` for each hit.
-Other commands print the fields named in their sections, and later versions only add to them.
+## JSON
+Every command has `--json`; these are the names in it. Later versions only add to them.
+
 """
 
 
@@ -41,7 +48,36 @@ def reference() -> str:
     context = typer.Context(group, info_name="mnemark")
     names = [name for name in group.list_commands(context) if name != "bench"]
     bench = "## bench\nMeasure mnemark, each figure beside a baseline. See `mnemark bench -h`.\n"
-    return "\n".join([_INTRO, *(_section(name, group.get_command(context, name)) for name in names), bench])
+    return "\n".join(
+        [_INTRO + _shapes(), *(_section(name, group.get_command(context, name)) for name in names), bench]
+    )
+
+
+def _shapes() -> str:
+    """What `--json` prints, read from the records that are printed."""
+    hit, problem = f"`hits`: {_names(Hit)}", f"`problems`: {_names(Problem)}"
+    found = f"{_names(Recall)}; each of {hit}"
+    checked = f"`workspace level fixed findings`; each of `findings`: {_names(Finding)}"
+    rows = {
+        "search, recall": found,
+        "read": "`ref text`",
+        "add": "`ref time text`, and `id` for a turn",
+        "log": f"`entries`; each: {_names(Entry)}",
+        "init": "`workspace created`",
+        "sync": f"{_names(SyncReport)}; each of {problem}",
+        "watch": "a line for each change: `time paths report`, the report as for sync",
+        "status": f"{_names(Status)}; each of {problem}",
+        "doctor, verify": checked,
+        "export": f"{_names(Exported)}; each of {problem}",
+        "import": f"{_names(Summary)}; each of {problem}",
+        "demo": "`workspace sync answers recall`; each of `answers`: `query seconds answer`",
+    }
+    lines = [f"| {commands} | {names} |" for commands, names in rows.items()]
+    return "\n".join(["| command | names |", "|---|---|", *lines, ""])
+
+
+def _names(record: type[msgspec.Struct]) -> str:
+    return f"`{' '.join(record.__struct_fields__)}`"
 
 
 def _section(name: str, command: Any) -> str:

@@ -74,7 +74,7 @@ def search(
         output.out_json(found)
     else:
         render.hits(found, text, explain=explain)
-    _talk(found, quiet=json)
+    _talk(found, quiet=json or strict)
     if strict and not found.complete:
         raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
 
@@ -110,7 +110,7 @@ def recall(
         output.out_json(found)
     elif found.text:
         output.out(found.text)
-    _talk(found, quiet=json)
+    _talk(found, quiet=json or strict)
     if strict and not found.complete:
         raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
 
@@ -168,7 +168,7 @@ def _talk(found: "Recall", *, quiet: bool) -> None:
     """Say what was missing, and of an empty answer whether it can be believed."""
     for reason in () if quiet else found.degraded:
         output.say(f"Note: {output.safe(reason)}")
-    if found.hits and found.believable < render.DOUBTFUL and not quiet:
+    if found.hits and found.complete and found.believable < render.DOUBTFUL and not quiet:
         output.say(f"Not sure: the answer may not be among these (believable {found.believable:.2f}).")
     if found.hits or found.mode == "none":
         return
