@@ -7,12 +7,15 @@ import tempfile
 import unicodedata
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from faults.logical import LEXICAL, anew, answers, content
 from mnemark.errors import MnemarkError
+from mnemark.index import batch
+from mnemark.index import sync as syncing
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 from mnemark.memory.core import Memory
@@ -59,15 +62,23 @@ class Folder(RuleBasedStateMachine):
         self.base = Path(tempfile.mkdtemp())
         self.root = self.base / "w"
         self.root.mkdir()
+        self.patch = pytest.MonkeyPatch()
         self.turns = 0
         self.builds = 0
 
     def teardown(self) -> None:
-        self.compare()
+        try:
+            self.compare()
+        finally:
+            self.patch.undo()
         shutil.rmtree(self.base)
 
-    @initialize(said=words)
-    def begin(self, said: list[str]) -> None:
+    @initialize(said=words, small=st.booleans())
+    def begin(self, said: list[str], *, small: bool) -> None:
+        if small:  # batches and segments of a few passages
+            self.patch.setattr(batch, "FLUSH_AT", 3)
+            self.patch.setattr(batch, "MAX_SIZE", 2)
+            self.patch.setattr(syncing, "_LOG_CHUNK", 1)
         for name in NAMES[:4]:
             self.write(name, note([*said, name]))
 
@@ -261,7 +272,16 @@ class Folder(RuleBasedStateMachine):
             assert not (self.root / ".mnemark/index.db").exists()
 
 
-Folder.TestCase.settings = settings(
-    max_examples=12, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
+SETTINGS = settings(
+    max_examples=10, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
 )
+Folder.TestCase.settings = SETTINGS
 TestFolder = Folder.TestCase
+
+
+class LongFolder(Folder):
+    """The same for longer."""
+
+
+LongFolder.TestCase.settings = settings(SETTINGS, max_examples=300, stateful_step_count=40)
+TestLongFolder = pytest.mark.slow(LongFolder.TestCase)
