@@ -134,9 +134,8 @@ def report_lines(folder: Path, *, show: int) -> bool:
                 examples.append(f"{kind:14} {text[start:end][:40]!r:45} {around!r}")
         flagged += len(rows)
     print(f"{folder}: {flagged} of {lines} lines = {flagged / max(1, lines):.4%}, e-mail {touched['email']}")
-    print(
-        f"  {size / 1e6:.1f} MB in {seconds:.1f} s of CPU = {size / 1e6 / max(seconds, 1e-9):.1f} MB/s; {dict(touched)}"
-    )
+    speed = size / 1e6 / max(seconds, 1e-9)
+    print(f"  {size / 1e6:.1f} MB in {seconds:.1f} s of CPU = {speed:.1f} MB/s; {dict(touched)}")
     for example in random.Random(1).sample(examples, min(show, len(examples))):
         print("  ", example)
     return flagged <= 0.001 * lines

@@ -52,7 +52,8 @@ def test_the_rest_of_the_text_stays() -> None:
     text = f"before\nTOKEN={GITHUB}\nafter, and my password is hunter2. Good night"
     clean, findings = redact(text)
     assert clean == (
-        "before\nTOKEN=[redacted:key:00000000]\nafter, and my password is [redacted:password:00000000]. Good night"
+        "before\nTOKEN=[redacted:key:00000000]\n"
+        "after, and my password is [redacted:password:00000000]. Good night"
     )
     assert [(kind, text[start:end]) for kind, start, end in findings] == [
         ("key", GITHUB),
@@ -182,6 +183,19 @@ def test_unusable_patterns_are_refused(pattern: str) -> None:
         DEFAULT.with_patterns([pattern])
 
 
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("<password>kettle42</password>", "<password>[redacted:password:00000000]</password>"),
+        ("密码我改成 kettle42 了", "密码我改成 [redacted:password:00000000] 了"),
+        ('password: "kettle(42"', 'password: "[redacted:password:00000000]"'),
+        ("https://token:kettle42@example.net/a", "https://token:[redacted:url-login:00000000]@example.net/a"),
+    ],
+)
+def test_only_the_secret_goes(text: str, clean: str) -> None:
+    assert redact(text).text == clean
+
+
 def test_private_text_is_taken_out_first() -> None:
     assert redact(f"a <private>{GITHUB}</private> b").text == "a [private] b"
 
@@ -191,13 +205,65 @@ def test_the_letter_that_grows_in_lower_case_moves_nothing() -> None:
 
 
 _PIECES = st.sampled_from(
-    ["password", "token", "secret", "api_key", "密码", "密钥", "Authorization", "Cookie", "Bearer ", "=", ":", ": ",
-     " is ", "是", '"', "'", "`", "\\", " ", "\n", ",", ";", "{", "}", "$", "://", "@", "a:b@", "?key=", "--", "-p ",
-     "hunter2", "correcthorse", "Ab9-klmn-2Q", "4821", GITHUB, "sk-" + _made(ALNUM, 48), "eyJ" + _made(ALNUM, 20),
-     ".", "ann@example.com", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", _made(ALNUM, 40),
-     "[redacted:key:00000000]", "[private]", "[redacted:", "<private>", "</private>", "export ", "- name: ",
-     "value: ", "mysql -u root -p", "curl -u a:", "my ", "as my password", "use "]
-)  # fmt: skip
+    [
+        "password",
+        "token",
+        "secret",
+        "api_key",
+        "密码",
+        "密钥",
+        "Authorization",
+        "Cookie",
+        "Bearer ",
+        "=",
+        ":",
+        ": ",
+        " is ",
+        "是",
+        '"',
+        "'",
+        "`",
+        "\\",
+        " ",
+        "\n",
+        ",",
+        ";",
+        "{",
+        "}",
+        "$",
+        "://",
+        "@",
+        "a:b@",
+        "?key=",
+        "--",
+        "-p ",
+        "hunter2",
+        "correcthorse",
+        "Ab9-klmn-2Q",
+        "4821",
+        GITHUB,
+        "sk-" + _made(ALNUM, 48),
+        "eyJ" + _made(ALNUM, 20),
+        ".",
+        "ann@example.com",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        _made(ALNUM, 40),
+        "[redacted:key:00000000]",
+        "[private]",
+        "[redacted:",
+        "<private>",
+        "</private>",
+        "export ",
+        "- name: ",
+        "value: ",
+        "mysql -u root -p",
+        "curl -u a:",
+        "my ",
+        "as my password",
+        "use ",
+    ]
+)
 
 
 @given(st.lists(_PIECES, max_size=25).map("".join))
@@ -227,13 +293,57 @@ def test_findings_are_spans_of_the_text_given(text: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["password", "password=", "password: ", "password=a ", "密码", "密码是", "token ", "key=key=", 'password="', "my ",
-     "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----\n" + "A" * 64 + "\n", "eyJ", "eyJaaaaaaaaaa.",
-     "://a:", "://", "a@", "a.b@c.", "@a.aa", "sk-", "ghp_", "SG.aaaaaaaaaaaaaaaaa.", "Cookie: a=b;", "a=b; ",
-     "Authorization: Digest ", "mysql -p", "curl -u a:b ", "echo a |", "M" * 24 + ".", '"', "\\", "{", "_", "a_",
-     "aB1", "use x as my ", "password for a b c d ", "1:AA", "?key=aaa", "[redacted:", "pass:", "value: ", "\\n",
-     "passphrase: ab ab ab ab", 'secret": "', "key\n\n\n\n\n\n\n\nvalue", "login -p", "password|\n "],
-)  # fmt: skip
+    [
+        "password",
+        "password=",
+        "password: ",
+        "password=a ",
+        "密码",
+        "密码是",
+        "token ",
+        "key=key=",
+        'password="',
+        "my ",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----BEGIN PRIVATE KEY-----\n" + "A" * 64 + "\n",
+        "eyJ",
+        "eyJaaaaaaaaaa.",
+        "://a:",
+        "://",
+        "a@",
+        "a.b@c.",
+        "@a.aa",
+        "sk-",
+        "ghp_",
+        "SG.aaaaaaaaaaaaaaaaa.",
+        "Cookie: a=b;",
+        "a=b; ",
+        "Authorization: Digest ",
+        "mysql -p",
+        "curl -u a:b ",
+        "echo a |",
+        "M" * 24 + ".",
+        '"',
+        "\\",
+        "{",
+        "_",
+        "a_",
+        "aB1",
+        "use x as my ",
+        "password for a b c d ",
+        "1:AA",
+        "?key=aaa",
+        "[redacted:",
+        "pass:",
+        "value: ",
+        "\\n",
+        "passphrase: ab ab ab ab",
+        'secret": "',
+        "key\n\n\n\n\n\n\n\nvalue",
+        "login -p",
+        "password|\n ",
+    ],
+)
 def test_a_text_made_to_be_slow_is_not(unit: str) -> None:
     text = unit * (150_000 // len(unit))
     begin = time.process_time()

@@ -49,7 +49,7 @@ STAND_INS = _words("""
     your my the a an this some any here example examples sample placeholder dummy fake test testing
     demo todo tbd fixme changeme change me replace insert put enter fill value values key keys api
     secret secrets token tokens password passwd pass pwd passphrase access auth client app user
-    username login account id foo bar baz qux abc redacted hidden masked removed omitted private
+    username login account id foo bar baz qux redacted hidden masked removed omitted private
     none null nil nan true false yes no on off undefined unset empty default string str text int
     integer float number bool boolean bytes bytearray object dict list tuple type optional required
     char varchar uuid ellipsis env environ secretstr bearer basic digest xxx new old current same
