@@ -108,6 +108,7 @@ class Memory:
 
     def close(self) -> None:
         """Let go of all files. Acknowledged writes are on the disk already."""
+        self._timed.close()
         self.vectors.close()
         self.index.close()
 
@@ -285,6 +286,12 @@ class Memory:
             UsageError: the ref leaves the workspace.
         """
         return read_ref(self.root, ref)
+
+    def context(self, *, scope: str = "", budget: int | None = None, now: datetime | None = None) -> str:
+        """Curated memory and today's notes as one text, without recall; see `memory.context`."""
+        from mnemark.memory.context import context
+
+        return context(self, scope=scope, budget=budget, now=now)
 
     def stats(self) -> Stats:
         """Counts and states, without changing anything."""

@@ -1,12 +1,13 @@
-"""An answer by a deadline: the work runs on its own thread and is left behind when it is late."""
+"""An answer by a deadline: the work runs on another thread and is left behind when it is late."""
 
 import threading
 from collections.abc import Callable
-from typing import Final, Generic, TypeVar
+from queue import SimpleQueue
+from typing import Any, Final, Generic, TypeVar
 
 Value = TypeVar("Value")
 
-_MAX_LATE: Final = 4
+_MAX_WORKERS: Final = 4
 """Threads that may be stuck (on a locked disk, say) before no more are started."""
 
 
@@ -18,37 +19,77 @@ LATE: Final = Late()
 
 
 class Timed(Generic[Value]):
-    """Runs work with a time limit. Late work goes on in the background and its result is dropped."""
+    """Runs work with a time limit. Late work goes on in the background and its result is dropped.
+
+    Threads are kept for the next call: each has its own connection to the index, warm from the last one.
+    """
 
     def __init__(self) -> None:
-        self._slots = threading.Semaphore(_MAX_LATE)
+        self._lock = threading.Lock()
+        self._idle: list[_Worker] = []
+        self._workers = 0
 
     def run(self, work: Callable[[], Value], seconds: float) -> Value | Late:
         """The result, or LATE after `seconds`. Exceptions of the work are raised here."""
-        if not self._slots.acquire(blocking=False):
+        worker = self._take()
+        if worker is None:
             return LATE
-        task = _Task(work, self._slots)
-        threading.Thread(target=task.run, name="mnemark-recall", daemon=True).start()
+        task = _Task(work)
+        worker.tasks.put(task)
         if not task.done.wait(max(seconds, 0)):
             return LATE
         return task.result()
 
+    def close(self) -> None:
+        """End the threads that are not at work."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            self._workers -= len(idle)
+        for worker in idle:
+            worker.tasks.put(None)
+
+    def _take(self) -> "_Worker | None":
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+            if self._workers >= _MAX_WORKERS:
+                return None
+            self._workers += 1
+        return _Worker(self._give_back)
+
+    def _give_back(self, worker: "_Worker") -> None:
+        with self._lock:
+            self._idle.append(worker)
+
+
+class _Worker:
+    """A thread that does one task after the other."""
+
+    def __init__(self, finished: "Callable[[_Worker], None]") -> None:
+        self.tasks: SimpleQueue[_Task[Any] | None] = SimpleQueue()
+        self._finished = finished
+        threading.Thread(target=self._loop, name="mnemark-recall", daemon=True).start()
+
+    def _loop(self) -> None:
+        while (task := self.tasks.get()) is not None:
+            task.run(lambda: self._finished(self))
+            del task  # its result must not live until the next one comes
+
 
 class _Task(Generic[Value]):
-    def __init__(self, work: Callable[[], Value], slots: threading.Semaphore) -> None:
+    def __init__(self, work: Callable[[], Value]) -> None:
         self.done = threading.Event()
         self._work = work
-        self._slots = slots
         self._value: list[Value] = []
         self._error: BaseException | None = None
 
-    def run(self) -> None:
+    def run(self, finished: Callable[[], None]) -> None:
         try:
             self._value.append(self._work())
         except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             self._error = error
         finally:
-            self._slots.release()
+            finished()
             self.done.set()
 
     def result(self) -> Value:
