@@ -202,17 +202,31 @@ def show_speed(results: Sequence[SpeedResult]) -> None:
         left=0,
     )
     rows = [
-        [f"{found.passages:,}", name, *(number(times[p], 2) for p in ("p50_ms", "p95_ms", "p99_ms"))]
+        [
+            f"{found.passages:,}",
+            name,
+            *(
+                number(times[kind + part], 2)
+                for kind in ("", "cpu_")
+                for part in ("p50_ms", "p95_ms", "p99_ms")
+            ),
+        ]
         for found in results
         for name, times in found.latency.items()
     ]
-    table("Search, warm, milliseconds", ["passages", "route", "p50", "p95", "p99"], rows, left=2)
+    heads = ["passages", "route", "p50", "p95", "p99", "cpu p50", "cpu p95", "cpu p99"]
+    table("Search, warm, milliseconds", heads, rows, left=2)
     rows = [
         [f"{found.passages:,}", name, number(value, 2)]
         for found in results
         for name, value in found.ratios.items()
     ]
-    table("Search, p50 as a multiple of the baseline's", ["passages", "ratio", "times"], rows, left=2)
+    table(
+        "Search, p50 of processor time as a multiple of the baseline's",
+        ["passages", "ratio", "times"],
+        rows,
+        left=2,
+    )
     cold = ("import_ms", "import_cpu_ms", "open_ms", "first_ms", "rss_mb", "bare_mb")
     rows = [
         [f"{found.passages:,}", name, *(number(values[part], 1) for part in cold)]

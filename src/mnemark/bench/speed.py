@@ -65,9 +65,9 @@ class SpeedResult(msgspec.Struct, kw_only=True):
     changed_seconds: float
     """One note edited: sync, until it can be found."""
     latency: dict[str, Measures]
-    """Of "lexical", "hybrid" where there is an embedder, "fts5" and "numpy scan"."""
+    """Wall and processor (`cpu_`) time of "lexical", "hybrid" (with an embedder), "fts5" and "numpy scan"."""
     ratios: dict[str, float]
-    """p50 of a route as a multiple of the baseline's."""
+    """Processor time of a route, p50, as a multiple of the baseline's."""
     cold: dict[str, dict[str, float]]
     """A fresh process, by route: `import_ms`, `import_cpu_ms`, `open_ms`, `first_ms`, `rss_mb`, `bare_mb`."""
     index_bytes: int
@@ -200,17 +200,23 @@ def _asks(
 def _in_turn(asks: dict[str, Callable[[str], object]], questions: Sequence[str]) -> dict[str, Measures]:
     """Percentiles of each, every question going to all of them one after the other."""
     seconds: dict[str, list[float]] = {name: [] for name in asks}
+    processor: dict[str, list[float]] = {name: [] for name in asks}
     for number, question in enumerate(questions):
         for name, ask in asks.items():
-            started = time.perf_counter()
+            started, spent = time.perf_counter(), time.process_time()
             ask(question)
             if number >= _WARMING or len(questions) <= _WARMING:
                 seconds[name].append(time.perf_counter() - started)
-    return {name: percentiles(found) for name, found in seconds.items()}
+                processor[name].append(time.process_time() - spent)
+    return {
+        name: percentiles(found)
+        | {f"cpu_{part}": value for part, value in percentiles(processor[name]).items()}
+        for name, found in seconds.items()
+    }
 
 
 def _ratios(latency: dict[str, Measures]) -> dict[str, float]:
-    p50 = {name: found["p50_ms"] for name, found in latency.items()}
+    p50 = {name: found["cpu_p50_ms"] for name, found in latency.items()}
     ratios = {"lexical to fts5": p50["lexical"] / p50[FTS5]}
     if "hybrid" in p50:
         ratios["hybrid to fts5 and scan"] = p50["hybrid"] / (p50[FTS5] + p50[SCAN])
