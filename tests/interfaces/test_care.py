@@ -32,6 +32,10 @@ def test_sync_tells_what_it_did(shell: Shell) -> None:
     (shell.folder / "a.md").unlink()
     report = shell("sync", "--json").data
     assert (report["files"], report["changed"], report["removed"]) == (1, 1, 1)
+    assert report["degraded"] == []
+    shell.write("mnemark.toml", 'embedder = "api:some-model"\nembedder_url = "http://127.0.0.1:9/v1"\n')
+    (degraded,) = shell("sync", "--json").data["degraded"]
+    assert degraded.startswith("dense: ")
 
 
 def test_files_that_cannot_be_used_are_named_on_stderr(shell: Shell) -> None:

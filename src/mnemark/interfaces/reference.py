@@ -64,7 +64,7 @@ def _shapes() -> str:
         "add": "`ref time text`, and `id` for a turn",
         "log": f"`entries`; each: {_names(Entry)}",
         "init": "`workspace created`",
-        "sync": f"{_names(SyncReport)}; each of {problem}",
+        "sync": f"{_names(SyncReport)[:-1]} degraded`; each of {problem}",
         "watch": "a line for each change: `time paths report`, the report as for sync",
         "status": f"{_names(Status)}; each of {problem}",
         "doctor, verify": checked,

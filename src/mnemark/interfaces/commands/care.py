@@ -45,7 +45,9 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
     with workspace.opened(root) as memory:
         report, problem = workspace.synced(memory)
     if json:
-        output.out_json(report)
+        import msgspec
+
+        output.out_json(msgspec.structs.asdict(report) | {"degraded": [problem] if problem else []})
     else:
         render.report(report)
     if problem:
