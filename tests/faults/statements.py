@@ -1,6 +1,7 @@
 """Die or fail at the n-th SQL statement of a sync."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,7 +45,10 @@ def die() -> None:
 
 def in_child(work: Callable[[], None]) -> int:
     """Run `work` in a forked process; its exit code."""
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Threads that idle in the background do not matter to a child that opens everything itself.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if child == 0:
         code = 1
         try:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from faults.logical import LEXICAL
 from mnemark.errors import UsageError
 from mnemark.memory.core import Memory
+from mnemark.retrieval import lexical
 from mnemark.text.fence import check_fenced
 from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Recall
@@ -86,6 +87,19 @@ def test_what_others_have_does_not_change_a_score(root: Path) -> None:
         assert (scored(memory), scored(memory, scope="users/ann")) == before
         memory.sync()
         assert (scored(memory), scored(memory, scope="users/ann")) == before
+
+
+def test_what_is_common_elsewhere_is_not_common_here(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbours' words count unless a word is common: among what one sees, not among all there is."""
+    monkeypatch.setattr(lexical, "_COMMON", 3)
+    for number in range(10):
+        write(root, f"notes/n{number}.md", "# N\n\nalpha beta\n\n# More\n\n数据库 gamma\n\n# Z\n\ndelta\n")
+    with Memory.open(root, config=LEXICAL) as memory:
+        before = scored(memory)
+        for number in range(400):
+            write(root, f"users/bob/notes/m{number}.md", "# M\n\nother words\n")
+        memory.sync()
+        assert scored(memory) == before
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ def score(
         attainable += weight * weights[term] * (preset.k1 + 1)
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
         if len(hits.pos):
-            wide = preset.neighbour if len(hits.pos) < max(_COMMON, n // 16) else 0.0
+            wide = preset.neighbour if len(hits.pos) < max(_COMMON, size.total // 16) else 0.0
             touched = _spread(snapshot, hits.pos, frequency, scratch, wide)
             values = scratch[touched]
             # A position stands in `touched` up to five times, each time with the same value: the assignment
