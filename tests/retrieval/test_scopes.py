@@ -92,9 +92,11 @@ def test_what_others_have_does_not_change_a_score(root: Path) -> None:
 def test_what_is_common_elsewhere_is_not_common_here(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neighbours' words count unless a word is common: among what one sees, not among all there is."""
     monkeypatch.setattr(lexical, "_COMMON", 3)
-    for number in range(10):
-        write(root, f"notes/n{number}.md", "# N\n\nalpha beta\n\n# More\n\n数据库 gamma\n\n# Z\n\ndelta\n")
     with Memory.open(root, config=LEXICAL) as memory:
+        session = memory.session("s")
+        said = ["alpha beta", "gamma 数据库", "delta", "epsilon zeta"]
+        session.add_many([session.turn("user", f"{said[n % 4]} {n}") for n in range(40)])
+        memory.sync()
         before = scored(memory)
         for number in range(400):
             write(root, f"users/bob/notes/m{number}.md", "# M\n\nother words\n")
