@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from faults.logical import LEXICAL, anew, answers, content
+from mnemark.index import batch
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 from mnemark.memory.core import Memory
@@ -122,11 +123,20 @@ def test_more_than_a_megabyte_of_pending_text_says_that_it_is_not_complete(root:
         assert not found.complete
 
 
-def test_a_log_of_many_lines_in_one_turn_fills_several_segments(root: Path, tmp_path: Path) -> None:
-    (root / "big.txt").write_text("".join(f"# h{n}\n\nword{n % 50} alpha\n\n" for n in range(70_000)))
+def test_one_file_may_fill_several_segments(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "MAX_SIZE", 50)
+    monkeypatch.setattr(batch, "FLUSH_AT", 60)
+    (root / "big.md").write_text(
+        "".join(f"# h{n}\n\nword{n % 50} alpha {'words ' * 40}\n\n" for n in range(300))
+    )
+    (root / "sessions/a.jsonl").write_text(line("alpha. " * 9_000, 1) + line("beta", 2))
     found = synced(root)
     assert found["counted"]
-    assert len(found["passages"]) > 0
+    assert len(found["passages"]) > 200
+    monkeypatch.undo()
+    assert found == from_nothing(root, tmp_path / "anew")
 
 
 def test_an_unchanged_log_changes_nothing(root: Path) -> None:
