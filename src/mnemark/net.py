@@ -18,6 +18,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from mnemark.text.redact import redact
+
 if TYPE_CHECKING:
     import httpx
 
@@ -28,6 +30,7 @@ _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 8.0
 _SHOWN = 200
 _SAID = 2000
+_LOOKED_AT = 20_000
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a0-\uffff]+")
 
 
@@ -184,8 +187,7 @@ class Channel:
         status = response.status_code
         if status == 200:
             return content
-        # Hidden before it is cut: half a key is a secret too.
-        said = printable(content.decode("utf-8", "replace"), key)[:_SAID]
+        said = _said(content, key)
         # Out of credit comes as "too many requests", but waiting does not help.
         if status in _TRANSIENT and "insufficient_quota" not in said:
             after = _seconds(response.headers.get("retry-after"))
@@ -257,9 +259,15 @@ def persist(attempt: Callable[[], _T], attempts: int, deadline: float) -> _T:
     raise GaveUpError(reason, after)
 
 
-def printable(text: str, key: Key | None) -> str:
-    """`text` on one line, without control characters and the key."""
-    return _UNPRINTABLE.sub(" ", key.hide(text) if key else text).strip()
+def printable(text: str) -> str:
+    """`text` on one line, without secrets and control characters."""
+    return _UNPRINTABLE.sub(" ", redact(text).text).strip()
+
+
+def _said(content: bytes, key: Key | None) -> str:
+    """The beginning of what a server said, without secrets: hidden before it is cut, as half a key is one."""
+    text = content.decode("utf-8", "replace")
+    return printable((key.hide(text) if key else text)[:_LOOKED_AT])[:_SAID]
 
 
 def _pause(number: int) -> float:

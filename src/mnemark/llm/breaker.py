@@ -1,0 +1,90 @@
+"""A breaker: after some failures in a row nobody asks for a while, then one asks to see whether it works."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from mnemark.llm.base import Kind, LLMUnavailable
+
+_LONGEST_WAIT = 3600.0
+"""Seconds; a server that asks for more is asked again after this."""
+_FAILURES: frozenset[Kind] = frozenset({"refused", "unreachable", "invalid"})
+
+
+class Breaker:
+    """Closed while answers come; open after `failures` in a row; half open after `pause` seconds.
+
+    Half open lets one call through: its success closes the breaker, its failure opens it again. A server that
+    says when to come back is taken at its word, from the first failure on. What never reached
+    the model (budget, key), and texts that are too long, count as neither. Lives as long as the process.
+
+    Args:
+        failures: in a row, before it opens.
+        pause: seconds it stays open.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, failures: int = 5, pause: float = 60.0, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limit = failures
+        self._pause = pause
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failed = 0
+        self._until = 0.0
+        self._probing = False
+
+    @property
+    def state(self) -> str:
+        """`closed`, `open` or `half open`."""
+        with self._lock:
+            if self._clock() < self._until:
+                return "open"
+            return "half open" if self._failed >= self._limit else "closed"
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Around a call: refuses it while open, and learns from how it ends.
+
+        Raises:
+            LLMUnavailable: of kind `breaker`, before the body runs.
+        """
+        probing = self._enter()
+        try:
+            yield
+        except LLMUnavailable as error:
+            if error.kind in _FAILURES:
+                self._fail(error.after)
+            raise
+        else:
+            self._succeed()
+        finally:
+            if probing:
+                with self._lock:
+                    self._probing = False
+
+    def _enter(self) -> bool:
+        with self._lock:
+            wait = self._until - self._clock()
+            if wait > 0 or self._probing:
+                when = f"in {wait:.0f} s" if wait > 0 else "when the call under way has answered"
+                raise LLMUnavailable(
+                    "breaker",
+                    f"the model gave no answer lately ({self._failed} in a row); it is asked again {when}",
+                    max(0.0, wait),
+                )
+            self._probing = self._failed >= self._limit
+            return self._probing
+
+    def _fail(self, after: float | None) -> None:
+        with self._lock:
+            self._failed += 1
+            pauses = [self._pause] if self._failed >= self._limit else []
+            pauses += [min(after, _LONGEST_WAIT)] if after is not None else []
+            self._until = max([self._until, *(self._clock() + pause for pause in pauses)])
+
+    def _succeed(self) -> None:
+        with self._lock:
+            self._failed, self._until = 0, 0.0

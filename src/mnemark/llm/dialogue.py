@@ -1,0 +1,141 @@
+"""From one request to one answer that fits: instruction, check, one repair, and the sums. Sends nothing."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, overload
+
+import msgspec
+
+from mnemark.llm.base import Completion, LLMUnavailable, Message, T
+from mnemark.llm.breaker import Breaker
+from mnemark.llm.extract import InvalidAnswer, read, without_thoughts
+from mnemark.llm.schema import instruction
+from mnemark.net import printable
+from mnemark.text.tokens import cut_to_tokens, estimate_tokens
+
+_SHOWN = 200
+_REPEATED = 2000
+"""Tokens of a wrong answer that are shown to the model again."""
+_PER_MESSAGE = 4
+"""Tokens that chat templates put around a message, about."""
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """One answered request."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    model: str
+    estimated: bool
+    truncated: bool = False
+
+
+class Dialogue(ABC):
+    """What is the same for every model; a subclass sends the requests and keeps the budget."""
+
+    def __init__(self, model: str, breaker: Breaker) -> None:
+        self.model = model
+        self._breaker = breaker
+
+    @abstractmethod
+    def _ask(
+        self, messages: Sequence[Message], schema: type[msgspec.Struct] | None, deadline: float
+    ) -> Reply:
+        """One answered request, by `deadline` (`time.monotonic()`), else `LLMUnavailable`."""
+
+    @overload
+    def complete(
+        self, messages: Sequence[Message], *, schema: None = None, timeout: float = 60.0
+    ) -> Completion[None]: ...
+
+    @overload
+    def complete(
+        self, messages: Sequence[Message], *, schema: type[T], timeout: float = 60.0
+    ) -> Completion[T]: ...
+
+    def complete(
+        self, messages: Sequence[Message], *, schema: type[T] | None = None, timeout: float = 60.0
+    ) -> Completion[T] | Completion[None]:
+        """Answer `messages`, see `LLM.complete`.
+
+        Raises:
+            LLMUnavailable: there is no answer, with the reason and the fix.
+        """
+        deadline = time.monotonic() + timeout
+        asked = list(messages) if schema is None else _instructed(messages, schema)
+        with self._breaker.guard():
+            first = self._ask(asked, schema, deadline)
+            try:
+                return _completion([first], _value(first, schema))
+            except InvalidAnswer as wrong:
+                asked = [*asked, *_complaint(first, wrong)]
+            second = self._ask(asked, schema, deadline)
+            try:
+                return _completion([first, second], _value(second, schema))
+            except InvalidAnswer as wrong:
+                raise LLMUnavailable(
+                    "invalid",
+                    f"{self.model} gave no valid answer, also when told what was wrong "
+                    f"({shown(str(wrong))}); try a larger model",
+                ) from None
+
+
+def tokens_of(messages: Sequence[Message]) -> int:
+    """About how many tokens `messages` have for the model."""
+    return sum(_PER_MESSAGE + estimate_tokens(message.content) for message in messages)
+
+
+def shown(text: str) -> str:
+    """`text` from a server or model, fit for a message: no secrets, no control characters, short."""
+    return printable(text)[:_SHOWN]
+
+
+def _value(reply: Reply, schema: type[T] | None) -> T | None:
+    if schema is not None:
+        try:
+            return read(reply.text, schema)
+        except InvalidAnswer as wrong:
+            if reply.truncated:
+                raise InvalidAnswer(f"the answer was too long and cut off ({wrong})") from None
+            raise
+    if not without_thoughts(reply.text):
+        raise InvalidAnswer("the answer was empty")
+    return None
+
+
+def _completion(replies: Sequence[Reply], value: Any) -> Completion[Any]:
+    last = replies[-1]
+    return Completion(
+        text=without_thoughts(last.text),
+        value=value,
+        tokens_in=sum(reply.tokens_in for reply in replies),
+        tokens_out=sum(reply.tokens_out for reply in replies),
+        model=last.model,
+        requests=len(replies),
+        estimated=any(reply.estimated for reply in replies),
+        truncated=last.truncated,
+    )
+
+
+def _instructed(messages: Sequence[Message], schema: type[msgspec.Struct]) -> list[Message]:
+    """The instruction ends the system message: some chat templates take one only, at the start."""
+    asked = list(messages)
+    if asked and asked[0].role == "system":
+        asked[0] = Message("system", f"{asked[0].content}\n\n{instruction(schema)}")
+    else:
+        asked.insert(0, Message("system", instruction(schema)))
+    return asked
+
+
+def _complaint(reply: Reply, wrong: InvalidAnswer) -> list[Message]:
+    """What to say after an answer that does not fit; nothing after an empty one but the question again."""
+    said = cut_to_tokens(without_thoughts(reply.text), _REPEATED)
+    if not said:
+        return []
+    shorter = " Be shorter." if reply.truncated else ""
+    return [
+        Message("assistant", said),
+        Message("user", f"That does not fit: {wrong}.{shorter} Answer again, with the JSON object only."),
+    ]
