@@ -29,6 +29,7 @@ class Script:
 class Handler(http.server.BaseHTTPRequestHandler):
     script: Script
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
