@@ -7,12 +7,11 @@ from typing import Final
 import msgspec
 from msgspec.structs import asdict, replace
 
-from mnemark.bench.baselines import Bm25
 from mnemark.bench.bed import Bed, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.control import control_for
 from mnemark.bench.data import DataSet, find_sets, load_set
 from mnemark.bench.measures import Difference, Measures, difference, mean
-from mnemark.bench.retrieval import Rows, score
+from mnemark.bench.retrieval import Rows, baseline_rows, plain_bm25, score
 from mnemark.embed import Embedder
 from mnemark.retrieval.presets import Preset, preset
 
@@ -78,7 +77,7 @@ def run(
         for found in find_sets(folder):
             data = load_set(found, limit=limit)
             tell(f"{data.name}: {len(data.questions):,} questions")
-            plain[data.name] = _plain(data)
+            plain[data.name] = baseline_rows(data, plain_bm25(data))[0]
             rows[data.name] = _variants(data, workspaces, model, base)
             if control is not None:
                 with bedded(data, workspaces, control) as bed:
@@ -107,20 +106,6 @@ def _rows(bed: Bed, wanted: Preset) -> Rows:
     for question in bed.data.questions:
         found = bed.ask_with(question, wanted)
         rows.append(score(question, *bed.rank(question, found.hits)))
-    return rows
-
-
-def _plain(data: DataSet) -> Rows:
-    rows = []
-    ranker = {
-        scope: Bm25([unit.id for unit in units], [unit.text for unit in units])
-        for scope, units in data.units.items()
-    }
-    sessions = {scope: {unit.id: unit.session_id for unit in units} for scope, units in data.units.items()}
-    for question in data.questions:
-        scope = question.scopes[0]
-        units = ranker[scope].rank(question.query, 60)
-        rows.append(score(question, units, list(dict.fromkeys(sessions[scope][unit] for unit in units))))
     return rows
 
 

@@ -22,6 +22,7 @@ from mnemark.bench.evidence import NAMES, USED, features, vector
 from mnemark.bench.logistic import Logistic, fit
 from mnemark.bench.measures import auroc
 from mnemark.bench.removal import Removal
+from mnemark.bench.retrieval import plain_bm25
 from mnemark.embed import Embedder
 
 SCORES: Final = ("believable", "bm25 share", "bm25 raw")
@@ -120,10 +121,7 @@ def run(
 
 def collect(data: DataSet, folder: Path, model: Embedder | None) -> Cases:
     """Ask all questions of a set in all three ways. Evidence is deleted from a copy of the workspaces."""
-    ranker = {
-        scope: Bm25([unit.id for unit in units], [unit.text for unit in units])
-        for scope, units in data.units.items()
-    }
+    ranker = plain_bm25(data)
     with _copied(data, folder, model) as copy, bedded(data, copy, model) as bed:
         there = [_case(bed, question, question.scopes[0], ranker) for question in data.questions]
         elsewhere = []

@@ -201,6 +201,11 @@ def show_speed(results: Sequence[SpeedResult]) -> None:
         rows,
         left=0,
     )
+    _search_times(results)
+    _fresh_processes(results)
+
+
+def _search_times(results: Sequence[SpeedResult]) -> None:
     rows = [
         [
             f"{found.passages:,}",
@@ -227,6 +232,9 @@ def show_speed(results: Sequence[SpeedResult]) -> None:
         rows,
         left=2,
     )
+
+
+def _fresh_processes(results: Sequence[SpeedResult]) -> None:
     cold = ("import_ms", "import_cpu_ms", "open_ms", "first_ms", "rss_mb", "bare_mb")
     rows = [
         [f"{found.passages:,}", name, *(number(values[part], 1) for part in cold)]

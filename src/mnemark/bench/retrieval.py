@@ -1,7 +1,7 @@
 """How well the right passages are found: the product's presets beside baselines, on the same questions."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ import msgspec
 
 from mnemark.bench.baselines import BM25, FTS5_CUT, FTS5_PLAIN, Baseline, Bm25, Fts5
 from mnemark.bench.bed import DEPTH, Bed, bedded, embedder_for, kept_or_temporary
-from mnemark.bench.data import DataSet, Question, find_sets, load_set
+from mnemark.bench.data import DataSet, Question, Unit, find_sets, load_set
 from mnemark.bench.measures import Difference, Measures, difference, mean, measure, percentiles
 from mnemark.embed import Embedder
 
@@ -82,7 +82,7 @@ def _score_set(data: DataSet, folder: Path, embedder: Embedder | None, options: 
     rows: dict[str, Rows] = {}
     latency: dict[str, Measures] = {}
     for name, baseline in baselines(data):
-        rows[name], latency[name] = _baseline_rows(data, baseline)
+        rows[name], latency[name] = baseline_rows(data, baseline)
     with bedded(data, folder, embedder, names=options.names) as bed:
         for preset in options.presets:
             rows[preset] = preset_rows(bed, preset)
@@ -112,24 +112,24 @@ def _score_set(data: DataSet, folder: Path, embedder: Embedder | None, options: 
     )
 
 
-def baselines(data: DataSet) -> Iterator[tuple[str, dict[str, Baseline]]]:
-    """Each baseline by name, made for every scope."""
-    makers: tuple[tuple[str, Callable[[Sequence[str], Sequence[str]], Baseline]], ...] = (
-        (FTS5_PLAIN, lambda ids, texts: Fts5(ids, texts, cut=False)),
-        (FTS5_CUT, lambda ids, texts: Fts5(ids, texts, cut=True)),
-        (BM25, Bm25),
-    )
-    for name, make in makers:
-        yield (
-            name,
-            {
-                scope: make([unit.id for unit in units], [unit.text for unit in units])
-                for scope, units in data.units.items()
-            },
-        )
+def baselines(data: DataSet) -> Iterator[tuple[str, Mapping[str, Baseline]]]:
+    """Each baseline by name, made for every scope when it is its turn."""
+    for name, cut in ((FTS5_PLAIN, False), (FTS5_CUT, True)):
+        yield name, {scope: Fts5(*_texts(units), cut=cut) for scope, units in data.units.items()}
+    yield BM25, plain_bm25(data)
 
 
-def _baseline_rows(data: DataSet, baseline: dict[str, Baseline]) -> tuple[Rows, Measures]:
+def plain_bm25(data: DataSet) -> dict[str, Bm25]:
+    """Plain BM25 on every scope."""
+    return {scope: Bm25(*_texts(units)) for scope, units in data.units.items()}
+
+
+def _texts(units: Sequence[Unit]) -> tuple[list[str], list[str]]:
+    return [unit.id for unit in units], [unit.text for unit in units]
+
+
+def baseline_rows(data: DataSet, baseline: Mapping[str, Baseline]) -> tuple[Rows, Measures]:
+    """The measures of every question, and the times."""
     session_of = {scope: {unit.id: unit.session_id for unit in units} for scope, units in data.units.items()}
     rows, seconds = [], []
     for question in data.questions:
