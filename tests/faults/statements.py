@@ -61,5 +61,5 @@ def in_child(work: Callable[[], None]) -> int:
 
 def temporary_files(root: Path) -> list[str]:
     """What must not stay in `.mnemark`."""
-    known = {"index.db", "index.db-wal", "index.db-shm", ".gitignore", "lock", "sync.lock", "vectors"}
+    known = {"index.db", "index.db-wal", "index.db-shm", ".gitignore", "lock", "salt", "sync.lock", "vectors"}
     return [path.name for path in (root / ".mnemark").iterdir() if path.name not in known]

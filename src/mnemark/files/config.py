@@ -17,8 +17,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from mnemark.errors import ConfigError
+from mnemark.errors import ConfigError, UsageError
 from mnemark.files import layout
+from mnemark.text.redact import DEFAULT
 from mnemark.types import Problem
 
 FOREIGN = "config.json"
@@ -43,6 +44,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Folders of others, read only: name to path, absolute, from home (`~`) or from the workspace."""
     redact: tuple[str, ...] = ()
     """Regular expressions of further secrets, beside the built-in ones."""
+    redact_emails: bool = False
+    """Whether e-mail addresses are taken out like secrets; a memory is often asked for them."""
     retention_days: Annotated[int, Meta(ge=0)] = 0
     """Age in days at which turns and observations are archived; 0 keeps all."""
 
@@ -228,11 +231,10 @@ def _check(name: str, value: Any) -> None:
         except (zoneinfo.ZoneInfoNotFoundError, OSError) as error:
             raise ValueError(f"no time zone is called {value!r}, write for example Europe/Berlin") from error
     if name == "redact":
-        for pattern in value:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression ({error})") from error
+        try:
+            DEFAULT.with_patterns(value)
+        except UsageError as error:
+            raise ValueError(str(error)) from error
 
 
 # What other programs' keys mean here.

@@ -18,6 +18,7 @@ from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.memory.read import read_ref
+from mnemark.memory.secrets import redacted_turn, rules_for
 from mnemark.memory.session import Session, folder_name
 from mnemark.memory.stats import Stats, collect
 from mnemark.memory.timed import Late, Timed
@@ -28,7 +29,8 @@ from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
 from mnemark.retrieval.search import Found, Request, search
-from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
+from mnemark.text.redact import Rules
+from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall, Turn
 
 FRESH_SECONDS: Final = 1.0
 """How long the files are taken to be as the last look found them; own writes count at once."""
@@ -64,6 +66,7 @@ class Memory:
         self._checked = Clock()
         self._look = 0.0
         self._warm = threading.Event()
+        self._rules: Rules | None = None
         self._syncing = threading.Lock()
         self._behind = threading.Lock()
         self._sync_problem = ""
@@ -130,6 +133,12 @@ class Memory:
             threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
         return Session(self, id, scope=scope_name(user=user, agent=agent))
 
+    def without_secrets(self, turn: Turn) -> Turn:
+        """The turn as it may be stored: what is secret or marked private is taken out of all of it."""
+        if self._rules is None:
+            self._rules = rules_for(self.root, self.config)
+        return redacted_turn(turn, self._rules)
+
     def _load(self) -> None:
         """Read what a first question would have to wait for."""
         with contextlib.suppress(MnemarkError):  # a question that meets the same error tells of it
@@ -159,8 +168,12 @@ class Memory:
 
     def _follow(self) -> None:
         """`sync` as a part of other work: it waits for nobody, and not for a slow embedder."""
-        with contextlib.suppress(BusyError):
+        try:
             self.sync(wait=0.0, embed=False)
+        except BusyError as error:
+            self._sync_problem = f"sync: {error}"
+        else:
+            self._sync_problem = ""
         self.vectors.embed_soon(self.index)
 
     def search(
@@ -318,8 +331,6 @@ class Memory:
             self.freshen()
         except MnemarkError as error:
             self._sync_problem = f"sync: {error}"
-        else:
-            self._sync_problem = ""
         finally:
             self._looked.set()
             self._behind.release()

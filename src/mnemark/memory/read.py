@@ -9,6 +9,7 @@ from mnemark.files import layout
 from mnemark.files.reading import read
 from mnemark.types import Problem
 
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _REF: Final = re.compile(r"(?P<path>.*?)(?:#L(?P<first>\d+)(?:-L?(?P<last>\d+))?)?", re.DOTALL)
 
 
@@ -35,7 +36,7 @@ def read_ref(root: Path, ref: str) -> str:
         raise NotFoundError(f"{layout.shown(path)} {found.reason}")
     if last is None:
         return found.text
-    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", found.text)
+    lines = _LINE.findall(found.text) or [""]
     if last < first:
         raise UsageError(f"{layout.shown(ref)}: a range of lines begins with the smaller number")
     if not 1 <= first <= len(lines):

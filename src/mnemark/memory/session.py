@@ -104,7 +104,7 @@ class Session:
         """Record turns with one write and one `fsync`: all are kept, or none."""
         if self._memory.readonly:
             raise ReadOnlyError("this memory is open for reading only; open it for writing to add turns")
-        placed = self._log.place(turns)
+        placed = self._log.place([self._memory.without_secrets(turn) for turn in turns])
         self._recent.extend(placed)
         if placed:
             self._memory.reader.logs.wrote(self.path, placed[-1].end)

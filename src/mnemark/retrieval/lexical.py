@@ -76,7 +76,7 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     count = int(mask.sum()) if mask is not None else len(own)
     document_count = snapshot.groups
     if mask is not None:
-        document_count = len(np.unique(snapshot.group[mask]))
+        document_count = int(np.count_nonzero(np.bincount(snapshot.group[mask])))
     total = float(wide.sum(dtype=np.float64)) if mask is None else float(wide[mask].sum(dtype=np.float64))
     return Lengths(
         wide,

@@ -88,7 +88,7 @@ def _relative_age(times: Positions, *, newest: bool) -> Floats:
     result = np.zeros(len(times), np.float32)
     if dated.sum() > 1:
         values = times[dated]
-        ranks = np.searchsorted(np.unique(values), values).astype(np.float32)
+        ranks = np.searchsorted(np.sort(values), values).astype(np.float32)
         ranks /= max(float(ranks.max()), 1.0)
         result[dated] = ranks if newest else 1 - ranks
     return result

@@ -60,9 +60,16 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     from mnemark.files.config import load
     from mnemark.files.edit import append_text
     from mnemark.memory.core import scopes_of
+    from mnemark.memory.secrets import rules_for
     from mnemark.memory.when import local_now
+    from mnemark.text.redact import redact
 
-    now = local_now(load(root).timezone)
+    config = load(root)
+    now = local_now(config.timezone)
+    words, found = redact(words, rules_for(root, config))
+    if found:
+        kinds = ", ".join(sorted({kind for kind, _, _ in found}))
+        output.say(f"note: taken out before it was written: {kinds}")
     if scope is not None and (scope == "*" or not scopes_of(scope)):
         raise UsageError("--scope names one: users/NAME, agents/NAME or projects/NAME")
     path = f"{scope}/memory/{now:%Y-%m-%d}.md" if scope else f"memory/{now:%Y-%m-%d}.md"
