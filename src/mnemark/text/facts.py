@@ -1,0 +1,261 @@
+"""Fact files: bullets read as facts, whatever else the file holds. The format is in docs/format.md.
+
+A file is decoded with `decode` so that any bytes come back unchanged with `encode`; reading never fails. What
+stands in front matter, fenced code or a comment over several lines is no fact.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from mnemark.text.facts_types import Bullet, ParsedFact, decode_field
+from mnemark.text.frontmatter import front_matter
+
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+])(?P<gap>[ \t]+)(?=[^\s])")
+_FENCE: Final = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})")
+_ENDS: Final = re.compile(
+    r"[ \t]*(?:[-*+](?:[ \t]|$)|\d{1,9}[.)][ \t]|#{1,6}(?:[ \t]|$)|>|"
+    r"`{3,}|~{3,}|\||(?:[-*_][ \t]*){3,}$)"
+)
+_COMMENT: Final = re.compile(r"<!--(?P<body>.*?)-->", re.DOTALL)
+_RULE: Final = re.compile(r"(?:[-*][ \t]*){3,}$")
+_FIELD: Final = re.compile(r"\s*(?P<key>[A-Za-z][\w-]{0,39})\s*[:：](?P<value>.*)", re.DOTALL)
+
+_BOLD: Final = re.compile(
+    r"(?:\*\*|__)(?P<key>[^\n]+?)(?:(?:\*\*|__)\s*(?<!\\)[:：]|(?<!\\)[:：]\s*(?:\*\*|__))\s*(?P<value>.*)",
+    re.DOTALL,
+)
+_PLAIN: Final = re.compile(
+    r"(?P<key>[^\s:：\\,，;；.。!！?？<>\[\]{}|\"“”(（][^:：\\,，;；。!！?？<>\[\]{}|\"“”\r\n]{0,59}?)\s*"
+    r"(?P<colon>:(?=\s|$)|：)\s*(?P<value>.*)",
+    re.DOTALL,
+)
+_TIGHT: Final = re.compile(
+    r"(?P<key>[\u3400-\u9fff][^:：\\,，;；。!！?？<>|\s]{0,19}):(?P<value>[^/\s].*)", re.DOTALL
+)
+_MOST_KEY_WORDS: Final = 6
+_NO_KEY: Final = re.compile(r"[\d\s./:-]*$")
+_STRUCK: Final = re.compile(r"~~(?P<inside>.+)~~", re.DOTALL)
+_ESCAPED: Final = re.compile(r"\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
+_UNESCAPE_START: Final = re.compile(r"^\\(?=\\*[-+*#>|`_])")
+
+
+def decode(data: bytes) -> str:
+    """The text of a fact file; bytes that are no UTF-8 become lone surrogates and survive."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    """The bytes of a text from `decode`."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def clean(text: str) -> str:
+    """A text for people and JSON: what was no UTF-8 becomes a visible mark, blanks become one."""
+    return " ".join(encode(text).decode("utf-8", "replace").split())
+
+
+class _Line(NamedTuple):
+    number: int
+    start: int
+    end: int
+    text: str
+    """Without its line end."""
+
+
+def parse(text: str) -> list[ParsedFact]:
+    r"""The facts of a file in the order they stand.
+
+    A bullet `- **languages**:` without a value names the predicate of the bullets nested in it.
+
+    >>> [(fact.predicate, fact.value) for fact in parse("- **city**: Berlin\n- 城市：杭州\n* likes tea\n")]
+    [('city', 'Berlin'), ('城市', '杭州'), ('', 'likes tea')]
+    """
+    found: list[ParsedFact] = []
+    above: list[tuple[int, str]] = []
+    for bullet in _bullets(text):
+        fact = _read(text, bullet)
+        width = len(bullet.indent.expandtabs(4))
+        while above and above[-1][0] >= width:
+            above.pop()
+        outer = above[-1][1] if above else ""
+        named = " ".join(filter(None, (outer, fact.predicate)))
+        if not fact.value:
+            above.append((width, named))
+            continue
+        above.append((width, outer))
+        found.append(_with_predicate(fact, named))
+    return found
+
+
+def _with_predicate(fact: ParsedFact, predicate: str) -> ParsedFact:
+    return ParsedFact(predicate, fact.value, fact.struck, fact.meta, fact.bullet)
+
+
+def fact_of(text: str) -> list[ParsedFact]:
+    """The facts in the text of a passage, for ordering those that supersede each other; see `parse`."""
+    return parse(text)
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    start, number = 0, 0
+    while start < len(text):
+        match = _LINE.match(text, start)
+        end = match.end() if match else len(text)
+        number += 1
+        yield _Line(number, start, end, text[start:end].rstrip("\r\n"))
+        start = end
+
+
+def _bullets(text: str) -> Iterator[Bullet]:
+    lines = list(_lines(text))
+    skip_to = front_matter(text).end
+    at, fence, hidden = 0, "", False
+    while at < len(lines):
+        line = lines[at]
+        at += 1
+        bare = line.text.removeprefix("\ufeff") if line.number == 1 else line.text
+        mark = _FENCE.match(bare)
+        if line.start < skip_to:
+            continue
+        if hidden:
+            hidden = "-->" not in bare
+        elif fence:
+            closes = mark and mark["fence"].startswith(fence) and not bare[mark.end() :].strip()
+            fence = "" if closes else fence
+        elif mark:
+            fence = mark["fence"]
+        elif (match := _BULLET.match(bare)) and not _RULE.match(bare.strip()):
+            last = _last_line(lines, at - 1)
+            yield _located(text, line, lines[last], match, len(line.text) - len(bare))
+            at = last + 1
+        elif bare.lstrip(" \t").startswith("<!--"):
+            hidden = "-->" not in bare
+
+
+def _last_line(lines: list[_Line], first: int) -> int:
+    """The last line of a bullet: up to a blank line or the next block, or while a comment is open."""
+    at = first
+    open_ = _is_open(lines[at].text, was=False)
+    closes = _closing(lines, at) if open_ else at
+    if open_ and closes is not None:
+        at = closes
+    while at + 1 < len(lines):
+        text = lines[at + 1].text
+        if not text.strip() or _ENDS.match(text):
+            return at
+        if _is_open(text, was=False):
+            closes = _closing(lines, at + 1)
+            if closes is None:
+                return at
+            at = closes
+        else:
+            at += 1
+    return at
+
+
+def _closing(lines: list[_Line], first: int) -> int | None:
+    """The line where the comment that `first` leaves open ends; a blank line or a bullet ends the search."""
+    for at in range(first + 1, len(lines)):
+        text = lines[at].text
+        if not text.strip() or _BULLET.match(text):
+            return None
+        if not _is_open(text, was=True):
+            return at
+    return None
+
+
+def _is_open(text: str, *, was: bool) -> bool:
+    at = 0
+    while True:
+        found = text.find("-->" if was else "<!--", at)
+        if found < 0:
+            return was
+        at, was = found + 3, not was
+
+
+def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: int) -> Bullet:
+    start = first.start + shift + match.end()
+    end = last.start + len(last.text)
+    own = None
+    words_end = end
+    for comment in _COMMENT.finditer(text, start, end):
+        if "id" in _fields(comment["body"]):
+            own = comment.span()
+    while (tail := _trailing_comment(text, start, words_end)) is not None:
+        words_end = tail
+    words_end = start + len(text[start:words_end].rstrip())
+    return Bullet(
+        start=first.start + shift,
+        end=last.end,
+        line=first.number,
+        end_line=last.number,
+        indent=match["indent"],
+        marker=match["marker"],
+        comment=own,
+        words=(start, words_end),
+    )
+
+
+def _trailing_comment(text: str, start: int, end: int) -> int | None:
+    """Where the comment begins that `text[start:end]` ends with."""
+    stripped = start + len(text[start:end].rstrip())
+    if not text.endswith("-->", start, stripped):
+        return None
+    begin = text.rfind("<!--", start, stripped)
+    return begin if begin >= start and text.find("-->", begin, stripped) == stripped - 3 else None
+
+
+def _read(text: str, bullet: Bullet) -> ParsedFact:
+    meta: dict[str, str] = {}
+    own: dict[str, str] = {}
+    for comment in _COMMENT.finditer(text, bullet.words[0], bullet.end):
+        if comment.span() == bullet.comment:
+            own = _fields(comment["body"])
+        else:
+            meta |= _fields(comment["body"])
+    meta = {key: value for key, value in meta.items() if key != "id"} | own
+    words = _COMMENT.sub("", text[slice(*bullet.words)]).strip()
+    struck = _STRUCK.fullmatch(words)
+    predicate, value = split_words(struck["inside"].strip() if struck else words)
+    return ParsedFact(predicate, value, struck is not None, meta, bullet)
+
+
+def _fields(body: str) -> dict[str, str]:
+    """`key: value` pairs between `|`; empty where a part is none."""
+    found: dict[str, str] = {}
+    for part in body.split("|"):
+        match = _FIELD.fullmatch(part.strip())
+        if match is None:
+            if part.strip():
+                return {}
+            continue
+        found[match["key"].lower()] = decode_field(" ".join(match["value"].split()))
+    return found
+
+
+def split_words(words: str) -> tuple[str, str]:
+    """Predicate and value of a bullet's words; no predicate where it is a statement.
+
+    >>> split_words("**python version**: 3.12"), split_words("see https://example.org: good")
+    (('python version', '3.12'), ('', 'see https://example.org: good'))
+    """
+    words = clean(words)
+    match = _BOLD.fullmatch(words)
+    if match is None and not words.startswith(("**", "__")):
+        match = _plain(words)
+    if match is None:
+        return "", _UNESCAPE_START.sub("", _unescape(words))
+    return _unescape(match["key"].strip(" *_`")), _unescape(match["value"].strip())
+
+
+def _unescape(words: str) -> str:
+    return _ESCAPED.sub(lambda found: found[1] or found[2], words)
+
+
+def _plain(words: str) -> re.Match[str] | None:
+    match = _PLAIN.fullmatch(words) or _TIGHT.fullmatch(words)
+    if match is None or _NO_KEY.match(match["key"]) or len(match["key"].split()) > _MOST_KEY_WORDS:
+        return None
+    return match
