@@ -15,8 +15,8 @@ from mnemark.files.journal import Change, Journal
 from mnemark.files.old_layouts import Step
 from mnemark.files.reading import digest
 from mnemark.files.sessions import SessionLog
-from mnemark.text.redact import DEFAULT, redact
-from mnemark.text.redact_json import redact_json
+from mnemark.memory.secrets import redacted_turn, rules_for
+from mnemark.text.redact import Rules
 from mnemark.types import Problem, Turn
 
 _PATIENCE: Final = 10.0
@@ -54,7 +54,8 @@ class Incoming:
         self._dry_run = dry_run
         self._format = format
         self._source = source
-        self._rules = DEFAULT.with_patterns(config.redact)
+        self._config = config
+        self._rules: Rules | None = None
         self._counts = {"notes": 0, "sessions": 0, "turns": 0, "facts": 0, "same": 0, "redacted": 0}
         self._written: dict[str, str] = {}
 
@@ -115,14 +116,9 @@ class Incoming:
             log.append_many(turns)
 
     def _redacted(self, turn: Turn) -> Turn:
-        clean = msgspec.structs.replace(
-            turn,
-            content=redact(turn.content, self._rules).text,
-            tool_calls=redact_json(list(turn.tool_calls), self._rules),
-            tool_results=redact_json(list(turn.tool_results), self._rules),
-            attachments=redact_json(list(turn.attachments), self._rules),
-            meta=redact_json(dict(turn.meta), self._rules),
-        )
+        if self._rules is None:
+            self._rules = rules_for(self.root, self._config)
+        clean = redacted_turn(turn, self._rules)
         self._counts["redacted"] += clean.content != turn.content
         return clean
 
