@@ -73,32 +73,34 @@ class Builder:
         self._words = words
         self._cache = cache
         self._rows = WordRows(words.words, ENGLISH | CHINESE, PIECE_WEIGHT)
-        self._vectors = dict(zip(words.texts, self._encode(words.texts), strict=True))
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self.ask(words.texts)
 
-    def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return encode(self._teacher, texts, self._cache)
+    def ask(self, texts: Sequence[str]) -> None:
+        """Have the teacher's vectors of `texts` at hand."""
+        self._vectors.update(zip(texts, encode(self._teacher, texts, self._cache), strict=True))
 
-    def _bags(self, texts: Sequence[str]) -> scipy.sparse.csr_matrix:
-        return bags(self._rows.counts(texts), len(self._words.words))
+    def _regress(
+        self, texts: Sequence[str], targets: Sequence[str], start: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Learn from bags of `texts` towards the teacher's vectors of `targets`."""
+        bagged = bags(self._rows.counts(texts), len(start))
+        return learn.regress(bagged, np.array([self._vectors[text] for text in targets]), start, STRENGTH)
 
-    def english(self, texts: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+    def english(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """All rows, the English ones learned from the senses and from `texts`."""
-        senses = [text for text in self._words.texts if " " in text]
-        targets = [np.array([self._vectors[sense] for sense in senses]), *map(self._encode, texts)]
-        stacked = scipy.sparse.vstack([self._bags(part) for part in (senses, *texts)]).tocsr()
-        start = vocabulary.prior(self._words, self._vectors)
-        return learn.regress(stacked, np.concatenate(targets), start, STRENGTH)
+        learned_from = [text for text in self._words.texts if " " in text] + list(texts)
+        return self._regress(learned_from, learned_from, vocabulary.prior(self._words, self._vectors))
 
     def chinese(self, rows: NDArray[np.float32], pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """`rows` with the Chinese ones made from the learned English words, then learned from `pairs`."""
         senses = sorted({sense for word in self._words.chinese for sense in self._words.senses[word]})
-        bagged = dict(zip(senses, vocabulary.unit(self._bags(senses) @ rows), strict=True))
+        sums = vocabulary.unit(bags(self._rows.counts(senses), len(rows)) @ rows)
         start = rows.copy()
-        start[-len(self._words.chinese) :] = vocabulary.chinese_prior(self._words, self._vectors, bagged)
-        english = sorted({text for _, text in pairs})
-        place = {text: number for number, text in enumerate(english)}
-        targets = self._encode(english)[[place[text] for _, text in pairs]]
-        return learn.regress(self._bags([text for text, _ in pairs]), targets, start, STRENGTH)
+        start[-len(self._words.chinese) :] = vocabulary.chinese_prior(
+            self._words, self._vectors, dict(zip(senses, sums, strict=True))
+        )
+        return self._regress([text for text, _ in pairs], [text for _, text in pairs], start)
 
     def space(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Rows in the space that is shipped; their lengths are their weights."""
@@ -143,7 +145,10 @@ def main() -> None:
     builder = Builder(teacher, words, arguments.cache)
     english = sorted({text for _, text in pairs})
     everyday = synthetic(entries, vocabulary.jieba_frequencies())
-    rows = builder.space(builder.chinese(builder.english([sentences, english, everyday]), pairs))
+    for texts in (sentences, english, [text for _, text in everyday]):
+        builder.ask(texts)
+    rows = builder.english([*sentences, *english, *(text for _, text in everyday)])
+    rows = builder.space(builder.chinese(rows, [*pairs, *everyday]))
     path = arguments.out / "embedder.bin"
     pack.write_table(path, words.words, sorted(ENGLISH | CHINESE), rows, PIECE_WEIGHT)
     print(f"{path}: {path.stat().st_size:,} bytes, {time.perf_counter() - began:.0f} s")

@@ -148,23 +148,19 @@ def measure(
     return rows
 
 
-def show(results: Mapping[str, Mapping[str, Figures]], weight: float) -> None:
-    """Print the table and the intervals."""
-    for name, rows in results.items():
-        base = rows["lexical"]
-        print(f"\n{name} ({len(base.turn5)} questions)")
-        for row, found in rows.items():
-            if row == "lexical":
-                print(f"  {row:16s}" + "".join(f"{100 * part.mean():7.1f}" for part in found))
-                continue
-            parts = [100 * (part - was).mean() for part, was in zip(found, base, strict=True)]
-            middle, low, high = interval(base.turn5, found.turn5)
-            print(
-                f"  {row:16s}" + "".join(f"{part:+7.1f}" for part in parts) + f"   [{low:+.1f}, {high:+.1f}]"
-            )
-        ours, chance = rows[f"fused {weight}"], rows[f"control {weight}"]
-        middle, low, high = interval(chance.turn5, ours.turn5)
-        print(f"  fused over control: {middle:+.1f} [{low:+.1f}, {high:+.1f}]")
+def show(name: str, rows: Mapping[str, Figures], weight: float) -> None:
+    """Print one set's table with intervals."""
+    base = rows["lexical"]
+    print(f"\n{name} ({len(base.turn5)} questions)")
+    for row, found in rows.items():
+        if row == "lexical":
+            print(f"  {row:16s}" + "".join(f"{100 * part.mean():7.1f}" for part in found))
+            continue
+        parts = [100 * (part - was).mean() for part, was in zip(found, base, strict=True)]
+        _, low, high = interval(base.turn5, found.turn5)
+        print(f"  {row:16s}" + "".join(f"{part:+7.1f}" for part in parts) + f"   [{low:+.1f}, {high:+.1f}]")
+    middle, low, high = interval(rows[f"control {weight}"].turn5, rows[f"fused {weight}"].turn5)
+    print(f"  fused over control: {middle:+.1f} [{low:+.1f}, {high:+.1f}]", flush=True)
 
 
 def speed(table: Path, texts: Sequence[str]) -> None:
@@ -207,10 +203,8 @@ def main() -> None:
 
         model = Teacher(arguments.teacher)
         teacher = lambda texts: model.encode(texts, 256)  # noqa: E731 - one use
-    results = {
-        name: measure(scopes, arguments.table, teacher, arguments.weight) for name, scopes in sets.items()
-    }
-    show(results, arguments.weight)
+    for name, scopes in sets.items():
+        show(name, measure(scopes, arguments.table, teacher, arguments.weight), arguments.weight)
 
 
 if __name__ == "__main__":

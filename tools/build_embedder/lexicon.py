@@ -19,7 +19,7 @@ WORD = re.compile(r"[a-z]{2,}")
 HAN = re.compile(r"[\u3400-\u9fff]+")
 SURNAME = re.compile(r"/surname ([A-Z][a-z]+)")
 SENSES = 3
-INVERSE = 12
+INVERSE = 16
 EMPTY = ENGLISH | {"sb", "sth", "etc", "esp", "abbr", "coll", "lit", "fig", "tw", "prc"}
 
 
@@ -44,14 +44,19 @@ def translations(entries: Sequence[Entry]) -> dict[str, float]:
 def invert(
     table: Mapping[str, Mapping[str, float]], frequency: Mapping[str, int]
 ) -> dict[str, dict[str, float]]:
-    """Chinese words by English word: of many, the `INVERSE` best by weight times log frequency."""
-    found: dict[str, list[tuple[float, str, float]]] = {}
+    """Chinese words by English word: of many, the `INVERSE` best.
+
+    Weight: that of the English word in the Chinese one's senses, times the log frequency of the Chinese
+    word as a share of the highest: common words are what people say.
+    """
+    most = math.log(max(frequency.values()) + 2)
+    found: dict[str, list[tuple[float, str]]] = {}
     for word, words in table.items():
         for english, weight in words.items():
-            merit = weight * math.log(frequency.get(word, 0) + 2)
-            found.setdefault(english, []).append((-merit, word, weight))
+            share = math.log(frequency.get(word, 0) + 2) / most
+            found.setdefault(english, []).append((-weight * share, word))
     return {
-        english: {word: weight for _, word, weight in sorted(pairs)[:INVERSE]}
+        english: {word: -weight for weight, word in sorted(pairs)[:INVERSE]}
         for english, pairs in found.items()
     }
 

@@ -12,8 +12,11 @@ FLATTEN = 0.4
 """Exponent on the words' frequencies: common words come more often, but not only they."""
 
 
-def synthetic(entries: Mapping[str, Sequence[Entry]], frequency: Mapping[str, int]) -> list[str]:
-    """Texts of two to five senses each, "cell phone, feel happy, bank": the teacher shows how they add up."""
+def synthetic(entries: Mapping[str, Sequence[Entry]], frequency: Mapping[str, int]) -> list[tuple[str, str]]:
+    """(Chinese, English) texts of two to five words: "手机，开心，银行" and "cell phone, feel happy, bank".
+
+    The teacher's vector of the English one shows how the words add up, in both languages.
+    """
     words = sorted(
         word
         for word in entries
@@ -25,12 +28,13 @@ def synthetic(entries: Mapping[str, Sequence[Entry]], frequency: Mapping[str, in
     chance = np.array([frequency[word] for word in words], float) ** FLATTEN
     chance /= chance.sum()
     generator = np.random.default_rng(7)
-    found: set[str] = set()
+    found: dict[str, str] = {}
     for _ in range(TEXTS):
         count = int(generator.integers(2, 6))
         parts = []
-        for place in generator.choice(len(words), count, p=chance):
+        chosen = generator.choice(len(words), count, p=chance)
+        for place in chosen:
             senses = word_senses(entries[words[place]])
             parts.append(headword(senses[min(int(generator.geometric(0.5)), len(senses)) - 1]))
-        found.add(", ".join(parts))
-    return sorted(found)
+        found[", ".join(parts)] = "，".join(words[place] for place in chosen)
+    return [(found[english], english) for english in sorted(found)]

@@ -19,7 +19,7 @@ from mnemark.text.segment import query_terms
 DATA = Path(__file__).resolve().parent.parent / "data" / "embedder-dictionary.bin"
 """The dictionary."""
 
-MOST = 12
+MOST = 16
 """Words one term adds at most."""
 
 PART_WEIGHT = 0.7
