@@ -192,13 +192,13 @@ def test_read_gives_back_the_bytes_of_a_ref(notes: Shell) -> None:
 def test_another_process_that_syncs_does_not_keep_from_searching(
     notes: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mnemark.memory import core
+    from mnemark.memory import following
 
     def busy(*arguments: object, **options: object) -> None:
         raise BusyError("another process is syncing")
 
     notes("sync")
-    monkeypatch.setattr(core, "sync", busy)
+    monkeypatch.setattr(following, "sync", busy)
     found = notes("search", "vectors")
     assert found.code == 0
     assert "notes.md" in found.out

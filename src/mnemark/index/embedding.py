@@ -75,7 +75,7 @@ def embed_missing(
         present = [key for key in batch if wanted[key] in texts]
         if present:
             matrix = embedder.passages([texts[wanted[key]] for key in present])
-            with sync_lock(index.root, timeout=wait):
+            with sync_lock(index.home, timeout=wait):
                 store.refresh()
                 store.add(present, matrix)
             embedded += len(present)

@@ -15,7 +15,7 @@ ROW: Final = np.dtype(
         ("ordinal", "<i8"),
         ("time", "<i8"),  # seconds of local wall time since 1970, NO_TIME where undated
         ("length", "<u2"),  # words that are not stop words
-        ("scope", "<i2"),
+        ("scope", "<i4"),
         ("kind", "u1"),
         ("origin", "u1"),
         ("flags", "u1"),

@@ -65,16 +65,20 @@ class Index:
         NewerFormatError, IntegrityError, BusyError, ReadOnlyError: see `schema`.
     """
 
-    def __init__(self, root: Path, *, readonly: bool = False, name: str = NAME) -> None:
+    def __init__(
+        self, root: Path, *, readonly: bool = False, name: str = NAME, home: Path | None = None
+    ) -> None:
         self.root = root
+        self.home = home or root
+        """The folder whose `.mnemark/` holds the index: another one where the workspace cannot be written."""
         self.readonly = readonly
-        self.path = root / layout.PRIVATE / name
+        self.path = self.home / layout.PRIVATE / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._file: tuple[int, int] | None = None
         if not readonly:
-            layout.private_folder(root)
+            layout.private_folder(self.home)
         if not readonly or self.path.exists():
             self._prepare()
 

@@ -80,7 +80,7 @@ def sync(
         BusyError: another process is syncing.
     """
     started = time.monotonic()
-    with sync_lock(index.root, timeout=wait), schema.translated(index.path):
+    with sync_lock(index.home, timeout=wait), schema.translated(index.path):
         index.follow()
         if index.stale_reason():  # another version has been here since this index was opened
             index.reset()

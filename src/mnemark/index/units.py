@@ -23,8 +23,9 @@ MONTHS: Final = (
     *("July", "August", "September", "October", "November", "December"),
 )
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_SHIFT: Final = 12
-"""Ordinals are `line << 12 | chunk`: in the order of the file, and free for long lines in many chunks."""
+_SHIFT: Final = 20
+_CHUNKS: Final = (1 << _SHIFT) - 1
+"""Ordinals are `line << 20 | chunk`: in the order of the file, and free for long lines in many chunks."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +94,7 @@ def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, 
         )
         units.append(
             Unit(
-                ordinal=first_ordinal(passage.start_line) | passage.ordinal & 0xFFF,
+                ordinal=first_ordinal(passage.start_line) | passage.ordinal & _CHUNKS,
                 start_line=passage.start_line,
                 end_line=passage.end_line,
                 kind=place.kind,
@@ -115,7 +116,7 @@ def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = ""
         head = printable(f"{speaker} {date_words(date)}")
         for chunk, (kind, origin, text) in enumerate(_turn_texts(turn, limit)):
             yield Unit(
-                ordinal=first_ordinal(line) | chunk & 0xFFF,
+                ordinal=first_ordinal(line) | chunk & _CHUNKS,
                 start_line=line,
                 end_line=line,
                 kind=kind,

@@ -86,7 +86,7 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
 def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
     """The workspace open and its index brought up to date; with the reasons where that could not be done.
 
-    A folder that cannot be written is answered for from the index it has.
+    A folder that cannot be written is answered for from the index it has, or from one made in passing.
     """
     from mnemark.files.layout import PRIVATE
 
@@ -95,27 +95,19 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
         try:
             memory = stack.enter_context(opened(root))
             late = follow(memory)
-        except ReadOnlyError as error:
+        except ReadOnlyError:
             stack.close()
-            memory = stack.enter_context(_opened_readonly(root, error))
+            memory = stack.enter_context(opened(root, readonly=True))
             late = frozen(memory)
         if new and memory.index.exists():
             say(f"Made an index of {safe(str(root))} in {PRIVATE}{os.sep} (delete it at will).")
         yield memory, late
 
 
-def _opened_readonly(root: Path, error: ReadOnlyError) -> contextlib.AbstractContextManager["Memory"]:
-    from mnemark.index.sync import index_path
-
-    if not index_path(root).exists():
-        raise ReadOnlyError(
-            f"{root} cannot be written and has no index yet; make it writable, or search a copy of it"
-        ) from error
-    return opened(root, readonly=True)
-
-
 def frozen(memory: "Memory") -> tuple[str, ...]:
     """What has to be said about an index that cannot follow its files."""
+    if not memory.index.exists():
+        return ()
     reason = memory.index.stale_reason()
     if reason:
         return (f"sync: the folder cannot be written, and the index is of another kind: {reason}",)

@@ -6,24 +6,25 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self
 
-import msgspec
-
 from mnemark.embed.base import Embedder
-from mnemark.errors import BusyError, ConfigError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files.config import Config, load
 from mnemark.index.reader import Reader
 from mnemark.index.store import Index
-from mnemark.index.sync import Progress, SyncReport, sync
+from mnemark.index.sync import Progress, SyncReport
+from mnemark.memory.arguments import among, changed, count_of, scope_name, scopes_of, text_of
+from mnemark.memory.following import Follower
 from mnemark.memory.read import read_ref
 from mnemark.memory.secrets import redacted_turn, rules_for
-from mnemark.memory.session import Session, folder_name
+from mnemark.memory.session import Session
 from mnemark.memory.stats import Stats, collect
 from mnemark.memory.timed import Late, Timed
 from mnemark.memory.vectors import Vectors
-from mnemark.memory.when import Clock, local_now, moment
+from mnemark.memory.when import local_now, moment
 from mnemark.retrieval import bridge, disclose
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import preset as named_preset
@@ -32,20 +33,10 @@ from mnemark.retrieval.search import Found, Request, search
 from mnemark.text.redact import Rules
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall, Turn
 
-FRESH_SECONDS: Final = 1.0
-"""How long the files are taken to be as the last look found them; own writes count at once."""
-_REST: Final = 20.0
-"""Times a look at the files the pause after it lasts."""
-_QUICK: Final = 0.05
-"""A search waits for a look that takes up to this many seconds; a longer one is done behind its back."""
-_LONG: Final = 60.0
-"""After so many seconds without a look a search waits for one all the same."""
 _LOOK_SHARE: Final = 0.3
 """Part of a deadline that a look at the files is waited for."""
 _DENSE_SHARE: Final = 0.7
 """Part of a deadline after which an answer is made without the dense route."""
-_MOST_HITS: Final = 1_000
-_SCOPE_KINDS: Final = frozenset({"users", "agents", "projects"})
 
 
 class Memory:
@@ -59,18 +50,43 @@ class Memory:
         self.root = root
         self.config = config
         self.readonly = readonly
-        self.index = Index(root, readonly=readonly)
-        self.reader = Reader(self.index, limit=config.passage_tokens, ignore=config.ignore)
-        self.vectors = Vectors(root, config, readonly=readonly, embedder=embedder)
+        self._given = embedder
+        self._elsewhere: TemporaryDirectory[str] | None = None
+        self._use(self._open_index())
         self._timed: Timed[Recall] = Timed()
-        self._checked = Clock()
-        self._look = 0.0
         self._warm = threading.Event()
+        self._moving = threading.Lock()
         self._rules: Rules | None = None
-        self._syncing = threading.Lock()
-        self._behind = threading.Lock()
-        self._sync_problem = ""
-        self._looked = threading.Event()
+
+    def _open_index(self) -> Index:
+        try:
+            return Index(self.root, readonly=self.readonly)
+        except ReadOnlyError:
+            self.readonly = True
+            return Index(self.root, readonly=True)
+
+    def _use(self, index: Index) -> None:
+        config = self.config
+        self.index = index
+        self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
+        self.vectors = Vectors(index.home, config, readonly=index.readonly, embedder=self._given)
+        self.follower = Follower(index, self.vectors, config)
+
+    def _ready(self) -> None:
+        """Where there is no index and none can be kept, make a passing one elsewhere."""
+        with self._moving:
+            if not self.index.readonly or self.index.exists():
+                return
+            self._elsewhere = TemporaryDirectory(prefix="mnemark-")
+            self.index.close()
+            self._use(Index(self.root, home=Path(self._elsewhere.name)))
+
+    @property
+    def _passing(self) -> str:
+        """What has to be said about an index that will not stay."""
+        if self._elsewhere is None:
+            return ""
+        return "index: none can be kept here, so one is made for this process; make the folder writable"
 
     @classmethod
     def open(
@@ -106,7 +122,7 @@ class Memory:
                 raise ReadOnlyError(f"cannot make {root}: {error.strerror}") from error
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
-            settings = _changed(settings, config)
+            settings = changed(settings, config)
         return cls(root, settings, readonly=readonly, embedder=embedder)
 
     def close(self) -> None:
@@ -114,6 +130,8 @@ class Memory:
         self._timed.close()
         self.vectors.close()
         self.index.close()
+        if self._elsewhere is not None:
+            self._elsewhere.cleanup()
 
     def __enter__(self) -> Self:
         return self
@@ -154,27 +172,7 @@ class Memory:
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
         """
-        if self.readonly:
-            raise ReadOnlyError("this memory is open for reading only; open it for writing to sync")
-        limit, ignore = self.config.passage_tokens, self.config.ignore
-        with self._syncing:
-            report = sync(self.index, ignore=ignore, limit=limit, wait=wait, progress=progress)
-            self._checked.mark()
-            self._looked.set()
-            self._look = report.seconds if not report.touched else self._look
-        if embed:
-            self.vectors.embed(self.index)
-        return report
-
-    def _follow(self) -> None:
-        """`sync` as a part of other work: it waits for nobody, and not for a slow embedder."""
-        try:
-            self.sync(wait=0.0, embed=False)
-        except BusyError as error:
-            self._sync_problem = f"sync: {error}"
-        else:
-            self._sync_problem = ""
-        self.vectors.embed_soon(self.index)
+        return self.follower.sync(progress=progress, wait=wait, embed=embed)
 
     def search(
         self,
@@ -215,8 +213,8 @@ class Memory:
         """
         now = now or local_now(self.config.timezone)
         where = Filter(
-            kinds=_among(kinds, KINDS, "kinds"),
-            origins=_among(origins, ORIGINS, "origins"),
+            kinds=among(kinds, KINDS, "kinds"),
+            origins=among(origins, ORIGINS, "origins"),
             since=moment(since, "since", now),
             until=moment(until, "until", now, end=True),
             as_of=moment(as_of, "as_of", now, last=True),
@@ -224,19 +222,17 @@ class Memory:
             archived=archived,
         )
         request = Request(
-            text=_text(query),
-            k=_count(self.config.recall_hits if k is None else k),
+            text=text_of(query),
+            k=count_of(self.config.recall_hits if k is None else k),
             where=where,
             preset=named_preset(preset or self.config.preset),
             now=now,
             context=tuple(context),
             explain=explain,
         )
-        if self._look > _QUICK and self._checked.passed() < _LONG:
-            self._freshen_behind()
-        else:
-            self.freshen()
-        fresh = self.readonly or not self._due()
+        self._ready()
+        self.follower.freshen_quickly()
+        fresh = self.follower.fresh
         found = self._search(request)
         return Recall(**found._replace(complete=found.complete and fresh)._asdict())
 
@@ -272,8 +268,8 @@ class Memory:
         seconds = self.config.recall_deadline_ms / 1000 if deadline is None else deadline
         tokens = self.config.recall_budget if budget is None else budget
         request = Request(
-            text=_text(query),
-            k=_count(self.config.recall_hits if k is None else k),
+            text=text_of(query),
+            k=count_of(self.config.recall_hits if k is None else k),
             where=Filter(scopes=scopes_of(scope)),
             preset=named_preset(self.config.preset),
             now=now or local_now(self.config.timezone),
@@ -281,7 +277,8 @@ class Memory:
             exclude=tuple(exclude),
             deadline=started + seconds * _DENSE_SHARE,
         )
-        self._freshen_behind()
+        self._ready()
+        self.follower.freshen_behind()
         patience = started + seconds * _LOOK_SHARE
         found = self._timed.run(
             lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
@@ -310,100 +307,16 @@ class Memory:
         """Counts and states, without changing anything."""
         return collect(self)
 
-    def freshen(self) -> None:
-        """Follow the files, unless that was done a moment ago or another process is at it."""
-        if not self.readonly and self._due():
-            self._follow()
-
-    def _due(self) -> bool:
-        """Whether to look at the files again: the longer a look takes, the less often."""
-        return self._checked.passed() >= max(FRESH_SECONDS, _REST * self._look)
-
-    def _freshen_behind(self) -> None:
-        """Follow the files in the background: a deadline does not wait for it."""
-        if self.readonly or not self._due() or not self._behind.acquire(blocking=False):
-            return
-        self._looked.clear()
-        threading.Thread(target=self._freshen_and_release, name="mnemark-sync", daemon=True).start()
-
-    def _freshen_and_release(self) -> None:
-        try:
-            self.freshen()
-        except MnemarkError as error:
-            self._sync_problem = f"sync: {error}"
-        finally:
-            self._looked.set()
-            self._behind.release()
-
     def _search(self, request: Request) -> Found:
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.vectors.route(request.text)
-        degraded = [reason for reason in (problem, self._sync_problem) if reason]
+        degraded = [reason for reason in (problem, self.follower.problem, self._passing) if reason]
         return search(self.reader, request, route, degraded)
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
-        fresh = self.readonly or not self._due()
-        if not fresh:  # a look at the files that is quick is waited for
-            self._looked.wait(max(patience - time.monotonic(), 0.0))
-            fresh = not self._due()
+        fresh = self.follower.wait(patience)  # a look at the files that is quick is waited for
         found = self._search(request)
         found = found._replace(complete=found.complete and fresh)
         text = disclose.block(found.hits, budget=budget, brief_tokens=self.config.brief_tokens)
         return Recall(text=text, **found._asdict())
-
-
-def _changed(settings: Config, changes: Mapping[str, Any]) -> Config:
-    """Settings with some of them replaced, checked like those of a file."""
-    try:
-        return msgspec.convert(msgspec.to_builtins(settings) | dict(changes), Config)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"config: {error}; docs/configuration.md lists all settings") from error
-
-
-def scope_name(*, user: str | None = None, agent: str | None = None) -> str:
-    """The scope folder of a user or agent; empty for the root.
-
-    Raises:
-        UsageError: both were given, or the name is no folder name.
-    """
-    if user is not None and agent is not None:
-        raise UsageError("a session belongs to a user or to an agent; give one of them")
-    if user is not None:
-        return f"users/{folder_name(user)}"
-    return f"agents/{folder_name(agent)}" if agent is not None else ""
-
-
-def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
-    """The scopes a search may see: the root's and those named; None for all ("*")."""
-    names = [scope] if isinstance(scope, str) else list(scope or ())
-    if "*" in names:
-        return None
-    for name in names:
-        kind, _, rest = name.partition("/")
-        if name and (kind not in _SCOPE_KINDS or not rest or "/" in rest):
-            raise UsageError(
-                f'scope {name!r} is none; write "users/NAME", "agents/NAME", "projects/NAME" or "*"'
-            )
-    return frozenset({"", *names})
-
-
-def _among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> frozenset[Any] | None:
-    if values is None:
-        return None
-    chosen = frozenset([values] if isinstance(values, str) else values)
-    if wrong := sorted(chosen - set(known)):
-        raise UsageError(f"{name}: {wrong[0]!r} is none of {', '.join(known)}")
-    return chosen
-
-
-def _text(query: str) -> str:
-    if not isinstance(query, str):
-        raise UsageError(f"a query is text, not {type(query).__name__}")
-    return query
-
-
-def _count(k: int) -> int:
-    if not 1 <= k <= _MOST_HITS:
-        raise UsageError(f"k must be 1 to {_MOST_HITS}, not {k}")
-    return k

@@ -32,7 +32,7 @@ def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Ma
     if wanted.scopes is not None:
         numbers = [number for name, number in scopes.items() if name in wanted.scopes]
         if len(numbers) < len(scopes):
-            mask = np.isin(rows["scope"], np.array(numbers, np.int16))
+            mask = np.isin(rows["scope"], np.array(numbers, np.int32))
     if not wanted.archived:
         archived = (rows["flags"] & ARCHIVED) > 0
         if archived.any():

@@ -59,7 +59,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     """Append to today's note; a note that did not exist begins with its date."""
     from mnemark.files.config import load
     from mnemark.files.edit import append_text
-    from mnemark.memory.core import scopes_of
+    from mnemark.memory.arguments import scopes_of
     from mnemark.memory.secrets import rules_for
     from mnemark.memory.when import local_now
     from mnemark.text.redact import redact
@@ -102,7 +102,7 @@ def log(
     from mnemark.files.config import load
     from mnemark.interfaces import render
     from mnemark.interfaces.ledger import Ledger
-    from mnemark.memory.core import scopes_of
+    from mnemark.memory.arguments import scopes_of
     from mnemark.memory.when import local_now, moment
 
     root = workspace.locate(workspace_, any_folder=True)

@@ -1,0 +1,104 @@
+"""Keeping an index at the state of its files while it is used."""
+
+import threading
+import time
+from typing import Final
+
+from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
+from mnemark.files.config import Config
+from mnemark.index.store import Index
+from mnemark.index.sync import Progress, SyncReport, sync
+from mnemark.memory.vectors import Vectors
+from mnemark.memory.when import Clock
+
+FRESH_SECONDS: Final = 1.0
+"""How long the files are taken to be as the last look found them; own writes count at once."""
+_REST: Final = 20.0
+"""Times a look at the files the pause after it lasts."""
+_QUICK: Final = 0.05
+"""A search waits for a look that takes up to this many seconds; a longer one is done behind its back."""
+_LONG: Final = 60.0
+"""After so many seconds without a look a search waits for one all the same."""
+
+
+class Follower:
+    """Follows the files of one workspace. Safe to use from several threads."""
+
+    def __init__(self, index: Index, vectors: Vectors, config: Config) -> None:
+        self._index = index
+        self._vectors = vectors
+        self._config = config
+        self._checked = Clock()
+        self._cost = 0.0
+        self._syncing = threading.Lock()
+        self._behind = threading.Lock()
+        self._looked = threading.Event()
+        self.problem = ""
+        """Why the last look could not be taken; empty where it could."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the index is as the files were a moment ago: the longer a look takes, the longer."""
+        if self._index.readonly:
+            return True
+        return self._checked.passed() < max(FRESH_SECONDS, _REST * self._cost)
+
+    def sync(self, *, progress: Progress | None, wait: float, embed: bool) -> SyncReport:
+        """Bring the index to the state of the files, and embed what is new.
+
+        Raises:
+            BusyError: another process is syncing for longer than `wait` seconds.
+            ReadOnlyError: the index is open for reading only.
+        """
+        if self._index.readonly:
+            raise ReadOnlyError("this memory is open for reading only; open it for writing to sync")
+        limit, ignore = self._config.passage_tokens, self._config.ignore
+        with self._syncing:
+            report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=progress)
+            self._checked.mark()
+            self._looked.set()
+            self._cost = report.seconds if not report.touched else self._cost
+        if embed:
+            self._vectors.embed(self._index)
+        return report
+
+    def freshen(self) -> None:
+        """Follow the files, unless that was done a moment ago or another process is at it."""
+        if self.fresh:
+            return
+        try:
+            self.sync(progress=None, wait=0.0, embed=False)
+        except BusyError as error:
+            self.problem = f"sync: {error}"
+        else:
+            self.problem = ""
+        self._vectors.embed_soon(self._index)
+
+    def freshen_quickly(self) -> None:
+        """`freshen`; behind the caller's back where a look is known to take long."""
+        if self._cost > _QUICK and self._checked.passed() < _LONG:
+            self.freshen_behind()
+        else:
+            self.freshen()
+
+    def freshen_behind(self) -> None:
+        """Follow the files in the background: a deadline does not wait for it."""
+        if self.fresh or not self._behind.acquire(blocking=False):
+            return
+        self._looked.clear()
+        threading.Thread(target=self._freshen_and_release, name="mnemark-sync", daemon=True).start()
+
+    def wait(self, until: float) -> bool:
+        """Wait for a look in the background, up to a monotonic time; whether the index is fresh then."""
+        if not self.fresh:
+            self._looked.wait(max(until - time.monotonic(), 0.0))
+        return self.fresh
+
+    def _freshen_and_release(self) -> None:
+        try:
+            self.freshen()
+        except MnemarkError as error:
+            self.problem = f"sync: {error}"
+        finally:
+            self._looked.set()
+            self._behind.release()
