@@ -60,7 +60,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     vector_store: Literal["exact", "sqlite-vec"] = "exact"
     """Where vectors are compared."""
 
-    preset: Literal["default", "nanobot", "nanocrab", "openakita"] = "default"
+    preset: Literal["default", "lexical", "bm25", "nanobot", "nanobot-weighted", "nanocrab", "openakita"] = (
+        "default"
+    )
     """Weights by which routes are fused and ranked."""
     recall_hits: Annotated[int, Meta(ge=1, le=100)] = 8
     """Hits a search returns."""
