@@ -1,0 +1,259 @@
+"""The fact files `memory/facts/<subject>.md` of a workspace and its scopes: read, and changed with care.
+
+Files are only changed through `edit`; what is applied twice changes nothing the second time.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mnemark.files import layout, names, platform
+from mnemark.files.edit import EditResult, edit
+from mnemark.files.ids import derived_id, is_id, time_of
+from mnemark.text import facts_write
+from mnemark.text.facts import clean, decode, encode, parse
+from mnemark.text.facts_keys import subject_key
+from mnemark.text.facts_timeline import TYPES, Fact, timeline
+from mnemark.text.facts_types import ParsedFact
+from mnemark.text.frontmatter import front_matter
+from mnemark.types import ORIGINS
+
+FOLDER: Final = "memory/facts"
+_SUBJECT_OF: Final = {"imported": "user"}
+"""Files whose name is no subject."""
+_OLDEST: Final = datetime(2001, 1, 1, tzinfo=UTC)
+_LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+_READABLE_NAME: Final = 60
+_BUSY: Final = 0.3
+"""Seconds a change waits for the workspace's lock before it is left for the next time."""
+
+
+class Confirmation(NamedTuple):
+    """A fact was said again; `fields` are keys of its comment and their new values."""
+
+    id: str
+    fact: str
+    fields: Mapping[str, str]
+
+
+class FactFiles:
+    """The fact files of a workspace; what did not change since it was read is not read again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._read: dict[str, tuple[platform.Identity, tuple[Fact, ...]]] = {}
+
+    def saved(self, path: str) -> datetime:
+        """When a file was last written, as it was last read; now where it was not."""
+        kept = self._read.get(path)
+        return datetime.fromtimestamp(kept[0].mtime_ns / 1e9, UTC) if kept else datetime.now(UTC)
+
+    def paths(self, scope: str = "") -> list[str]:
+        """Fact files of a scope, relative to the workspace, in the order of their names."""
+        folder = f"{scope}/{FOLDER}" if scope else FOLDER
+        base = self.root / folder
+        found = sorted(base.iterdir()) if base.is_dir() else []
+        paths = [f"{folder}/{path.name}" for path in found]
+        return [path for path in paths if (place := layout.place(path)) and place.role == "fact"]
+
+    def facts(self, path: str) -> tuple[Fact, ...]:
+        """The facts of a file, as they stand; empty where there is no such file."""
+        full = names.inside(self.root, path)
+        state = platform.identity(full)
+        if state is None:
+            self._read.pop(path, None)
+            return ()
+        kept = self._read.get(path)
+        if kept is None or kept[0] != state:
+            try:
+                data, status = platform.read_file(full)
+            except FileNotFoundError:
+                return ()
+            saved = datetime.fromtimestamp(status.st_mtime, UTC).isoformat()
+            kept = (platform.identity_of(status), tuple(facts_in(decode(data), path, saved)))
+            self._read[path] = kept
+        return kept[1]
+
+    def path_for(self, subject: str, scope: str = "") -> str:
+        """The file for facts about a subject: one there, whatever its case or language, or a new one."""
+        key = subject_key(subject)
+        paths = [path for path in self.paths(scope) if path.endswith(".md")]
+        there = next((path for path in paths if _stem(path) == key), None)
+        there = there or next((path for path in paths if subject_key(_stem(path)) == key), None)
+        return there or "/".join(filter(None, (scope, FOLDER, _file_name(key))))
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rsplit(".", 1)[0]
+
+
+def _file_name(key: str) -> str:
+    """A name that is a file name everywhere; the plain key where that is one."""
+    plain = key.replace(" ", "-")
+    name = names.file_name(key, ".md")
+    if name.rpartition("-")[0] == plain and len(plain.encode()) <= _READABLE_NAME:
+        place = layout.place(f"{FOLDER}/{plain}.md")
+        return f"{plain}.md" if place is not None and place.role == "fact" else name
+    return name
+
+
+def facts_in(text: str, path: str, saved: str) -> list[Fact]:
+    """The facts in a file's text; `saved` (ISO) is when it was last written, for bullets without a time."""
+    return [_fact(parsed, path, saved) for parsed in parse(text)]
+
+
+def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
+    meta = parsed.meta
+    subject = clean(meta.get("subject", "")) or _subject_of(path)
+    kind, origin = meta.get("type", "").lower(), meta.get("origin", "").lower()
+    fields: dict[str, Any] = {
+        name: meta.get(name, "") for name in ("since", "source", "supersedes", "priority")
+    }
+    return Fact(
+        id=parsed.id or words_id(path, subject, parsed),
+        subject=subject,
+        predicate=parsed.predicate,
+        value=parsed.value,
+        type=kind if kind in TYPES else "fact",
+        until=meta.get("until", "") or (saved if parsed.struck else ""),
+        recorded=meta.get("recorded", "") or _made(parsed.id) or saved,
+        origin=next((known for known in ORIGINS if known == origin), "file"),
+        importance=parsed.share("importance"),
+        confidence=parsed.share("confidence"),
+        tags=tuple(filter(None, map(str.strip, re.split("[,，]", meta.get("tags", ""))))),
+        scope=layout.scope_of(path),
+        path=path,
+        line=parsed.bullet.line,
+        **fields,
+    )
+
+
+def _subject_of(path: str) -> str:
+    stem = _stem(path)
+    key = subject_key(stem)
+    return _SUBJECT_OF.get(key) or ("user" if key == "user" else stem.replace("-", " "))
+
+
+def words_id(path: str, subject: str, parsed: ParsedFact) -> str:
+    """The id of a bullet without a comment: that of its words, in its scope, about its subject."""
+    mark = "\0".join((layout.scope_of(path), subject_key(subject), parsed.words))
+    return derived_id(mark.encode("utf-8", "replace"))
+
+
+def _made(identifier: str) -> str:
+    """When an id was made; empty for ids that say nothing about a time."""
+    made = time_of(identifier) if is_id(identifier) else None
+    return made.isoformat() if made is not None and _OLDEST < made < _LATEST else ""
+
+
+def project(
+    root: Path, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _BUSY
+) -> tuple[EditResult, list[str]]:
+    """Bring acknowledged changes into a file; returns the ids of those that stand in it now.
+
+    A file that is busy is left alone (status "deferred"). Errors as for `edit`.
+    """
+    done: list[str] = []
+
+    def change(data: bytes) -> bytes:
+        text = decode(data)
+        done.clear()
+        for item in changes:
+            text, stands = applied(text, path, item, zone)
+            done.extend([item.id] if stands else [])
+        return encode(text)
+
+    result = edit(root, path, change, timeout=timeout)
+    return result, [] if result.status == "deferred" else done
+
+
+def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> tuple[str, bool]:
+    """The text with one change, and whether it stands in it; again changes nothing."""
+    if isinstance(change, Confirmation):
+        return _confirm(text, path, change), True
+    now = datetime.now(UTC)
+    standing = [(parsed, _fact(parsed, path, now.isoformat())) for parsed in parse(text)]
+    if any(parsed.id == change.id for parsed, _ in standing):
+        return text, True
+    same = {fact.id: (parsed, fact) for parsed, fact in standing if fact.key == change.key}
+    held = {one.fact.id: one for one in timeline([*(fact for _, fact in same.values()), change], zone)}
+    mine = held[change.id].fact
+    for parsed, fact in sorted(same.values(), key=lambda pair: -pair[0].bullet.start):
+        one = held[fact.id]
+        if one.fact.until != fact.until and one.end == held[change.id].begin and one.end is not None:
+            fields = {"until": mine.since} | ({} if parsed.id else _comment(fact))
+            write = facts_write.strike if one.end <= now else facts_write.change_comment
+            text = write(text, parsed, fields | {"until": mine.since})
+    near = [at for at, (_, fact) in enumerate(standing) if fact.key[:2] == mine.key[:2]]
+    near = [at for at in near if standing[at][1].id == mine.supersedes] or near
+    return _insert(text, mine, near[-1] if near else None, held[change.id].end, now)
+
+
+def _comment(fact: Fact) -> dict[str, str]:
+    """Keys of the comment of a fact."""
+    shares = {name: getattr(fact, name) for name in ("importance", "confidence")}
+    texts = {
+        name: str(getattr(fact, name)) for name in ("since", "until", "source", "supersedes", "priority")
+    }
+    same = subject_key(_subject_of(fact.path)) == subject_key(fact.subject)
+    return {
+        "id": fact.id,
+        "type": fact.type,
+        "subject": "" if same else fact.subject,
+        "origin": fact.origin,
+        "recorded": "" if fact.recorded == fact.since else fact.recorded,
+        "tags": ", ".join(fact.tags),
+        **texts,
+        **{name: f"{share:g}" for name, share in shares.items() if share is not None},
+    }
+
+
+def _insert(
+    text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime
+) -> tuple[str, bool]:
+    """Put the bullet where it reads back as what it is, and nothing else changes its meaning."""
+    fields = _comment(fact)
+    line = facts_write.bullet_of(fact.predicate, fact.value, fields, struck=end is not None and end <= now)
+    if not text.strip("\ufeff \t\r\n"):
+        return f"{text}# {clean(_subject_of(fact.path)).capitalize()}\n\n{line}\n", True
+    parsed = parse(text)
+    places = [facts_write.add_bullet(text, line, after=parsed[below])] if below is not None else []
+    start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
+    stop = facts_write.line_end(text)
+    places += [facts_write.add_bullet(text, line), f"{text[:start]}{line}{stop}{text[start:]}"]
+    before = sorted((one.predicate, one.value, one.struck) for one in parsed)
+    for candidate in places:
+        found = parse(candidate)
+        mine = [one for one in found if one.id == fact.id]
+        others = sorted((one.predicate, one.value, one.struck) for one in found if one.id != fact.id)
+        wanted = facts_write.predicate_words(fact.predicate)
+        reads = [(one.predicate, one.value) for one in mine] == [(wanted, fact.value)]
+        if reads and others == before:
+            return candidate, True
+    return text, False
+
+
+def _confirm(text: str, path: str, change: Confirmation) -> str:
+    """The confirmation in the comment of its fact; nothing where that left the file."""
+    for parsed in parse(text):
+        fact = _fact(parsed, path, "")
+        if fact.id == change.fact:
+            fields = dict(change.fields)
+            sources = [part.strip() for part in fact.source.split(",") if part.strip()]
+            if source := fields.get("source"):
+                fields["source"] = ", ".join(dict.fromkeys([*sources, source]))
+            own = {} if parsed.id else _comment(fact)
+            return facts_write.change_comment(text, parsed, own | fields)
+    return text
+
+
+def review_bullet(data: bytes, fact: Fact) -> bytes:
+    """The list of proposals with one more, unless it is in it."""
+    text = decode(data)
+    if any(parsed.id == fact.id for parsed in parse(text)):
+        return data
+    fields = _comment(fact) | {"subject": fact.subject, "review": fact.review}
+    line = facts_write.bullet_of(fact.predicate, fact.value, fields)
+    return encode(facts_write.add_bullet(text or "# To review\n\n", line))

@@ -1,0 +1,282 @@
+"""Facts: remembered once acknowledged, replaced by newer ones, found as of any day."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.files import jsonl, names
+from mnemark.files.facts import Confirmation
+from mnemark.files.ids import new_id
+from mnemark.files.journal import Change
+from mnemark.files.locks import workspace_lock
+from mnemark.files.turns import decode_turn
+from mnemark.memory.arguments import scopes_of
+from mnemark.memory.facts_log import FactLog, payload_of, words_of
+from mnemark.memory.facts_project import State, bring_in, state_of
+from mnemark.memory.facts_view import confirmed_by, edits
+from mnemark.memory.read import split_ref
+from mnemark.memory.when import local_now, moment
+from mnemark.text.facts import clean
+from mnemark.text.facts_keys import predicate_key, subject_key, value_key
+from mnemark.text.facts_timeline import PRIORITIES, TRUST, TYPES, Fact, Held, confirmed, order
+from mnemark.text.facts_write import predicate_words
+from mnemark.text.fence import strip_fences
+from mnemark.text.redact import Rules, redact
+from mnemark.types import ORIGINS, Origin
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+CONFIDENCE: Final[dict[Origin, float]] = {
+    "owner": 0.9, "agent": 0.7, "file": 0.9, "import": 0.6, "tool": 0.3, "web": 0.3,
+}  # fmt: skip
+"""Where the caller names none."""
+_PATIENCE: Final = 10.0
+
+
+def remember(
+    memory: "Memory",
+    predicate: str,
+    value: str,
+    *,
+    subject: str = "user",
+    type: str = "fact",  # noqa: A002 - the word of the file format
+    origin: Origin = "owner",
+    since: datetime | str | None = None,
+    importance: float | None = None,
+    confidence: float | None = None,
+    priority: str = "",
+    tags: Sequence[str] = (),
+    source: str | None = None,
+    scope: str = "",
+) -> Fact:
+    """Keep a fact; when this returns, it is on the disk.
+
+    Of the same subject and predicate the newer `since` holds; the value before is kept as history. The same
+    value again raises the confidence of the fact where another source says it. What tools or the web say,
+    what contradicts someone who is trusted more, and what a person removed, waits in `memory/review/`: the
+    fact returned then has a `review`.
+
+    Args:
+        memory: where.
+        predicate: what it is about the subject, in any language; empty for a statement.
+        value: what it is; line breaks become blanks.
+        subject: whom or what it is about.
+        type: fact, preference, rule, skill or error.
+        origin: who says so.
+        since: from when it holds (a datetime, ISO text, or words such as "last week"); now by default.
+        importance: 0 to 1.
+        confidence: 0 to 1; by default what the origin is worth.
+        priority: transient, short, long or permanent.
+        tags: words.
+        source: the ref where it was said, such as `sessions/cli-main-3f2a.jsonl#L12`.
+        scope: whose memory, such as "users/ann"; the root's by default.
+
+    Raises:
+        UsageError: an argument is wrong; the message names a right one.
+        BusyError, ReadOnlyError: it could not be written, and is not kept.
+    """
+    if memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to remember")
+    facts = state_of(memory)
+    now = local_now(memory.config.timezone)
+    recorded = now.isoformat()
+    given = moment(since, "since", now)
+    start = recorded if given is None else given.replace(tzinfo=given.tzinfo or facts.zone).isoformat()
+    if origin not in ORIGINS:
+        raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+    fact = Fact(
+        id=new_id(),
+        subject=clean(subject) or "user",
+        predicate=predicate_words(predicate),
+        value=_kept_words(facts, predicate, value),
+        type=_one_of(type, TYPES, "type"),
+        since=start,
+        recorded="" if start == recorded else recorded,
+        origin=origin,
+        importance=_share(importance, "importance"),
+        confidence=CONFIDENCE[origin] if confidence is None else _share(confidence, "confidence"),
+        priority=_one_of(priority, PRIORITIES, "priority") if priority else "",
+        tags=tuple(filter(None, (clean(tag).replace(",", " ") for tag in tags))),
+        source=clean(source or ""),
+        scope=_scope(scope),
+    )
+    with facts.lock:
+        kept = _acknowledge(facts, _as_said(facts, fact))
+        bring_in(facts, fact.scope)
+    return kept
+
+
+def _kept_words(facts: State, predicate: str, value: str) -> str:
+    """The value without secrets and recalled blocks, on one line."""
+    rules = facts.rules or Rules()
+    if predicate_key(predicate) == "email":  # an address is what this fact is about, not a leak
+        rules = msgspec.structs.replace(rules, emails=False)
+    words = clean(redact(strip_fences(value), rules).text)
+    if not words:
+        raise UsageError("a fact needs a value; recalled text and private passages are none")
+    return words
+
+
+def _one_of(word: str, known: Sequence[str], name: str) -> str:
+    if word not in known:
+        raise UsageError(f"{name} {word!r} is none of {', '.join(known)}")
+    return word
+
+
+def _share(number: float | None, name: str) -> float | None:
+    if number is not None and not 0 <= number <= 1:
+        raise UsageError(f"{name} is a number from 0 to 1, not {number}")
+    return number
+
+
+def _scope(scope: str) -> str:
+    if scope == "*":
+        raise UsageError('a fact belongs to one scope: "users/NAME", "agents/NAME", "projects/NAME" or ""')
+    scopes_of(scope)
+    return scope
+
+
+def _as_said(facts: State, fact: Fact) -> Fact:
+    """An agent's fact that cites an owner's turn with the value in it counts as the owner's."""
+    if fact.origin != "agent" or not fact.source:
+        return fact
+    path, line, last = split_ref(fact.source)
+    file = names.inside(facts.root, path)
+    if last is None or file.suffix != ".jsonl":
+        return fact
+    for found, record in jsonl.records(file):
+        if found.number == line:
+            turn = decode_turn(record, found)
+            said = (
+                value_key(strip_fences(turn.content)) if turn is not None and turn.origin == "owner" else ""
+            )
+            return msgspec.structs.replace(fact, origin="owner") if value_key(fact.value) in said else fact
+    return fact
+
+
+def _acknowledge(facts: State, fact: Fact) -> Fact:
+    """Decide what a fact is in the light of the others, and write that down."""
+    log = facts.log
+    with workspace_lock(facts.root, _PATIENCE):
+        log.refresh()
+        if noted := edits(log, facts.files, fact.scope):
+            log.append(*noted)
+        start = order(fact, facts.zone)[0]
+        held = [one for one in facts.held(fact.scope) if one.fact.key == fact.key]
+        there = [one.fact for one in held if one.at(start)]
+        same = next((one for one in there if words_of(one) == words_of(fact)), None)
+        if same is not None:
+            return _confirm(log, same, fact)
+        rival = max(there, key=lambda one: TRUST[one.origin], default=None)
+        if reason := _doubt(log, fact, rival):
+            kind = "conflict" if reason == "conflict" else "propose"
+            against = rival.id if rival is not None else ""
+            fact = msgspec.structs.replace(fact, review=reason, supersedes=against)
+        else:
+            kind = "remember"
+            path = rival.path if rival is not None else ""
+            path = path or facts.files.path_for(fact.subject, fact.scope)
+            fact = msgspec.structs.replace(fact, path=path, supersedes=there[-1].id if there else "")
+        change = Change(kind=kind, payload=payload_of(fact), origin=fact.origin, scope=fact.scope, id=fact.id)
+        log.append(change)
+    return fact if fact.review else msgspec.structs.replace(fact, pending=True)
+
+
+def _doubt(log: FactLog, fact: Fact, rival: Fact | None) -> str:
+    """Why a fact has to wait for a person; empty where it need not."""
+    if fact.origin in {"tool", "web"}:
+        return "untrusted"
+    if rival is not None and TRUST[rival.origin] > TRUST[fact.origin]:
+        return "conflict"
+    removed = (fact.scope, words_of(fact)) in log.removed
+    return "removed" if removed and (fact.origin != "owner" or fact.source) else ""
+
+
+def _confirm(log: FactLog, same: Fact, fact: Fact) -> Fact:
+    """Said again: by a source of its own it makes the fact surer; what is not trusted changes nothing."""
+    if fact.origin in {"tool", "web"}:
+        return same
+    said = [log.confirmations[one] for one in log.confirmations if log.confirmations[one].fact == same.id]
+    sources = {_origin_of(part) for part in same.source.split(",")}
+    sources |= {_origin_of(one.fields.get("source", "")) for one in said}
+    fields: dict[str, str] = {}
+    if fact.source and _origin_of(fact.source) not in sources:
+        before = CONFIDENCE[same.origin] if same.confidence is None else same.confidence
+        by = CONFIDENCE[fact.origin] if fact.confidence is None else fact.confidence
+        fields = {"confidence": f"{max(before, confirmed(before, by)):g}", "source": fact.source}
+    if TRUST[fact.origin] > TRUST[same.origin]:
+        fields["origin"] = fact.origin
+    if not fields:
+        return same
+    payload = {"fact": same.id, "path": same.path, "fields": fields}
+    change = log.append(Change(kind="confirm", payload=payload, origin=fact.origin, scope=fact.scope))[0]
+    return confirmed_by(same, [Confirmation(change.id, same.id, fields)])
+
+
+def _origin_of(source: str) -> str:
+    """What makes sources independent: the file, not the line."""
+    return split_ref(source.strip())[0]
+
+
+def catch_up(memory: "Memory") -> None:
+    """Bring what is acknowledged but in no file yet into the files; what is busy waits on."""
+    facts = state_of(memory)
+    with facts.lock:
+        facts.log.refresh()
+        if not memory.readonly and facts.log.pending():
+            bring_in(facts)
+
+
+def follow(memory: "Memory", scope: str = "") -> int:
+    """Note in the journal what people changed in the fact files; returns how many changes there were."""
+    if memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to note changes")
+    facts = state_of(memory)
+    with facts.lock, workspace_lock(facts.root, _PATIENCE):
+        facts.log.refresh()
+        noted = edits(facts.log, facts.files, _scope(scope))
+        if noted:
+            facts.log.append(*noted)
+        return len(noted)
+
+
+def facts(
+    memory: "Memory",
+    *,
+    subject: str | None = None,
+    as_of: datetime | str | None = None,
+    history: bool = False,
+    scope: str = "",
+) -> Iterator[Fact]:
+    """The facts that hold, as the files and what is acknowledged say; a scope's own before the root's.
+
+    Args:
+        memory: whose.
+        subject: only about this one.
+        as_of: those that held then; now by default. A fact without a date counts as true all along.
+        history: also the values before, each behind the one that took its place, with `until`.
+        scope: whose memory beside the root's.
+
+    Raises:
+        UsageError: an argument is wrong; the message names a right one.
+    """
+    known = state_of(memory)
+    now = local_now(memory.config.timezone)
+    at = moment(as_of, "as_of", now, last=True) or datetime.now(UTC)
+    at = at.replace(tzinfo=at.tzinfo or known.zone)
+    catch_up(memory)
+    with known.lock:
+        held = [one for where in dict.fromkeys((_scope(scope), "")) for one in known.held(where)]
+    groups: dict[tuple[str, ...], list[Held]] = {}
+    for one in held:
+        if subject is None or subject_key(one.fact.subject) == subject_key(subject):
+            groups.setdefault((one.fact.scope, *one.fact.key), []).append(one)
+    for group in groups.values():
+        for one in reversed(group):
+            began = one.begin is None or one.begin <= at
+            if one.at(at) or (history and (began or as_of is None)):
+                yield one.fact

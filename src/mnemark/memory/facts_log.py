@@ -1,0 +1,222 @@
+"""What the journal says about facts: what was acknowledged, applied, edited, removed, proposed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from mnemark.files import platform
+from mnemark.files.facts import Confirmation
+from mnemark.files.ids import derived_id
+from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry
+from mnemark.text.facts import clean
+from mnemark.text.facts_keys import predicate_key, subject_key, value_key
+from mnemark.text.facts_timeline import TYPES, Fact
+from mnemark.types import Json
+
+Words = tuple[str, str, str]
+"""Keys of subject, predicate and value."""
+_TEXTS: Final = (
+    "subject",
+    "predicate",
+    "value",
+    "since",
+    "until",
+    "recorded",
+    "source",
+    "supersedes",
+    "priority",
+)
+_SHARES: Final = ("importance", "confidence")
+
+
+class Known(NamedTuple):
+    """A fact as this journal last saw it in a file; `own`: this machine saw it."""
+
+    fact: Fact
+    own: bool
+
+
+def words_of(fact: Fact) -> Words:
+    """What tells whether a fact still says the same."""
+    return subject_key(fact.subject), predicate_key(fact.predicate), value_key(fact.value)
+
+
+def payload_of(fact: Fact) -> dict[str, Json]:
+    """A fact as it stands in a line of the journal, without what the line itself says."""
+    texts = {name: getattr(fact, name) for name in (*_TEXTS, "type", "path", "review") if getattr(fact, name)}
+    shares = {name: getattr(fact, name) for name in _SHARES if getattr(fact, name) is not None}
+    return texts | shares | ({"tags": list(fact.tags)} if fact.tags else {})
+
+
+def fact_from(payload: Json, change: Change, identifier: str) -> Fact | None:
+    """The fact in a line of the journal; None where there is none."""
+    if not isinstance(payload, Mapping) or not isinstance(payload.get("value"), str):
+        return None
+    texts: dict[str, Any] = {
+        name: clean(payload[name])
+        for name in (*_TEXTS, "path", "review")
+        if isinstance(payload.get(name), str)
+    }
+    shares: dict[str, Any] = {
+        name: float(payload[name])
+        for name in _SHARES
+        if isinstance(payload.get(name), (int, float)) and 0 <= payload[name] <= 1
+    }
+    tags = payload.get("tags")
+    kind = payload.get("type")
+    return Fact(
+        id=identifier,
+        type=kind if kind in TYPES else "fact",
+        tags=tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        origin=change.origin,
+        scope=change.scope,
+        **texts,
+        **shares,
+    )
+
+
+def past_id(fact: Fact) -> str:
+    """The id of what a fact said before a person changed it in its file."""
+    return derived_id("\0".join((fact.id, *words_of(fact))).encode("utf-8", "replace"))
+
+
+class FactLog:
+    """The state of the journal; `refresh` reads on from where it stopped."""
+
+    def __init__(self, root: Path) -> None:
+        self.journal = Journal(root)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._offsets: dict[str, int] = {}
+        self._inodes: dict[str, int] = {}
+        self.records: dict[str, Fact] = {}
+        """Remembered facts by id."""
+        self.confirmations: dict[str, Confirmation] = {}
+        self.scopes: dict[str, str] = {}
+        """Scope of each record, confirmation and proposal."""
+        self.machines: dict[str, str] = {}
+        """Journal file in which each of them was acknowledged."""
+        self.applied: set[str] = set()
+        """Ids of lines that stand in their file."""
+        self.known: dict[str, Known] = {}
+        self.changed: dict[str, tuple[Words, str, str]] = {}
+        """What a person made of a fact, since when, and the id of what it was before."""
+        self.past: dict[str, Fact] = {}
+        self.removed: dict[tuple[str, Words], str] = {}
+        """When a person removed a fact: by scope and words."""
+        self.gone: set[str] = set()
+        """Ids removed by a person, or forgotten."""
+        self.hidden: set[str] = set()
+        """Ids forgotten: not shown even where a file still holds them."""
+        self.proposals: dict[str, Fact] = {}
+        self.decided: set[str] = set()
+
+    def refresh(self) -> None:
+        """Read what was appended; all of it where a file was rewritten."""
+        states = self._states()
+        for name, offset in self._offsets.items():
+            state = states.get(name)
+            if state is None or state.inode != self._inodes[name] or state.size < offset:
+                self._forget()
+                break
+        if all(state.size == self._offsets.get(name, 0) for name, state in states.items()):
+            return
+        for entry in self.journal.read(self._offsets):
+            self._read(entry)
+            if entry.end > self._offsets.get(entry.file, 0):
+                self._offsets[entry.file] = entry.end
+                self._inodes[entry.file] = states[entry.file].inode if entry.file in states else 0
+
+    def _states(self) -> dict[str, platform.Identity]:
+        folder = self.journal.root / FOLDER
+        paths = folder.glob("*.jsonl") if folder.is_dir() else ()
+        return {path.name: state for path in paths if (state := platform.identity(path)) is not None}
+
+    def append(self, *changes: Change) -> list[Change]:
+        """Acknowledge changes, and know them."""
+        kept = self.journal.append_many(changes)
+        self.refresh()
+        return kept
+
+    def _read(self, entry: JournalEntry) -> None:
+        change = entry.change
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        own = entry.file == self.journal.file
+        match change.kind:
+            case "remember" | "propose" | "conflict":
+                self._acknowledged(entry, payload)
+            case "confirm":
+                self.confirmations[change.id] = Confirmation(
+                    change.id,
+                    str(payload.get("fact", "")),
+                    {name: str(text) for name, text in dict(payload.get("fields") or {}).items()},
+                )
+                self._place(entry)
+            case "project":
+                for identifier in _ids(payload):
+                    self.applied.add(identifier)
+                    if record := self.records.get(identifier):
+                        path = str(payload.get("path", record.path))
+                        self.known[identifier] = Known(msgspec.structs.replace(record, path=path), own)
+            case "edit":
+                self._edited(change, payload, own=own)
+            case "tombstone":
+                self._removed(change, payload)
+            case "forget":
+                self.gone.update(_ids(payload))
+                self.hidden.update(_ids(payload))
+            case "accept" | "reject":
+                self.decided.update(_ids(payload))
+
+    def _place(self, entry: JournalEntry) -> None:
+        self.scopes[entry.change.id] = entry.change.scope
+        self.machines[entry.change.id] = entry.file
+
+    def _acknowledged(self, entry: JournalEntry, payload: Mapping[str, Json]) -> None:
+        fact = fact_from(payload, entry.change, entry.change.id)
+        if fact is not None:
+            where = self.records if entry.change.kind == "remember" else self.proposals
+            where[fact.id] = fact
+            self._place(entry)
+
+    def _edited(self, change: Change, payload: Mapping[str, Json], *, own: bool) -> None:
+        identifier = str(payload.get("fact", ""))
+        fact = fact_from(payload, change, identifier)
+        if fact is None or not identifier:
+            return
+        if isinstance(before := payload.get("before"), Mapping):
+            old = fact_from(before, change, str(before.get("id", identifier)))
+            if old is not None:
+                origin = before.get("origin", change.origin)
+                past = msgspec.convert(
+                    msgspec.to_builtins(old) | {"origin": origin, "id": past_id(old), "until": fact.since},
+                    Fact,
+                )
+                self.past[past.id] = past
+                self.changed[identifier] = (words_of(fact), fact.since, past.id)
+                self.known.pop(old.id, None)
+        self.known[identifier] = Known(fact, own)
+        self.removed.pop((change.scope, words_of(fact)), None)
+
+    def _removed(self, change: Change, payload: Mapping[str, Json]) -> None:
+        identifier = str(payload.get("fact", ""))
+        self.known.pop(identifier, None)
+        self.gone.add(identifier)
+        fact = fact_from(payload, change, identifier)
+        if fact is not None:
+            self.removed[change.scope, words_of(fact)] = change.time.isoformat() if change.time else ""
+
+    def pending(self, scope: str | None = None) -> list[str]:
+        """Ids of acknowledged lines that no file holds yet, oldest first."""
+        ids = [*self.records, *self.confirmations, *self.proposals]
+        gone = self.applied | self.gone | self.decided
+        return sorted(one for one in ids if one not in gone and scope in (None, self.scopes[one]))
+
+
+def _ids(payload: Mapping[str, Json]) -> list[str]:
+    ids = payload.get("ids")
+    one = payload.get("fact", payload.get("id"))
+    return [text for text in [*(ids if isinstance(ids, list) else []), one] if isinstance(text, str)]

@@ -1,0 +1,123 @@
+"""Acknowledged facts on their way into the files, and what one `Memory` knows of its facts."""
+
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from mnemark.files.edit import edit
+from mnemark.files.facts import Confirmation, FactFiles, project, review_bullet
+from mnemark.files.ids import is_id, time_of
+from mnemark.files.journal import Change
+from mnemark.memory.facts_log import FactLog
+from mnemark.memory.facts_view import versions
+from mnemark.memory.secrets import rules_for
+from mnemark.text.facts_timeline import Fact, Held, timeline
+from mnemark.text.redact import Rules
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+_REVIEW: Final = "memory/review/facts.md"
+_DAY: Final = 86_400.0
+_BUSY: Final = 0.3
+
+
+class State:
+    """What one `Memory` knows of its facts."""
+
+    def __init__(self, root: Path, zone: tzinfo, rules: Rules | None) -> None:
+        self.root = root
+        self.zone = zone
+        self.rules = rules
+        self.log = FactLog(root)
+        self.files = FactFiles(root)
+        self.lock = threading.RLock()
+
+    def held(self, scope: str) -> list[Held]:
+        """All versions of the facts of a scope and when they held."""
+        return timeline(versions(self.log, self.files, scope), self.zone)
+
+
+_kept: "WeakKeyDictionary[Memory, State]" = WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def state_of(memory: "Memory") -> State:
+    """The state kept for a memory."""
+    with _making:
+        found = _kept.get(memory)
+        if found is None:
+            name = memory.config.timezone
+            zone = ZoneInfo(name) if name else datetime.now().astimezone().tzinfo or UTC
+            found = State(
+                memory.root, zone, None if memory.readonly else rules_for(memory.root, memory.config)
+            )
+            _kept[memory] = found
+        return found
+
+
+def bring_in(facts: State, scope: str | None = None) -> None:
+    """Bring what is acknowledged into the files; what is busy is left for the next time."""
+    log = facts.log
+    log.refresh()
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in log.pending(scope):
+        if _is_ours(log, one):
+            groups.setdefault((log.scopes[one], _path_of(facts, one)), []).append(one)
+    for (where, path), ids in groups.items():
+        if path.endswith(_REVIEW):
+            done = _propose(facts, path, ids)
+        else:
+            changes = [_change_of(log, one, path) for one in ids]
+            _, done = project(facts.root, path, changes, facts.zone)
+        if done:
+            log.append(Change(kind="project", scope=where, payload={"path": path, "ids": done}))
+
+
+def _is_ours(log: FactLog, identifier: str) -> bool:
+    """Whether this machine brings a change into its file: its own, or one left lying for a day."""
+    if log.machines[identifier] == log.journal.file:
+        return True
+    made = time_of(identifier) if is_id(identifier) else datetime.now(UTC)
+    return (datetime.now(UTC) - made).total_seconds() > _DAY
+
+
+def _path_of(facts: State, identifier: str) -> str:
+    log = facts.log
+    scope = log.scopes[identifier]
+    if identifier in log.proposals:
+        return f"{scope}/{_REVIEW}" if scope else _REVIEW
+    if (said := log.confirmations.get(identifier)) is not None:
+        for path in facts.files.paths(scope):
+            if any(fact.id == said.fact for fact in facts.files.facts(path)):
+                return path
+        record = log.records.get(said.fact)
+        return record.path if record is not None else facts.files.path_for("user", scope)
+    record = log.records[identifier]
+    path = record.path or facts.files.path_for(record.subject, scope)
+    own = [name for name in facts.files.paths(scope) if name == path]
+    return path if own or not record.supersedes else facts.files.path_for(record.subject, scope)
+
+
+def _change_of(log: FactLog, identifier: str, path: str) -> Fact | Confirmation:
+    record = log.records.get(identifier)
+    if record is None:
+        return log.confirmations[identifier]
+    return msgspec.structs.replace(record, path=path)
+
+
+def _propose(facts: State, path: str, ids: Sequence[str]) -> list[str]:
+    """List proposals for a person to decide on."""
+
+    def change(data: bytes) -> bytes:
+        for one in ids:
+            data = review_bullet(data, facts.log.proposals[one])
+        return data
+
+    return list(ids) if edit(facts.root, path, change, timeout=_BUSY).status != "deferred" else []

@@ -1,0 +1,168 @@
+"""Facts as they are now: the files, what people changed in them, and what is not in them yet."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from time import time
+from typing import Final
+
+import msgspec
+
+from mnemark.files import edit
+from mnemark.files.facts import Confirmation, FactFiles
+from mnemark.files.journal import Change
+from mnemark.memory.facts_log import FactLog, Known, past_id, payload_of, words_of
+from mnemark.text.facts_keys import holds_many
+from mnemark.text.facts_timeline import Fact
+from mnemark.types import Json
+
+_MEMORY: Final = "memory"
+
+
+def versions(log: FactLog, files: FactFiles, scope: str) -> list[Fact]:
+    """Every version of every fact of a scope, in the order of the files; pending ones last."""
+    standing = standing_facts(log, files, scope)
+    found: list[Fact] = []
+    for fact in standing.values():
+        if fact.id not in log.hidden:
+            found += _with_past(fact, log, files)
+    there = {fact.id for fact in found}
+    past = (fact for fact in log.past.values() if fact.scope == scope and fact.id not in there | log.hidden)
+    waiting = set(log.pending(scope))
+    new = (log.records[one] for one in sorted(waiting & log.records.keys()) if one not in there)
+    found += [*past, *(_pending(fact, files) for fact in new)]
+    said = [log.confirmations[one] for one in sorted(waiting & log.confirmations.keys())]
+    return [confirmed_by(fact, said) for fact in found]
+
+
+def _pending(fact: Fact, files: FactFiles) -> Fact:
+    path = fact.path or files.path_for(fact.subject, fact.scope)
+    return msgspec.structs.replace(fact, path=path, pending=True)
+
+
+def standing_facts(log: FactLog, files: FactFiles, scope: str) -> dict[str, Fact]:
+    """The facts in the files of a scope by id.
+
+    Of an id that stands twice, the bullet with the last known words keeps it; the other gets one of its own.
+    """
+    found: dict[str, Fact] = {}
+    for path in files.paths(scope):
+        for fact in files.facts(path):
+            other = found.get(fact.id)
+            if other is None:
+                found[fact.id] = fact
+                continue
+            known = _last(log, fact.id)
+            keeps = known is not None and words_of(known) == words_of(fact) != words_of(other)
+            kept, copy = (fact, other) if keeps else (other, fact)
+            found[fact.id] = kept
+            if words_of(copy) != words_of(kept):
+                found.setdefault(past_id(copy), msgspec.structs.replace(copy, id=past_id(copy)))
+    return found
+
+
+def _last(log: FactLog, identifier: str) -> Fact | None:
+    """A fact as it was last known."""
+    known = log.known.get(identifier)
+    return known.fact if known else log.records.get(identifier)
+
+
+def _with_past(fact: Fact, log: FactLog, files: FactFiles) -> list[Fact]:
+    """A fact, and what it said before a person changed it in its file."""
+    words, since, before = log.changed.get(fact.id, (None, "", ""))
+    if words == words_of(fact):
+        return [msgspec.structs.replace(fact, since=since, origin="file", supersedes=before)]
+    last = _last(log, fact.id)
+    if last is not None and not _same(last, fact):
+        since = files.saved(fact.path).isoformat()
+        old = msgspec.structs.replace(last, id=past_id(last), until=since, path=fact.path, line=0)
+        return [old, msgspec.structs.replace(fact, since=since, origin="file", supersedes=old.id)]
+    known = log.known.get(fact.id)
+    if known is not None and not fact.since and known.fact.recorded:
+        fact = msgspec.structs.replace(fact, recorded=known.fact.recorded)
+    return [fact]
+
+
+def _same(last: Fact, fact: Fact) -> bool:
+    """Whether a bullet says what it said; in another file it may be about another subject."""
+    start = 0 if last.path == fact.path else 1
+    return words_of(last)[start:] == words_of(fact)[start:]
+
+
+def confirmed_by(fact: Fact, said: Iterable[Confirmation]) -> Fact:
+    """A fact with what confirmations that wait for its file say."""
+    for one in said:
+        if one.fact == fact.id:
+            fields: Mapping[str, Json] = {name: text for name, text in one.fields.items() if name != "source"}
+            fact = msgspec.convert(msgspec.to_builtins(fact) | dict(fields), Fact, strict=False)
+    return fact
+
+
+def edits(log: FactLog, files: FactFiles, scope: str) -> list[Change]:
+    """What people did in the files of a scope since it was last noted, as lines for the journal."""
+    standing = standing_facts(log, files, scope)
+    gone = _gone(log, files, scope, standing)
+    if gone:
+        edit.settle(files.root)
+        standing = standing_facts(log, files, scope)
+        gone = _gone(log, files, scope, standing)
+    found: list[Change] = []
+    for fact in standing.values():
+        last = _last(log, fact.id)
+        replaced = None if last else _replaced(fact, gone)
+        if replaced is not None:
+            gone.remove(replaced)
+        if (payload := _edit(fact, last, replaced, files)) is not None:
+            found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
+        elif fact.id in log.records and fact.id not in log.known:
+            found.append(Change(kind="project", scope=scope, payload={"path": fact.path, "ids": [fact.id]}))
+    tombstones = [payload_of(fact) | {"fact": fact.id} for fact in gone]
+    return found + [Change(kind="tombstone", origin="file", scope=scope, payload=one) for one in tombstones]
+
+
+def _edit(fact: Fact, last: Fact | None, replaced: Fact | None, files: FactFiles) -> dict[str, Json] | None:
+    since = files.saved(fact.path).isoformat()
+    now = payload_of(fact) | {"fact": fact.id}
+    old = replaced or last
+    if old is None:
+        return now | {"action": "added"}
+    if not _same(old, fact):
+        before = payload_of(old) | {"id": old.id, "origin": old.origin}
+        return now | {"action": "changed", "since": since, "before": before}
+    if last is not None and last.path and last.path != fact.path:
+        return now | {"action": "moved"}
+    return None
+
+
+def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:
+    """The bullet without a comment that a person wrote anew: in the same file, about the same."""
+    if holds_many(fact.predicate):
+        return None
+    return next((old for old in gone if old.path == fact.path and old.key == fact.key), None)
+
+
+def _gone(log: FactLog, files: FactFiles, scope: str, standing: Mapping[str, Fact]) -> list[Fact]:
+    """Facts this machine saw in a file and that stand in none any more."""
+    missing = [
+        known.fact
+        for identifier, known in log.known.items()
+        if _is_missing(identifier, known, standing) and known.fact.scope == scope
+    ]
+    missing = [fact for fact in missing if _is_quiet(files, fact.path)]
+    if not missing:
+        return []
+    elsewhere = _bytes_elsewhere(files.root / scope / _MEMORY)
+    return [fact for fact in missing if not any(f"id: {fact.id}".encode() in data for data in elsewhere)]
+
+
+def _is_missing(identifier: str, known: Known, standing: Mapping[str, Fact]) -> bool:
+    return known.own and identifier not in standing
+
+
+def _is_quiet(files: FactFiles, path: str) -> bool:
+    """Whether nobody is saving the file: a save in place begins by emptying it."""
+    return time() - files.saved(path).timestamp() >= edit.QUIET if (files.root / path).exists() else True
+
+
+def _bytes_elsewhere(folder: Path) -> list[bytes]:
+    """What the archive, the quarantine and copies of a scope hold: what moved there was not removed."""
+    return [path.read_bytes() for path in folder.rglob("*.md") if path.is_file()]
