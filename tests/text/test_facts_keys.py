@@ -67,6 +67,6 @@ def test_singular() -> None:
 def test_keys_are_stable(text: str) -> None:
     key = predicate_key(text)
     assert predicate_key(key) == key
-    assert predicate_key(text.upper()) == predicate_key(text.upper().lower()) or not text.isascii()
+    assert subject_key(subject_key(text)) == subject_key(text)
     assert value_key(value_key(text)) == value_key(text)
     assert isinstance(holds_many(text), bool)

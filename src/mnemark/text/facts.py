@@ -18,7 +18,7 @@ _ENDS: Final = re.compile(
     r"[ \t]*(?:[-*+](?:[ \t]|$)|\d{1,9}[.)][ \t]|#{1,6}(?:[ \t]|$)|>|"
     r"`{3,}|~{3,}|\||(?:[-*_][ \t]*){3,}$)"
 )
-_COMMENT: Final = re.compile(r"<!--(?P<body>.*?)-->", re.DOTALL)
+_COMMENT: Final = re.compile(r"<!--(?P<body>(?:(?!<!--).)*?)-->", re.DOTALL)
 _RULE: Final = re.compile(r"(?:[-*][ \t]*){3,}$")
 _FIELD: Final = re.compile(r"\s*(?P<key>[A-Za-z][\w-]{0,39})\s*[:：](?P<value>.*)", re.DOTALL)
 

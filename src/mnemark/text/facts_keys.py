@@ -96,7 +96,7 @@ _LEADING: Final = re.compile(
 _LEADING_ZH: Final = re.compile(r"^(?:(?:我们|用户|我|本人|当前|目前|现在)的?)(?=[\u3400-\u9fff])")
 _VERSION_OF: Final = re.compile(r"^version of (?P<of>.+)$|^(?P<zh>.+?)\s*(?:的\s*)?(?:版本|版本号)$")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_SEPARATORS: Final = re.compile(r"[^\w+#.]+|_+", re.UNICODE)
+_SEPARATORS: Final = re.compile(r"(?:[^\w+#.]|_)+")
 _ES: Final = re.compile(r"(?:s|x|z|ch|sh)es$")
 _NOT_PLURAL: Final = re.compile(r"(?:ss|us|is|[^a-z]s)$|^.{0,3}$")
 _SINGULAR: Final = frozenset(
@@ -104,6 +104,8 @@ _SINGULAR: Final = frozenset(
         "news series species status address business process access os ios lens bus dns"
     ).split()
 )
+
+_MOST_ROUNDS: Final = 8
 
 
 def _table(groups: dict[str, str]) -> dict[str, str]:
@@ -145,8 +147,13 @@ def predicate_key(predicate: str) -> str:
     >>> predicate_key("version of Python") == predicate_key("Python 版本") == predicate_key("pythonVersion")
     True
     """
-    words = _words(predicate)
-    return next((_PREDICATES[form] for form in _forms(words) if form in _PREDICATES), _plain(words))
+    key = _words(predicate)
+    for _ in range(_MOST_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
+        words = key
+        key = next((_PREDICATES[form] for form in _forms(words) if form in _PREDICATES), _plain(words))
+        if key == words:
+            break
+    return key
 
 
 def _forms(words: str) -> list[str]:
