@@ -3,12 +3,12 @@
 import contextlib
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
@@ -32,6 +32,9 @@ from mnemark.retrieval.query import understand
 from mnemark.retrieval.search import Found, Request, search
 from mnemark.text.redact import Rules
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall, Turn
+
+if TYPE_CHECKING:
+    from mnemark.text.facts_timeline import Fact
 
 _LOOK_SHARE: Final = 0.3
 """Part of a deadline that a look at the files is waited for."""
@@ -302,6 +305,42 @@ class Memory:
         from mnemark.memory.context import context
 
         return context(self, scope=scope, budget=budget, now=now)
+
+    def remember(
+        self,
+        predicate: str,
+        value: str,
+        *,
+        subject: str = "user",
+        type: str = "fact",  # noqa: A002 - the word of the file format
+        origin: Origin = "owner",
+        since: datetime | str | None = None,
+        importance: float | None = None,
+        confidence: float | None = None,
+        tags: Sequence[str] = (),
+        source: str | None = None,
+        scope: str = "",
+    ) -> "Fact":
+        """Keep a fact; when this returns, it is on the disk. `mnemark.memory.facts.remember` says it all."""
+        from mnemark.memory.facts import remember
+
+        return remember(
+            self, predicate, value, subject=subject, type=type, origin=origin, since=since,
+            importance=importance, confidence=confidence, tags=tags, source=source, scope=scope,
+        )  # fmt: skip
+
+    def facts(
+        self,
+        *,
+        subject: str | None = None,
+        as_of: datetime | str | None = None,
+        history: bool = False,
+        scope: str = "",
+    ) -> Iterator["Fact"]:
+        """The facts that hold now, or held then; see `mnemark.memory.facts.facts`."""
+        from mnemark.memory.facts import facts
+
+        return facts(self, subject=subject, as_of=as_of, history=history, scope=scope)
 
     def stats(self) -> Stats:
         """Counts and states, without changing anything."""

@@ -6,6 +6,7 @@ stands in front matter, fenced code or a comment over several lines is no fact.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from mnemark.text.facts_types import Bullet, ParsedFact, decode_field
@@ -72,6 +73,11 @@ def parse(text: str) -> list[ParsedFact]:
     >>> [(fact.predicate, fact.value) for fact in parse("- **city**: Berlin\n- 城市：杭州\n* likes tea\n")]
     [('city', 'Berlin'), ('城市', '杭州'), ('', 'likes tea')]
     """
+    return list(_parsed(text))
+
+
+@lru_cache(maxsize=8)  # a change reads the same text several times: to decide, to write, to look again
+def _parsed(text: str) -> tuple[ParsedFact, ...]:
     found: list[ParsedFact] = []
     above: list[tuple[int, str]] = []
     for bullet in _bullets(text):
@@ -86,7 +92,7 @@ def parse(text: str) -> list[ParsedFact]:
             continue
         above.append((width, outer))
         found.append(_with_predicate(fact, named))
-    return found
+    return tuple(found)
 
 
 def _with_predicate(fact: ParsedFact, predicate: str) -> ParsedFact:
@@ -181,7 +187,7 @@ def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: 
     own = None
     words_end = end
     for comment in _COMMENT.finditer(text, start, end):
-        if "id" in _fields(comment["body"]):
+        if "id" in comment["body"].lower() and "id" in _fields(comment["body"]):
             own = comment.span()
     while (tail := _trailing_comment(text, start, words_end)) is not None:
         words_end = tail

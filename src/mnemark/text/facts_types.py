@@ -80,4 +80,5 @@ def encode_field(text: str) -> str:
 
 def decode_field(text: str) -> str:
     """The value that `encode_field` wrote."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text.strip())
+    text = text.strip()
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "%" in text else text
