@@ -58,7 +58,7 @@ def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | No
     if order in {"before", "after"}:
         gain *= days > 0 if order == "after" else days < 0
     moved = fused.copy()
-    moved[around] += (preset.near * gain).astype(np.float32)
+    moved[around] += (preset.near * float(fused[best]) ** 2 * gain).astype(np.float32)
     return moved
 
 

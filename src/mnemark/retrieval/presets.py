@@ -29,7 +29,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     away it counts the square of that."""
     group: float = 0.3
     """Share of the whole session's or note's score that is added to each of its passages."""
-    short: float = 4.0
+    short: float = 3.0
     """Passages of so few words hold little: the score is multiplied by 1 - exp(-words / short). 0: never."""
     dense: float = 0.15
     """Weight of the cosine (neighbours' shared in, as for terms) beside the share of the attainable BM25;
@@ -42,8 +42,9 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """Added to passages inside a time the question names."""
     relevance: float = 1.0
     """Weight of the fused score beside the factors below."""
-    near: float = 0.05
-    """Added to passages of other documents dated like the best hit, fading over `near_days`."""
+    near: float = 0.25
+    """Added to passages of other documents dated like the best hit, times the square of its score (a weak
+    hit is no anchor), fading over `near_days`."""
     near_days: float = 3.0
     recency: float = 0.0
     importance: float = 0.0

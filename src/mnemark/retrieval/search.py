@@ -1,7 +1,7 @@
 """One search: read a moment of the index, ask the routes, join, rank, and say how sure it is."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,8 @@ from mnemark.index.reader import Reader, View
 from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
-from mnemark.retrieval import belief, dense, filters, fusion, lexical, rank
+from mnemark.index.units import embedded_text
+from mnemark.retrieval import belief, dense, filters, fusion, lexical, rank, rerank
 from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.filters import Filter
@@ -42,6 +43,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     explain: bool = False
     deadline: float | None = None
     """Monotonic time by which the dense route has to be in."""
+    rerank_deadline: float | None = None
+    """Monotonic time by which the reranker has to be done."""
 
 
 class Found(NamedTuple):
@@ -61,11 +64,19 @@ class DenseRoute(NamedTuple):
     mapping: VectorRows
 
 
-def search(reader: Reader, request: Request, route: DenseRoute | None, degraded: Sequence[str] = ()) -> Found:
+def search(
+    reader: Reader,
+    request: Request,
+    route: DenseRoute | None,
+    degraded: Sequence[str] = (),
+    judge: rerank.Judge | None = None,
+) -> Found:
     """Answer a request from the state of this moment."""
     query = understand(request.text, now=request.now, context=request.context)
     with reader.reading() as view:
-        return _Search(view, request, query, route, list(degraded)).run()
+        found = _Search(view, request, query, route, list(degraded))
+        found.judge = judge
+        return found.run()
 
 
 class _Search:
@@ -80,6 +91,8 @@ class _Search:
         self.query = query
         self.route = route
         self.degraded = degraded
+        self.judge: rerank.Judge | None = None
+        self.judged: Mapping[int, dict[str, Any]] = {}
 
     def run(self) -> Found:
         preset = self.request.preset
@@ -100,7 +113,7 @@ class _Search:
         records = self.view.fetch(positions)
         scores, boosts = rank.adjust(
             positions,
-            self._with_phrases(fused[positions], records),
+            self._with_phrases(self._reranked(positions, fused[positions], records), records),
             self.snapshot.rows,
             preset,
             now=seconds(self.request.now),
@@ -114,7 +127,7 @@ class _Search:
         hits = tuple(self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
         return Found(
             hits=hits,
-            mode="lexical+dense" if meaning is not None else "lexical",
+            mode=f"lexical{'' if meaning is None else '+dense'}{'+rerank' if self.judged else ''}",
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
             believable=belief.believable(self._evidence(plain, positions, words, meaning)),
@@ -185,6 +198,24 @@ class _Search:
             known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset)
         return known
 
+    def _reranked(self, positions: Positions, scores: Floats, records: Sequence[Record]) -> Floats:
+        """Scores with the reranker's verdict on the best, or as they were with the reason in `degraded`.
+
+        The formulas of other programs (`rrf`, `weighted`) are left as they are: their scores have another
+        scale.
+        """
+        if self.judge is None or self.request.preset.fusion != "absolute" or not len(scores):
+            return scores
+        deadline = self.request.rerank_deadline
+        left = None if deadline is None else deadline - time.monotonic()
+        texts = [embedded_text(record.title, record.text) for record in records[: rerank.DEPTH]]
+        logits, problem = self.judge.logits(self.request.text, texts, left)
+        if logits is None:
+            self.degraded.append(f"rerank: {problem}")
+            return scores
+        self.judged = {int(positions[i]): rerank.explained(logits, i) for i in range(len(logits))}
+        return np.concatenate([rerank.blend(scores[: len(logits)], logits), scores[len(logits) :]])
+
     def _with_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
         if not self.query.phrases or not len(scores):
             return scores
@@ -232,6 +263,8 @@ class _Search:
         why: dict[str, Any] = {}
         if self.request.explain:
             why = explain(entry, words, meaning, fused)
+            if entry.pos in self.judged:
+                why["routes"]["rerank"] = self.judged[entry.pos]
         meta = dict(record.meta)
         if record.role:
             meta.setdefault("role", record.role)

@@ -5,15 +5,22 @@ alone. What is looked for is talk *to* a model *about* its instructions, roles o
 """
 
 import re
+from functools import cache
 
 from mnemark.text.normal import normalize
 
-_Shape = tuple[tuple[str, ...], re.Pattern[str]]
+_Shape = tuple[tuple[str, ...], str]
 
 
 def _shape(hints: str, *pieces: str) -> _Shape:
     """A shape, and words of which one must be there: a plain search for those costs next to nothing."""
-    return tuple(hints.split("|")), re.compile("".join(pieces))
+    return tuple(hints.split("|")), "".join(pieces)
+
+
+@cache
+def _compiled(shape: str) -> re.Pattern[str]:
+    # On first use: most texts need none of them, and compiling all takes as long as a whole search.
+    return re.compile(shape)
 
 
 _ENGLISH = (
@@ -169,4 +176,10 @@ def looks_like_instructions(text: str) -> bool:
     Width, case, traditional characters and invisible characters make no difference.
     """
     plain = normalize(text)
-    return any(any(hint in plain for hint in hints) and shape.search(plain) for hints, shape in _SHAPES)
+    for hints, shape in _SHAPES:  # plain loops: this runs for every passage that is indexed
+        for hint in hints:
+            if hint in plain:
+                if _compiled(shape).search(plain):
+                    return True
+                break
+    return False
