@@ -170,6 +170,8 @@ def test_an_agent_that_cites_the_owner_speaks_for_the_owner(memory: Memory) -> N
     remember(memory, "city", "Berlin")
     claim = remember(memory, "city", "Bremen", origin="agent", source=f"{session.path}#L3")
     assert claim.review == "conflict"
+    part = remember(memory, "city", "Ham", origin="agent", source=f"{session.path}#L2")
+    assert part.review == "conflict"
     fact = remember(memory, "city", "Hamburg", origin="agent", source=f"{session.path}#L2")
     assert (fact.review, fact.origin) == ("", "owner")
     assert values(memory) == ["Hamburg"]
@@ -264,7 +266,9 @@ def test_a_removed_bullet_stays_removed(memory: Memory) -> None:
     again = remember(memory, "住在", "Bonn", origin="agent")
     assert again.review == "removed"
     assert values(memory) == ["Ann"]
-    remember(memory, "city", "Bonn")
+    session = memory.session("cli:main")
+    session.add("user", "I am back in Bonn")
+    remember(memory, "city", "Bonn", source=f"{session.path}#L2")
     assert values(memory) == ["Ann", "Bonn"]
 
 
@@ -320,6 +324,7 @@ def test_scopes_keep_to_themselves(memory: Memory) -> None:
 
 
 def test_secrets_and_recalled_text_are_not_kept(memory: Memory) -> None:
+    remember(memory, "wifi password", "hunter2hunter")
     remember(memory, "token", "ghp_" + "a1B2" * 9)
     remember(memory, "邮箱", "ann@example.org")
     memory.session("s").add("user", "we decided on SQLite")
@@ -329,6 +334,7 @@ def test_secrets_and_recalled_text_are_not_kept(memory: Memory) -> None:
         remember(memory, "decision", block)
     everything = "".join(path.read_text() for path in memory.root.rglob("*.jsonl")) + written(memory)
     assert "ghp_" not in everything
+    assert "hunter2" not in everything
     assert "ann@example.org" in written(memory)
 
 

@@ -55,8 +55,12 @@ class FactFiles:
         folder = f"{scope}/{FOLDER}" if scope else FOLDER
         base = self.root / folder
         found = sorted(base.iterdir()) if base.is_dir() else []
-        paths = [f"{folder}/{path.name}" for path in found]
+        paths = [f"{folder}/{path.name}" for path in found if path.is_file() and self._is_inside(path)]
         return [path for path in paths if (place := layout.place(path)) and place.role == "fact"]
+
+    def _is_inside(self, path: Path) -> bool:
+        """Whether it is no link that leads out; the scan tells people of those."""
+        return not path.is_symlink() or path.resolve().is_relative_to(self.root.resolve())
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         """The facts of a file, as they stand; empty where there is no such file."""
@@ -177,10 +181,10 @@ def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> 
     standing = [(parsed, _fact(parsed, path, now.isoformat())) for parsed in parse(text)]
     if any(parsed.id == change.id for parsed, _ in standing):
         return text, True
-    same = {fact.id: (parsed, fact) for parsed, fact in standing if fact.key == change.key}
-    held = {one.fact.id: one for one in timeline([*(fact for _, fact in same.values()), change], zone)}
+    same = [(parsed, fact) for parsed, fact in standing if fact.key == change.key]
+    held = {one.fact.id: one for one in timeline([*(fact for _, fact in same), change], zone)}
     mine = held[change.id].fact
-    for parsed, fact in sorted(same.values(), key=lambda pair: -pair[0].bullet.start):
+    for parsed, fact in reversed(same):
         one = held[fact.id]
         if one.fact.until != fact.until and one.end == held[change.id].begin and one.end is not None:
             fields = {"until": mine.since} | ({} if parsed.id else _comment(fact))

@@ -1,12 +1,14 @@
 """Facts: remembered once acknowledged, replaced by newer ones, found as of any day."""
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, names
 from mnemark.files.facts import Confirmation
 from mnemark.files.ids import new_id
@@ -24,8 +26,8 @@ from mnemark.text.facts_keys import predicate_key, subject_key, value_key
 from mnemark.text.facts_timeline import PRIORITIES, TRUST, TYPES, Fact, Held, confirmed, order
 from mnemark.text.facts_write import predicate_words
 from mnemark.text.fence import strip_fences
-from mnemark.text.redact import Rules, redact
-from mnemark.types import ORIGINS, Origin
+from mnemark.text.redact import redact
+from mnemark.types import ORIGINS, Origin, Turn
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
@@ -90,8 +92,8 @@ def remember(
         raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
     fact = Fact(
         id=new_id(),
-        subject=clean(subject) or "user",
-        predicate=predicate_words(predicate),
+        subject=_safe(facts, subject) or "user",
+        predicate=predicate_words(_safe(facts, predicate)),
         value=_kept_words(facts, predicate, value),
         type=_one_of(type, TYPES, "type"),
         since=start,
@@ -100,25 +102,34 @@ def remember(
         importance=_share(importance, "importance"),
         confidence=CONFIDENCE[origin] if confidence is None else _share(confidence, "confidence"),
         priority=_one_of(priority, PRIORITIES, "priority") if priority else "",
-        tags=tuple(filter(None, (clean(tag).replace(",", " ") for tag in tags))),
-        source=clean(source or ""),
+        tags=tuple(filter(None, (_safe(facts, tag).replace(",", " ") for tag in tags))),
+        source=_safe(facts, source or ""),
         scope=_scope(scope),
     )
     with facts.lock:
-        kept = _acknowledge(facts, _as_said(facts, fact))
+        turn = _turn_of(facts, fact.source)
+        kept = _acknowledge(facts, _as_said(fact, turn), turn)
         bring_in(facts, fact.scope)
     return kept
 
 
 def _kept_words(facts: State, predicate: str, value: str) -> str:
     """The value without secrets and recalled blocks, on one line."""
-    rules = facts.rules or Rules()
+    rules = facts.rules
     if predicate_key(predicate) == "email":  # an address is what this fact is about, not a leak
         rules = msgspec.structs.replace(rules, emails=False)
-    words = clean(redact(strip_fences(value), rules).text)
+    before = f"{predicate_words(predicate)}: "  # "password: …" tells what the value alone does not
+    together = redact(before + strip_fences(value), rules).text
+    alone = together.startswith(before)
+    words = clean(together.removeprefix(before) if alone else redact(strip_fences(value), rules).text)
     if not words:
         raise UsageError("a fact needs a value; recalled text and private passages are none")
     return words
+
+
+def _safe(facts: State, text: str) -> str:
+    """Other words of a fact, without secrets."""
+    return clean(redact(strip_fences(text), facts.rules).text)
 
 
 def _one_of(word: str, known: Sequence[str], name: str) -> str:
@@ -140,25 +151,31 @@ def _scope(scope: str) -> str:
     return scope
 
 
-def _as_said(facts: State, fact: Fact) -> Fact:
+def _as_said(fact: Fact, turn: Turn | None) -> Fact:
     """An agent's fact that cites an owner's turn with the value in it counts as the owner's."""
-    if fact.origin != "agent" or not fact.source:
+    if fact.origin != "agent" or turn is None or turn.origin != "owner":
         return fact
-    path, line, last = split_ref(fact.source)
-    file = names.inside(facts.root, path)
-    if last is None or file.suffix != ".jsonl":
-        return fact
-    for found, record in jsonl.records(file):
-        if found.number == line:
-            turn = decode_turn(record, found)
-            said = (
-                value_key(strip_fences(turn.content)) if turn is not None and turn.origin == "owner" else ""
-            )
-            return msgspec.structs.replace(fact, origin="owner") if value_key(fact.value) in said else fact
-    return fact
+    value = re.escape(value_key(fact.value))
+    # "3" is not said by "3.12", nor "Ann" by "Anna"; Chinese words have no edges to look for.
+    before, after = (r"(?<![a-z0-9.])" if value[:1].isascii() else ""), r"(?!\.?[a-z0-9])"
+    found = re.search(
+        before + value + (after if value[-1:].isascii() else ""), value_key(strip_fences(turn.content))
+    )
+    return msgspec.structs.replace(fact, origin="owner") if found else fact
 
 
-def _acknowledge(facts: State, fact: Fact) -> Fact:
+def _turn_of(facts: State, source: str) -> Turn | None:
+    """The turn a source names; None where it is none."""
+    path, line, last = split_ref(source)
+    if last is None or not path.endswith(".jsonl"):
+        return None
+    for found, record in jsonl.records(names.inside(facts.root, path)):
+        if found.number >= line:
+            return decode_turn(record, found) if found.number == line else None
+    return None
+
+
+def _acknowledge(facts: State, fact: Fact, turn: Turn | None) -> Fact:
     """Decide what a fact is in the light of the others, and write that down."""
     log = facts.log
     with workspace_lock(facts.root, _PATIENCE):
@@ -172,7 +189,7 @@ def _acknowledge(facts: State, fact: Fact) -> Fact:
         if same is not None:
             return _confirm(log, same, fact)
         rival = max(there, key=lambda one: TRUST[one.origin], default=None)
-        if reason := _doubt(log, fact, rival):
+        if reason := _doubt(log, fact, rival, turn):
             kind = "conflict" if reason == "conflict" else "propose"
             against = rival.id if rival is not None else ""
             fact = msgspec.structs.replace(fact, review=reason, supersedes=against)
@@ -186,14 +203,17 @@ def _acknowledge(facts: State, fact: Fact) -> Fact:
     return fact if fact.review else msgspec.structs.replace(fact, pending=True)
 
 
-def _doubt(log: FactLog, fact: Fact, rival: Fact | None) -> str:
+def _doubt(log: FactLog, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
     """Why a fact has to wait for a person; empty where it need not."""
     if fact.origin in {"tool", "web"}:
         return "untrusted"
     if rival is not None and TRUST[rival.origin] > TRUST[fact.origin]:
         return "conflict"
-    removed = (fact.scope, words_of(fact)) in log.removed
-    return "removed" if removed and (fact.origin != "owner" or fact.source) else ""
+    removed = log.removed.get((fact.scope, words_of(fact)))
+    if removed is None or (fact.origin == "owner" and not fact.source):
+        return ""
+    later = turn is not None and turn.time.astimezone(UTC) > datetime.fromisoformat(removed)
+    return "" if fact.origin == "owner" and later else "removed"
 
 
 def _confirm(log: FactLog, same: Fact, fact: Fact) -> Fact:
@@ -268,7 +288,8 @@ def facts(
     now = local_now(memory.config.timezone)
     at = moment(as_of, "as_of", now, last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or known.zone)
-    catch_up(memory)
+    with suppress(BusyError, ReadOnlyError):  # what waits for its file is shown all the same
+        catch_up(memory)
     with known.lock:
         held = [one for where in dict.fromkeys((_scope(scope), "")) for one in known.held(where)]
     groups: dict[tuple[str, ...], list[Held]] = {}

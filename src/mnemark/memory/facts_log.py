@@ -1,6 +1,7 @@
 """What the journal says about facts: what was acknowledged, applied, edited, removed, proposed."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -207,7 +208,9 @@ class FactLog:
         self.gone.add(identifier)
         fact = fact_from(payload, change, identifier)
         if fact is not None:
-            self.removed[change.scope, words_of(fact)] = change.time.isoformat() if change.time else ""
+            self.removed[change.scope, words_of(fact)] = (
+                (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
+            )
 
     def pending(self, scope: str | None = None) -> list[str]:
         """Ids of acknowledged lines that no file holds yet, oldest first."""

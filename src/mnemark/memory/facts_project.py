@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
@@ -10,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from mnemark.files.config import Config
 from mnemark.files.edit import edit
 from mnemark.files.facts import Confirmation, FactFiles, project, review_bullet
 from mnemark.files.ids import is_id, time_of
@@ -31,17 +33,26 @@ _BUSY: Final = 0.3
 class State:
     """What one `Memory` knows of its facts."""
 
-    def __init__(self, root: Path, zone: tzinfo, rules: Rules | None) -> None:
+    def __init__(self, root: Path, config: Config) -> None:
         self.root = root
-        self.zone = zone
-        self.rules = rules
+        self._config = config
+        self.zone: tzinfo = ZoneInfo(config.timezone) if config.timezone else _local()
         self.log = FactLog(root)
         self.files = FactFiles(root)
         self.lock = threading.RLock()
 
+    @cached_property
+    def rules(self) -> Rules:
+        """What is taken out of a fact before it is kept."""
+        return rules_for(self.root, self._config)
+
     def held(self, scope: str) -> list[Held]:
         """All versions of the facts of a scope and when they held."""
         return timeline(versions(self.log, self.files, scope), self.zone)
+
+
+def _local() -> tzinfo:
+    return datetime.now().astimezone().tzinfo or UTC
 
 
 _kept: "WeakKeyDictionary[Memory, State]" = WeakKeyDictionary()
@@ -53,11 +64,7 @@ def state_of(memory: "Memory") -> State:
     with _making:
         found = _kept.get(memory)
         if found is None:
-            name = memory.config.timezone
-            zone = ZoneInfo(name) if name else datetime.now().astimezone().tzinfo or UTC
-            found = State(
-                memory.root, zone, None if memory.readonly else rules_for(memory.root, memory.config)
-            )
+            found = State(memory.root, memory.config)
             _kept[memory] = found
         return found
 

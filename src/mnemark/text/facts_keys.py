@@ -188,7 +188,7 @@ def subject_key(subject: str) -> str:
     """
     words = _words(subject)
     bare = _LEADING.sub("", words)
-    return _SUBJECT_KEYS.get(words) or _SUBJECT_KEYS.get(bare) or bare or words
+    return _SUBJECT_KEYS.get(words) or _SUBJECT_KEYS.get(bare) or bare or normalize(subject).strip()
 
 
 @lru_cache(maxsize=4096)
