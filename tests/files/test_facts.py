@@ -160,3 +160,18 @@ def test_a_proposal_is_listed_once() -> None:
     once = review_bullet(b"", fact(review="conflict"))
     assert once.startswith(b"# To review\n\n- **city**: Berlin <!-- id: 01AAA")
     assert review_bullet(once, fact(review="conflict")) == once
+
+
+def test_the_example_of_the_contract_is_read_as_it_says() -> None:
+    contract = (Path(__file__).parents[2] / "docs/format.md").read_text(encoding="utf-8")
+    example = contract.split("```markdown\n")[1].split("```")[0]
+    assert [(one.predicate, one.value, one.until) for one in facts_in(example, PATH, "2026-03-01")] == [
+        ("name", "Ann", ""),
+        ("city", "Berlin", ""),
+        ("时区", "Asia/Shanghai", ""),
+        ("", "always run the tests before a commit", ""),
+        ("python version", "3.11", "2026-02-18"),
+        ("python version", "3.12", ""),
+        ("languages", "Python", ""),
+        ("languages", "Rust", ""),
+    ]

@@ -239,6 +239,18 @@ def test_a_bullet_written_anew_without_a_comment_replaces_itself(memory: Memory)
     assert "tombstone" not in kinds(memory)
 
 
+def test_a_bullet_struck_through_by_hand_holds_no_longer(memory: Memory) -> None:
+    remember(memory, "city", "Bonn", since="2026-01-01")
+    save(memory, written(memory).replace("**city**: Bonn", "~~**city**: Bonn~~"))
+    assert follow(memory) == 1
+    (past,) = facts(memory, history=True)
+    assert values(memory) == []
+    assert values(memory, as_of="2026-02-01") == ["Bonn"]
+    remember(memory, "name", "Ann")  # saves the file again
+    assert next(fact.until for fact in facts(memory, history=True)) == past.until
+    assert follow(memory) == 0
+
+
 def test_a_bullet_moved_to_another_file_is_the_same_fact(memory: Memory) -> None:
     fact = remember(memory, "database", "PostgreSQL")
     remember(memory, "name", "Ann")

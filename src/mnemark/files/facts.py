@@ -48,7 +48,7 @@ class FactFiles:
     def saved(self, path: str) -> datetime:
         """When a file was last written, as it was last read; now where it was not."""
         kept = self._read.get(path)
-        return datetime.fromtimestamp(kept[0].mtime_ns / 1e9, UTC) if kept else datetime.now(UTC)
+        return _saved(kept[0]) if kept else datetime.now(UTC)
 
     def paths(self, scope: str = "") -> list[str]:
         """Fact files of a scope, relative to the workspace, in the order of their names."""
@@ -75,8 +75,8 @@ class FactFiles:
                 data, status = platform.read_file(full)
             except FileNotFoundError:
                 return ()
-            saved = datetime.fromtimestamp(status.st_mtime, UTC).isoformat()
-            kept = (platform.identity_of(status), tuple(facts_in(decode(data), path, saved)))
+            state = platform.identity_of(status)
+            kept = (state, tuple(facts_in(decode(data), path, _saved(state).isoformat())))
             self._read[path] = kept
         return kept[1]
 
@@ -87,6 +87,10 @@ class FactFiles:
         there = next((path for path in paths if _stem(path) == key), None)
         there = there or next((path for path in paths if subject_key(_stem(path)) == key), None)
         return there or "/".join(filter(None, (scope, FOLDER, _file_name(key))))
+
+
+def _saved(state: platform.Identity) -> datetime:
+    return datetime.fromtimestamp(state.mtime_ns / 1e9, UTC)
 
 
 def _stem(path: str) -> str:

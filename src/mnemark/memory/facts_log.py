@@ -105,6 +105,8 @@ class FactLog:
         self.known: dict[str, Known] = {}
         self.changed: dict[str, tuple[Words, str, str]] = {}
         """What a person made of a fact, since when, and the id of what it was before."""
+        self.ended: dict[str, str] = {}
+        """When a person struck a fact through without saying when it ended."""
         self.past: dict[str, Fact] = {}
         self.removed: dict[tuple[str, Words], str] = {}
         """When a person removed a fact: by scope and words."""
@@ -199,6 +201,8 @@ class FactLog:
                 self.past[past.id] = past
                 self.changed[identifier] = (words_of(fact), fact.since, past.id)
                 self.known.pop(old.id, None)
+        if payload.get("action") == "ended":
+            self.ended[identifier] = fact.until
         self.known[identifier] = Known(fact, own)
         self.removed.pop((change.scope, words_of(fact)), None)
 

@@ -68,6 +68,8 @@ def _last(log: FactLog, identifier: str) -> Fact | None:
 
 def _with_past(fact: Fact, log: FactLog, files: FactFiles) -> list[Fact]:
     """A fact, and what it said before a person changed it in its file."""
+    if fact.id in log.ended and _struck_by_hand(fact, files):
+        fact = msgspec.structs.replace(fact, until=log.ended[fact.id])
     words, since, before = log.changed.get(fact.id, (None, "", ""))
     if words == words_of(fact):
         return [msgspec.structs.replace(fact, since=since, origin="file", supersedes=before)]
@@ -80,6 +82,11 @@ def _with_past(fact: Fact, log: FactLog, files: FactFiles) -> list[Fact]:
     if known is not None and not fact.since and known.fact.recorded:
         fact = msgspec.structs.replace(fact, recorded=known.fact.recorded)
     return [fact]
+
+
+def _struck_by_hand(fact: Fact, files: FactFiles) -> bool:
+    """Whether a bullet is struck through and does not say since when: it counts from the file's last save."""
+    return bool(fact.until) and fact.until == files.saved(fact.path).isoformat()
 
 
 def _same(last: Fact, fact: Fact) -> bool:
@@ -111,7 +118,11 @@ def edits(log: FactLog, files: FactFiles, scope: str) -> list[Change]:
         replaced = None if last else _replaced(fact, gone)
         if replaced is not None:
             gone.remove(replaced)
+        ended = _struck_by_hand(fact, files) and fact.id not in log.ended
         if (payload := _edit(fact, last, replaced, files)) is not None:
+            found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
+        elif ended:
+            payload = payload_of(fact) | {"fact": fact.id, "action": "ended"}
             found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
         elif fact.id in log.records and fact.id not in log.known:
             found.append(Change(kind="project", scope=scope, payload={"path": fact.path, "ids": [fact.id]}))
