@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError
-from mnemark.index.snapshot import Floats, Snapshot
+from mnemark.index.snapshot import Floats, Mask, Snapshot
 from mnemark.index.vectors import VectorStore
 
 
@@ -57,13 +57,24 @@ def shared(scores: Floats, snapshot: Snapshot, neighbour: float) -> Floats:
     return mixed
 
 
-def score(snapshot: Snapshot, query: NDArray[np.float32], store: VectorStore, mapping: VectorRows) -> Dense:
-    """Cosines of the question's vector with every passage; 0 where there is no vector."""
+def score(
+    snapshot: Snapshot,
+    query: NDArray[np.float32],
+    store: VectorStore,
+    mapping: VectorRows,
+    mask: Mask | None = None,
+) -> Dense:
+    """Cosines of the question with the passages in `mask`; 0 elsewhere and where there is no vector."""
     rows = mapping.rows(snapshot, store)
     # Turns that no sync has seen yet (numbers below 0) are found by their words only, and soon by meaning.
     stored = rows[snapshot.rows["passage"] >= 0]
     covered = float(np.count_nonzero(stored >= 0)) / max(len(stored), 1)
-    return Dense(store.scores(query, rows), covered)
+    if mask is None:
+        return Dense(store.scores(query, rows), covered)
+    chosen = np.flatnonzero(mask)
+    scores = np.zeros(len(rows), np.float32)
+    scores[chosen] = store.scores(query, rows[chosen])
+    return Dense(scores, covered)
 
 
 Rarity = Callable[[str], float]

@@ -157,10 +157,10 @@ class _Search:
         if vector is None or store is None:
             self.degraded.append(f"dense: {problem}")
             return None
-        found = dense.score(self.snapshot, vector, store, self.route.mapping)
+        found = dense.score(self.snapshot, vector, store, self.route.mapping, mask)
         if found.covered < 1:
             self.degraded.append(f"dense: {found.covered:.0%} of the passages are embedded so far")
-        return found.scores if mask is None else np.where(mask, found.scores, np.float32(0))
+        return found.scores
 
     def _rarity(self, word: str, mask: Mask | None) -> float:
         """Inverse document frequency of a word among the visible passages."""
