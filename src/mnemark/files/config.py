@@ -59,6 +59,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Dimension to ask the model for; 0: its own."""
     vector_store: Literal["exact", "sqlite-vec"] = "exact"
     """Where vectors are compared."""
+    reranker: str = ""
+    """Folder with a cross-encoder as ONNX, absolute, from home or from the workspace; empty: none."""
 
     preset: Literal["default", "lexical", "bm25", "nanobot", "nanobot-weighted", "nanocrab", "openakita"] = (
         "default"

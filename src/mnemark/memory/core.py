@@ -25,7 +25,7 @@ from mnemark.memory.stats import Stats, collect
 from mnemark.memory.timed import Late, Timed
 from mnemark.memory.vectors import Vectors
 from mnemark.memory.when import local_now, moment
-from mnemark.retrieval import bridge, disclose
+from mnemark.retrieval import bridge, disclose, rerank
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
@@ -40,6 +40,8 @@ _LOOK_SHARE: Final = 0.3
 """Part of a deadline that a look at the files is waited for."""
 _DENSE_SHARE: Final = 0.7
 """Part of a deadline after which an answer is made without the dense route."""
+_RERANK_SHARE: Final = 0.85
+"""Part of a deadline after which an answer is made without the reranker; the rest is for the block."""
 
 
 class Memory:
@@ -54,6 +56,8 @@ class Memory:
         self.config = config
         self.readonly = readonly
         self._given = embedder
+        folder = config.reranker
+        self.judge = rerank.in_folder(root / Path(folder).expanduser()) if folder else None
         self._elsewhere: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
         self._timed: Timed[Recall] = Timed()
@@ -168,6 +172,8 @@ class Memory:
             self.vectors.load()
             with self.reader.reading():
                 pass
+        if self.judge is not None:
+            self.judge.load()
 
     def sync(self, *, progress: Progress | None = None, wait: float = 10.0, embed: bool = True) -> SyncReport:
         """Bring the index to the state of the files, and embed what is new.
@@ -279,6 +285,7 @@ class Memory:
             context=tuple(context),
             exclude=tuple(exclude),
             deadline=started + seconds * _DENSE_SHARE,
+            rerank_deadline=started + seconds * _RERANK_SHARE,
         )
         self._ready()
         self.follower.freshen_behind()
@@ -351,7 +358,7 @@ class Memory:
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.vectors.route(request.text)
         degraded = [reason for reason in (problem, self.follower.problem, self._passing) if reason]
-        return search(self.reader, request, route, degraded)
+        return search(self.reader, request, route, degraded, self.judge)
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
         fresh = self.follower.wait(patience)  # a look at the files that is quick is waited for
