@@ -316,6 +316,21 @@ def test_a_busy_file_leaves_the_fact_waiting_and_found(memory: Memory) -> None:
     assert written(memory).count("Berlin") == 1
 
 
+def test_a_backlog_is_shown_whole_and_brought_in_bit_by_bit(memory: Memory) -> None:
+    backlog = [
+        Change(kind="remember", origin="owner", payload={"predicate": f"key {number}", "value": "v"})
+        for number in range(120)
+    ]
+    Journal(memory.root).append_many(backlog)
+    assert len(list(facts(memory))) == 120
+    waiting = [sum(fact.pending for fact in facts(memory))]
+    while waiting[-1]:
+        waiting.append(catch_up(memory))
+        assert waiting[-1] < waiting[-2]
+    assert waiting[0] > 0
+    assert written(memory).count("<!-- id:") == 120
+
+
 def test_subjects_have_files_with_safe_names(memory: Memory) -> None:
     for subject in ("Ann Lee", "../etc", "con", "用户", "a" * 300, "a/b", "A/B"):
         remember(memory, "city", "Bonn", subject=subject)

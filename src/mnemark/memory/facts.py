@@ -17,7 +17,7 @@ from mnemark.files.locks import workspace_lock
 from mnemark.files.turns import decode_turn
 from mnemark.memory.arguments import scopes_of
 from mnemark.memory.facts_log import FactLog, payload_of, words_of
-from mnemark.memory.facts_project import State, bring_in, state_of
+from mnemark.memory.facts_project import AT_ONCE, State, bring_in, state_of
 from mnemark.memory.facts_view import confirmed_by, edits
 from mnemark.memory.read import split_ref
 from mnemark.memory.when import local_now, moment
@@ -242,13 +242,17 @@ def _origin_of(source: str) -> str:
     return split_ref(source.strip())[0]
 
 
-def catch_up(memory: "Memory") -> None:
-    """Bring what is acknowledged but in no file yet into the files; what is busy waits on."""
+def catch_up(memory: "Memory", *, most: int = AT_ONCE) -> int:
+    """Bring up to `most` changes that are acknowledged but in no file yet into the files.
+
+    What is busy waits on. Returns how many still wait; reads show them all the same.
+    """
     facts = state_of(memory)
     with facts.lock:
         facts.log.refresh()
         if not memory.readonly and facts.log.pending():
-            bring_in(facts)
+            bring_in(facts, most=most)
+        return len(facts.log.pending())
 
 
 def follow(memory: "Memory", scope: str = "") -> int:

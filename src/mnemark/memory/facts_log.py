@@ -100,8 +100,8 @@ class FactLog:
         """Scope of each record, confirmation and proposal."""
         self.machines: dict[str, str] = {}
         """Journal file in which each of them was acknowledged."""
-        self.applied: set[str] = set()
-        """Ids of lines that stand in their file."""
+        self._open: set[str] = set()
+        self._closed: set[str] = set()
         self.known: dict[str, Known] = {}
         self.changed: dict[str, tuple[Words, str, str]] = {}
         """What a person made of a fact, since when, and the id of what it was before."""
@@ -110,8 +110,6 @@ class FactLog:
         self.past: dict[str, Fact] = {}
         self.removed: dict[tuple[str, Words], str] = {}
         """When a person removed a fact: by scope and words."""
-        self.gone: set[str] = set()
-        """Ids removed by a person, or forgotten."""
         self.hidden: set[str] = set()
         """Ids forgotten: not shown even where a file still holds them."""
         self.proposals: dict[str, Fact] = {}
@@ -159,8 +157,8 @@ class FactLog:
                 )
                 self._place(entry)
             case "project":
+                self._close(*_ids(payload))
                 for identifier in _ids(payload):
-                    self.applied.add(identifier)
                     if record := self.records.get(identifier):
                         path = str(payload.get("path", record.path))
                         self.known[identifier] = Known(msgspec.structs.replace(record, path=path), own)
@@ -169,14 +167,22 @@ class FactLog:
             case "tombstone":
                 self._removed(change, payload)
             case "forget":
-                self.gone.update(_ids(payload))
+                self._close(*_ids(payload))
                 self.hidden.update(_ids(payload))
             case "accept" | "reject":
+                self._close(*_ids(payload))
                 self.decided.update(_ids(payload))
 
     def _place(self, entry: JournalEntry) -> None:
         self.scopes[entry.change.id] = entry.change.scope
         self.machines[entry.change.id] = entry.file
+        if entry.change.id not in self._closed:
+            self._open.add(entry.change.id)
+
+    def _close(self, *ids: str) -> None:
+        """Lines that stand in their file, or never will."""
+        self._closed.update(ids)
+        self._open.difference_update(ids)
 
     def _acknowledged(self, entry: JournalEntry, payload: Mapping[str, Json]) -> None:
         fact = fact_from(payload, entry.change, entry.change.id)
@@ -209,7 +215,7 @@ class FactLog:
     def _removed(self, change: Change, payload: Mapping[str, Json]) -> None:
         identifier = str(payload.get("fact", ""))
         self.known.pop(identifier, None)
-        self.gone.add(identifier)
+        self._close(identifier)
         fact = fact_from(payload, change, identifier)
         if fact is not None:
             self.removed[change.scope, words_of(fact)] = (
@@ -218,9 +224,7 @@ class FactLog:
 
     def pending(self, scope: str | None = None) -> list[str]:
         """Ids of acknowledged lines that no file holds yet, oldest first."""
-        ids = [*self.records, *self.confirmations, *self.proposals]
-        gone = self.applied | self.gone | self.decided
-        return sorted(one for one in ids if one not in gone and scope in (None, self.scopes[one]))
+        return sorted(one for one in self._open if scope in (None, self.scopes[one]))
 
 
 def _ids(payload: Mapping[str, Json]) -> list[str]:

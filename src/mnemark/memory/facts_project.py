@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _REVIEW: Final = "memory/review/facts.md"
 _DAY: Final = 86_400.0
 _BUSY: Final = 0.3
+AT_ONCE: Final = 50
+"""Changes that one call brings into the files: a long backlog must not hold up a reader."""
 
 
 class State:
@@ -69,15 +71,16 @@ def state_of(memory: "Memory") -> State:
         return found
 
 
-def bring_in(facts: State, scope: str | None = None) -> None:
-    """Bring what is acknowledged into the files; what is busy is left for the next time."""
+def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> None:
+    """Bring up to `most` acknowledged changes into the files; what is busy is left for the next time."""
     log = facts.log
     log.refresh()
     groups: dict[tuple[str, str], list[str]] = {}
     for one in log.pending(scope):
         if _is_ours(log, one):
             groups.setdefault((log.scopes[one], _path_of(facts, one)), []).append(one)
-    for (where, path), ids in groups.items():
+    for (where, path), waiting in groups.items():
+        ids = waiting[:most]
         if path.endswith(_REVIEW):
             done = _propose(facts, path, ids)
         else:
@@ -85,6 +88,9 @@ def bring_in(facts: State, scope: str | None = None) -> None:
             _, done = project(facts.root, path, changes, facts.zone)
         if done:
             log.append(Change(kind="project", scope=where, payload={"path": path, "ids": done}))
+        most -= len(done)
+        if most <= 0:
+            break
 
 
 def _is_ours(log: FactLog, identifier: str) -> bool:
