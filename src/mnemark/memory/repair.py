@@ -82,7 +82,7 @@ def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
     root = memory if isinstance(memory, Path) else memory.root
     findings = [_environment(), *_folder(root)]
     if not isinstance(memory, Path):
-        findings += [*_embedder(memory), *_freshness(memory)]
+        findings += [*_embedder(memory), *_strength(memory), *_freshness(memory)]
     if not fix:
         return Report(findings=(*findings, *verify(memory).findings))
     if not isinstance(memory, Path) and memory.readonly:
@@ -123,9 +123,20 @@ def _embedder(memory: "Memory") -> Iterator[Finding]:
         yield Finding("warn", f"the embedder {memory.config.embedder!r} does not answer: {error}")
         return
     if embedder.semantic:
-        yield Finding("ok", name)
+        yield Finding("ok", f"{name}: it finds meaning")
     else:
         yield Finding("warn", f"{name}: it sees spelling, not meaning", 'set embedder = "bundled"')
+
+
+def _strength(memory: "Memory") -> Iterator[Finding]:
+    from mnemark.memory import strength
+
+    sample = strength.sample(memory)
+    yield Finding("ok", strength.packages())
+    what, fix = strength.reranker(memory, sample)
+    yield Finding("warn" if fix else "ok", what, fix)
+    if sample.texts:
+        yield Finding("ok", strength.switching(memory, sample))
 
 
 def _freshness(memory: "Memory") -> Iterator[Finding]:
