@@ -180,7 +180,9 @@ def test_conversations_of_chatgpt(tmp_path: Path, packed: Callable[[Path, object
         assert [turn.origin for turn in turns] == ["owner", "agent", "owner"]
         assert turns[0].time.isoformat().startswith("2026-01-01T00:00:00")
         assert "sk-proj" not in turns[2].content
-        assert memory.search("database").hits[0].meta["conversation"] == "Databases"
+        # The other conversation asks the same and has no title: which of the two is first does not matter.
+        titles = [hit.meta.get("conversation") for hit in memory.search("database").hits[:2]]
+        assert "Databases" in titles
         assert not memory.search("branch").hits
 
 

@@ -181,6 +181,10 @@ class Memory:
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
         """
+        if not self.readonly and (self.root / "journal").is_dir():
+            from mnemark.memory.facts import catch_up
+
+            catch_up(self)  # facts whose file was busy when they were remembered
         return self.follower.sync(progress=progress, wait=wait, embed=embed)
 
     def search(

@@ -129,7 +129,7 @@ def score(
         scores = own + np.float32(preset.group) * (groups / np.float32(group_attainable))[snapshot.group]
         if mask is not None:
             scores = np.where(mask, scores, np.float32(0))
-    return Lexical(scores * size.substance, own, weights, found)
+    return Lexical(scores * size.substance, own * size.substance, weights, found)
 
 
 def _norm(lengths: Floats, mean: float, preset: Preset) -> Floats:
