@@ -8,6 +8,7 @@ import msgspec
 from mnemark.errors import ConfigError, UsageError
 from mnemark.files.config import Config
 from mnemark.memory.session import folder_name
+from mnemark.retrieval.query import MAX_CHARACTERS
 
 _MOST_HITS: Final = 1_000
 _SCOPE_KINDS: Final = frozenset({"users", "agents", "projects"})
@@ -59,10 +60,10 @@ def among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> froz
 
 
 def text_of(query: str) -> str:
-    """The query, if it is text."""
+    """The query, if it is text, as far as it is read: a pasted file is no question."""
     if not isinstance(query, str):
         raise UsageError(f"a query is text, not {type(query).__name__}")
-    return query
+    return query[:MAX_CHARACTERS]
 
 
 def count_of(k: int) -> int:
