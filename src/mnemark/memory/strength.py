@@ -115,6 +115,6 @@ def _pace(memory: "Memory", sample: Sample) -> str:
     except MnemarkError:
         return ""  # told already, as the reason why the embedder does not answer
     return (
-        f"; the active one takes about {each * sample.texts:.2g} s for that here "
+        f"; the active one takes about {max(each * sample.texts, 0.1):.1f} s for that here "
         f"({1 / max(each, 1e-6):.0f} texts a second, timed on {len(sample.passages)})"
     )
