@@ -29,7 +29,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     away it counts the square of that."""
     group: float = 0.3
     """Share of the whole session's or note's score that is added to each of its passages."""
-    short: float = 3.0
+    short: float = 4.0
     """Passages of so few words hold little: the score is multiplied by 1 - exp(-words / short). 0: never."""
     dense: float = 0.15
     """Weight of the cosine (neighbours' shared in, as for terms) beside the share of the attainable BM25;
