@@ -17,7 +17,7 @@ from mnemark.types import Problem
 READ_LIMIT = 16 * 1024 * 1024
 """Bytes; a larger text file is reported and skipped. Sessions are read by line and have no such limit."""
 
-_TRIES = 3
+_TRIES = 8
 # A pipe opened without O_NONBLOCK waits for its other end. Windows has neither.
 _FLAGS = os.O_RDONLY | platform.OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0)
 # Longest marks first: the UTF-32 little-endian one begins with the UTF-16 one.
@@ -65,7 +65,7 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
 
     Returns:
         The document, or why it cannot be read: too large, binary, no regular file, vanished, unreadable,
-        leads out of the workspace, or written to at each of three attempts.
+        leads out of the workspace, or written to at each of several attempts.
 
     Raises:
         UsageError: `path` is no name inside a workspace (`..`, absolute, NUL).
