@@ -26,6 +26,8 @@ class Node(msgspec.Struct):
     below: list["Node"] = []
 
 
+pytestmark = pytest.mark.deep
+
 ONE = Items([Item("tea")])
 PLAIN = '{"items": [{"text": "tea"}]}'
 
