@@ -192,6 +192,7 @@ def test_another_programs_file_is_left_in_peace(tmp_path: Path, data: Any) -> No
     assert reasons(tmp_path) == ""
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("text", ["{", "\xff", "[" * 100_000])
 def test_a_broken_config_json_is_reported(tmp_path: Path, text: str) -> None:
     (tmp_path / "config.json").write_text(text, encoding="latin-1")

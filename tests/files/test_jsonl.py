@@ -137,6 +137,7 @@ def test_a_link_is_not_written_through(log: Path, tmp_path: Path) -> None:
 # JSON
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("data", [b"[1]", b"null", b"{", b"\xff", b"\0\0", b"{}x", b"[" * 100_000])
 def test_what_is_no_object_is_none(data: bytes) -> None:
     assert jsonl.decode(data) is None
