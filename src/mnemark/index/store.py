@@ -112,6 +112,8 @@ class Index:
             with self._lock:
                 self._connections.renew()
                 self._snapshot = None
+            if not self.readonly:
+                layout.private_folder(self.home)  # all of it may have been deleted
             self._prepare()
 
     def identity(self) -> dict[str, str | int]:

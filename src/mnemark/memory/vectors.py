@@ -62,6 +62,9 @@ class Vectors:
         """The vectors of the configured embedder."""
         embedder = self.embedder()
         with self._lock:
+            if self._store is not None and not self._readonly and not self._folder.is_dir():
+                self._store.close()  # somebody deleted the index with all that belongs to it
+                self._store, self._embedded = None, -1
             if self._store is None:
                 engine = self._config.vector_store
                 self._store = open_store(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
+from mnemark.retrieval.snippet import COMMENT
 from mnemark.text.fence import fence, visible
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit
@@ -82,4 +83,5 @@ def excerpt(hit: Hit) -> str:
 
 def full(hit: Hit) -> str:
     """Source and the whole passage."""
-    return f"- {source_line(hit)}\n  " + hit.text.strip().replace("\n", "\n  ")
+    shown = COMMENT.sub("", hit.text).strip()
+    return f"- {source_line(hit)}\n  " + shown.replace("\n", "\n  ")

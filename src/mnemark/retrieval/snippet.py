@@ -7,6 +7,8 @@ from typing import Final
 _PIECE: Final = re.compile(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
 _MARKS: Final = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?|\d{1,3}[.)][ \t]+)+", re.MULTILINE)
 """Marks of headings, lists and quotes at the beginning of a line: they say nothing on one line."""
+COMMENT: Final = re.compile(r"[ \t]*<!--.*?-->", re.DOTALL)
+"""What Markdown does not show, such as the bookkeeping behind a fact."""
 _SPACE: Final = re.compile(r"\s+")
 _SCANNED: Final = 20_000
 """Characters of a passage looked at: a passage is short, but for a line that cannot be split."""
@@ -17,7 +19,7 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
 
     White space is folded to single spaces; "…" marks what was left out.
     """
-    text = _MARKS.sub("", text[:_SCANNED])
+    text = _MARKS.sub("", COMMENT.sub("", text[:_SCANNED]))
     if len(text) <= length:
         return _SPACE.sub(" ", text).strip()
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]
