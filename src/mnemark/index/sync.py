@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import BusyError, UsageError
+from mnemark.errors import UsageError
 from mnemark.files import layout, platform
 from mnemark.files.copies import copy_of
 from mnemark.files.layout import Place
@@ -108,14 +108,6 @@ def sync(
             seconds=time.monotonic() - started,
             **run.counts,
         )
-
-
-def try_sync(index: Index, *, ignore: Sequence[str] = (), limit: int = 256) -> SyncReport | None:
-    """`sync`, or None when another process is at it already: its work serves us too."""
-    try:
-        return sync(index, ignore=ignore, limit=limit)
-    except BusyError:
-        return None
 
 
 def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
@@ -360,8 +352,3 @@ def _only_grew(before: platform.Identity | None, after: platform.Identity | None
 
 def _state(document: int, found: Document, checked: int, place: Place, title: str) -> FileState:
     return FileState(document, found.entry, checked, found.digest, place, title, problems=found.problems)
-
-
-def index_path(root: Path) -> Path:
-    """Where the index of a workspace lies."""
-    return root / layout.PRIVATE / "index.db"
