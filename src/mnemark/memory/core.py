@@ -3,12 +3,12 @@
 import contextlib
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
@@ -18,10 +18,10 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.memory.arguments import among, changed, count_of, scope_name, scopes_of, text_of
 from mnemark.memory.following import Follower
+from mnemark.memory.operations import Operations
 from mnemark.memory.read import read_ref
 from mnemark.memory.secrets import redacted_turn, rules_for
 from mnemark.memory.session import Session
-from mnemark.memory.stats import Stats, collect
 from mnemark.memory.timed import Late, Timed
 from mnemark.memory.vectors import Vectors
 from mnemark.memory.when import local_now, moment
@@ -33,9 +33,6 @@ from mnemark.retrieval.search import Found, Request, search
 from mnemark.text.redact import Rules
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall, Turn
 
-if TYPE_CHECKING:
-    from mnemark.text.facts_timeline import Fact
-
 _LOOK_SHARE: Final = 0.3
 """Part of a deadline that a look at the files is waited for."""
 _DENSE_SHARE: Final = 0.7
@@ -44,7 +41,7 @@ _RERANK_SHARE: Final = 0.85
 """Part of a deadline after which an answer is made without the reranker; the rest is for the block."""
 
 
-class Memory:
+class Memory(Operations):
     """A folder of plain text, and what was learned to find in it.
 
     Made by `Memory.open`; a context manager. Safe to use from several threads, and several processes may have
@@ -310,52 +307,6 @@ class Memory:
             UsageError: the ref leaves the workspace.
         """
         return read_ref(self.root, ref)
-
-    def context(self, *, scope: str = "", budget: int | None = None, now: datetime | None = None) -> str:
-        """Curated memory and today's notes as one text, without recall; see `memory.context`."""
-        from mnemark.memory.context import context
-
-        return context(self, scope=scope, budget=budget, now=now)
-
-    def remember(
-        self,
-        predicate: str,
-        value: str,
-        *,
-        subject: str = "user",
-        type: str = "fact",  # noqa: A002 - the word of the file format
-        origin: Origin = "owner",
-        since: datetime | str | None = None,
-        importance: float | None = None,
-        confidence: float | None = None,
-        tags: Sequence[str] = (),
-        source: str | None = None,
-        scope: str = "",
-    ) -> "Fact":
-        """Keep a fact; when this returns, it is on the disk. `mnemark.memory.facts.remember` says it all."""
-        from mnemark.memory.facts import remember
-
-        return remember(
-            self, predicate, value, subject=subject, type=type, origin=origin, since=since,
-            importance=importance, confidence=confidence, tags=tags, source=source, scope=scope,
-        )  # fmt: skip
-
-    def facts(
-        self,
-        *,
-        subject: str | None = None,
-        as_of: datetime | str | None = None,
-        history: bool = False,
-        scope: str = "",
-    ) -> Iterator["Fact"]:
-        """The facts that hold now, or held then; see `mnemark.memory.facts.facts`."""
-        from mnemark.memory.facts import facts
-
-        return facts(self, subject=subject, as_of=as_of, history=history, scope=scope)
-
-    def stats(self) -> Stats:
-        """Counts and states, without changing anything."""
-        return collect(self)
 
     def _search(self, request: Request) -> Found:
         route, problem = (None, "")

@@ -1,0 +1,71 @@
+"""What a `Memory` does beside searching: each method hands over to the module that does it.
+
+The modules are imported when first needed, so that a search does not wait for what it does not use.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, cast
+
+from mnemark.types import Origin
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+    from mnemark.memory.stats import Stats
+    from mnemark.text.facts_timeline import Fact
+
+
+class Operations:
+    """Methods of `Memory`."""
+
+    @property
+    def _memory(self) -> "Memory":
+        return cast("Memory", self)
+
+    def context(self, *, scope: str = "", budget: int | None = None, now: datetime | None = None) -> str:
+        """Curated memory and today's notes as one text, without recall; see `memory.context`."""
+        from mnemark.memory.context import context
+
+        return context(self._memory, scope=scope, budget=budget, now=now)
+
+    def remember(
+        self,
+        predicate: str,
+        value: str,
+        *,
+        subject: str = "user",
+        type: str = "fact",  # noqa: A002 - the word of the file format
+        origin: Origin = "owner",
+        since: datetime | str | None = None,
+        importance: float | None = None,
+        confidence: float | None = None,
+        tags: Sequence[str] = (),
+        source: str | None = None,
+        scope: str = "",
+    ) -> "Fact":
+        """Keep a fact; when this returns, it is on the disk. `mnemark.memory.facts.remember` says it all."""
+        from mnemark.memory.facts import remember
+
+        return remember(
+            self._memory, predicate, value, subject=subject, type=type, origin=origin, since=since,
+            importance=importance, confidence=confidence, tags=tags, source=source, scope=scope,
+        )  # fmt: skip
+
+    def facts(
+        self,
+        *,
+        subject: str | None = None,
+        as_of: datetime | str | None = None,
+        history: bool = False,
+        scope: str = "",
+    ) -> Iterator["Fact"]:
+        """The facts that hold now, or held then; see `mnemark.memory.facts.facts`."""
+        from mnemark.memory.facts import facts
+
+        return facts(self._memory, subject=subject, as_of=as_of, history=history, scope=scope)
+
+    def stats(self) -> "Stats":
+        """Counts and states, without changing anything."""
+        from mnemark.memory.stats import collect
+
+        return collect(self._memory)
