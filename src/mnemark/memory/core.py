@@ -180,8 +180,10 @@ class Memory(Operations):
         """
         if not self.readonly and (self.root / "journal").is_dir():
             from mnemark.memory.facts import catch_up
+            from mnemark.memory.ledger import finish
 
             catch_up(self)  # facts whose file was busy when they were remembered
+            finish(self)  # edits that a kill cut off
         return self.follower.sync(progress=progress, wait=wait, embed=embed)
 
     def search(
