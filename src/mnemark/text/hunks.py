@@ -100,8 +100,9 @@ def diff(path: str, old: str, new: str) -> str:
 def _place(lines: list[str], hunk: Hunk, at: int) -> int | None:
     """Where the hunk's old lines stand among their surroundings, nearest to line `at`."""
     whole = (*hunk.before, *hunk.old, *hunk.after)
-    if not any(line.strip() for line in whole) and tuple(lines) != whole:
-        return None  # blank lines are everywhere
+    if not any(line.strip() for line in whole):  # blank lines are everywhere: only where they were
+        start = at - len(hunk.before)
+        return at if start >= 0 and tuple(lines[start : start + len(whole)]) == whole else None
     found = (start + len(hunk.before) for start in _runs(lines, whole))
     return min(found, key=lambda start: abs(start - at), default=None)
 
