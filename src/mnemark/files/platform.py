@@ -6,13 +6,10 @@ at the n-th call, so that each promise about crashes is tried at each call there
 
 import errno
 import functools
-import hashlib
 import os
-import socket
 import stat
 import sys
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -265,6 +262,9 @@ def _is_at(fd: int, path: Path) -> bool:
 @functools.cache
 def machine_name() -> str:
     """Name of this machine, safe in a file name: the host's name and six characters that tell twins apart."""
+    import hashlib  # with sockets and uuid this is half of what a light client would spend on its start
+    import socket
+
     host = socket.gethostname().split(".")[0]
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in host).strip("-").lower()
     mark = hashlib.blake2b(f"{host}\n{_machine_mark()}".encode(), digest_size=3).hexdigest()
@@ -274,4 +274,61 @@ def machine_name() -> str:
 def _machine_mark() -> str:
     with suppress(OSError):  # only systemd writes it; elsewhere the network card's number must do
         return Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    import uuid
+
     return str(uuid.getnode())
+
+
+def state_folder() -> Path:
+    """Where programs keep what they know about one user on this machine; it need not exist.
+
+    `XDG_STATE_HOME` counts on every system where it is an absolute path.
+    """
+    given = os.environ.get("XDG_STATE_HOME", "")
+    if given and Path(given).is_absolute():
+        return Path(given, "mnemark")
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local", "mnemark")
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Application Support/mnemark"
+    return Path.home() / ".local/state/mnemark"
+
+
+def private_folder(folder: Path) -> None:
+    """Make a folder that nobody but its owner may look into; one that is there is closed to others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.platform != "win32":  # there the user's own folders are private as they are
+        folder.chmod(0o700)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Put a file in place at once, readable by its owner alone (mode 0600)."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def is_private(status: os.stat_result) -> bool:
+    """Whether a file is the user's own and closed to all others."""
+    if sys.platform == "win32":
+        return True
+    return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
+
+
+def is_locked(path: Path) -> bool:
+    """Whether someone holds the lock of the file at `path`; False where there is none."""
+    try:
+        fd = os.open(path, os.O_RDWR | OPEN_FLAGS)
+    except FileNotFoundError:
+        return False
+    try:
+        return not try_lock(fd)
+    finally:
+        os.close(fd)

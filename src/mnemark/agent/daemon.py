@@ -1,0 +1,151 @@
+"""The light client of the daemon: finds the one that runs for this user, and asks it.
+
+Only the standard library is used, and of that only what is quick to load: a hook has 150 ms for everything.
+What the daemon leaves behind for its clients is described in docs/daemon.md.
+"""
+
+import json
+import time
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from mnemark._version import __version__
+from mnemark.errors import MnemarkError
+from mnemark.files import platform
+
+STATE: Final = "daemon.json"
+"""Name of the file in the user's state folder that says where the daemon is."""
+LOCK: Final = "daemon.lock"
+"""Name of the file beside it that is locked for as long as a daemon lives."""
+MAX_ANSWER: Final = 64 * 1024 * 1024
+_CHUNK: Final = 65_536
+
+
+class Daemon(NamedTuple):
+    """A daemon that runs for this user."""
+
+    url: str
+    """Base address, such as `http://127.0.0.1:40123`; no slash at the end."""
+    token: str
+    """To be sent as `Authorization: Bearer TOKEN`."""
+    pid: int
+    version: str
+
+
+class UnreachableError(MnemarkError):
+    """There is no daemon, or it went away before its answer was whole: go on alone.
+
+    A change may have been made all the same; what is done again must not be harmed by that.
+    """
+
+
+class RefusedError(MnemarkError):
+    """The daemon answered, and the answer is no. `status` is that of HTTP, `code` the kind of error."""
+
+    def __init__(self, message: str, *, status: int, code: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+def find(*, any_version: bool = False) -> Daemon | None:
+    """The daemon of this user, if one lives and is of this version (or any, if so wanted).
+
+    A file that another user could have written or read, or that a killed daemon left behind, counts for
+    nothing: as long as a daemon lives it holds a lock.
+    """
+    folder = platform.state_folder()
+    try:
+        data, status = platform.read_file(folder / STATE)
+        if not platform.is_private(status) or not platform.is_locked(folder / LOCK):
+            return None
+        known = json.loads(data)
+        found = Daemon(str(known["url"]), str(known["token"]), int(known["pid"]), str(known["version"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found if any_version or found.version == __version__ else None
+
+
+def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None = None) -> Any:
+    """Send JSON to the daemon and return the JSON of its answer.
+
+    Args:
+        path: such as "/v1/search" or "/hook/session-start".
+        body: any JSON value.
+        timeout: seconds for everything.
+        daemon: which; `find()` by default.
+
+    Raises:
+        UnreachableError: there is none of this version, it did not answer in time, or went away.
+        RefusedError: it answered with an error.
+    """
+    at = daemon or find()
+    if at is None:
+        raise UnreachableError("no daemon of this version runs; start one with `mnemark serve`")
+    data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    host = at.url.removeprefix("http://")
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {at.token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n"
+        "Accept: application/json\r\nConnection: close\r\n\r\n"
+    )
+    status, answer = _exchange(host, head.encode("ascii") + data, time.monotonic() + timeout)
+    try:
+        found = json.loads(answer)
+    except ValueError as error:
+        raise UnreachableError(f"what answers at {at.url} is no mnemark daemon") from error
+    if status >= 400:
+        said = found.get("error", {}) if isinstance(found, dict) else {}
+        raise RefusedError(
+            str(said.get("message") or f"HTTP {status}"), status=status, code=str(said.get("code") or "")
+        )
+    return found
+
+
+def _exchange(host: str, request: bytes, deadline: float) -> tuple[int, bytes]:
+    """One request on a connection of its own; status and body of the answer."""
+    import socket
+
+    name, _, port = host.rpartition(":")
+    try:
+        left = max(deadline - time.monotonic(), 0.01)
+        with socket.create_connection((name.strip("[]"), int(port)), left) as connection:
+            connection.sendall(request)
+            return _answer(connection, deadline)
+    except (OSError, ValueError) as error:
+        raise UnreachableError(f"the daemon at {host} does not answer: {error}") from error
+
+
+def _answer(connection: Any, deadline: float) -> tuple[int, bytes]:
+    """Status and body; a body without a length, or one that is cut short, is no answer."""
+    received = bytearray()
+    head_end = -1
+    length = 0
+    while head_end < 0 or len(received) < head_end + length:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("time is over")
+        connection.settimeout(left)
+        chunk = connection.recv(_CHUNK)
+        if not chunk:
+            raise ConnectionError("it went away before its answer was whole")
+        received += chunk
+        if head_end < 0 and (found := received.find(b"\r\n\r\n")) >= 0:
+            head_end = found + 4
+            length = _length(bytes(received[:found]))
+        if len(received) > MAX_ANSWER:
+            raise ConnectionError("the answer is too long")
+    return int(received[9:12]), bytes(received[head_end : head_end + length])
+
+
+def _length(head: bytes) -> int:
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length":
+            return int(value)
+    raise ConnectionError("the answer has no length")
+
+
+def state_file() -> Path:
+    """Where the daemon says where it is."""
+    return platform.state_folder() / STATE
