@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError
 from mnemark.interfaces.commands.care import init, status, sync
+from mnemark.interfaces.commands.consolidate import consolidate
 from mnemark.interfaces.commands.demo import demo
 from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
@@ -79,6 +80,10 @@ def root(
         out(context.get_help())
 
 
-for command in (init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export):
+COMMANDS = (
+    *(init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export),
+    consolidate,
+)
+for command in COMMANDS:
     app.command()(command)
 app.command("import")(import_)

@@ -62,6 +62,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     state: State = "open"
 
 
+class Run(NamedTuple):
+    """A consolidation: the group of its edits, when it was, and the journal of the machine that did it."""
+
+    group: str
+    time: datetime | None
+    machine: str
+
+
 class Edits:
     """The ledger as the journal says; `refresh` reads on from where it stopped."""
 
@@ -75,6 +83,8 @@ class Edits:
         self._inodes: dict[str, int] = {}
         self.entries: dict[str, Entry] = {}
         self._ends: dict[str, State] = {}
+        self.runs: list[Run] = []
+        """Consolidations, oldest first."""
 
     def refresh(self) -> None:
         """Read what was appended; all of it where a journal was rewritten."""
@@ -109,6 +119,8 @@ class Edits:
                 self._end(payload, "dropped")
             case "undo":
                 self._end(payload, "undone")
+            case "consolidate":
+                self.runs.append(Run(str(payload.get("group", "")), change.time, entry.file))
 
     def _end(self, payload: Mapping[str, Json], state: State) -> None:
         ids = payload.get("ids")

@@ -12,6 +12,7 @@ from mnemark.types import Origin
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
     from mnemark.memory.stats import Stats
+    from mnemark.memory.upkeep.run import Report
     from mnemark.text.facts_timeline import Fact
 
 
@@ -39,6 +40,7 @@ class Operations:
         since: datetime | str | None = None,
         importance: float | None = None,
         confidence: float | None = None,
+        priority: str = "",
         tags: Sequence[str] = (),
         source: str | None = None,
         scope: str = "",
@@ -48,7 +50,8 @@ class Operations:
 
         return remember(
             self._memory, predicate, value, subject=subject, type=type, origin=origin, since=since,
-            importance=importance, confidence=confidence, tags=tags, source=source, scope=scope,
+            importance=importance, confidence=confidence, priority=priority, tags=tags, source=source,
+            scope=scope,
         )  # fmt: skip
 
     def facts(
@@ -63,6 +66,14 @@ class Operations:
         from mnemark.memory.facts import facts
 
         return facts(self._memory, subject=subject, as_of=as_of, history=history, scope=scope)
+
+    def consolidate(
+        self, *, dry_run: bool = False, now: datetime | None = None, force: bool = False
+    ) -> "Report":
+        """Deduplicate, let fade, refresh and clean up; see `mnemark.memory.upkeep.run.consolidate`."""
+        from mnemark.memory.upkeep.run import consolidate
+
+        return consolidate(self._memory, dry_run=dry_run, now=now, force=force)
 
     def stats(self) -> "Stats":
         """Counts and states, without changing anything."""

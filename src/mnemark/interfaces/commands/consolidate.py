@@ -1,0 +1,54 @@
+"""`mnemark consolidate`: what a night's upkeep does, now, or what it would do."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemark.interfaces.options import Json, Workspace
+from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
+from mnemark.interfaces.workspace import locate, opened
+
+if TYPE_CHECKING:
+    from mnemark.memory.upkeep.run import Report
+
+
+def consolidate(
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also where another machine consolidated these days.")
+    ] = False,
+    json: Json = False,
+    workspace: Workspace = None,
+) -> None:
+    """Merge what repeats, archive what has faded, refresh MEMORY.md and USER.md, and report."""
+    root = locate(workspace)
+    with opened(root) as memory:
+        report = memory.consolidate(dry_run=dry_run, force=force)
+        if not dry_run and report.changed:
+            memory.sync(embed=False)
+    if json:
+        out_json(report)
+        return
+    _show(report)
+
+
+def _show(report: "Report") -> None:
+    if report.skipped:
+        say(f"Nothing done: {report.skipped}.")
+        return
+    for edit in report.edits:
+        state = "" if edit.status == "written" else f" ({edit.status})"
+        out(style(f"{edit.step}: {edit.path}{state}", BOLD))
+        for reason in edit.why:
+            out(style(f"  {safe(reason)}", DIM))
+        if report.dry_run:
+            out(safe(edit.diff))
+    for note in report.notes:
+        say(f"To look at: {safe(note)}")
+    if not report.edits:
+        say("Nothing to change.")
+    elif report.dry_run:
+        say("Nothing was changed; run it without --dry-run to do it.")
+    elif report.group:
+        say(f"Take it all back with `mnemark undo {report.group}`.")

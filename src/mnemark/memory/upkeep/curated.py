@@ -1,0 +1,123 @@
+"""MEMORY.md and USER.md: a generated part in each, of facts that have earned it; all else is people's."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from mnemark.memory.context import curated_files
+from mnemark.memory.upkeep.earned import earned
+from mnemark.memory.upkeep.plan import Edit, Look, Proposal
+from mnemark.text.facts_keys import subject_key
+from mnemark.text.facts_timeline import Fact, order
+from mnemark.text.generated import find, outside, put
+from mnemark.text.similar import key_of
+
+STEP: Final = "refresh"
+CORE: Final = "core"
+PROFILE: Final = "profile"
+CHARACTERS: Final = 1_500
+"""Of a generated part."""
+MOST: Final = 5
+"""Entries of a kind in the core memory."""
+MOST_ABOUT_USER: Final = 10
+_WEIGHT: Final[Mapping[str, float]] = {"rule": 0.8, "preference": 0.6}
+_USUAL: Final = 0.5
+
+
+class _Kind(NamedTuple):
+    english: str
+    chinese: str
+    types: frozenset[str]
+
+
+_CORE_KINDS: Final = (
+    _Kind("Rules", "规则", frozenset({"rule"})),
+    _Kind("Facts", "事实", frozenset({"fact", "preference"})),
+    _Kind("Skills", "技能", frozenset({"skill"})),
+    _Kind("Errors", "教训", frozenset({"error"})),
+)
+_USER_KINDS: Final = (
+    _Kind("About the user", "用户概况", frozenset({"fact"})),
+    _Kind("Preferences", "偏好", frozenset({"preference"})),
+)
+
+
+def propose(look: Look) -> Proposal:
+    """Refresh the generated parts from the facts that hold now."""
+    facts = [(fact, reason) for fact in look.current() if (reason := earned(look, fact))]
+    about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in _user_types()]
+    others = [(f, r) for f, r in facts if (f, r) not in about_user]
+    memory = next(iter(curated_files(look.memory.root, look.path(""))), look.path("MEMORY.md"))
+    edits = [
+        _edit(look, memory, CORE, (_CORE_KINDS, others, MOST)),
+        _edit(look, _user_file(look), PROFILE, (_USER_KINDS, about_user, MOST_ABOUT_USER)),
+    ]
+    return Proposal(STEP, tuple(edits))
+
+
+def _user_types() -> frozenset[str]:
+    return frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
+
+
+def _user_file(look: Look) -> str:
+    folder = look.memory.root / look.scope
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    return look.path(next((name for name in sorted(names) if name.casefold() == "user.md"), "USER.md"))
+
+
+def _edit(
+    look: Look, path: str, name: str, wanted: tuple[Sequence[_Kind], list[tuple[Fact, str]], int]
+) -> Edit:
+    kinds, facts, most = wanted
+    ordered = sorted(facts, key=lambda pair: _rank(look, pair[0]))
+    by_people = {key_of(line.strip(" -*#\t")) for line in outside(look.text(path)).splitlines()}
+    lines, why = _lines(kinds, ordered, most, by_people)
+    part = find(look.text(path), name)
+    before = set(part.lines) if part else set()
+    why += [f"left out: {line.strip(' -')}" for line in before - set(lines) if line.startswith("- ")]
+    return Edit(path, _putting(name, lines), tuple(why))
+
+
+def _rank(look: Look, fact: Fact) -> tuple[object, ...]:
+    """The most important first, then the most used, the newest; the id settles the rest."""
+    importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
+    pinned = fact.priority == "permanent"
+    use = look.uses.get(fact.id)
+    start = order(fact, look.zone)[0].timestamp() if fact.since or fact.recorded else 0.0
+    return not pinned, -importance, -(use.times if use else 0), -start, fact.id
+
+
+def _lines(
+    kinds: Sequence[_Kind], facts: Iterable[tuple[Fact, str]], most: int, by_people: set[tuple[str, ...]]
+) -> tuple[list[str], list[str]]:
+    """The lines of a part within its budget, and why each entry is there."""
+    chosen: dict[_Kind, list[tuple[str, str]]] = {kind: [] for kind in kinds}
+    room = CHARACTERS
+    for fact, reason in facts:
+        kind = next((kind for kind in kinds if fact.type in kind.types), None)
+        line = entry(fact)
+        if kind is None or len(chosen[kind]) >= most or key_of(line) in by_people:
+            continue
+        cost = len(line) + 1 + (0 if chosen[kind] else len(kind.english) + 6)
+        if cost <= room:
+            room -= cost
+            chosen[kind].append((line, reason))
+    entries = [pair for kind in kinds for pair in chosen[kind]]
+    chinese = sum(not line.isascii() for line, _ in entries) * 2 > len(entries)
+    lines: list[str] = []
+    for kind in kinds:
+        if chosen[kind]:
+            lines += [f"### {kind.chinese if chinese else kind.english}", *(one for one, _ in chosen[kind])]
+    return lines, [f"{line.strip(' -')}: {reason}" for line, reason in entries]
+
+
+def entry(fact: Fact) -> str:
+    """A fact as a line of the core memory; one that replaced another says since when."""
+    value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
+    about = "" if subject_key(fact.subject) == "user" else f"{fact.subject} "
+    words = f"{about}{fact.predicate}".strip()
+    since = f" (since {fact.since[:10]})" if fact.supersedes and fact.since else ""
+    return f"- {words}: {value}{since}" if words else f"- {value}{since}"
+
+
+def _putting(name: str, lines: Sequence[str]) -> Callable[[str], str]:
+    return lambda text: put(text, name, lines)

@@ -1,0 +1,133 @@
+"""What a consolidation sees, and what its steps propose."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from mnemark.files import layout
+from mnemark.files.reading import read
+from mnemark.memory.facts_project import State, state_of
+from mnemark.text.facts_timeline import Fact, Held
+from mnemark.text.hunks import diff
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+
+class Use(NamedTuple):
+    """How often something was recalled, and when last."""
+
+    times: int
+    last: datetime | None
+
+
+class Edit(NamedTuple):
+    """A proposed edit of one file."""
+
+    path: str
+    change: Callable[[str], str]
+    """From the file's text to the new one; again changes nothing."""
+    why: tuple[str, ...]
+    """For people, a line for each thing that changes."""
+
+
+class Move(NamedTuple):
+    """A proposed new place of a file."""
+
+    path: str
+    to: str
+    why: tuple[str, ...]
+
+
+class Proposal(NamedTuple):
+    """What a step would do."""
+
+    step: str
+    edits: tuple[Edit | Move, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a person should know, though nothing changes."""
+    gone: frozenset[str] = frozenset()
+    """Ids of facts that no longer stand in the fact files afterwards."""
+    back: tuple[Fact, ...] = ()
+    """Facts that stand in the fact files again."""
+
+
+class Planned(NamedTuple):
+    """An edit and what it would do to the file as the edits before it leave it."""
+
+    step: str
+    edit: Edit | Move
+    diff: str
+
+
+class Look:
+    """A scope as the steps see it: the files, with what earlier steps proposed on top of them."""
+
+    def __init__(
+        self, memory: "Memory", now: datetime, *, scope: str = "", uses: Mapping[str, Use] | None = None
+    ) -> None:
+        self.memory = memory
+        self.scope = scope
+        self.now = now
+        self.uses: Mapping[str, Use] = uses or {}
+        self._texts: dict[str, str] = {}
+        self._gone: set[str] = set()
+        self._back: list[Held] = []
+        self.planned: list[Planned] = []
+
+    @property
+    def state(self) -> State:
+        """The facts as the memory knows them."""
+        return state_of(self.memory)
+
+    @property
+    def zone(self) -> tzinfo:
+        """Where a day begins."""
+        return self.state.zone
+
+    def path(self, name: str) -> str:
+        """A path of the scope."""
+        return f"{self.scope}/{name}" if self.scope else name
+
+    @cached_property
+    def _held(self) -> list[Held]:
+        with self.state.lock:
+            return self.state.held(self.scope)
+
+    def held(self) -> list[Held]:
+        """All facts of the scope with when they held, those that were proposed to go left out."""
+        return [one for one in self._held if one.fact.id not in self._gone] + self._back
+
+    def current(self) -> list[Fact]:
+        """The facts that hold now."""
+        return [one.fact for one in self.held() if one.at(self.now)]
+
+    def text(self, path: str) -> str:
+        """A file's text as it would be by now; empty where there is none or it cannot be read."""
+        if path not in self._texts:
+            found = read(self.memory.root, path)
+            self._texts[path] = "" if isinstance(found, Problem) else found.text
+        return self._texts[path]
+
+    def take(self, proposal: Proposal) -> None:
+        """Add what a step proposed; edits that change nothing are left out."""
+        for edit in proposal.edits:
+            if isinstance(edit, Move):
+                self.planned.append(Planned(proposal.step, edit, f"{edit.path} → {edit.to}"))
+                self._texts[edit.to], self._texts[edit.path] = self.text(edit.path), ""
+                continue
+            old = self.text(edit.path)
+            new = edit.change(old)
+            if new != old:
+                self.planned.append(Planned(proposal.step, edit, diff(edit.path, old, new)))
+                self._texts[edit.path] = new
+        self._gone |= proposal.gone
+        self._back += [Held(fact, None, None) for fact in proposal.back]
+
+
+def scopes_in(paths: Iterable[str]) -> list[str]:
+    """The scopes of these paths, and the root, which is first."""
+    found = {layout.scope_of(path) for path in paths}
+    return sorted(found | {""})

@@ -1,0 +1,206 @@
+"""A consolidation: the steps in order, planned as edits, shown or applied, and reported."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemark.errors import ReadOnlyError
+from mnemark.files.edit import edit as edit_file
+from mnemark.files.ids import new_id
+from mnemark.files.journal import Change
+from mnemark.files.scan import scan
+from mnemark.memory import ledger
+from mnemark.memory.facts import catch_up, follow
+from mnemark.memory.upkeep import cleanup, curated, decay, duplicates
+from mnemark.memory.upkeep.plan import Look, Move, Planned, Proposal, Use, scopes_in
+from mnemark.memory.when import local_now
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+STEPS: Final[Mapping[str, Callable[[Look], Proposal]]] = {
+    duplicates.STEP: duplicates.propose,
+    decay.STEP: decay.propose,
+    curated.STEP: curated.propose,
+    cleanup.STEP: cleanup.propose,
+}
+"""What is done, in order, in each scope."""
+REPORTS: Final = "memory/reports"
+_OTHERS: Final = timedelta(days=3)
+"""So long another machine that consolidated is left to do it."""
+_LEAP: Final = timedelta(days=60)
+"""A longer time without a consolidation may be a wrong clock: one run without decay shows."""
+
+
+class Applied(msgspec.Struct, frozen=True, kw_only=True):
+    """One edit of a consolidation."""
+
+    step: str
+    path: str
+    status: str
+    """written, deferred, or planned in a dry run."""
+    diff: str
+    why: tuple[str, ...] = ()
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a consolidation did, or would do."""
+
+    group: str
+    """For `undo`; empty where nothing was changed."""
+    time: datetime
+    dry_run: bool
+    edits: tuple[Applied, ...]
+    notes: tuple[str, ...] = ()
+    skipped: str = ""
+    """Why nothing was done; empty where it was."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return any(edit.status == "written" for edit in self.edits)
+
+
+def consolidate(
+    memory: "Memory", *, dry_run: bool = False, now: datetime | None = None, force: bool = False
+) -> Report:
+    """Deduplicate, let fade, refresh and clean up; see `STEPS`.
+
+    Args:
+        memory: whose.
+        dry_run: change nothing, and say exactly what would change.
+        now: the time that ages are counted to.
+        force: also where another machine consolidated these days.
+
+    Raises:
+        ReadOnlyError: the memory is open for reading only.
+    """
+    if memory.readonly and not dry_run:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to consolidate")
+    now = (now or local_now(memory.config.timezone)).astimezone()
+    edits = ledger.edits_of(memory)
+    edits.refresh()
+    other = _others(edits, now)
+    if other and not force:
+        reason = f"{other} consolidated this workspace in the last {_OTHERS.days} days; use --force to do it"
+        return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
+    notes: list[str] = []
+    if not dry_run:
+        notes += [f"{problem.path}: {problem.reason}" for problem in ledger.finish(memory)]
+        catch_up(memory)
+    planned: list[Planned] = []
+    for scope in _scopes(memory):
+        if not dry_run:
+            follow(memory, scope)
+        look = Look(memory, now, scope=scope, uses=_uses(memory))
+        notes += _plan(look, leapt=_leapt(edits, now))
+        planned += look.planned
+    if dry_run:
+        shown = [_applied(one, "planned", one.diff) for one in planned]
+        return Report(group="", time=now, dry_run=True, edits=tuple(shown), notes=tuple(notes))
+    return _apply(memory, planned, now, notes)
+
+
+def _scopes(memory: "Memory") -> list[str]:
+    found = scan(memory.root, ignore=memory.config.ignore)
+    return scopes_in(entry.path for entry in found.entries)
+
+
+def _uses(memory: "Memory") -> Mapping[str, Use]:
+    del memory  # nobody counts recalls yet
+    return {}
+
+
+def _others(edits: ledger.Edits, now: datetime) -> str:
+    """The machine that consolidates this workspace, where it is another one."""
+    runs = [run for run in edits.runs if run.time is not None and now - run.time < _OTHERS]
+    if not runs or any(run.machine == edits.journal.file for run in runs):
+        return ""
+    return runs[-1].machine.removesuffix(".jsonl")
+
+
+def _leapt(edits: ledger.Edits, now: datetime) -> bool:
+    times = [run.time for run in edits.runs if run.time is not None]
+    return bool(times) and now - max(times) > _LEAP
+
+
+def _plan(look: Look, *, leapt: bool) -> list[str]:
+    notes: list[str] = []
+    for step, propose in STEPS.items():
+        if step == decay.STEP and leapt:
+            notes.append("nothing was let fade: the last consolidation was long ago, or the clock is wrong")
+            continue
+        proposal = propose(look)
+        look.take(proposal)
+        notes += proposal.notes
+    return notes
+
+
+def _apply(memory: "Memory", planned: list[Planned], now: datetime, notes: list[str]) -> Report:
+    group = new_id()
+    done: list[Applied] = []
+    stuck = ""
+    for one in planned:
+        if one.step == stuck:  # what follows in a step rests on what came before
+            done.append(_applied(one, "deferred", ""))
+            continue
+        step = f"consolidate: {one.step}"
+        if isinstance(one.edit, Move):
+            written = ledger.move(memory, one.edit.path, one.edit.to, step=step, group=group)
+        else:
+            written = ledger.write(memory, one.edit.path, one.edit.change, step=step, group=group)
+        stuck = one.step if written.status == "deferred" else stuck
+        if written.status != "unchanged":
+            done.append(_applied(one, written.status, written.diff))
+    changed = any(edit.status == "written" for edit in done)
+    report = Report(
+        group=group if changed else "", time=now, dry_run=False, edits=tuple(done), notes=tuple(notes)
+    )
+    runs = ledger.edits_of(memory).runs
+    today = any(run.time is not None and run.time.astimezone().date() == now.date() for run in runs)
+    if changed or not today:
+        change = Change(kind="consolidate", payload={"group": group, "edits": len(done)}, time=now)
+        ledger.edits_of(memory).append(change)
+        _write_report(memory, report)
+    return report
+
+
+def _applied(one: Planned, status: str, diff: str) -> Applied:
+    return Applied(step=one.step, path=one.edit.path, status=status, diff=diff, why=one.edit.why)
+
+
+def _write_report(memory: "Memory", report: Report) -> Problem | None:
+    """The report of the day; a second run of a day is added to it."""
+    day = report.time.date().isoformat()
+    text = report_text(report)
+
+    def change(old: bytes) -> bytes:
+        start = old or f"# Consolidation {day}\n".encode()
+        return start + b"\n" + text.encode("utf-8", "replace")
+
+    path = f"{REPORTS}/{day}.md"
+    result = edit_file(memory.root, path, change)
+    return Problem(path, "is being saved by someone", skipped=False) if result.status == "deferred" else None
+
+
+def report_text(report: Report) -> str:
+    """A report for people, in Markdown."""
+    lines = [f"## {report.time:%H:%M}", ""]
+    if not report.edits:
+        lines.append("Nothing to change.")
+    for step in dict.fromkeys(edit.step for edit in report.edits):
+        lines += [f"### {step.capitalize()}", ""]
+        for edit in report.edits:
+            if edit.step == step:
+                state = "" if edit.status in {"written", "planned"} else f" ({edit.status}: try again later)"
+                lines.append(f"- {edit.path}{state}")
+                lines += [f"  - {reason}" for reason in edit.why]
+        lines.append("")
+    if report.notes:
+        lines += ["### To look at", "", *(f"- {note}" for note in report.notes), ""]
+    if report.group:
+        lines.append(f"Take it all back: `mnemark undo {report.group}`")
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,124 @@
+"""Consolidation: what people wrote stays, what is shown is what happens, and twice is once."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemark import Memory
+from mnemark.memory import ledger
+from mnemark.memory.upkeep.decay import strength
+from mnemark.text.facts_timeline import Fact
+
+NOW = datetime.now().astimezone() + timedelta(hours=1)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    found = Memory.open(tmp_path, config={"embedder": "none", "timezone": "Asia/Shanghai"})
+    yield found
+    found.close()
+
+
+def texts(root: Path) -> dict[str, bytes]:
+    """The files of a workspace that people read."""
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*.md"))}
+
+
+def said(memory: Memory, session: str, text: str) -> str:
+    talk = memory.session(session)
+    talk.add("user", text)
+    return f"{talk.path}#L2"
+
+
+def test_what_earned_it_is_core_memory_and_the_rest_is_not(memory: Memory) -> None:
+    memory.remember("reply language", "中文", type="rule")
+    memory.remember("database", "SQLite", subject="atlas", origin="agent", source=said(memory, "a", "x"))
+    memory.remember("editor", "Helix")
+    memory.remember("build", "slow today", subject="atlas", origin="agent", priority="transient")
+    memory.consolidate(now=NOW)
+    core, user = ((memory.root / name).read_text() for name in ("MEMORY.md", "USER.md"))
+    assert "- reply language: 中文" in core
+    assert "- editor: Helix" in user
+    assert "SQLite" not in core + user  # said once, by the agent alone
+    memory.remember("database", "SQLite", subject="atlas", origin="agent", source=said(memory, "b", "y"))
+    memory.consolidate(now=NOW)
+    assert "- atlas database: SQLite" in (memory.root / "MEMORY.md").read_text()
+
+
+def test_by_hand_stays_and_taken_out_stays_out(memory: Memory) -> None:
+    mine = "# Memory\n\nNever deploy on Fridays.\n- 我的备注\n"
+    (memory.root / "MEMORY.md").write_text(mine)
+    memory.remember("commits", "in English", type="rule")
+    memory.remember("tests", "before each commit", type="rule")
+    memory.consolidate(now=NOW)
+    path = memory.root / "MEMORY.md"
+    path.write_text(path.read_text().replace("- commits: in English\n", ""))
+    memory.remember("reviews", "by two people", type="rule")
+    memory.consolidate(now=NOW)
+    text = path.read_text()
+    assert text.startswith(mine)
+    assert "- reviews: by two people" in text
+    assert "- commits" not in text
+
+
+def test_twice_is_once_and_a_dry_run_is_what_happens(memory: Memory) -> None:
+    for value in ("hiking", "to hike", "Hiking.", "green tea"):
+        memory.remember("likes", value)
+    memory.remember("tests", "before each commit", type="rule")
+    before = texts(memory.root)
+    planned = memory.consolidate(now=NOW, dry_run=True)
+    assert texts(memory.root) == before
+    done = memory.consolidate(now=NOW)
+    assert [(edit.step, edit.path, edit.diff) for edit in done.edits] == [
+        (edit.step, edit.path, edit.diff) for edit in planned.edits
+    ]
+    after = texts(memory.root)
+    again = memory.consolidate(now=NOW)
+    assert (again.edits, texts(memory.root)) == ((), after)
+
+
+def test_what_repeats_is_merged_with_its_sources_and_can_be_taken_back(memory: Memory) -> None:
+    memory.remember("likes", "hiking", source=said(memory, "a", "I like hiking"))
+    memory.remember("likes", "to hike", source=said(memory, "b", "I like to hike"))
+    memory.remember("likes", "tea")
+    before = {str(fact) for fact in memory.facts()}
+    report = memory.consolidate(now=NOW)
+    (kept,) = [fact for fact in memory.facts() if "hik" in fact.value]
+    assert kept.value == "hiking"
+    assert len(kept.source.split(",")) == 2
+    assert "merged:" in (memory.root / "memory/archive/facts/user.md").read_text()
+    for entry in reversed([one for one in ledger.entries(memory) if one.group == report.group]):
+        ledger.reverse(memory, entry.id)
+    assert {str(fact) for fact in memory.facts()} == before
+
+
+def test_an_agents_fact_fades_and_the_owners_does_not(memory: Memory) -> None:
+    memory.remember("allergies", "peanuts")
+    memory.remember("status", "waiting for review", subject="atlas", origin="agent", importance=0.3)
+    memory.remember("ticket", "open", subject="atlas", origin="agent", priority="transient")
+    in_a_day = datetime.now().astimezone() + timedelta(hours=30)
+    memory.consolidate(now=in_a_day)
+    assert {fact.predicate for fact in memory.facts()} == {"allergies", "status"}
+    for weeks in range(1, 30):
+        memory.consolidate(now=in_a_day + timedelta(weeks=weeks))
+    assert {fact.predicate for fact in memory.facts()} == {"allergies"}
+    found = memory.search("ticket open", archived=True)
+    assert any("ticket" in hit.text for hit in found.hits)
+
+
+def test_a_clock_that_leaps_lets_nothing_fade(memory: Memory) -> None:
+    memory.remember("status", "waiting", subject="atlas", origin="agent", importance=0.2)
+    now = datetime.now().astimezone()
+    memory.consolidate(now=now)
+    report = memory.consolidate(now=now + timedelta(days=4000))
+    assert any("clock" in note for note in report.notes)
+    assert [fact.value for fact in memory.facts()] == ["waiting"]
+
+
+def test_strength_follows_the_formula() -> None:
+    fact = Fact(id="x", value="v", importance=0.8, priority="short", origin="agent")
+    assert strength(fact, 0) == 0.8
+    assert strength(fact, 7) == pytest.approx(0.8 * 0.9**7)
+    assert strength(fact, -5) == 0.8
