@@ -18,6 +18,7 @@ from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.memory.arguments import among, changed, count_of, scope_name, scopes_of, text_of
 from mnemark.memory.following import Follower
+from mnemark.memory.mounts import MARK, Mounts
 from mnemark.memory.operations import Operations
 from mnemark.memory.read import read_ref
 from mnemark.memory.secrets import redacted_turn, rules_for
@@ -52,7 +53,7 @@ class Memory(Operations):
         self.root = root
         self.config = config
         self.readonly = readonly
-        self._given = embedder
+        self.embedder = embedder
         folder = config.reranker
         self.judge = rerank.in_folder(root / Path(folder).expanduser()) if folder else None
         self._elsewhere: TemporaryDirectory[str] | None = None
@@ -61,6 +62,7 @@ class Memory(Operations):
         self._warm = threading.Event()
         self._moving = threading.Lock()
         self._rules: Rules | None = None
+        self.mounts = Mounts(self)
 
     def _open_index(self) -> Index:
         try:
@@ -73,7 +75,7 @@ class Memory(Operations):
         config = self.config
         self.index = index
         self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
-        self.vectors = Vectors(index.home, config, readonly=index.readonly, embedder=self._given)
+        self.vectors = Vectors(index.home, config, readonly=index.readonly, embedder=self.embedder)
         self.follower = Follower(index, self.vectors, config)
 
     def _ready(self) -> None:
@@ -129,9 +131,24 @@ class Memory(Operations):
             settings = changed(settings, config)
         return cls(root, settings, readonly=readonly, embedder=embedder)
 
+    @classmethod
+    def beside(
+        cls, root: Path, config: Config, *, home: Path | None, embedder: Embedder | None = None
+    ) -> Self:
+        """A folder opened for reading only whose index is kept in `home`; None: for this process alone."""
+        memory = cls(root, config, readonly=True, embedder=embedder)
+        if home is None:
+            memory._ready()
+        else:
+            home.mkdir(parents=True, exist_ok=True)
+            memory.index.close()
+            memory._use(Index(root, home=home))
+        return memory
+
     def close(self) -> None:
         """Let go of all files. Acknowledged writes are on the disk already."""
         self._timed.close()
+        self.mounts.close()
         self.vectors.close()
         self.index.close()
         if self._elsewhere is not None:
@@ -245,7 +262,9 @@ class Memory(Operations):
         self._ready()
         self.follower.freshen_quickly()
         fresh = self.follower.fresh
-        found = self._search(request)
+        found = self.find(request)
+        if self.mounts:
+            found = self.mounts.join(found, request, wait=True)
         return Recall(**found._replace(complete=found.complete and fresh)._asdict())
 
     def recall(
@@ -308,9 +327,10 @@ class Memory(Operations):
             NotFoundError: there is no such file or line.
             UsageError: the ref leaves the workspace.
         """
-        return read_ref(self.root, ref)
+        return self.mounts.read(ref) if ref.startswith(MARK) else read_ref(self.root, ref)
 
-    def _search(self, request: Request) -> Found:
+    def find(self, request: Request) -> Found:
+        """Answer a request from the index as it is; `search` and `recall` are what users want."""
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.vectors.route(request.text)
@@ -319,7 +339,9 @@ class Memory(Operations):
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
         fresh = self.follower.wait(patience)  # a look at the files that is quick is waited for
-        found = self._search(request)
+        found = self.find(request)
         found = found._replace(complete=found.complete and fresh)
+        if self.mounts:
+            found = self.mounts.join(found, request, wait=False)
         text = disclose.block(found.hits, budget=budget, brief_tokens=self.config.brief_tokens)
         return Recall(text=text, **found._asdict())
