@@ -87,7 +87,7 @@ class Journal:
             name = path.name
             start = (offsets or {}).get(name, 0)
             for line, record in jsonl.records(path, start, problems=problems, name=f"{FOLDER}/{name}"):
-                change = _decode(record)
+                change = decode_change(record)
                 if change is not None:
                     found.setdefault(
                         change.id, JournalEntry(name, line.offset, line.number, change, line.end)
@@ -106,7 +106,7 @@ def _encode(change: Change) -> bytes:
     return jsonl.encode(record)
 
 
-def _decode(record: dict[str, Json]) -> Change | None:
+def decode_change(record: dict[str, Json]) -> Change | None:
     """The change in a line; None where it has no kind or id. An unknown origin is trusted least."""
     kind, identifier = record.get("kind"), record.get("id")
     if not (isinstance(kind, str) and isinstance(identifier, str) and kind and identifier):

@@ -14,6 +14,7 @@ import numpy as np
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
+from mnemark.files.hidden import Hidden
 from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
 from mnemark.index import schema
@@ -105,12 +106,22 @@ class LogSizes:
             return self._version, self._sizes
 
 
-def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore) -> Growth:
-    """Which logs changed since the index took them in, as far as their sizes tell."""
+def outdated(index: Index, hidden: Hidden) -> frozenset[str]:
+    """Files of which something was hidden, or shown again, since the index took them in."""
+    marks = index.marks()
+    if not marks and not hidden:
+        return frozenset()
+    paths = [path for (path,) in schema.rows(index.connection, "SELECT path FROM documents")]
+    return frozenset(path for path in paths if marks.get(path, "") != hidden.mark(path))
+
+
+def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore, stale: frozenset[str]) -> Growth:
+    """Which logs changed since the index took them in, as far as their sizes tell; `stale` ones did."""
     known = _known(index)
     grown = []
     for path, size in sizes.items():
-        if (path not in known or known[path].differs(size)) and not ignored(path):
+        differs = path not in known or path in stale or known[path].differs(size)
+        if differs and not ignored(path):
             grown.append((path, size))
     return tuple(sorted(grown))
 
@@ -120,18 +131,20 @@ def _known(index: Index) -> dict[str, _Known]:
     return {path: _Known(*rest) for path, *rest in schema.rows(index.connection, sql)}
 
 
-def load(index: Index, grown: Growth, limit: int) -> Pending:
-    """Read what grew, up to `MAX_BYTES`, inside a read transaction."""
-    return _Loading(index, limit).run(grown)
+def load(index: Index, grown: Growth, limit: int, hidden: Hidden, stale: frozenset[str]) -> Pending:
+    """Read what grew, up to `MAX_BYTES`, inside a read transaction; what is `stale` does not count."""
+    return _Loading(index, limit, hidden, stale).run(grown)
 
 
 class _Loading:
     """Pending turns on their way into a segment."""
 
-    def __init__(self, index: Index, limit: int) -> None:
+    def __init__(self, index: Index, limit: int, hidden: Hidden, stale: frozenset[str]) -> None:
         self.index = index
         self.limit = limit
+        self.hidden = hidden
         self.known = _known(index)
+        self.stale = stale
         self.scopes = index.scopes()
         self.builder = SegmentBuilder()
         self.records: dict[int, Record] = {}
@@ -142,12 +155,17 @@ class _Loading:
 
     def run(self, grown: Growth) -> Pending:
         room, complete = MAX_BYTES, True
+        for path in sorted(self.stale):
+            if (document := self.index.document(path)) is not None:
+                self.replaced.append(document)
+            # A note is left out whole until the next sync, which is a moment away.
+            complete = complete and path in self.known
         for path, size in grown:
             place = layout.place(path)
             if place is None or not place.searchable or layout.shown(path) != path:
                 continue
             known = self.known.get(path)
-            room -= size - (known.start(size) if known else 0)
+            room -= size - self._start(path, known, size)
             if room < 0:
                 complete = False
                 break
@@ -164,9 +182,12 @@ class _Loading:
             view, self.records, self.documents, self.scopes, complete, tuple(self.new), tuple(self.replaced)
         )
 
+    def _start(self, path: str, known: _Known | None, size: int) -> int:
+        return 0 if known is None or path in self.stale else known.start(size)
+
     def _log(self, path: str, size: int, place: Place, known: _Known | None) -> None:
         reader = LogReader(self.index.root, path)
-        start = known.start(size) if known else 0
+        start = self._start(path, known, size)
         chunks = list(reader.chunks(start, known.lines if known and start else 0, 1 << 20))
         document = known.document if known else self._number(path)
         self.documents[path] = document
@@ -174,7 +195,7 @@ class _Loading:
             self.replaced.append(document)
         scope = self.scopes.setdefault(place.scope, -1 - len(self.scopes))
         for chunk in chunks:
-            for unit in turn_units(chunk.turns, limit=self.limit, title=reader.title):
+            for unit in turn_units(self.hidden.turns_left(chunk.turns), limit=self.limit, title=reader.title):
                 passage = -1 - len(self.records)
                 row, packed = passage_row(passage, document, unit, place, scope)
                 self.builder.add(row, packed)

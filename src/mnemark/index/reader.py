@@ -53,7 +53,7 @@ class Reader:
         self._limit = limit
         self._lock = threading.Lock()
         self._pending = NOTHING
-        self._state = (-1, -1)
+        self._state = (-1, -1, -1)
         self._joined: tuple[Snapshot, Pending, Snapshot] | None = None
 
     @contextmanager
@@ -65,12 +65,16 @@ class Reader:
 
     def _later(self, stored: Snapshot) -> Pending:
         version, sizes = self.logs.current()
-        state = (version, stored.generation)
+        hidden = self.index.hidden.current()
+        state = (version, stored.generation, hidden.version)
         with self._lock:
             if self._state == state:
                 return self._pending
-        grown = pending.growth(self.index, sizes, self._ignored)
-        later = pending.load(self.index, grown, self._limit) if grown else NOTHING
+        stale = pending.outdated(self.index, hidden)
+        grown = pending.growth(self.index, sizes, self._ignored, stale)
+        later = NOTHING
+        if grown or stale:
+            later = pending.load(self.index, grown, self._limit, hidden, stale)
         with self._lock:
             self._state, self._pending = state, later
         return later

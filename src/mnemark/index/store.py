@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.files import layout
+from mnemark.files.hidden import HiddenLog
 from mnemark.files.platform import identity, machine_name
 from mnemark.index import schema
 from mnemark.index.connections import Connections
@@ -71,6 +72,8 @@ class Index:
         self.root = root
         self.home = home or root
         """The folder whose `.mnemark/` holds the index: another one where the workspace cannot be written."""
+        self.hidden = HiddenLog(root)
+        """What was forgotten and is still in the files."""
         self.readonly = readonly
         self.path = self.home / layout.PRIVATE / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
@@ -229,6 +232,12 @@ class Index:
             whole = (inode % (1 << 64), device % (1 << 64))
             known[path] = Known(document, size, mtime, ctime, *whole, checked, tail)
         return known
+
+    def marks(self) -> dict[str, str]:
+        """`Hidden.mark` of the files of which something was hidden when they were indexed, by path."""
+        with schema.translated(self.path):
+            found = schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'hidden'")
+        return msgspec.json.decode(found, type=dict[str, str]) if isinstance(found, str) else {}
 
     def document(self, path: str) -> int | None:
         """The number of the document at `path`."""

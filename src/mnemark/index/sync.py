@@ -6,7 +6,7 @@ what it knows, and the next sync does the rest.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +15,7 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.files import layout, platform
 from mnemark.files.copies import copy_of
+from mnemark.files.hidden import NOTHING, Hidden
 from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
 from mnemark.files.reading import Document, read
@@ -90,13 +91,17 @@ def sync(
             known = _forget_all(index, limit)
         # What is known was searchable when it came: its path need not be read again at each look.
         entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
-        steps = plan(entries, known)
+        hidden = index.hidden.current()
+        anew = _hidden_anew(index, hidden, known)
+        steps = plan(entries, {p: _unchecked(old) if p in anew else old for p, old in known.items()})
         run = _Run(index, known, limit)
+        run.hidden, run.anew = hidden, anew
         for number, step in enumerate(steps):
             run.take(step)
             if progress is not None:
                 progress(number + 1, len(steps), run.passages)
         run.finish()
+        _note_hidden(index, {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))})
         return SyncReport(
             files=len(entries),
             problems=tuple(
@@ -108,6 +113,28 @@ def sync(
             seconds=time.monotonic() - started,
             **run.counts,
         )
+
+
+def _hidden_anew(index: Index, hidden: Hidden, known: Mapping[str, Known]) -> frozenset[str]:
+    """Files to be indexed again because something in them was hidden, or is shown again."""
+    marks = index.marks()
+    if not marks and not hidden:
+        return frozenset()
+    return frozenset(path for path in known if marks.get(path, "") != hidden.mark(path))
+
+
+def _unchecked(old: Known) -> Known:
+    """As if the file had not been looked at."""
+    return msgspec.structs.replace(old, checked_ns=0)
+
+
+def _note_hidden(index: Index, marks: Mapping[str, str]) -> None:
+    """Write down what was hidden; done last, so that a kill before only means doing it again."""
+    if marks != index.marks():
+        with schema.immediate(index.connection):
+            value = msgspec.json.encode(marks).decode()
+            index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('hidden', ?)", (value,))
+            index.connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
 def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
@@ -159,6 +186,9 @@ class _Run:
         """What could not be read just now, and is not stored."""
         self.counts = {"added": 0, "changed": 0, "moved": 0, "removed": 0}
         self.scopes = index.scopes()
+        self.hidden: Hidden = NOTHING
+        self.anew: frozenset[str] = frozenset()
+        """Files to be indexed again although their bytes are known."""
         connection = index.connection
         self.next_document = int(schema.scalar(connection, "SELECT coalesce(max(id), 0) FROM documents")) + 1
         first = int(schema.scalar(connection, "SELECT coalesce(max(id), 0) FROM passages")) + 1
@@ -214,11 +244,13 @@ class _Run:
             self._unreadable(step, entry, place, found, checked)
             return
         document, new = self._document(step)
-        if step.action == "read" and self._digest(document) == found.digest:
+        known = step.action == "read" and step.path not in self.anew
+        if known and self._digest(document) == found.digest:
             self.batch.saw(document, found.entry, checked)
             return
         scope = self._scope(place)
-        title, units = note_units(step.path, found.text, place, limit=self.limit)
+        text = self.hidden.text_left(step.path, found.text)
+        title, units = note_units(step.path, text, place, limit=self.limit)
         if not new:
             self.batch.replace(document)
         self.passages += self.batch.add(document, units, place, scope)
@@ -269,8 +301,9 @@ class _Run:
         root = self.index.root
         before = platform.identity(root / step.path)
         reader = LogReader(root, step.path)
-        known = _LogPosition() if new or step.action == "move" else self._position(document)
-        empty = not (known.tail or new or step.action == "move") and not self._holds(document)
+        fresh = new or step.action == "move" or step.path in self.anew
+        known = _LogPosition() if fresh else self._position(document)
+        empty = not (known.tail or fresh) and not self._holds(document)
         if known.tail and reader.digest(known.tail) != known.digest:
             known = _LogPosition()
         if not (new or known.tail or empty):
@@ -278,7 +311,8 @@ class _Run:
         scope = self._scope(place)
         tail, lines, gained = known.tail, known.lines, 0
         for turns in reader.chunks(tail, lines, _LOG_CHUNK):
-            units = turn_units(turns.turns, limit=self.limit, title=reader.title)
+            left = self.hidden.turns_left(turns.turns)
+            units = turn_units(left, limit=self.limit, title=reader.title)
             gained += self.batch.add(document, units, place, scope)
             tail, lines = turns.offset, turns.line
             if self.batch.full:

@@ -83,6 +83,15 @@ def past_id(fact: Fact) -> str:
     return derived_id("\0".join((fact.id, *words_of(fact))).encode("utf-8", "replace"))
 
 
+class Hides(NamedTuple):
+    """What one line of the journal hides: ids, those of them that waited for their file, and ends."""
+
+    ids: tuple[str, ...]
+    waited: frozenset[str]
+    ends: Mapping[str, str]
+    erase: bool = False
+
+
 class FactLog:
     """The state of the journal; `refresh` reads on from where it stopped."""
 
@@ -111,7 +120,14 @@ class FactLog:
         self.removed: dict[tuple[str, Words], str] = {}
         """When a person removed a fact: by scope and words."""
         self.hidden: set[str] = set()
-        """Ids forgotten: not shown even where a file still holds them."""
+        """Ids forgotten or taken back: not shown even where a file still holds them."""
+        self.ends: dict[str, str] = {}
+        """When facts ended whose successor was forgotten: forgetting does not bring them back."""
+        self.withdrawn: set[str] = set()
+        """Remembered facts that were taken back."""
+        self.forgets: dict[str, Hides] = {}
+        """What lines of the journal hide, by their ids."""
+        self._undone: set[str] = set()
         self.proposals: dict[str, Fact] = {}
         self.decided: set[str] = set()
 
@@ -142,7 +158,7 @@ class FactLog:
         self.refresh()
         return kept
 
-    def _read(self, entry: JournalEntry) -> None:
+    def _read(self, entry: JournalEntry) -> None:  # noqa: C901 - one case for each kind of line
         change = entry.change
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         own = entry.file == self.journal.file
@@ -167,8 +183,10 @@ class FactLog:
             case "tombstone":
                 self._removed(change, payload)
             case "forget":
-                self._close(*_ids(payload))
-                self.hidden.update(_ids(payload))
+                self._forgotten(change.id, payload)
+            case "undo":
+                for identifier in _ids(payload):
+                    self._take_back(identifier)
             case "accept" | "reject":
                 self._close(*_ids(payload))
                 self.decided.update(_ids(payload))
@@ -221,6 +239,38 @@ class FactLog:
             self.removed[change.scope, words_of(fact)] = (
                 (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
             )
+
+    def _forgotten(self, line: str, payload: Mapping[str, Json]) -> None:
+        if line in self._undone:
+            return
+        ids = _ids(payload)
+        given = payload.get("ends")
+        ends = {str(key): str(end) for key, end in given.items()} if isinstance(given, Mapping) else {}
+        self.forgets[line] = Hides(
+            tuple(ids), frozenset(self._open.intersection(ids)), ends, bool(payload.get("erase"))
+        )
+        self._close(*ids)
+        self._hide()
+        if payload.get("erase"):
+            for identifier in ids:  # or its bullet would be missed, and its words be noted once more
+                self.known.pop(identifier, None)
+
+    def _take_back(self, identifier: str) -> None:
+        """Show again what a line hid; or let go of a remembered fact."""
+        self._undone.add(identifier)
+        forgotten = self.forgets.pop(identifier, None)
+        if forgotten is not None:
+            self._closed -= forgotten.waited
+            self._open |= forgotten.waited
+        elif identifier in self.records:
+            self.withdrawn.add(identifier)
+            self._close(identifier)
+            self.known.pop(identifier, None)
+        self._hide()
+
+    def _hide(self) -> None:
+        self.hidden = self.withdrawn.union(*(one.ids for one in self.forgets.values()))
+        self.ends = {key: end for one in self.forgets.values() for key, end in one.ends.items()}
 
     def pending(self, scope: str | None = None) -> list[str]:
         """Ids of acknowledged lines that no file holds yet, oldest first."""

@@ -16,6 +16,7 @@ from mnemark.text.facts_timeline import Fact
 from mnemark.types import Json
 
 _MEMORY: Final = "memory"
+_SHARES: Final = frozenset({"importance", "confidence"})
 
 
 def versions(log: FactLog, files: FactFiles, scope: str) -> list[Fact]:
@@ -31,7 +32,13 @@ def versions(log: FactLog, files: FactFiles, scope: str) -> list[Fact]:
     new = (log.records[one] for one in sorted(waiting & log.records.keys()) if one not in there)
     found += [*past, *(_pending(fact, files) for fact in new)]
     said = [log.confirmations[one] for one in sorted(waiting & log.confirmations.keys())]
-    return [confirmed_by(fact, said) for fact in found]
+    return [_ended(confirmed_by(fact, said), log) for fact in found]
+
+
+def _ended(fact: Fact, log: FactLog) -> Fact:
+    """With the end that a forgotten fact had given it: a predecessor does not come back by itself."""
+    end = log.ends.get(fact.id, "")
+    return msgspec.structs.replace(fact, until=end) if end and not fact.until else fact
 
 
 def _pending(fact: Fact, files: FactFiles) -> Fact:
@@ -99,7 +106,11 @@ def confirmed_by(fact: Fact, said: Iterable[Confirmation]) -> Fact:
     """A fact with what confirmations that wait for its file say."""
     for one in said:
         if one.fact == fact.id:
-            fields: Mapping[str, Json] = {name: text for name, text in one.fields.items() if name != "source"}
+            fields: Mapping[str, Json] = {
+                name: None if name in _SHARES and not text else text
+                for name, text in one.fields.items()
+                if name != "source"
+            }
             fact = msgspec.convert(msgspec.to_builtins(fact) | dict(fields), Fact, strict=False)
     return fact
 

@@ -1,0 +1,203 @@
+"""What was forgotten and is still in the files: hidden from every answer, also where the index was deleted.
+
+The journal says it: a `forget` line names turns by id, lines of notes by a hash of their words, and facts by
+id; an `undo` line shows them again. Other lines of the journal are passed over unread, so that asking costs
+little also where it is long.
+"""
+
+import hashlib
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from mnemark.files import jsonl, layout, platform
+from mnemark.files.facts import facts_in
+from mnemark.files.journal import FOLDER
+from mnemark.text.facts import parse
+from mnemark.types import Json, Turn
+
+_LINES: Final = re.compile(rb'"kind"\s*:\s*"(?:forget|undo|erased)"')
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+
+Marks = Mapping[tuple[str, str], frozenset[str]]
+"""By scope and file name: a file moved within its scope, for example into the archive, stays known."""
+
+
+class Hidden(NamedTuple):
+    """What is not to be found. `version` rises with every change."""
+
+    version: int = 0
+    turns: frozenset[str] = frozenset()
+    """Ids of turns."""
+    facts: frozenset[str] = frozenset()
+    """Ids of facts."""
+    lines: Marks = MappingProxyType({})
+    """`line_mark` of lines of notes."""
+    logs: Marks = MappingProxyType({})
+    """Ids of the hidden turns of a log."""
+
+    def __bool__(self) -> bool:
+        return bool(self.turns or self.facts or self.lines)
+
+    def mark(self, path: str) -> str:
+        """What tells whether other parts of that file are hidden than before; empty where none is."""
+        if not self:
+            return ""
+        key = _key(path)
+        found = [*self.lines.get(key, ()), *self.logs.get(key, ())]
+        place = layout.place(path)
+        if place is not None and place.kind == "fact":
+            found += self.facts
+        return hashlib.blake2b("\n".join(sorted(found)).encode(), digest_size=8).hexdigest() if found else ""
+
+    def turns_left(self, turns: Iterable[tuple[int, Turn]]) -> list[tuple[int, Turn]]:
+        """Turns, each with its line, without the hidden ones."""
+        return [(line, turn) for line, turn in turns if turn.id not in self.turns]
+
+    def text_left(self, path: str, text: str) -> str:
+        """A note's text with hidden lines emptied, so that the numbers of all lines hold."""
+        marks = self.lines.get(_key(path), frozenset())
+        gone = {number for number, line in _numbered(text) if marks and line_mark(line) in marks}
+        place = layout.place(path)
+        if self.facts and place is not None and place.kind == "fact":
+            for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
+                if fact.id in self.facts:
+                    gone.update(range(parsed.bullet.line, parsed.bullet.end_line + 1))
+        if not gone:
+            return text
+        return "".join(
+            line[len(line.rstrip("\r\n")) :] if number in gone else line for number, line in _numbered(text)
+        )
+
+
+NOTHING: Final = Hidden()
+
+
+def line_mark(line: str) -> str:
+    """What a hidden line is known by: a hash of its words, blanks around them left out."""
+    return hashlib.blake2b(line.strip().encode("utf-8", "replace"), digest_size=10).hexdigest()
+
+
+def marks_of(lines: Iterable[str]) -> list[str]:
+    """The marks of lines that are not blank, each once, in order."""
+    return list(dict.fromkeys(line_mark(line) for line in lines if line.strip()))
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    return list(enumerate(_LINE.findall(text)[:-1] or [""], 1))
+
+
+def _key(path: str) -> tuple[str, str]:
+    return layout.scope_of(path), path.rpartition("/")[2]
+
+
+class HiddenLog:
+    """Follows the journal's lines on forgetting. Safe to use from several threads."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = root / FOLDER
+        self._lock = threading.Lock()
+        self._hidden = NOTHING
+        self._clear()
+
+    def _clear(self) -> None:
+        self._seen: dict[str, tuple[int, int]] = {}
+        """Inode, and bytes read, of each journal."""
+        self._forgotten: dict[str, Mapping[str, Json]] = {}
+        self._undone: set[str] = set()
+        self._erased: set[str] = set()
+
+    def current(self) -> Hidden:
+        """What is hidden now; a `stat` of each journal where nothing changed."""
+        with self._lock:
+            states = self._states()
+            if any(self._rewritten(name, states) for name in self._seen):
+                self._clear()
+                self._hidden = Hidden(self._hidden.version + 1)
+            changed = False
+            for name, state in states.items():
+                if state.size != self._seen.get(name, (0, 0))[1]:
+                    changed |= self._read(name, state)
+            if changed:
+                self._hidden = self._fold(self._hidden.version + 1)
+            return self._hidden
+
+    def _states(self) -> dict[str, platform.Identity]:
+        paths = sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else ()
+        return {path.name: state for path in paths if (state := platform.identity(path)) is not None}
+
+    def _rewritten(self, name: str, states: Mapping[str, platform.Identity]) -> bool:
+        state = states.get(name)
+        inode, size = self._seen[name]
+        return state is None or state.inode != inode or state.size < size
+
+    def _read(self, name: str, state: platform.Identity) -> bool:
+        """Take in what a journal gained, up to its last whole line; whether any of it is about forgetting."""
+        start = self._seen.get(name, (0, 0))[1]
+        try:
+            with (self._folder / name).open("rb") as file:
+                file.seek(start)
+                data = file.read()
+        except FileNotFoundError:
+            return False
+        whole = data.rfind(b"\n") + 1
+        self._seen[name] = (state.inode, start + whole)
+        found = False
+        for match in _LINES.finditer(data, 0, whole):
+            first = data.rfind(b"\n", 0, match.start()) + 1
+            record = jsonl.decode(data[first : data.index(b"\n", match.end())])
+            found |= record is not None and self._take(record)
+        return found
+
+    def _take(self, record: Mapping[str, Json]) -> bool:
+        payload, identifier = record.get("payload"), record.get("id")
+        if not isinstance(payload, Mapping) or not isinstance(identifier, str):
+            return False
+        match record.get("kind"):
+            case "forget":
+                self._forgotten[identifier] = payload
+            case "undo":
+                self._undone.update(strings(payload.get("ids")))
+            case "erased":
+                self._erased.update(strings(payload.get("ids")))
+            case _:
+                return False
+        return True
+
+    def _fold(self, version: int) -> Hidden:
+        turns: set[str] = set()
+        facts: set[str] = set()
+        lines: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        logs: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        for identifier, payload in self._forgotten.items():
+            if identifier in self._undone:
+                continue
+            facts.update(strings(payload.get("ids")))
+            for path, ids in by_path(payload.get("turns")):
+                turns.update(ids)
+                logs[_key(path)].update(ids)
+            # Once erased, the same words may be written again.
+            for path, marks in by_path(payload.get("lines")) if identifier not in self._erased else ():
+                lines[_key(path)].update(marks)
+        return Hidden(
+            version,
+            frozenset(turns),
+            frozenset(facts),
+            {key: frozenset(marks) for key, marks in lines.items()},
+            {key: frozenset(ids) for key, ids in logs.items()},
+        )
+
+
+def strings(value: Any) -> Sequence[str]:
+    """The texts in a list of a journal's line."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def by_path(value: Any) -> list[tuple[str, Sequence[str]]]:
+    """Paths with the texts listed for each."""
+    pairs = value.items() if isinstance(value, Mapping) else ()
+    return [(path, strings(texts)) for path, texts in pairs if isinstance(path, str)]
