@@ -62,6 +62,10 @@ class Follower:
             self._vectors.embed(self._index)
         return report
 
+    def look_again(self) -> None:
+        """Something was written: the next answer looks at the files first."""
+        self._checked.forget()
+
     def freshen(self) -> None:
         """Follow the files, unless that was done a moment ago or another process is at it."""
         if self.fresh:

@@ -1,0 +1,153 @@
+"""Reading for the tools: lines of a file, what was written last, what stands around a place."""
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.files import jsonl, layout
+from mnemark.files.reading import read
+from mnemark.files.sessions import SessionLog
+from mnemark.files.turns import decode_turn
+from mnemark.interfaces.ledger import Ledger
+from mnemark.memory.arguments import scopes_of
+from mnemark.memory.read import split_ref
+from mnemark.memory.when import local_now, moment
+from mnemark.text.fence import inert, visible
+from mnemark.text.tokens import cut_to_tokens
+from mnemark.types import Problem, Turn
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+MOST_LINES: Final = 200
+MOST_CHARACTERS: Final = 16_000
+_ROW_TOKENS: Final = 60
+_BESIDE: Final = 4
+_BOOKKEEPING: Final = frozenset({"write", "done", "drop", "move", "project", "edit", "confirm"})
+
+Row = dict[str, Any]
+
+
+def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None) -> Row:
+    """Lines of a memory file, inert; those of a session as `time role: words`.
+
+    A path without a file has an empty `text` and says so: agents ask for notes of days that had none.
+
+    Raises:
+        UsageError: the path leaves the workspace, or is no memory file.
+    """
+    path, first, last = split_ref(ref)
+    place = _place(memory, path)
+    first = start or first
+    wanted = count or (last - first + 1 if last is not None and start is None else MOST_LINES)
+    found = read(memory.root, path)
+    if isinstance(found, Problem):
+        return {
+            "path": visible(path), "text": "", "warning": inert(found.reason),
+            "action": "Look for the right path with memory_search.",
+        }  # fmt: skip
+    lines = found.text.splitlines()
+    chosen: list[str] = []
+    size = 0
+    for line in lines[first - 1 : first - 1 + min(wanted, MOST_LINES)]:
+        shown = _spoken(line) if place.role == "session" else line
+        size += len(shown) + 1
+        if chosen and size > MOST_CHARACTERS:
+            break
+        chosen.append(shown[:MOST_CHARACTERS])
+    row: Row = {
+        "path": visible(path), "from": first, "lines": len(chosen), "text": inert("\n".join(chosen)),
+        "totalLines": len(lines), "origin": place.origin, "date": place.dated,
+    }  # fmt: skip
+    following = first + len(chosen)
+    if following <= len(lines) and (count is None or len(chosen) < count):
+        row |= {"truncated": last is None or len(chosen) < wanted, "nextFrom": following}
+    return row
+
+
+def _place(memory: "Memory", path: str) -> layout.Place:
+    """What the path is; only memory can be read."""
+    layout.safe_path(memory.root, path)
+    place = layout.place(path.replace("\\", "/"))
+    if place is None or place.role in {"review", "copy", "journal"}:
+        raise UsageError(f"{layout.shown(path)!r} is no memory file; take a path from memory_search")
+    return place
+
+
+def _spoken(line: str) -> str:
+    """A line of a session as people read it; a header or a broken line as it is."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    turn = decode_turn(record, jsonl.Line(0, 1, b"", 0), None) if isinstance(record, dict) else None
+    return line if turn is None else f"{turn.time:%Y-%m-%d %H:%M} {turn.role}: {_words(turn)}"
+
+
+def _words(turn: Turn) -> str:
+    """What was said, or what was called and came back."""
+    rest = [list(part) for part in (turn.tool_calls, turn.tool_results) if part]
+    called = [json.dumps(part, ensure_ascii=False) for part in rest]
+    return " ".join(filter(None, (turn.content, *called)))
+
+
+def latest(memory: "Memory", given: Row) -> list[Row]:
+    """What was written last, oldest first."""
+    now = local_now(memory.config.timezone)
+    scopes = scopes_of(given.get("scope"))
+    ledger = Ledger(memory.root, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
+    since = moment(given.get("since"), "since", now)
+    count = given.get("limit", 20)
+    # Bookkeeping of edits stands between what was said and written, and tells an agent nothing.
+    found = ledger.latest(count * _BESIDE, since=since, session=given.get("session") or None)
+    found = [entry for entry in found if entry.who not in _BOOKKEEPING or entry.kind != "change"][-count:]
+    return [
+        {
+            "time": entry.time.isoformat(timespec="seconds"),
+            "ref": visible(entry.ref),
+            "kind": entry.kind,
+            "origin": entry.origin,
+            **({"who": visible(entry.who)} if entry.who else {}),
+            **({"session": visible(entry.session)} if entry.session else {}),
+            "text": inert(cut_to_tokens(entry.text, _ROW_TOKENS)),
+        }
+        for entry in found
+    ]
+
+
+def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
+    """The entries before and after a line: turns of a session, lines with words of any other file.
+
+    Raises:
+        NotFoundError: there is no such file.
+        UsageError: the path leaves the workspace, or is no memory file.
+    """
+    path, line, last = split_ref(ref)
+    place = _place(memory, path)
+    if not (memory.root / path).is_file():
+        raise NotFoundError(f"there is no file {layout.shown(path)}")
+    end = line if last is None else last
+    if place.role != "session":
+        found = read(memory.root, path)
+        if isinstance(found, Problem):
+            raise NotFoundError(f"{layout.shown(path)} {found.reason}")
+        lines = [(number, words) for number, words in enumerate(found.text.splitlines(), 1) if words.strip()]
+        first = sum(number < line for number, _ in lines)
+        beyond = sum(number <= end for number, _ in lines)
+        return [
+            {"ref": f"{visible(path)}#L{number}", "date": place.dated, "origin": place.origin,
+             "text": inert(cut_to_tokens(words, _ROW_TOKENS))}
+            for number, words in lines[max(first - before, 0) : beyond + after]
+        ]  # fmt: skip
+    log = SessionLog.at(memory.root, path)
+    seen = list(islice(log.turns(), end + after))
+    earlier = [entry for entry in seen if entry.line < line][-before:] if before else []
+    there = [entry for entry in seen if line <= entry.line <= end]
+    later = [entry for entry in seen if entry.line > end][:after]
+    return [
+        {"ref": f"{visible(path)}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
+         "kind": "turn", "origin": entry.turn.origin, "who": visible(entry.turn.role),
+         "session": visible(log.id), "text": inert(cut_to_tokens(_words(entry.turn), _ROW_TOKENS))}
+        for entry in (*earlier, *there, *later)
+    ]  # fmt: skip

@@ -1,0 +1,115 @@
+"""Writing for the tools: a line of today's note, a paragraph of the long-term memory."""
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from mnemark.errors import BusyError, UsageError
+from mnemark.memory.context import curated_files
+from mnemark.memory.ledger import write
+from mnemark.memory.secrets import rules_for
+from mnemark.memory.when import local_now
+from mnemark.text.fence import strip_fences
+from mnemark.text.redact import redact
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+STEP: Final = "memory_write"
+_LONG_TERM: Final = frozenset(
+    {"long-term", "longterm", "long_term", "memory", "memory.md", "memory/memory.md"}
+)
+_TODAY: Final = frozenset({"", "today", "daily", "note", "notes"})
+
+
+def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:
+    """Write `text` down; when this returns it is on the disk.
+
+    The same words a second time change nothing, so that a call may be repeated whose answer was lost.
+    Secrets, private passages and recalled blocks are left out.
+
+    Returns:
+        `path`, `ref`, `status` ("written" or "unchanged"), `id` of the change (for `mnemark undo`), and
+        `redacted`, the kinds of secrets that were taken out.
+
+    Raises:
+        UsageError: nothing is left to write, or there is no such target.
+        BusyError: someone is saving the file; nothing was written.
+    """
+    cleaned, found = redact(strip_fences(text), rules_for(memory.root, memory.config))
+    words = cleaned.strip()
+    if not words:
+        raise UsageError(
+            "there is nothing to write; recalled text, secrets and private passages are left out"
+        )
+    now = local_now(memory.config.timezone)
+    folder = _folder(scope)
+    day = f"{now:%Y-%m-%d}"
+    if _is_long_term(target, folder):
+        path = next(iter(curated_files(memory.root, folder)), f"{folder}MEMORY.md")
+        added, same, heading = _paragraph(words), re.escape(_paragraph(words)), "# Memory"
+    elif _is_today(target, folder, day):
+        path = f"{folder}memory/{day}.md"
+        body = words.replace("\n", "\n  ")
+        added, same, heading = f"- {now:%H:%M} {body}", rf"- \d\d:\d\d {re.escape(body)}", f"# {day}"
+    else:
+        raise UsageError(f"target {target!r} is none of today, long-term; other files are written by hand")
+    written, first = _append(memory, path, added, same=same, heading=heading)
+    last = first + added.count("\n")
+    ref = f"{path}#L{first}" + (f"-L{last}" if last > first else "")
+    data: dict[str, Any] = {"status": written.status, "path": path, "ref": ref}
+    if written.id:
+        data["id"] = written.id
+    if kinds := sorted({kind for kind, _, _ in found}):
+        data["redacted"] = kinds
+    return data
+
+
+def _folder(scope: str) -> str:
+    from mnemark.memory.arguments import scopes_of
+
+    if scope == "*" or (scope and not scopes_of(scope)):
+        raise UsageError("scope names one: users/NAME, agents/NAME or projects/NAME")
+    return f"{scope}/" if scope else ""
+
+
+def _is_long_term(target: str, folder: str) -> bool:
+    return target.strip().casefold().removeprefix(folder.casefold()) in _LONG_TERM
+
+
+def _is_today(target: str, folder: str, day: str) -> bool:
+    plain = target.strip().casefold().removeprefix(folder.casefold())
+    return plain in _TODAY or plain in {day, f"{day}.md", f"memory/{day}.md"}
+
+
+def _paragraph(words: str) -> str:
+    """One line becomes a bullet; what is laid out already stays as it is."""
+    one = "\n" not in words and not re.match(r"[-*+#>|] ?|\d+[.)] |```", words)
+    return f"- {words}" if one else words
+
+
+def _append(memory: "Memory", path: str, added: str, *, same: str, heading: str) -> tuple[Any, int]:
+    """Append a block on lines of its own, unless it is there; the change and the block's first line."""
+    there = re.compile(rf"(?:\A|(?<=\n)){same}(?=\r?\n|\Z)")
+    at = 0
+
+    def change(old: str) -> str:
+        nonlocal at
+        if match := there.search(old.replace("\r\n", "\n")):
+            at = old.replace("\r\n", "\n").count("\n", 0, match.start()) + 1
+            return old
+        end = "\r\n" if "\r\n" in old else "\n"
+        text = old if old.strip() else f"{heading}{end}{end}"
+        text += "" if text.endswith("\n") else end
+        bullets = added.startswith("- ") and re.match(
+            r"(?:[-*+] |  )", text.rstrip("\r\n").rpartition("\n")[2]
+        )
+        if not bullets and not text.endswith(end + end):
+            text += end
+        at = text.count("\n") + 1
+        return text + added.replace("\n", end) + end
+
+    written = write(memory, path, change, step=STEP)
+    if written.status == "deferred":
+        raise BusyError(f"{path} is being saved by someone; nothing was written, try again in a moment")
+    memory.follower.look_again()
+    return written, at
