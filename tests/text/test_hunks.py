@@ -39,3 +39,10 @@ def test_a_line_changed_since_is_not_overwritten() -> None:
 def test_other_lines_changed_since_are_kept() -> None:
     changes = hunks("one\ntwo\n", "one\ntwo\nthree\n")
     assert take_back("ONE\ntwo\nthree\nfour\n", changes) == "ONE\ntwo\nfour\n"
+
+
+def test_what_was_added_at_the_end_is_not_added_twice() -> None:
+    old, new = "by hand\n\n", "by hand\n\n- one\n- two\n"
+    assert apply(new, hunks(old, new)) == new
+    assert apply(new + "- by hand\n", hunks(old, new)) == new + "- by hand\n"
+    assert apply(old + "- by hand\n", hunks(old, new)) == "by hand\n\n- one\n- two\n- by hand\n"

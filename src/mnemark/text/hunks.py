@@ -70,9 +70,11 @@ def apply(text: str, changes: Sequence[Hunk]) -> str | None:
     for hunk in changes:
         at = hunk.at + moved
         place = _place(lines, hunk, at)
-        if place is None and _place(lines, hunk.reversed, at) is not None:
+        if place is None and _is_in(lines, hunk, at):
             moved += len(hunk.new) - len(hunk.old)
             continue
+        if place is None:
+            place = _place(lines, hunk, at, anywhere=True)
         place = _loose_place(lines, hunk) if place is None else place
         if place is None:
             return None
@@ -97,14 +99,37 @@ def diff(path: str, old: str, new: str) -> str:
     return "\n".join(unified_diff(one, two, f"a/{path}", f"b/{path}", lineterm="", n=_CONTEXT))
 
 
-def _place(lines: list[str], hunk: Hunk, at: int) -> int | None:
-    """Where the hunk's old lines stand among their surroundings, nearest to line `at`."""
+def _place(lines: list[str], hunk: Hunk, at: int, *, anywhere: bool = False) -> int | None:
+    """Where the hunk's old lines stand among their surroundings, nearest to line `at`.
+
+    Surroundings that are short are those of the beginning or the end of the file, and only fit there unless
+    `anywhere`: lines may have been added before and behind.
+    """
     whole = (*hunk.before, *hunk.old, *hunk.after)
+    first, last = len(hunk.before) < _CONTEXT, len(hunk.after) < _CONTEXT
+    found = [
+        start + len(hunk.before)
+        for start in _runs(lines, whole)
+        if anywhere or ((start == 0 or not first) and (start + len(whole) == len(lines) or not last))
+    ]
     if not any(line.strip() for line in whole):  # blank lines are everywhere: only where they were
-        start = at - len(hunk.before)
-        return at if start >= 0 and tuple(lines[start : start + len(whole)]) == whole else None
-    found = (start + len(hunk.before) for start in _runs(lines, whole))
+        return at if at in found else None
     return min(found, key=lambda start: abs(start - at), default=None)
+
+
+def _is_in(lines: list[str], hunk: Hunk, at: int) -> bool:
+    """Whether the change was made before, whatever was added at the ends of the file since."""
+    if _place(lines, hunk.reversed, at) is not None:
+        return True
+    new, after = list(hunk.new), hunk.after
+    if len(after) < _CONTEXT and not any(line.strip() for line in after):
+        after = ()
+        while new and not new[-1].strip():  # what ended the file need not end it now
+            new.pop()
+    undone = hunk.old and next(_runs(lines, (*hunk.before, *hunk.old)), None) is not None
+    known = not undone and (any(line.strip() for line in new) or not hunk.new)
+    whole = (*hunk.before, *new, *after)
+    return known and any(line.strip() for line in whole) and next(_runs(lines, whole), None) is not None
 
 
 def _loose_place(lines: list[str], hunk: Hunk) -> int | None:
@@ -114,9 +139,10 @@ def _loose_place(lines: list[str], hunk: Hunk) -> int | None:
         return found[0] if len(found) == 1 else None
     if hunk.old:
         return None
-    for line, step in ((hunk.before[-1:], 1), (hunk.after[:1], 0)):
-        if line and line[0].strip() and lines.count(line[0]) == 1:
-            return lines.index(line[0]) + step
+    for around, step in ((hunk.before, len(hunk.before)), (hunk.after, 0)):
+        found = list(_runs(lines, around)) if any(line.strip() for line in around) else []
+        if len(found) == 1:
+            return found[0] + step
     return len(lines) - 1 if not any(lines) else None
 
 
