@@ -7,18 +7,24 @@ What the daemon leaves behind for its clients is described in docs/daemon.md.
 import json
 import time
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError
 from mnemark.files import platform
+
+if TYPE_CHECKING:
+    import subprocess
 
 STATE: Final = "daemon.json"
 """Name of the file in the user's state folder that says where the daemon is."""
 LOCK: Final = "daemon.lock"
 """Name of the file beside it that is locked for as long as a daemon lives."""
 MAX_ANSWER: Final = 64 * 1024 * 1024
+LOG: Final = "daemon.log"
+"""Name of the file beside it that a daemon started in the background writes its messages to."""
 _CHUNK: Final = 65_536
+_LOG_BYTES: Final = 1_000_000
 
 
 class Daemon(NamedTuple):
@@ -35,8 +41,13 @@ class Daemon(NamedTuple):
 class UnreachableError(MnemarkError):
     """There is no daemon, or it went away before its answer was whole: go on alone.
 
-    A change may have been made all the same; what is done again must not be harmed by that.
+    Where `sent` is true, it may have done what it was asked for all the same: what is done again must not be
+    harmed by that.
     """
+
+    def __init__(self, message: str, *, sent: bool = False) -> None:
+        super().__init__(message)
+        self.sent = sent
 
 
 class RefusedError(MnemarkError):
@@ -93,7 +104,7 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
     try:
         found = json.loads(answer)
     except ValueError as error:
-        raise UnreachableError(f"what answers at {at.url} is no mnemark daemon") from error
+        raise UnreachableError(f"what answers at {at.url} is no mnemark daemon", sent=True) from error
     if status >= 400:
         said = found.get("error", {}) if isinstance(found, dict) else {}
         raise RefusedError(
@@ -107,13 +118,15 @@ def _exchange(host: str, request: bytes, deadline: float) -> tuple[int, bytes]:
     import socket
 
     name, _, port = host.rpartition(":")
+    sent = False
     try:
         left = max(deadline - time.monotonic(), 0.01)
         with socket.create_connection((name.strip("[]"), int(port)), left) as connection:
+            sent = True
             connection.sendall(request)
             return _answer(connection, deadline)
     except (OSError, ValueError) as error:
-        raise UnreachableError(f"the daemon at {host} does not answer: {error}") from error
+        raise UnreachableError(f"the daemon at {host} does not answer: {error}", sent=sent) from error
 
 
 def _answer(connection: Any, deadline: float) -> tuple[int, bytes]:
@@ -149,3 +162,38 @@ def _length(head: bytes) -> int:
 def state_file() -> Path:
     """Where the daemon says where it is."""
     return platform.state_folder() / STATE
+
+
+def installed() -> bool:
+    """Whether what the daemon needs is installed; nothing of it is loaded."""
+    from importlib.util import find_spec
+
+    return all(find_spec(name) is not None for name in ("starlette", "uvicorn"))
+
+
+def start() -> "subprocess.Popen[bytes] | None":
+    """Start a daemon in the background, without waiting until it listens; None where none can run here.
+
+    Where one lives already, the new one ends at once by itself. It outlives the process that started it.
+    """
+    import subprocess
+    import sys
+
+    if not installed():
+        return None
+    folder = platform.state_folder()
+    platform.private_folder(folder)
+    log = folder / LOG
+    if log.exists() and log.stat().st_size > _LOG_BYTES:
+        log.replace(folder / f"{LOG}.1")
+    flags = 0x0000_0208 if sys.platform == "win32" else 0  # no console, a group of its own
+    with log.open("ab") as messages:
+        return subprocess.Popen(
+            [sys.executable, "-m", "mnemark", "serve"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=messages,
+            cwd=folder,
+            start_new_session=True,
+            creationflags=flags,
+        )

@@ -13,6 +13,7 @@ from mnemark.interfaces.commands.consolidate import consolidate
 from mnemark.interfaces.commands.demo import demo
 from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
+from mnemark.interfaces.commands.mcp import mcp
 from mnemark.interfaces.commands.repair import doctor, verify
 from mnemark.interfaces.commands.transfer import export, import_
 from mnemark.interfaces.commands.write import add, log
@@ -83,6 +84,7 @@ def root(
 COMMANDS = (
     *(init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export),
     consolidate,
+    mcp,
 )
 for command in COMMANDS:
     app.command()(command)

@@ -39,6 +39,11 @@ def _run(arguments: list[str]) -> int:
         # A console that cannot show a character shows its number; pipes get UTF-8 on every system.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
+    if arguments[:1] == ["mcp"]:  # its first answers are wanted sooner than the command line is read
+        from mnemark.interfaces.mcp.front import quick
+
+        if quick(arguments[1:]):
+            return 0
     from mnemark.interfaces.app import app
     from mnemark.interfaces.output import error
 

@@ -188,6 +188,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         {"path": "ref", "id": "ref", "dry_run": "dryRun", "text": "query", "q": "query"},
         reads=False,
         destroys=True,
+        repeats=False,  # lines have moved up when it is done again
     ),
     Tool(
         "memory_status",

@@ -1,0 +1,287 @@
+"""`mnemark mcp`: a light front on stdin and stdout for the warm daemon, and able to do without it.
+
+Imports nothing that is slow to load: `initialize` and `tools/list` are answered from a table. The first call
+of a tool asks the daemon, which was started meanwhile; where there is none, or it goes away, the tools run
+in this process.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from mnemark.agent import daemon
+from mnemark.errors import MnemarkError
+from mnemark.interfaces.mcp import protocol
+from mnemark.interfaces.tools import BY_NAME
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from mnemark.memory.core import Memory
+
+MAX_LINE: Final = 16 * 1024 * 1024
+"""Bytes of one message."""
+_AT_ONCE: Final = 8
+"""Tools that run at the same time."""
+_CALL_SECONDS: Final = 60.0
+_START_SECONDS: Final = 5.0
+"""How long the first call waits for a daemon that was started for it."""
+_AGAIN_SECONDS: Final = 60.0
+"""After a start, the pause before another one."""
+_POLL: Final = 0.05
+
+
+class Front:
+    """One conversation with one client."""
+
+    def __init__(self, workspace: Path | None, *, alone: bool, source: BinaryIO, target: BinaryIO) -> None:
+        self._given = workspace
+        self._alone = alone
+        self._source = source
+        self._target = target
+        self._writing = threading.Lock()
+        self._opening = threading.Lock()
+        self._starting = threading.Lock()
+        self._memory: Memory | None = None
+        self._root: Path | None = None
+        self._child: subprocess.Popen[bytes] | None = None
+        self._asked = 0.0
+        self._room = threading.BoundedSemaphore(_AT_ONCE)
+        self._running: dict[Any, threading.Thread] = {}
+        self._cancelled: set[Any] = set()
+
+    def run(self) -> None:
+        """Answer until the client closes its end; calls that run are finished first."""
+        while line := self._source.readline(MAX_LINE + 1):
+            if len(line) > MAX_LINE:
+                self._skip_line()
+                error = protocol.RpcError(protocol.PARSE_ERROR, f"a message has {MAX_LINE:,} bytes at most")
+                self._send(protocol.failure(None, error))
+            elif line.strip():
+                self._take(line)
+        for thread in list(self._running.values()):
+            thread.join()
+        if self._memory is not None:
+            self._memory.close()
+
+    def _skip_line(self) -> None:
+        while (rest := self._source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+            pass
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = protocol.decode(line)
+        except protocol.RpcError as error:
+            self._send(protocol.failure(None, error))
+            return
+        if isinstance(message, list):  # a batch, as revision 2025-03-26 allows it
+            self._batch(message)
+        else:
+            self._one(message)
+
+    def _batch(self, messages: list[Any]) -> None:
+        """Requests of a batch are answered together."""
+        found = []
+        for message in messages:
+            if (wrong := _wrong(message)) is not None:
+                found.append(wrong)
+            elif protocol.is_request(message):
+                found.append(protocol.answer(message, self._call))
+        if not messages:
+            found = [protocol.failure(None, protocol.RpcError(protocol.INVALID_REQUEST, "an empty batch"))]
+        if found:
+            self._send(found[0] if not messages else found)
+
+    def _one(self, message: Any) -> None:
+        if (wrong := _wrong(message)) is not None:
+            self._send(wrong)
+        elif not protocol.is_request(message):
+            self._notified(message)
+        elif message["method"] == "tools/call":
+            self._later(message)
+        else:
+            self._send(protocol.answer(message, self._call))
+            if message["method"] == "tools/list":
+                threading.Thread(target=self._prepare, name="mnemark-start", daemon=True).start()
+
+    def _notified(self, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
+            identifier = params.get("requestId")
+            if isinstance(identifier, (str, int, float)) and identifier in self._running:
+                self._cancelled.add(identifier)
+
+    def _later(self, message: dict[str, Any]) -> None:
+        """Run a tool on a thread: the next message does not wait for it."""
+        identifier = message["id"]
+
+        def work() -> None:
+            try:
+                found = protocol.answer(message, self._call)
+                if identifier not in self._cancelled:
+                    self._send(found)
+            finally:
+                self._cancelled.discard(identifier)
+                self._running.pop(identifier, None)
+                self._room.release()
+
+        self._room.acquire()
+        thread = threading.Thread(target=work, name="mnemark-call", daemon=True)
+        self._running[identifier] = thread
+        thread.start()
+
+    def _send(self, message: Any) -> None:
+        data = protocol.encode(message)
+        # Where the client has gone, what it asked for is of no use; the end of stdin ends the loop.
+        with self._writing, suppress(BrokenPipeError, ValueError):
+            self._target.write(data)
+            self._target.flush()
+
+    def _call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The result of a tool: the daemon's, or this process's own."""
+        from mnemark.interfaces.tools_run import failed
+
+        try:
+            root = self._workspace()
+            running = None if self._alone else self._daemon()
+            if running is not None:
+                try:
+                    return self._ask(running, root, name, arguments)
+                except daemon.UnreachableError as error:
+                    if error.sent and not BY_NAME[name].repeats:
+                        return failed(
+                            f"{error}. Whether it was done is not known: look before you repeat it."
+                        )
+            return self._here(root, name, arguments)
+        except MnemarkError as error:
+            return failed(str(error))
+        except Exception as bug:  # noqa: BLE001 - a client must get an answer to each request
+            sys.stderr.write(f"mnemark: unexpected {type(bug).__name__} in {name}: {bug}\n")
+            return failed(
+                f"unexpected {type(bug).__name__} in {name}; the client's log of this server says more"
+            )
+
+    def _ask(
+        self, running: daemon.Daemon, root: Path, name: str, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        body = {"workspace": str(root), "arguments": arguments}
+        try:
+            found = daemon.post(f"/v1/tools/{name}", body, _CALL_SECONDS, daemon=running)
+        except daemon.RefusedError as error:
+            if error.status == 503:  # it is about to end
+                raise daemon.UnreachableError(str(error)) from error
+            raise
+        if not isinstance(found, dict):
+            raise daemon.UnreachableError("the daemon's answer is no result", sent=True)
+        return found
+
+    def _here(self, root: Path, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        from mnemark.interfaces.tools_run import call
+        from mnemark.memory.core import Memory
+
+        with self._opening:
+            if self._memory is None:
+                self._memory = Memory.open(root)
+        return call(self._memory, name, arguments)
+
+    def _workspace(self) -> Path:
+        if self._root is None:
+            if self._given is not None:
+                self._root = self._given.resolve()
+            else:
+                from mnemark.interfaces.workspace import locate
+
+                self._root = locate(None).resolve()
+        return self._root
+
+    def _prepare(self) -> None:
+        """Have a daemon, if one can run here; a failure to start it is told and no more."""
+        if self._alone:
+            return
+        with self._starting:
+            now = time.monotonic()
+            if self._child is not None or daemon.find(any_version=True) is not None:
+                return
+            if self._asked and now < self._asked + _AGAIN_SECONDS:
+                return
+            self._asked = now
+            try:
+                self._child = daemon.start()
+            except (OSError, MnemarkError) as error:
+                sys.stderr.write(f"mnemark: the daemon could not be started, going on without: {error}\n")
+
+    def _daemon(self) -> daemon.Daemon | None:
+        """The daemon to ask; one that was started a moment ago is waited for."""
+        found = daemon.find()
+        if found is not None:
+            return found
+        self._reap()
+        self._prepare()
+        while self._child is not None and time.monotonic() < self._asked + _START_SECONDS:
+            if (found := daemon.find()) is not None:
+                return found
+            if self._child.poll() not in {None, 0}:  # 0: it found another that is about to listen
+                break
+            time.sleep(_POLL)
+        return daemon.find()
+
+    def _reap(self) -> None:
+        """A daemon that has ended (idle, or killed) may be followed by another one."""
+        with self._starting:
+            if self._child is not None and self._child.poll() is not None:
+                self._child = None
+
+
+def _wrong(message: Any) -> dict[str, Any] | None:
+    """The answer to what is no message; None where it is one."""
+    try:
+        protocol.check(message)
+    except protocol.RpcError as error:
+        identifier = message.get("id") if isinstance(message, dict) else None
+        known = isinstance(identifier, (str, int, float)) and not isinstance(identifier, bool)
+        return protocol.failure(identifier if known else None, error)
+    return None
+
+
+def serve(workspace: Path | None, *, alone: bool = False) -> None:
+    """Speak MCP on stdin and stdout until stdin ends; `workspace` None is the one the current folder lies in.
+
+    Raises:
+        NotFoundError: there is no such folder.
+    """
+    from mnemark.errors import NotFoundError
+
+    if workspace is not None:
+        workspace = workspace.expanduser().absolute()
+        if not workspace.is_dir():
+            raise NotFoundError(f"there is no folder {workspace}; make it with `mnemark init {workspace}`")
+    if sys.stdin is None or sys.stdout is None:
+        return
+    Front(workspace, alone=alone, source=sys.stdin.buffer, target=sys.stdout.buffer).run()
+
+
+def quick(arguments: list[str]) -> bool:
+    """Serve, if the arguments after `mcp` are plain ones; False leaves them to the full command line."""
+    import os
+
+    named = os.environ.get("MNEMARK_WORKSPACE") or None
+    alone = False
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word in {"-w", "--workspace"} and rest:
+            named = rest.pop(0)
+        elif word.startswith("--workspace="):
+            named = word.partition("=")[2]
+        elif word == "--alone":
+            alone = True
+        else:
+            return False
+    if named is not None and not Path(named).expanduser().is_dir():
+        return False  # the full command line says what is wrong
+    serve(None if named is None else Path(named), alone=alone)
+    return True
