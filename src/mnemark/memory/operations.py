@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from mnemark.types import Origin
 
 if TYPE_CHECKING:
+    from mnemark.llm.base import LLM
     from mnemark.memory.core import Memory
     from mnemark.memory.stats import Stats
     from mnemark.memory.upkeep.run import Report
@@ -68,12 +69,17 @@ class Operations:
         return facts(self._memory, subject=subject, as_of=as_of, history=history, scope=scope)
 
     def consolidate(
-        self, *, dry_run: bool = False, now: datetime | None = None, force: bool = False
+        self,
+        *,
+        dry_run: bool = False,
+        now: datetime | None = None,
+        force: bool = False,
+        llm: "LLM | None" = None,
     ) -> "Report":
         """Deduplicate, let fade, refresh and clean up; see `mnemark.memory.upkeep.run.consolidate`."""
         from mnemark.memory.upkeep.run import consolidate
 
-        return consolidate(self._memory, dry_run=dry_run, now=now, force=force)
+        return consolidate(self._memory, dry_run=dry_run, now=now, force=force, llm=llm)
 
     def stats(self) -> "Stats":
         """Counts and states, without changing anything."""

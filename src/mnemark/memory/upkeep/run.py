@@ -13,12 +13,13 @@ from mnemark.files.journal import Change
 from mnemark.files.scan import scan
 from mnemark.memory import ledger
 from mnemark.memory.facts import catch_up, follow
-from mnemark.memory.upkeep import cleanup, curated, decay, duplicates
+from mnemark.memory.upkeep import cleanup, curated, decay, duplicates, tidy
 from mnemark.memory.upkeep.plan import Look, Move, Planned, Proposal, Use, scopes_in
 from mnemark.memory.when import local_now
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
+    from mnemark.llm.base import LLM
     from mnemark.memory.core import Memory
 
 STEPS: Final[Mapping[str, Callable[[Look], Proposal]]] = {
@@ -65,7 +66,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def consolidate(
-    memory: "Memory", *, dry_run: bool = False, now: datetime | None = None, force: bool = False
+    memory: "Memory",
+    *,
+    dry_run: bool = False,
+    now: datetime | None = None,
+    force: bool = False,
+    llm: "LLM | None" = None,
 ) -> Report:
     """Deduplicate, let fade, refresh and clean up; see `STEPS`.
 
@@ -74,6 +80,7 @@ def consolidate(
         dry_run: change nothing, and say exactly what would change.
         now: the time that ages are counted to.
         force: also where another machine consolidated these days.
+        llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
@@ -96,7 +103,7 @@ def consolidate(
         if not dry_run:
             follow(memory, scope)
         look = Look(memory, now, scope=scope, uses=_uses(memory))
-        notes += _plan(look, leapt=_leapt(edits, now))
+        notes += _plan(look, leapt=_leapt(edits, now), llm=llm)
         planned += look.planned
     if dry_run:
         shown = [_applied(one, "planned", one.diff) for one in planned]
@@ -127,13 +134,17 @@ def _leapt(edits: ledger.Edits, now: datetime) -> bool:
     return bool(times) and now - max(times) > _LEAP
 
 
-def _plan(look: Look, *, leapt: bool) -> list[str]:
+def _plan(look: Look, *, leapt: bool, llm: "LLM | None") -> list[str]:
     notes: list[str] = []
     for step, propose in STEPS.items():
         if step == decay.STEP and leapt:
             notes.append("nothing was let fade: the last consolidation was long ago, or the clock is wrong")
             continue
         proposal = propose(look)
+        look.take(proposal)
+        notes += proposal.notes
+    if llm is not None:
+        proposal = tidy.propose(look, llm)
         look.take(proposal)
         notes += proposal.notes
     return notes
