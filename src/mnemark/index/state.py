@@ -1,0 +1,352 @@
+"""`.mnemark/state.db`: bookkeeping that can be lost without losing a word.
+
+How often passages were used, how far logs were read for what, which turns wait for a language model, and
+what the model cost. It holds refs and numbers, never text. Where it is missing or damaged it is made anew,
+and `problem` says so.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Self, TypeVar
+
+import apsw
+
+from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
+from mnemark.files.layout import PRIVATE
+from mnemark.files.locks import workspace_lock
+from mnemark.index import schema, state_schema
+from mnemark.index.connections import Connections
+
+NAME: Final = "state.db"
+TRIES: Final = 3
+"""Times the model is asked about the same turns."""
+_BATCH: Final = 500
+
+T = TypeVar("T")
+
+
+class Use(NamedTuple):
+    """How often a ref was used, and when last."""
+
+    times: int
+    last: datetime
+
+
+class Item(NamedTuple):
+    """Turns that wait for the model: lines `first` to `last` of a session's file, 1-based and inclusive."""
+
+    id: int
+    path: str
+    first: int
+    last: int
+    tries: int
+    """Times they were claimed, this one included."""
+    reason: str = ""
+
+    @property
+    def ref(self) -> str:
+        """`sessions/x.jsonl#L3-L9`."""
+        return f"{self.path}#L{self.first}" + (f"-L{self.last}" if self.last != self.first else "")
+
+
+class Waiting(NamedTuple):
+    """How long the queue is."""
+
+    due: int
+    later: int
+    failed: int
+
+
+class State:
+    """The bookkeeping of the workspace `root`. Safe for threads and several processes.
+
+    Nothing is opened, and no file is made, before the first use. With `readonly` a missing file is empty
+    bookkeeping and writing raises ReadOnlyError.
+    """
+
+    def __init__(self, root: Path, *, readonly: bool = False) -> None:
+        self.root = root
+        self.path = root / PRIVATE / NAME
+        self.readonly = readonly
+        self.problem = ""
+        """Why it was made anew; empty where it was not."""
+        self._connections = Connections(self._open)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connections.close()
+
+    # uses
+
+    def touch(self, refs: Iterable[str], time: datetime) -> None:
+        """Count one use of each ref at `time` (with zone)."""
+        rows = [(ref, time.timestamp()) for ref in refs]
+        sql = (
+            "INSERT INTO uses VALUES (?1, 1, ?2) "
+            "ON CONFLICT (ref) DO UPDATE SET times = times + 1, last = max(last, excluded.last)"
+        )
+        self._write(lambda db: _many(db, sql, rows))
+
+    def counts(self, refs: Iterable[str]) -> dict[str, Use]:
+        """The uses of those refs that were ever used."""
+        names = list(dict.fromkeys(refs))
+        found: dict[str, Use] = {}
+        for start in range(0, len(names), _BATCH):
+            part = names[start : start + _BATCH]
+            marks = ",".join("?" * len(part))
+            for ref, times, last in self._rows(f"SELECT * FROM uses WHERE ref IN ({marks})", part):  # noqa: S608
+                found[ref] = Use(times, datetime.fromtimestamp(last, UTC))
+        return found
+
+    # positions
+
+    def position(self, name: str) -> str:
+        """What was noted under `name`; empty where nothing was."""
+        rows = self._rows("SELECT value FROM positions WHERE name = ?", (name,))
+        return str(rows[0][0]) if rows else ""
+
+    def positions(self, prefix: str) -> dict[str, str]:
+        """All that was noted under names that begin with `prefix`."""
+        sql = "SELECT name, value FROM positions WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1"
+        return dict(self._rows(sql, (prefix,)))
+
+    def note(self, values: Mapping[str, str]) -> None:
+        """Note values under their names; an empty one takes the name away."""
+        self._write(lambda db: _note(db, values))
+
+    # the queue
+
+    def enqueue(
+        self,
+        items: Iterable[tuple[str, int, int]],
+        now: datetime,
+        *,
+        noting: Mapping[str, str] | None = None,
+    ) -> int:
+        """Queue turns (path, first and last line); those that are queued or failed already stay as they are.
+
+        `noting` is noted in the same transaction, so that a position never runs ahead of the queue. Returns
+        how many are new.
+        """
+        rows = [(*item, now.timestamp()) for item in items]
+        sql = "INSERT OR IGNORE INTO queue (path, first, last, next_try) VALUES (?, ?, ?, ?)"
+
+        def add(db: apsw.Connection) -> int:
+            before = db.total_changes()
+            db.executemany(sql, rows)
+            added = db.total_changes() - before
+            _note(db, noting or {})
+            return added
+
+        return self._write(add)
+
+    def claim(self, most: int, now: datetime, *, lease: float = 300.0) -> list[Item]:
+        """Up to `most` items that are due, oldest first, for this process alone for `lease` seconds.
+
+        Each claim is a try, so that turns that kill the process are not tried for ever. What was claimed
+        `TRIES` times and never came back has failed.
+        """
+        moment = now.timestamp()
+
+        def take(db: apsw.Connection) -> list[Item]:
+            sql = (
+                "SELECT id, path, first, last, tries + 1, reason FROM queue "
+                "WHERE failed = 0 AND next_try <= ? ORDER BY next_try, id LIMIT ?"
+            )
+            items = [Item(*row) for row in schema.rows(db, sql, (moment, most))]
+            lost = [(item.reason or "cut off each time", item.id) for item in items if item.tries > TRIES]
+            db.executemany("UPDATE queue SET failed = 1, reason = ? WHERE id = ?", lost)
+            taken = [item for item in items if item.tries <= TRIES]
+            db.executemany(
+                "UPDATE queue SET tries = tries + 1, next_try = ? WHERE id = ?",
+                [(moment + lease, item.id) for item in taken],
+            )
+            return taken
+
+        return self._write(take)
+
+    def done(self, ids: Iterable[int]) -> None:
+        """What was claimed is learned from: it leaves the queue."""
+        rows = [(one,) for one in ids]
+        self._write(lambda db: _many(db, "DELETE FROM queue WHERE id = ?", rows))
+
+    def give_back(self, ids: Iterable[int], due: datetime) -> None:
+        """What was claimed was not tried, and is due then."""
+        rows = [(due.timestamp(), one) for one in ids]
+        sql = "UPDATE queue SET tries = max(tries - 1, 0), next_try = ? WHERE id = ? AND failed = 0"
+        self._write(lambda db: _many(db, sql, rows))
+
+    def missed(self, ids: Iterable[int], reason: str, due: datetime) -> None:
+        """What was claimed failed: tried again then, or after `TRIES` tries kept as failed."""
+        rows = [(reason, due.timestamp(), one) for one in ids]
+        sql = (
+            f"UPDATE queue SET reason = ?, next_try = ?, failed = (tries >= {TRIES}) "  # noqa: S608
+            "WHERE id = ? AND failed = 0"
+        )
+        self._write(lambda db: _many(db, sql, rows))
+
+    def failed(self, most: int = 100) -> list[Item]:
+        """What failed for good, the latest first."""
+        sql = (
+            "SELECT id, path, first, last, tries, reason FROM queue WHERE failed = 1 ORDER BY id DESC LIMIT ?"
+        )
+        return [Item(*row) for row in self._rows(sql, (most,))]
+
+    def retry_failed(self, now: datetime) -> int:
+        """Try what failed from the beginning; how many there were."""
+        sql = "UPDATE queue SET failed = 0, tries = 0, next_try = ? WHERE failed = 1"
+
+        def again(db: apsw.Connection) -> int:
+            db.execute(sql, (now.timestamp(),))
+            return db.changes()
+
+        return self._write(again)
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether anything can be claimed."""
+        sql = "SELECT 1 FROM queue WHERE failed = 0 AND next_try <= ? LIMIT 1"
+        return bool(self._rows(sql, (now.timestamp(),)))
+
+    def waiting(self, now: datetime) -> Waiting:
+        """How long the queue is; counts every row, for people to look at."""
+        due, later, failed = (
+            rows[0][0] if (rows := self._rows(f"SELECT count(*) FROM queue WHERE {which}", bindings)) else 0  # noqa: S608
+            for which, bindings in (
+                ("failed = 0 AND next_try <= ?", [now.timestamp()]),
+                ("failed = 0 AND next_try > ?", [now.timestamp()]),
+                ("failed = 1", []),
+            )
+        )
+        return Waiting(due, later, failed)
+
+    # what the model cost
+
+    def spend(self, entry: Sequence[str | int]) -> None:
+        """Add a line of the ledger: request, day, time, model, what, calls, tokens in and out."""
+        sql = (
+            "INSERT INTO spend (request, day, time, model, what, calls, tokens_in, tokens_out) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        self._write(lambda db: _many(db, sql, [entry]))
+
+    def spent(self, day: date) -> tuple[int, int]:
+        """Calls and tokens of a day."""
+        sql = "SELECT total(calls), total(tokens_in + tokens_out) FROM spend WHERE day = ?"
+        rows = self._rows(sql, (day.isoformat(),))
+        return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
+
+    # forgetting
+
+    def forget_text(self, refs: Iterable[str]) -> int:
+        """Forget that these refs (`path#L12`, `path#L3-L9`, or a whole `path`) exist; how many rows went."""
+        names = list(refs)
+
+        def forget(db: apsw.Connection) -> int:
+            before = db.total_changes()
+            for ref in names:
+                _forget(db, ref)
+            return db.total_changes() - before
+
+        return self._write(forget)
+
+    # how it is opened
+
+    def _open(self) -> apsw.Connection:
+        if self.readonly:
+            return state_schema.connect(self.path, readonly=True)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return state_schema.connect(self.path)
+        except NewerFormatError:
+            raise
+        except IntegrityError as error:
+            return self._anew(error)
+
+    def _anew(self, error: IntegrityError) -> apsw.Connection:
+        """Make another in place of a damaged one, unless another process has just done so."""
+        with workspace_lock(self.root):
+            try:
+                return state_schema.connect(self.path)
+            except NewerFormatError:
+                raise
+            except IntegrityError:
+                for end in ("", "-wal", "-shm"):
+                    self.path.with_name(NAME + end).unlink(missing_ok=True)
+                self.problem = f"{error}; it was made anew, counts and queue began from nothing"
+                return state_schema.connect(self.path)
+
+    def _write(self, change: Callable[[apsw.Connection], T]) -> T:
+        if self.readonly:
+            raise ReadOnlyError(f"{NAME} is open for reading only; open the memory for writing")
+        return self._mended(lambda: self._changed(change))
+
+    def _changed(self, change: Callable[[apsw.Connection], T]) -> T:
+        with schema.translated(self.path):
+            db = self._connections.current()
+            with schema.immediate(db):
+                return change(db)
+
+    def _rows(self, sql: str, bindings: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
+        if self.readonly and not self.path.exists():
+            return []
+
+        def ask() -> list[tuple]:  # type: ignore[type-arg]
+            with schema.translated(self.path):
+                return schema.rows(self._connections.current(), sql, bindings)
+
+        return ask() if self.readonly else self._mended(ask)
+
+    def _mended(self, work: Callable[[], T]) -> T:
+        """Do it; where the file turns out to be damaged, make it anew and do it again."""
+        try:
+            return work()
+        except NewerFormatError:
+            raise
+        except IntegrityError as error:
+            self._connections.renew()
+            with workspace_lock(self.root):
+                self._remove_if_damaged(error)
+            return work()
+
+    def _remove_if_damaged(self, error: IntegrityError) -> None:
+        try:
+            connection = state_schema.connect(self.path)
+            sound = schema.scalar(connection, "PRAGMA quick_check(1)") == "ok"
+            connection.close()
+        except (IntegrityError, apsw.CorruptError, apsw.NotADBError):
+            sound = False
+        if not sound:
+            for end in ("", "-wal", "-shm"):
+                self.path.with_name(NAME + end).unlink(missing_ok=True)
+            self.problem = f"{error}; it was made anew, counts and queue began from nothing"
+
+
+def _note(db: apsw.Connection, values: Mapping[str, str]) -> None:
+    kept = [(name, value) for name, value in values.items() if value]
+    db.executemany("INSERT OR REPLACE INTO positions VALUES (?, ?)", kept)
+    db.executemany("DELETE FROM positions WHERE name = ?", [(name,) for name in values if not values[name]])
+
+
+def _many(db: apsw.Connection, sql: str, rows: Iterable[Sequence[object]]) -> None:
+    db.executemany(sql, rows)
+
+
+def _forget(db: apsw.Connection, ref: str) -> None:
+    path, _, lines = ref.partition("#L")
+    first, _, last = lines.partition("-")
+    start = int(first) if first.isdecimal() else 0
+    end = int(last.removeprefix("L") or start) if start else 1 << 62
+    db.execute("DELETE FROM uses WHERE ref = ?", (ref,))
+    if not start:  # "$" follows "#"
+        db.execute("DELETE FROM uses WHERE ref > ?1 || '#' AND ref < ?1 || '$'", (path,))
+    db.execute("DELETE FROM queue WHERE path = ? AND first <= ? AND last >= ?", (path, end, start))
