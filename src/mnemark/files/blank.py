@@ -2,17 +2,24 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import msgspec
 
 from mnemark.files import jsonl
-from mnemark.files.hidden import line_mark
 from mnemark.types import Json
 
 ERASED: Final = "[erased]"
 """Stands where a quoted piece was taken out of a turn."""
+MECHANICAL: Final = frozenset(
+    {
+        *("id", "ids", "fact", "uuid", "parentUuid", "sessionId", "time", "timestamp", "created", "since"),
+        *("until", "recorded", "role", "origin", "kind", "scope", "session", "path", "to", "source", "type"),
+        *("supersedes", "group", "turns", "lines", "ends", "asked", "at", "importance", "confidence"),
+    }
+)
+"""Keys of lines of JSON whose values are no words of anyone."""
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 _MANY: Final = 24
 _WINDOW: Final = 8
@@ -68,33 +75,42 @@ class Needles:
                     return True
         return False
 
-    def replaced(self, value: Json) -> Json:
-        """A JSON value with `ERASED` in the place of what its texts quote."""
-        if isinstance(value, str):
-            return self._replaced_text(value)
-        if isinstance(value, list):
-            return [self.replaced(one) for one in value]
-        if isinstance(value, dict):
-            return {self._replaced_text(key): self.replaced(one) for key, one in value.items()}
-        return value
+    def said_in(self, value: Json, depth: int) -> bool:
+        """Whether any of them stands in the texts of a JSON value.
 
-    def _replaced_text(self, text: str) -> str:
-        for form in self.forms:
-            words = form.decode("utf-8", "replace")
-            if words in text:
-                text = text.replace(words, ERASED)
-        return text
+        Names of fields are none, nor are ids and times (`MECHANICAL`) in the outer `depth` objects.
+        """
+        if isinstance(value, str):
+            return any(form.decode("utf-8", "replace") in value for form in self.forms)
+        if isinstance(value, list):
+            return any(self.said_in(one, depth) for one in value)
+        if isinstance(value, dict):
+            spoken = [one for key, one in value.items() if depth <= 0 or key not in MECHANICAL]
+            return any(self.said_in(one, depth - 1) for one in spoken)
+        return False
+
+    def replaced(self, value: Json, depth: int) -> Json:
+        """A JSON value with `ERASED` in the place of what its texts quote; see `said_in`."""
+        if isinstance(value, str):
+            for form in self.forms:
+                value = value.replace(form.decode("utf-8", "replace"), ERASED)
+            return value
+        if isinstance(value, list):
+            return [self.replaced(one, depth) for one in value]
+        if isinstance(value, dict):
+            kept = MECHANICAL if depth > 0 else frozenset()
+            return {key: one if key in kept else self.replaced(one, depth - 1) for key, one in value.items()}
+        return value
 
 
 def without_quotes(line: bytes, needles: Needles) -> bytes | None:
-    """A line of JSON without what it quotes; an empty object where it holds no JSON; None: nothing to do."""
+    """The line of a session without what it quotes; an empty object where it is no JSON; None: as it is."""
     if not needles.found_in(line):
         return None
     record = jsonl.decode(line)
     if record is None:
         return b"{}"
-    left = jsonl.encode(needles.replaced(record))
-    return b"{}" if needles.found_in(left) else left
+    return jsonl.encode(needles.replaced(record, 1)) if needles.said_in(record, 1) else None
 
 
 def tombstone(line: bytes, identifier: str, time: str) -> bytes:
@@ -105,23 +121,23 @@ def tombstone(line: bytes, identifier: str, time: str) -> bytes:
     return jsonl.encode({"id": identifier, "erased": time})
 
 
-def without_lines(data: bytes, marks: Collection[str]) -> bytes:
-    """A note without the lines of these marks (`hidden.line_mark`); blank ones beside them stay."""
-    lines = _LINE.findall(data)
-    return b"".join(line for line in lines if not line.strip() or line_mark(_text(line)) not in marks)
+def lines_of(data: bytes) -> list[bytes]:
+    """The lines with their ends."""
+    return [line for line in _LINE.findall(data) if line]
 
 
-def without_needles(data: bytes, needles: Needles) -> bytes:
-    """A note without the lines that hold any of the needles; what runs over several lines goes whole."""
-    lines = _LINE.findall(data)
-    left = [line for line in lines if not needles.found_in(line)]
-    data = b"".join(left)
+def without_lines(data: bytes, gone: Callable[[int, str], bool], encoding: str = "utf-8") -> bytes:
+    """A text file without the lines that `gone` names by their number (from 1) and words."""
+    return b"".join(
+        line
+        for number, line in enumerate(lines_of(data), 1)
+        if not gone(number, line.decode(encoding, "replace"))
+    )
+
+
+def without_runs(data: bytes, needles: Needles) -> bytes:
+    """A text file without needles that run over several lines."""
     for form in needles.forms:
-        for found in {form, form.replace(b"\n", b"\r\n")}:
-            if found in data:
-                data = data.replace(found, b"")
+        for found in (form, form.replace(b"\n", b"\r\n")):
+            data = data.replace(found, b"") if found in data else data
     return data
-
-
-def _text(line: bytes) -> str:
-    return line.decode("utf-8", "replace")

@@ -126,6 +126,14 @@ class HiddenLog:
                 self._hidden = self._fold(self._hidden.version + 1)
             return self._hidden
 
+    def unfinished(self) -> bool:
+        """Whether something was noted to be erased and is not known to be."""
+        self.current()
+        with self._lock:
+            return any(
+                payload.get("erase") for one, payload in self._forgotten.items() if one not in self._erased
+            )
+
     def _states(self) -> dict[str, platform.Identity]:
         paths = sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else ()
         return {path.name: state for path in paths if (state := platform.identity(path)) is not None}

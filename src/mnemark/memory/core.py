@@ -129,7 +129,10 @@ class Memory(Operations):
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
             settings = changed(settings, config)
-        return cls(root, settings, readonly=readonly, embedder=embedder)
+        memory = cls(root, settings, readonly=readonly, embedder=embedder)
+        if not memory.readonly and memory.index.hidden.unfinished():
+            memory._finish_forgetting()
+        return memory
 
     @classmethod
     def beside(
@@ -201,7 +204,21 @@ class Memory(Operations):
 
             catch_up(self)  # facts whose file was busy when they were remembered
             finish(self)  # edits that a kill cut off
+            self._finish_forgetting()
         return self.follower.sync(progress=progress, wait=wait, embed=embed)
+
+    def _finish_forgetting(self) -> None:
+        """What was to be erased or taken back, and was cut off or met a file that was busy."""
+        if self.index.hidden.unfinished():
+            from mnemark.memory.erase import finish
+
+            finish(self)
+        from mnemark.memory.facts_project import state_of
+
+        if state_of(self).log.withdrawn:
+            from mnemark.memory.undo import take_out
+
+            take_out(self)
 
     def search(
         self,

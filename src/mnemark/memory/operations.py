@@ -12,7 +12,11 @@ from mnemark.types import Origin
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
     from mnemark.memory.core import Memory
+    from mnemark.memory.forget_receipt import Receipt
+    from mnemark.memory.pin import Pinned
+    from mnemark.memory.revert import Reverted
     from mnemark.memory.stats import Stats
+    from mnemark.memory.undo import Undone
     from mnemark.memory.upkeep.run import Report
     from mnemark.text.facts_timeline import Fact
 
@@ -80,6 +84,53 @@ class Operations:
         from mnemark.memory.upkeep.run import consolidate
 
         return consolidate(self._memory, dry_run=dry_run, now=now, force=force, llm=llm)
+
+    def forget(
+        self,
+        ref: str | None = None,
+        *,
+        query: str | None = None,
+        session: str | None = None,
+        origin: str | None = None,
+        since: datetime | str | None = None,
+        id: str | None = None,  # noqa: A002 - the word of the file format
+        erase: bool = False,
+        dry_run: bool = False,
+        scope: str | None = None,
+        git: bool = False,
+    ) -> "Receipt":
+        """Hide turns, notes and facts, or erase their bytes; `mnemark.memory.forget.forget` says it all."""
+        from mnemark.memory.forget import forget
+
+        return forget(
+            self._memory, ref, query=query, session=session, origin=origin, since=since, id=id,
+            erase=erase, dry_run=dry_run, scope=scope, git=git,
+        )  # fmt: skip
+
+    def undo(self, id: str | None = None) -> "list[Undone]":  # noqa: A002 - the word of the file format
+        """Take back the last change, or that of an id or group; see `mnemark.memory.undo.undo`."""
+        from mnemark.memory.undo import undo
+
+        return undo(self._memory, id)
+
+    def revert(
+        self,
+        *,
+        session: str | None = None,
+        origin: str | None = None,
+        since: datetime | str | None = None,
+        dry_run: bool = False,
+    ) -> "Reverted":
+        """Take back all that one source brought in; see `mnemark.memory.revert.revert`."""
+        from mnemark.memory.revert import revert
+
+        return revert(self._memory, session=session, origin=origin, since=since, dry_run=dry_run)
+
+    def pin(self, ref: str) -> "Pinned":
+        """Keep a fact, a turn or a piece of a note from fading; see `mnemark.memory.pin.pin`."""
+        from mnemark.memory.pin import pin
+
+        return pin(self._memory, ref)
 
     def stats(self) -> "Stats":
         """Counts and states, without changing anything."""

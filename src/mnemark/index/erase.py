@@ -1,0 +1,92 @@
+"""Taking erased words out of databases: the index, the vectors, and bookkeeping of any schema."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from mnemark.errors import BusyError
+from mnemark.files.locks import sync_lock
+from mnemark.index import schema
+from mnemark.index.embedding import keys_of
+from mnemark.index.merge import compact
+from mnemark.index.store import Index
+from mnemark.index.vectors import VectorStore
+
+_MAGIC: Final = b"SQLite format 3\0"
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is an SQLite database."""
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def scrub_index(index: Index, store: VectorStore | None, *, wait: float = 10.0) -> int:
+    """Rewrite what the index holds of passages that are gone, and the vectors; bytes less on the disk.
+
+    Sync before: what is in the files is in the index, and nothing else stays in it.
+
+    Raises:
+        BusyError: another process syncs, or reads the index; try again.
+    """
+    with sync_lock(index.home, timeout=wait):
+        before = _size(index.path)
+        compact(index)
+        if store is not None:
+            store.refresh()
+            store.compact(keys_of(index))
+        return max(before - _size(index.path), 0)
+
+
+def _size(path: Path) -> int:
+    names = (path, path.with_name(path.name + "-wal"))
+    return sum(name.stat().st_size for name in names if name.exists())
+
+
+def erase_rows(path: Path, forms: Sequence[bytes]) -> int:
+    """Delete every row of a database that holds any of the byte strings; how many there were.
+
+    All of its tables are looked at, whatever they are for. Afterwards neither the file nor its log holds a
+    byte of what was deleted.
+
+    Raises:
+        BusyError: another process uses it; nothing, or not all, was deleted.
+        IntegrityError: it is damaged.
+    """
+    with schema.translated(path):
+        connection = apsw.Connection(os.fspath(path))
+        try:
+            connection.set_busy_timeout(schema.BUSY_MS)
+            connection.execute("PRAGMA secure_delete=ON").fetchall()
+            with schema.immediate(connection):
+                count = sum(_erase_from(connection, table, forms) for table in _tables(connection))
+            connection.execute("VACUUM")
+            if connection.pragma("journal_mode") == "wal":
+                busy, *_ = schema.rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0]
+                if busy:
+                    raise BusyError(f"{path.name} is being read; close other programs that use this memory")
+        finally:
+            connection.close()
+    return count
+
+
+def _tables(connection: apsw.Connection) -> list[str]:
+    listed = "SELECT name FROM pragma_table_list WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    return [name for (name,) in schema.rows(connection, listed)]
+
+
+def _erase_from(connection: apsw.Connection, table: str, forms: Sequence[bytes]) -> int:
+    columns = [row[1] for row in schema.rows(connection, f"PRAGMA table_info({_quoted(table)})")]
+    count = 0
+    for form in forms:
+        holds = " OR ".join(f"instr(CAST({_quoted(name)} AS BLOB), ?1) > 0" for name in columns)
+        connection.execute(f"DELETE FROM {_quoted(table)} WHERE {holds}", (form,))  # noqa: S608 - own names
+        count += connection.changes()
+    return count
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,262 @@
+"""Erasing: the bytes of what is forgotten go from every file, the index, vectors and bookkeeping.
+
+What goes is first noted in the journal by ids, refs and hashes, without a word of it; from then on it is
+hidden. Then what quotes it elsewhere goes, then the things themselves, then the index is rewritten. After a
+kill the next sync or opening finds what is left by the note and goes on: as long as anything may quote a
+thing, the thing itself still stands, and its words can be read there.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from mnemark.embed.base import EmbedderUnavailable
+from mnemark.errors import BusyError, ConfigError, ReadOnlyError, UsageError
+from mnemark.files import edit as editing
+from mnemark.files import layout, platform
+from mnemark.files.git import check_rewritable
+from mnemark.files.hidden import by_path, line_mark, strings
+from mnemark.files.journal import Change
+from mnemark.files.journal_lines import changes_of
+from mnemark.files.locks import sync_lock, workspace_lock
+from mnemark.index.erase import scrub_index
+from mnemark.index.vectors import VectorStore, discard_other_models
+from mnemark.memory import ledger
+from mnemark.memory.erase_files import Done, Pass, Targets, holding
+from mnemark.memory.erase_still import still_holding
+from mnemark.memory.erase_words import Words, anchor, query_at, words_of
+from mnemark.memory.facts import catch_up
+from mnemark.memory.facts_project import state_of
+from mnemark.memory.forget_find import Finder, Item, Wanted, ends_of
+from mnemark.memory.forget_receipt import Place, Receipt, forgotten
+from mnemark.memory.when import local_now
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+_PATIENCE: Final = 10.0
+
+
+def erase(memory: "Memory", items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
+    """Erase items and all that quotes them; see `memory.forget.forget`."""
+    items = [_by_line(item) for item in items]
+    if git:
+        check_rewritable(memory.root, words_of(items, query).notes)
+    if dry_run:
+        return _dry(memory, items, query, git=git)
+    editing.sweep(memory.root)  # what crashes left behind may hold words that are to go
+    catch_up(memory)
+    ledger.finish(memory)
+    note = _noted(memory, items, query)
+    return _carry_out(memory, note, items, query, git=git)
+
+
+def _by_line(item: Item) -> Item:
+    """A fact without an id of its own is known by its line, as any other line of a note."""
+    return msgspec.structs.replace(item, kind="note") if item.kind == "fact" and not item.own else item
+
+
+def _dry(memory: "Memory", items: list[Item], query: str, *, git: bool) -> Receipt:
+    targets = _targets(memory, items, query, local_now(memory.config.timezone))
+    places: list[Place] = []
+    still: list[str] = []
+    for step in ("copies", "items"):
+        found = Pass(memory.root, targets, step=step, dry_run=True).run()
+        places += found.places
+        still += found.still
+    still += still_holding(memory, items, targets, rewrites=git)
+    return Receipt(
+        action="erased", dry_run=True, items=forgotten(items, words=True), places=tuple(places),
+        still=tuple(dict.fromkeys(still)),
+    )  # fmt: skip
+
+
+def _noted(memory: "Memory", items: list[Item], query: str) -> Change:
+    """Write down what is to be erased, without its words."""
+    from mnemark.memory.forget import payload_of
+
+    facts = state_of(memory)
+    payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}
+    files = [item.path for item in items if item.kind == "file"]
+    held = anchor([item for item in items if item.kind != "file"] or items, query) if query else None
+    payload |= {"files": files, "at": held[1] if held else {}}
+    payload = {name: value for name, value in payload.items() if value}
+    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+        return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+
+
+def _targets(memory: "Memory", items: list[Item], query: str, now: datetime) -> Targets:
+    lines: defaultdict[str, set[int]] = defaultdict(set)
+    marks: defaultdict[str, set[str]] = defaultdict(set)
+    for item in items:
+        if item.kind == "turn":
+            lines[item.path].add(item.start_line)
+        elif item.kind == "note":
+            marks[item.path].update(line_mark(line) for line in item.text.splitlines() if line.strip())
+    return Targets(
+        words=words_of(items, query),
+        time=now.isoformat(timespec="seconds"),
+        turns=frozenset(item.id for item in items if item.kind == "turn"),
+        turn_lines=dict(lines),
+        facts=frozenset(item.id for item in items if item.kind == "fact"),
+        marks=dict(marks),
+        files=frozenset(item.path for item in items if item.kind == "file"),
+        whole_logs=frozenset(path for path, gone in lines.items() if _is_all(memory, path, gone)),
+    )
+
+
+def _is_all(memory: "Memory", path: str, lines: set[int]) -> bool:
+    return all(item.start_line in lines for item in Finder(memory, Wanted(ref=path)).log(path))
+
+
+def _carry_out(
+    memory: "Memory", note: Change, items: list[Item], query: str, *, git: bool = False
+) -> Receipt:
+    """Do, or go on with, what a note says."""
+    targets = _targets(memory, items, query, note.time or local_now(memory.config.timezone))
+    still = still_holding(memory, items, targets, rewrites=git)
+    done = Pass(memory.root, targets, step="copies", dry_run=False).run()
+    if not done.waiting:
+        rest, last = _with_anchor_last(note, items)
+        for part in filter(None, (rest, last)):
+            own = _targets(memory, part, "", local_now(memory.config.timezone))
+            found = Pass(memory.root, own._replace(words=targets.words), step="items", dry_run=False).run()
+            done = Done(done.places + found.places, done.waiting + found.waiting, done.still + found.still)
+            if found.waiting:
+                break
+    places, waiting = list(done.places), list(done.waiting)
+    places += _derived(memory, waiting)
+    waiting += [f"{layout.shown(path)}: still holds it" for path in _left(memory, targets.words, done)]
+    if not waiting:
+        facts = state_of(memory)
+        with facts.lock:
+            facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
+    if git and not waiting:
+        from mnemark.memory.erase_git import rewrite
+
+        places += rewrite(memory.root, targets.words)
+    return Receipt(
+        id=note.id,
+        action="erased",
+        items=forgotten(items, words=False),
+        places=_joined(places),
+        still=tuple(dict.fromkeys([*still, *done.still])),
+        waiting=tuple(dict.fromkeys(waiting)),
+    )
+
+
+def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list[Item]]:
+    """The items but the one by which the query can be found again; and that one."""
+    payload = note.payload if isinstance(note.payload, Mapping) else {}
+    at = payload.get("at")
+    if not isinstance(at, Mapping):
+        return items, []
+    last = [item for item in items if query_at([item], at)]
+    return [item for item in items if item not in last], last
+
+
+def _joined(places: list[Place]) -> tuple[Place, ...]:
+    """One entry for each place and kind."""
+    found: dict[tuple[str, str], Place] = {}
+    for place in places:
+        old = found.get((place.path, place.what))
+        if old is not None:
+            lines = tuple(sorted({*old.lines, *place.lines}))
+            place = msgspec.structs.replace(place, lines=lines, bytes=old.bytes + place.bytes)  # noqa: PLW2901
+        found[place.path, place.what] = place
+    return tuple(found.values())
+
+
+def _derived(memory: "Memory", waiting: list[str]) -> list[Place]:
+    """Bring index and vectors to the state of the files, and rewrite them without what is gone."""
+    index = memory.index
+    private = index.home / layout.PRIVATE
+    if index.readonly or not index.exists():
+        return []
+    try:
+        memory.follower.sync(progress=None, wait=_PATIENCE, embed=False)
+        with sync_lock(index.home, timeout=_PATIENCE):
+            for name in private.glob("index.db.new*"):  # a rebuilding that was cut off
+                platform.FS.unlink(name)
+        store, kept = _store(memory)
+        size = scrub_index(index, store, wait=_PATIENCE)
+        if kept is not None:
+            discard_other_models(private / "vectors", kept)
+    except BusyError as error:
+        waiting.append(f"{layout.PRIVATE}/index.db: {error}")
+        return []
+    places = [Place(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
+    vectors = [Place(path=f"{layout.PRIVATE}/vectors", what="vectors")] if kept is not None else []
+    return [*places, *vectors]
+
+
+def _store(memory: "Memory") -> tuple[VectorStore | None, str | None]:
+    """The vectors, and the name of the model to keep; ("" keeps none, None: there are none)."""
+    if not (memory.index.home / layout.PRIVATE / "vectors").is_dir():
+        return None, None
+    if not memory.vectors.wanted:
+        return None, ""
+    try:
+        return memory.vectors.store(), memory.vectors.embedder().name
+    except (EmbedderUnavailable, ConfigError):
+        return None, ""  # they are made again once it answers
+
+
+def _left(memory: "Memory", words: Words, done: Done) -> list[str]:
+    """Where the words still stand although they should not: looked for byte by byte."""
+    known = {text.partition(":")[0] for text in (*done.still, *done.waiting)}
+    names = holding(memory.root, words.turns) if words.turns else []
+    return [path for path in names if layout.shown(path) not in known and not _is_free(path, words)]
+
+
+def _is_free(path: str, words: Words) -> bool:
+    """Short words may stand among ids and times by chance, and in other programs' files."""
+    return min(map(len, words.turns.forms)) < 8 and path.endswith((".jsonl", ".db", ".md"))
+
+
+def finish(memory: "Memory") -> list[Receipt]:
+    """Complete what was noted and then cut off, or could not be done because a file was busy."""
+    if memory.readonly:
+        return []
+    receipts = []
+    for note in unfinished(memory):
+        payload = note.payload if isinstance(note.payload, Mapping) else {}
+        with suppress(BusyError, ReadOnlyError):  # for the next time
+            editing.sweep(memory.root)
+            items = _again(memory, payload)
+            query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
+            receipts.append(_carry_out(memory, note, items, query))
+    return receipts
+
+
+def unfinished(memory: "Memory") -> list[Change]:
+    """Notes of erasing that are not done, oldest first."""
+    done: set[str] = set()
+    notes = []
+    for change in changes_of(memory.root, ("forget", "erased")):
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        if change.kind == "erased":
+            done.update(strings(payload.get("ids")))
+        elif payload.get("erase"):
+            notes.append(change)
+    return [note for note in notes if note.id not in done]
+
+
+def _again(memory: "Memory", payload: Mapping[str, Any]) -> list[Item]:
+    """The items of a note that still stand."""
+    finder = Finder(memory, Wanted())
+    found = []
+    for path, ids in by_path(payload.get("turns")):
+        if (memory.root / path).is_file():
+            found += [item for item in finder.log(path) if item.id in ids]
+    facts = frozenset(strings(payload.get("ids")))
+    found += finder.facts_of(facts) if facts else []
+    for path, marks in by_path(payload.get("lines")):
+        with suppress(UsageError):
+            if layout.safe_path(memory.root, path).is_file():
+                found += finder.marked(path, frozenset(marks), whole=path in strings(payload.get("files")))
+    return [_by_line(item) for item in found]

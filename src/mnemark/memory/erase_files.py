@@ -1,0 +1,340 @@
+"""Where the bytes of erased things stand in the files of a workspace, and how they go from each.
+
+A pass looks at every file but those of git, finds what is to go, and changes it through the one door each
+kind of file has. Looking alone is the dry run. Everything may be done again: what is gone is not found.
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
+
+from mnemark.errors import BusyError
+from mnemark.files import edit as editing
+from mnemark.files import jsonl, layout, moving, platform, reading
+from mnemark.files.blank import Needles, lines_of, tombstone, without_lines, without_quotes, without_runs
+from mnemark.files.hidden import line_mark
+from mnemark.files.locks import workspace_lock
+from mnemark.files.turns import decode_turn
+from mnemark.index.erase import erase_rows, is_database
+from mnemark.memory.erase_words import Words
+from mnemark.memory.forget_find import block, only_from
+from mnemark.memory.forget_receipt import Place
+from mnemark.text.facts import parse
+
+_LARGEST: Final = 1 << 29
+_PATIENCE: Final = 10.0
+_OWN: Final = ("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore")
+_CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
+_FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
+_LOG_REF: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+\.jsonl(?:#L\d+(?:-L?\d+)?)?")
+_ID: Final = re.compile(r"\bid:\s*([0-9A-Z]{26})\b")
+
+
+class Targets(NamedTuple):
+    """What goes. `words` is what is looked for elsewhere; the others name the things themselves."""
+
+    words: Words
+    time: str
+    turns: frozenset[str] = frozenset()
+    turn_lines: Mapping[str, set[int]] = MappingProxyType({})
+    facts: frozenset[str] = frozenset()
+    marks: Mapping[str, Collection[str]] = MappingProxyType({})
+    files: frozenset[str] = frozenset()
+    whole_logs: frozenset[str] = frozenset()
+    """Logs of which all turns go: what cites no other goes, too."""
+
+
+Step = Literal["copies", "items"]
+"""First what is quoted elsewhere, last the things themselves: until then their words can be found again."""
+
+
+class Done(NamedTuple):
+    """What a pass found or did."""
+
+    places: list[Place]
+    waiting: list[str]
+    """Files that are busy, with the reason."""
+    still: list[str]
+    """Files that are not mnemark's to change."""
+
+
+class Pass:
+    """One look at all files of the workspace at `root`, changing them unless it is a dry run."""
+
+    def __init__(self, root: Path, targets: Targets, *, step: Step, dry_run: bool) -> None:
+        self.root = root
+        self.targets = targets
+        self.step = step
+        self.dry_run = dry_run
+        self.done = Done([], [], [])
+
+    def run(self) -> Done:
+        """Go through all files, in the order of their names: journals come before the files of facts.
+
+        The workspace's lock is held, so that nobody takes a fact that is half erased for one that a person
+        wrote or removed, and notes that down.
+        """
+        with nullcontext() if self.dry_run else workspace_lock(self.root, _PATIENCE):
+            self._run()
+        return self.done
+
+    def _run(self) -> None:
+        for path in sorted(_files(self.root)):
+            try:
+                self._file(path)
+            except FileNotFoundError:  # it went while we looked
+                continue
+            except BusyError as error:
+                self.done.waiting.append(f"{layout.shown(path)}: {error}")
+
+    def _file(self, path: str) -> None:
+        full = self.root / path
+        name = path.rpartition("/")[2]
+        if full.stat().st_size > _LARGEST:
+            self.done.still.append(f"{layout.shown(path)}: too large to look through")
+        elif path.startswith(f"{layout.PRIVATE}/"):
+            if self.step == "copies":
+                self._private(path, full)
+        elif name.lower().endswith(".jsonl"):
+            self._log(path, full)
+        elif name.lower().endswith(layout.TEXT_SUFFIXES) or name.startswith(jsonl.TEMPORARY):
+            self._text(path, full)
+        elif self.step == "copies" and self.targets.words.notes.found_in(full.read_bytes()):
+            self.done.still.append(
+                f"{layout.shown(path)}: is no file of mnemark's; edit or delete it by hand"
+            )
+
+    # --- bookkeeping
+
+    def _private(self, path: str, full: Path) -> None:
+        inner = path.split("/", 1)[1]
+        if inner in _OWN or inner.startswith("vectors/") or full.name.endswith(("-wal", "-shm", "-journal")):
+            return
+        database = is_database(full)
+        beside = (
+            [full, *(full.with_name(full.name + end) for end in ("-wal", "-journal"))] if database else [full]
+        )
+        ids = [one.encode() for one in (*self.targets.turns, *self.targets.facts)]
+        if not any(self._is_private_copy(one.read_bytes(), ids) for one in beside if one.exists()):
+            return
+        if database:
+            rows = 0 if self.dry_run else erase_rows(full, [*self.targets.words.notes.forms, *ids])
+            self._place(path, f"{rows} records" if rows else "records")
+            return
+        size = full.stat().st_size
+        if not self.dry_run:
+            self._drop(full)
+        self._place(path, "derived file", bytes_=size)
+
+    def _is_private_copy(self, data: bytes, ids: list[bytes]) -> bool:
+        return self.targets.words.notes.found_in(data) or any(one in data for one in ids)
+
+    def _drop(self, full: Path) -> None:
+        """Derived, or a record of an edit: the files of one record go together."""
+        with workspace_lock(self.root, _PATIENCE):
+            names = full.parent.glob(f"{full.stem}.*") if full.parent.name == "displaced" else [full]
+            for name in list(names):
+                platform.FS.unlink(name)
+            platform.FS.sync_folder(full.parent)
+
+    # --- logs
+
+    def _log(self, path: str, full: Path) -> None:
+        journal = layout.log_folder(path.rpartition("/")[0]) == "journal"
+        lines: list[int] = []
+        gained = 0
+
+        def change(line: jsonl.Line) -> bytes | None:
+            nonlocal gained
+            new = self._journal_line(line) if journal else self._session_line(line)
+            if new is None or new == line.data:
+                return None
+            lines.append(line.number)
+            gained += len(line.data) - len(new)
+            return new
+
+        if self.dry_run:
+            for number, data in enumerate(full.read_bytes().split(b"\n"), 1):
+                change(jsonl.Line(0, number, data, 0))
+        elif self._concerns(path, full.read_bytes(), journal=journal):
+            with workspace_lock(self.root, _PATIENCE):
+                jsonl.rewrite(full, change)
+        if lines:
+            self._place(path, "journal" if journal else "turns", lines, gained)
+
+    def _concerns(self, path: str, data: bytes, *, journal: bool) -> bool:
+        """Whether anything in a log may be meant: a quick look before it is rewritten."""
+        if journal or self.targets.words.notes.found_in(data):
+            return True
+        return path in self.targets.turn_lines or any(one.encode() in data for one in self.targets.turns)
+
+    def _journal_line(self, line: jsonl.Line) -> bytes | None:
+        record = jsonl.decode(line.data)
+        if record is None:
+            return b"{}" if self.step == "copies" and self.targets.words.notes.found_in(line.data) else None
+        kind, payload = record.get("kind"), record.get("payload")
+        named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
+        own = kind in _FACT_LINES and (record.get("id") in self.targets.facts or named)
+        if own != (self.step == "items"):
+            return None
+        if not own and not self._holds_lines(payload):
+            words = self.targets.words.notes
+            if not (words.found_in(line.data) and words.said_in(record, 2)):
+                return None
+        kept = {key: record[key] for key in ("id", "time", "origin", "scope") if key in record}
+        return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})
+
+    def _holds_lines(self, payload: object) -> bool:
+        """Whether the undo image of an edit holds a line that goes."""
+        if not isinstance(payload, dict) or payload.get("path") not in self.targets.marks:
+            return False
+        marks = self.targets.marks[payload["path"]]
+        hunks = [one for one in payload.get("hunks") or () if isinstance(one, dict)]
+        lines = [
+            line for one in hunks for key in ("old", "new", "before", "after") for line in one.get(key) or ()
+        ]
+        return any(isinstance(line, str) and line.strip() and line_mark(line) in marks for line in lines)
+
+    def _session_line(self, line: jsonl.Line) -> bytes | None:
+        data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")
+        record = jsonl.decode(data)
+        turn = decode_turn(record, line._replace(data=data)) if record is not None else None
+        own = turn is not None and turn.id in self.targets.turns
+        if self.step == "items":
+            return tombstone(line.data, turn.id, self.targets.time) if own and turn is not None else None
+        return None if own else without_quotes(line.data, self.targets.words.turns)
+
+    # --- text
+
+    def _text(self, path: str, full: Path) -> None:
+        data = full.read_bytes()
+        whole = path in self.targets.files if self.step == "items" else self._is_about_erased(path, data)
+        if whole:
+            self._remove(path, data)
+            return
+        lines = self._lines_to_go(path, data)
+        runs = self.step == "copies" and self._holds_runs(data)
+        if not lines and not runs:
+            return
+        decoded = reading.decode(data)
+        if decoded is None or decoded[1].startswith("utf-1") or decoded[1].startswith("utf-3"):
+            self.done.still.append(f"{layout.shown(path)}: is no UTF-8; edit or delete it by hand")
+            return
+        gone = sum(len(line) for number, line in enumerate(lines_of(data), 1) if number in lines)
+        if not self.dry_run:
+            result = editing.edit(
+                self.root, path, lambda now: self._left(path, now), keep=0, timeout=_PATIENCE
+            )
+            if result.status == "deferred":
+                raise BusyError("someone is saving it")
+        self._place(path, "note", sorted(lines), gone)
+
+    def _is_about_erased(self, path: str, data: bytes) -> bool:
+        """Whether it is the episode of a session of which all turns go."""
+        place = layout.place(path)
+        if not self.targets.whole_logs or place is None or place.kind != "episode":
+            return False
+        refs = _LOG_REF.findall(data.decode("utf-8", "replace"))
+        return any(ref.partition("#")[0] in self.targets.whole_logs for ref in refs) and all(
+            self._is_erased(ref) or ref in self.targets.whole_logs for ref in refs
+        )
+
+    def _remove(self, path: str, data: bytes) -> None:
+        if not self.dry_run:
+            done = moving.remove(self.root, path, expected=data, timeout=_PATIENCE)
+            if done != "moved":
+                raise BusyError("someone is saving it")
+        self._place(path, "file", (), len(data))
+
+    def _left(self, path: str, data: bytes) -> bytes:
+        lines = self._lines_to_go(path, data)
+        left = without_lines(data, lambda number, _: number in lines)
+        return without_runs(left, self.targets.words.notes) if self.step == "copies" else left
+
+    def _holds_runs(self, data: bytes) -> bool:
+        return any(
+            b"\n" in form and form in data.replace(b"\r\n", b"\n") for form in self.targets.words.notes.forms
+        )
+
+    def _lines_to_go(self, path: str, data: bytes) -> set[int]:
+        """Numbers of the lines that go in this step."""
+        decoded = reading.decode(data)
+        encoding = decoded[1] if decoded else "utf-8"
+        lines = [line.decode(encoding, "replace") for line in lines_of(data)]
+        text = "".join(lines)
+        own = self._own_lines(path, lines, text)
+        if self.step == "items":
+            return own
+        found: set[int] = set()
+        raw = lines_of(data)
+        if self.targets.words.notes.found_in(data):
+            found = {
+                n for n, line in enumerate(raw, 1) if self.targets.words.notes.found_in(self._spoken(line))
+            }
+        found |= self._citing(path, lines)
+        # A bullet goes as a whole, unless it is one of the things themselves: those come last.
+        whole = {n for number in found for n in range(block(lines, number)[0], block(lines, number)[1] + 1)}
+        return (whole if path not in self.targets.files else set()) - own
+
+    @staticmethod
+    def _spoken(line: bytes) -> bytes:
+        """A line without the comment that is mnemark's own: ids and times are no words."""
+        return re.sub(rb"<!--(?:(?!-->).)*?\bid:.*?-->", b"", line)
+
+    def _own_lines(self, path: str, lines: list[str], text: str) -> set[int]:
+        found: set[int] = set()
+        marks = self.targets.marks.get(path, ())
+        if marks:
+            found = {n for n, line in enumerate(lines, 1) if line.strip() and line_mark(line) in marks}
+        if self.targets.facts and any(one in self.targets.facts for one in _ID.findall(text)):
+            for parsed in parse(text):
+                if parsed.id in self.targets.facts:
+                    found.update(range(parsed.bullet.line, parsed.bullet.end_line + 1))
+        return found
+
+    def _citing(self, path: str, lines: list[str]) -> set[int]:
+        """Lines that name an erased turn as their source, and no other."""
+        place = layout.place(path)
+        if place is None or place.role not in _CITING or not self.targets.turn_lines:
+            return set()
+        found = set()
+        for number, line in enumerate(lines, 1):
+            refs = _LOG_REF.findall(line) if ".jsonl" in line else []
+            if refs and all(self._is_erased(ref) for ref in refs):
+                found.add(number)
+        return found
+
+    def _is_erased(self, ref: str) -> bool:
+        if ref in self.targets.whole_logs:
+            return True
+        return only_from(ref, self.targets.turn_lines)
+
+    def _place(self, path: str, what: str, lines: Collection[int] = (), bytes_: int = 0) -> None:
+        self.done.places.append(
+            Place(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
+        )
+
+
+def _files(root: Path) -> Iterator[str]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != ".git"]
+        inside = Path(folder).relative_to(root).as_posix()
+        for name in names:
+            if not (Path(folder) / name).is_symlink():
+                yield name if inside == "." else f"{inside}/{name}"
+
+
+def holding(root: Path, needles: Needles) -> list[str]:
+    """Files, but those of git, in which any of the words still stands."""
+    found = []
+    for path in sorted(_files(root)):
+        try:
+            held = (root / path).stat().st_size <= _LARGEST and needles.found_in((root / path).read_bytes())
+        except FileNotFoundError:
+            continue
+        found += [path] if held else []
+    return found

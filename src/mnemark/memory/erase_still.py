@@ -1,0 +1,95 @@
+"""What holds erased words and is out of reach: git, other machines, archives, sources."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from mnemark.errors import MnemarkError
+from mnemark.files import git, layout
+from mnemark.files.journal import FOLDER, Journal
+from mnemark.files.journal_lines import changes_of
+from mnemark.memory.erase_files import Targets
+from mnemark.memory.facts_project import state_of
+from mnemark.memory.forget_find import Item
+from mnemark.memory.read import split_ref
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+_ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".7z", ".bak")
+_SHOWN: Final = 5
+
+
+def still_holding(memory: "Memory", items: Sequence[Item], targets: Targets, *, rewrites: bool) -> list[str]:
+    """What may still hold the words after they are erased here, as far as can be known; for people."""
+    found = [*_other_machines(memory), *_archives(memory), *_imports(memory, items), *_sources(memory, items)]
+    return [*_git(memory, targets, rewrites=rewrites), *found]
+
+
+def _git(memory: "Memory", targets: Targets, *, rewrites: bool) -> Iterator[str]:
+    try:
+        found = git.history(memory.root, targets.words.notes)
+    except MnemarkError as error:
+        yield f"git: its history could not be looked through ({error})"
+        return
+    if found is None:
+        return
+    if found.objects is None:
+        yield f"git: the history of {found.root.name}/ was not looked through (too large, or git is missing)"
+    elif found.objects and not rewrites:
+        yield f"git: {found.objects} versions in the history hold it; --git rewrites what was not pushed"
+    if found.remotes and found.objects != 0:
+        yield f"git remotes ({', '.join(found.remotes)}): what was pushed is there"
+
+
+def _other_machines(memory: "Memory") -> Iterator[str]:
+    own = Journal(memory.root).file
+    folder = memory.root / FOLDER
+    others = (
+        sorted(path.stem for path in folder.glob("*.jsonl") if path.name != own) if folder.is_dir() else []
+    )
+    if others:
+        yield f"other machines ({', '.join(others)}): their copies, until they take over these changes"
+    for parent in (memory.root, *memory.root.parents):
+        if (parent / ".stfolder").exists():
+            yield "Syncthing: the other devices of this folder, until they take over these changes"
+            return
+
+
+def _archives(memory: "Memory") -> Iterator[str]:
+    found = [
+        path.relative_to(memory.root).as_posix()
+        for path in sorted(memory.root.rglob("*"))
+        if path.name.lower().endswith(_ARCHIVES) and ".git" not in path.parts and path.is_file()
+    ]
+    if found:
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        yield f"archives that were not opened: {', '.join(map(layout.shown, found[:_SHOWN]))}{more}"
+
+
+def _imports(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:
+    paths = {item.path for item in items}
+    names = set()
+    for change in changes_of(memory.root, ("import",)):
+        payload = change.payload if isinstance(change.payload, dict) else {}
+        if paths & set(payload.get("files") or ()):
+            names.add(str(payload.get("source", "")))
+    for name in sorted(filter(None, names)):
+        yield f"the source it was imported from: {layout.shown(name)}"
+
+
+def _sources(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:
+    """Turns that facts were learned from and that stay."""
+    gone = {(item.path, item.start_line) for item in items if item.kind == "turn"}
+    facts = state_of(memory)
+    with facts.lock:
+        facts.log.refresh()
+        records = [facts.log.records[item.id] for item in items if item.id in facts.log.records]
+    refs: Counter[str] = Counter()
+    for fact in records:
+        for ref in filter(None, map(str.strip, fact.source.split(","))):
+            path, first, _ = split_ref(ref)
+            if (path, first) not in gone and (memory.root / path).is_file():
+                refs[ref] += 1
+    for ref in sorted(refs):
+        yield f"{layout.shown(ref)}: a fact was learned from it; forget it as well, if it should go"

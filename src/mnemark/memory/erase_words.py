@@ -1,0 +1,95 @@
+"""Which words of erased things are looked for elsewhere, and how a kill half-way finds them again.
+
+What was erased may be quoted: by another turn, a summary, a queue. Only words that tell it from other text
+are looked for, so that erasing "yes, please" from one turn leaves all the others alone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from mnemark.files.blank import Needles, forms
+from mnemark.files.hidden import line_mark
+from mnemark.memory.forget_find import PART, Item
+from mnemark.text.facts import clean, split_words
+from mnemark.types import Json
+
+_IN_NOTES: Final = 16
+_IN_TURNS: Final = 24
+"""Weight from which whole texts are looked for: a letter or digit counts 1, a Chinese character 3."""
+_LONG: Final = 48
+"""Weight from which single sentences are looked for in other turns, too."""
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+_LEAD: Final = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)\s+(?:\[[ xX]\]\s+)?(?:\d{1,2}:\d{2}\s+)?")
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+")
+_PIECES: Final = 2_000
+"""Sentences and lines that are looked for at most; the whole texts always are."""
+
+
+class Words(NamedTuple):
+    """What is looked for in turns of others, and in notes, journal and bookkeeping."""
+
+    turns: Needles
+    notes: Needles
+
+
+def words_of(items: Iterable[Item], query: str) -> Words:
+    """The words to look for, of all items and of the query they were found by."""
+    whole: list[str] = []
+    pieces: list[str] = []
+    for item in items:
+        for text in _plain(item):
+            whole += [text, " ".join(text.split())]
+            pieces += _SENTENCE.split(text)
+    loud = [text for text in whole if weight(text) >= _IN_TURNS]
+    loud += [text.strip() for text in pieces if weight(text) >= _LONG]
+    soft = [text.strip() for text in dict.fromkeys(pieces) if weight(text) >= _IN_NOTES]
+    soft = sorted(soft, key=weight, reverse=True)[:_PIECES]
+    asked = [query] if query else []
+    return Words(
+        Needles([*asked, *loud]),
+        Needles([*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft]),
+    )
+
+
+def _plain(item: Item) -> Iterator[str]:
+    """The words of an item without what only its place gives it: bullet, time of day, comment."""
+    if item.kind == "turn":
+        yield from (part.strip() for part in item.text.split(PART))
+        return
+    text = _COMMENT.sub("", item.text)
+    for line in text.splitlines():
+        yield _LEAD.sub("", line).strip().strip("~").strip()
+    if item.kind == "fact":
+        words = clean(_LEAD.sub("", text)).strip("~").strip()
+        yield split_words(words)[1] or words
+
+
+def weight(text: str) -> int:
+    """How much a text tells: letters and digits, Chinese characters threefold."""
+    return sum(3 if character >= "\u2e80" else 1 for character in text if character.isalnum())
+
+
+def anchor(items: Sequence[Item], query: str) -> tuple[Item, dict[str, Json]] | None:
+    """An item that holds the query, and where in it: how to find the query again without writing it down."""
+    for item in reversed(items):
+        for form in (form.decode("utf-8", "replace") for form in forms(query)):
+            start = item.text.find(form)
+            if start < 0:
+                continue
+            at: dict[str, Json] = {"start": start, "length": len(form), "path": item.path}
+            if item.kind in {"turn", "fact"}:
+                return item, at | {"id": item.id}
+            lines = item.text.splitlines()
+            return item, at | {"mark": next(line_mark(line) for line in lines if line.strip())}
+    return None
+
+
+def query_at(items: Iterable[Item], at: Mapping[str, Any]) -> str:
+    """The query that an anchor names, as long as its item stands; empty where it is gone."""
+    for item in items:
+        marks = (line_mark(line) for line in item.text.splitlines() if line.strip())
+        same = item.id == at["id"] if "id" in at else next(marks, "") == at.get("mark")
+        if same and item.path == at.get("path"):
+            return item.text[at["start"] : at["start"] + at["length"]]
+    return ""

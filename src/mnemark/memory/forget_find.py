@@ -1,0 +1,398 @@
+"""What a request to forget means: which turns, lines of notes and facts, where they stand."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+import msgspec
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.files import layout
+from mnemark.files.blank import forms
+from mnemark.files.facts import facts_in
+from mnemark.files.hidden import line_mark
+from mnemark.files.ids import is_id, time_of
+from mnemark.files.reading import read
+from mnemark.files.scan import Scan, scan
+from mnemark.files.sessions import Placed, SessionLog
+from mnemark.memory.facts_project import State, state_of
+from mnemark.memory.read import split_ref
+from mnemark.text.facts import parse
+from mnemark.text.facts_timeline import Fact, when
+from mnemark.types import Json, Problem, Turn
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
+_OWN_COMMENT: Final = re.compile(r"<!--(?:(?!-->)[^\n])*?\bid:[^\n]*?-->")
+_LEARNED: Final = frozenset({"fact", "review"})
+
+PART: Final = "\n\f\n"
+"""Stands between the texts of one turn."""
+
+Kind = Literal["turn", "note", "fact", "file"]
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing to be forgotten. Lines are 1-based and inclusive; 0 where it stands in no file."""
+
+    kind: Kind
+    path: str
+    start_line: int = 0
+    end_line: int = 0
+    id: str = ""
+    """Of a turn or fact; of a fact without a comment, the one derived from its words."""
+    text: str = ""
+    own: bool = True
+    """The id is written in the file; a fact without one is known by its line alone."""
+
+    @property
+    def ref(self) -> str:
+        """`path#L12` or `path#L12-L14`; the path alone where it has no line."""
+        if not self.start_line:
+            return self.path
+        last = f"-L{self.end_line}" if self.end_line != self.start_line else ""
+        return f"{self.path}#L{self.start_line}{last}"
+
+
+class Wanted(NamedTuple):
+    """What is to be forgotten; all that is given has to fit."""
+
+    ref: str = ""
+    id: str = ""
+    query: str = ""
+    session: str = ""
+    origin: str = ""
+    since: datetime | None = None
+    scope: str | None = None
+    """Only what lies in that scope; None: anywhere in the workspace."""
+
+
+class Finder:
+    """Looks for what a request means in the files of one workspace."""
+
+    def __init__(self, memory: "Memory", wanted: Wanted) -> None:
+        self.root = memory.root
+        self.facts: State = state_of(memory)
+        self.wanted = wanted
+        self.zone: tzinfo = self.facts.zone
+        self._ignore = memory.config.ignore
+        self._query = (
+            [form.decode("utf-8", "replace") for form in forms(wanted.query)] if wanted.query else []
+        )
+
+    @cached_property
+    def scan(self) -> Scan:
+        """The files there are."""
+        return scan(self.root, ignore=self._ignore)
+
+    def find(self) -> list[Item]:
+        """All items, by path and line, each once; those that stand in no file last.
+
+        Raises:
+            NotFoundError: there is no such ref or id.
+            UsageError: the ref names nothing that can be forgotten.
+        """
+        wanted = self.wanted
+        if wanted.ref and is_id(wanted.ref) and not (self.root / wanted.ref).exists():
+            wanted = self.wanted = wanted._replace(ref="", id=wanted.ref)
+        if wanted.ref:
+            found = list(self._of_ref(wanted.ref))
+        elif wanted.id:
+            found = list(self._of_id(wanted.id))
+        else:
+            found = [*self._turns(), *self._facts(), *self._notes()]
+        found += self._derived([one for one in found if one.kind == "turn"])
+        unique = {(one.kind, one.id or one.ref): one for one in found}
+        return sorted(unique.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
+
+    # --- by ref and id
+
+    def _of_ref(self, ref: str) -> Iterator[Item]:
+        path, first, last = split_ref(ref)
+        full = layout.safe_path(self.root, path)
+        if not full.is_file():
+            raise NotFoundError(f"there is no file {layout.shown(path)}")
+        place = layout.place(path)
+        if place is None or place.role == "journal":
+            raise UsageError(f"{layout.shown(path)} is no memory; name a turn, a note or a fact by ref or id")
+        if path.lower().endswith(".jsonl"):
+            found = [one for one in self.log(path) if last is None or first <= one.start_line <= last]
+        elif place.role in _LEARNED and last is not None:
+            found = [
+                item for item, _ in self._bullets(path) if item.start_line <= last and item.end_line >= first
+            ]
+        else:
+            found = self._lines_of(path, first, last)
+        if not found:
+            raise NotFoundError(f"there is nothing to forget at {layout.shown(ref)}")
+        yield from found
+
+    def _lines_of(self, path: str, first: int, last: int | None) -> list[Item]:
+        lines = self._lines(path)
+        if last is None:
+            text = "".join(lines)
+            bullets = [item for item, _ in self._bullets(path)] if self._holds_facts(path) else []
+            return [*bullets, Item(kind="file", path=path, start_line=1, end_line=len(lines), text=text)]
+        if not 1 <= first <= last <= len(lines):
+            raise NotFoundError(f"{layout.shown(path)} has {len(lines)} lines, not {last}")
+        start, end = block(lines, first)[0], block(lines, last)[1]
+        return [_note(path, lines, start, end)]
+
+    def _holds_facts(self, path: str) -> bool:
+        place = layout.place(path)
+        return place is not None and (place.kind == "fact" or place.role in _LEARNED)
+
+    def _of_id(self, identifier: str) -> Iterator[Item]:
+        found = [one for one in self._all_facts() if one.id == identifier]
+        if not found:
+            mark = identifier.encode()
+            for path in self._logs():
+                if mark in (self.root / path).read_bytes() or not is_id(identifier):
+                    found += [one for one in self.log(path) if one.id == identifier]
+        if not found:
+            raise NotFoundError(
+                f"there is no turn or fact {identifier!r}; `mnemark log` shows those there are"
+            )
+        yield from found
+
+    # --- by words, session, origin, time
+
+    def _logs(self) -> list[str]:
+        wanted = self.wanted.scope
+        found = []
+        for entry in self.scan.entries:
+            place = layout.place(entry.path)
+            if place is not None and place.role == "session" and entry.path.lower().endswith(".jsonl"):
+                found += [entry.path] if wanted is None or place.scope == wanted else []
+        return found
+
+    def log(self, path: str) -> list[Item]:
+        """The turns of a log."""
+        return [_turn(path, placed) for placed in SessionLog.at(self.root, path).turns()]
+
+    def _turns(self) -> Iterator[Item]:
+        for path in self._logs():
+            log = SessionLog.at(self.root, path)
+            if self.wanted.session and log.id != self.wanted.session:
+                continue
+            for placed in log.turns():
+                if self._fits(placed):
+                    yield _turn(path, placed)
+
+    def _fits(self, placed: Placed) -> bool:
+        wanted, turn = self.wanted, placed.turn
+        if wanted.origin and turn.origin != wanted.origin:
+            return False
+        if wanted.since is not None and _zoned(turn.time, self.zone) < _zoned(wanted.since, self.zone):
+            return False
+        return not self._query or self._says(turn_text(turn))
+
+    def _says(self, text: str) -> bool:
+        return any(form in text for form in self._query)
+
+    def _facts(self) -> Iterator[Item]:
+        """Facts and proposals; those of a session come with its turns."""
+        if self.wanted.session:
+            return
+        for item, fact in self._bullets_and_waiting():
+            if self._fact_fits(item, fact):
+                yield item
+
+    def _fact_fits(self, item: Item, fact: Fact) -> bool:
+        wanted = self.wanted
+        if wanted.scope is not None and fact.scope != wanted.scope:
+            return False
+        if wanted.origin and fact.origin != wanted.origin:
+            return False
+        if self._query and not self._says(
+            f"{_OWN_COMMENT.sub('', item.text)}\n{fact.predicate}\n{fact.value}"
+        ):
+            return False
+        return wanted.since is None or self._is_since(fact, wanted.since)
+
+    def _is_since(self, fact: Fact, since: datetime) -> bool:
+        if is_id(fact.id) and fact.id in self.facts.log.records:
+            return time_of(fact.id) >= _zoned(since, self.zone).replace(microsecond=0)
+        learned = when(fact.recorded or fact.since, self.zone)
+        return (
+            bool(fact.since or fact.id in self.facts.log.proposals)
+            and learned is not None
+            and (learned >= _zoned(since, self.zone))
+        )
+
+    def _notes(self) -> Iterator[Item]:
+        """Lines of notes by their words; who said them and when is not known of them."""
+        if not self._query or self.wanted.session or self.wanted.origin or self.wanted.since is not None:
+            return
+        for entry in self.scan.entries:
+            place = layout.place(entry.path)
+            note = place is not None and place.role not in {"session", "journal", "copy"}
+            if place is None or not note or self.wanted.scope not in {None, place.scope}:
+                continue
+            yield from self._note_lines(entry.path)
+
+    def _note_lines(self, path: str) -> Iterator[Item]:
+        lines = self._lines(path)
+        taken = set()
+        if self._holds_facts(path):
+            taken = {n for item, _ in self._bullets(path) for n in range(item.start_line, item.end_line + 1)}
+        for number, line in enumerate(lines, 1):
+            if number not in taken and self._says(line):
+                start, end = block(lines, number)
+                taken.update(range(start, end + 1))
+                yield _note(path, lines, start, end)
+
+    # --- facts
+
+    def _derived(self, turns: Iterable[Item]) -> list[Item]:
+        """Facts that say these turns are all their sources."""
+        lines: defaultdict[str, set[int]] = defaultdict(set)
+        for turn in turns:
+            lines[turn.path].add(turn.start_line)
+        if not lines:
+            return []
+        return [
+            item
+            for item, fact in self._bullets_and_waiting()
+            if fact.source and only_from(fact.source, lines)
+        ]
+
+    def _all_facts(self) -> list[Item]:
+        return [item for item, _ in self._bullets_and_waiting()]
+
+    def facts_of(self, ids: frozenset[str]) -> list[Item]:
+        """Facts by id, hidden ones too: in the files, or as the journal has them."""
+        found = [item for item, _ in self._bullets_and_waiting() if item.id in ids]
+        with self.facts.lock:
+            log = self.facts.log
+            known = [(log.records | log.proposals).get(one) for one in ids - {item.id for item in found}]
+        return found + [
+            Item(kind="fact", path=fact.path, id=fact.id, text=str(fact))
+            for fact in known
+            if fact is not None
+        ]
+
+    def marked(self, path: str, marks: frozenset[str], *, whole: bool) -> list[Item]:
+        """Lines of a note by their marks; `whole`: the file as one thing."""
+        lines = self._lines(path)
+        if whole:
+            return [Item(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))]
+        numbers = [n for n, line in enumerate(lines, 1) if line.strip() and line_mark(line) in marks]
+        return [_note(path, lines, number, number) for number in numbers]
+
+    def _bullets_and_waiting(self) -> list[tuple[Item, Fact]]:
+        """Facts and proposals in the files, then those that only the journal has."""
+        found = []
+        for entry in self.scan.entries:
+            place = layout.place(entry.path)
+            if place is not None and (place.kind == "fact" or place.role == "review"):
+                found += self._bullets(entry.path)
+        with self.facts.lock:
+            self.facts.log.refresh()
+            log = self.facts.log
+            there = {item.id for item, _ in found} | log.hidden
+            waiting = [log.records[one] for one in log.pending() if one in log.records]
+            proposed = [fact for one, fact in log.proposals.items() if one not in log.decided]
+        for fact in (*waiting, *proposed):
+            if fact.id not in there:
+                found.append((Item(kind="fact", path=fact.path, id=fact.id, text=str(fact)), fact))
+        return found
+
+    def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
+        text = self._text(path)
+        lines = _LINE.findall(text)[:-1] or [""]
+        found = []
+        for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
+            first, last = parsed.bullet.line, parsed.bullet.end_line
+            words = "".join(lines[first - 1 : last])
+            own = bool(parsed.id)
+            item = Item(
+                kind="fact", path=path, start_line=first, end_line=last, id=fact.id, text=words, own=own
+            )
+            found.append((item, fact))
+        return found
+
+    def _text(self, path: str) -> str:
+        found = read(self.root, path)
+        return "" if isinstance(found, Problem) else found.text
+
+    def _lines(self, path: str) -> list[str]:
+        return _LINE.findall(self._text(path))[:-1] or [""]
+
+
+def only_from(source: str, lines: Mapping[str, set[int]]) -> bool:
+    """Whether all refs of a source are among the turns of these lines."""
+    parts = [split_ref(part.strip()) for part in source.split(",") if part.strip()]
+    return bool(parts) and all(
+        last is not None and set(range(first, last + 1)) <= lines.get(path, set())
+        for path, first, last in parts
+    )
+
+
+def block(lines: list[str], number: int) -> tuple[int, int]:
+    """First and last line (1-based) of the bullet that a line belongs to; of other text, the line itself."""
+    first = number
+    while first > 1 and not _BULLET.match(lines[first - 1]) and lines[first - 1][:1] in {" ", "\t"}:
+        first -= 1
+    match = _BULLET.match(lines[first - 1])
+    if match is None:
+        return number, number
+    last, depth = first, len(match["indent"].expandtabs(4))
+    while last < len(lines) and lines[last].strip():
+        width = len(lines[last]) - len(lines[last].lstrip())
+        if _BULLET.match(lines[last]) or width <= depth:
+            break
+        last += 1
+    return first, max(last, number)
+
+
+def ends_of(facts: State, items: Iterable[Item]) -> dict[str, str]:
+    """By id, when facts ended whose successors are among the items: they stay ended."""
+    gone = {item.id for item in items if item.kind == "fact"}
+    ends: dict[str, str] = {}
+    scopes = {layout.scope_of(item.path) for item in items if item.kind == "fact"}
+    for scope in scopes:
+        held = facts.held(scope)
+        starts = {(one.fact.key, one.begin): one for one in held if one.fact.id in gone and one.begin}
+        for one in held:
+            if one.fact.id not in gone and one.end and (one.fact.key, one.end) in starts and one.fact.until:
+                ends[one.fact.id] = one.fact.until
+    return ends
+
+
+def _note(path: str, lines: list[str], start: int, end: int) -> Item:
+    text = "".join(lines[start - 1 : end])
+    return Item(kind="note", path=path, start_line=start, end_line=end, text=text)
+
+
+def _turn(path: str, placed: Placed) -> Item:
+    turn, line = placed.turn, placed.line
+    return Item(kind="turn", path=path, start_line=line, end_line=line, id=turn.id, text=turn_text(turn))
+
+
+def turn_text(turn: Turn) -> str:
+    """All that is said in a turn: its content, then the texts in its calls, results, attachments and meta."""
+    return "\n".join(
+        [turn.content, *_texts([turn.tool_calls, turn.tool_results, turn.attachments, turn.meta])]
+    )
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, Sequence):
+        for one in value:
+            yield from _texts(one)
+
+
+def _zoned(moment: datetime, zone: tzinfo) -> datetime:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)

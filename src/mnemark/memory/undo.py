@@ -1,0 +1,174 @@
+"""Taking back what was remembered, forgotten, pinned or edited automatically: the last, or one by its id."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.files.journal import Change
+from mnemark.files.journal_lines import changes_of
+from mnemark.files.locks import workspace_lock
+from mnemark.memory import ledger
+from mnemark.memory.facts_project import State, state_of
+from mnemark.text.facts_undo import without_fact
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+What = Literal["remember", "forget", "edit", "pin"]
+_PATIENCE: Final = 10.0
+_BUSY: Final = 0.5
+
+
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
+    """What was taken back."""
+
+    id: str
+    """Of the change that was taken back, in the journal."""
+    what: What
+    paths: tuple[str, ...] = ()
+    """Files that were changed by it."""
+    waiting: tuple[str, ...] = ()
+    """Files that someone is saving; the next sync changes them."""
+    text: str = ""
+    """For people: what it was, or the edit as a diff."""
+
+
+def undo(memory: "Memory", id: str | None = None) -> list[Undone]:  # noqa: A002 - the word of the file format
+    """Take back a change; the journal keeps both.
+
+    A fact goes out of its file and the one before it holds again; what was hidden is shown; an automatic edit
+    is taken out of its file and nothing else with it.
+
+    Args:
+        memory: whose.
+        id: of the change in the journal, or of a group of edits (all of them, the last first). By default
+            the last change of this machine that can be taken back.
+
+    Raises:
+        NotFoundError: there is no such change, or it was taken back before.
+        UsageError: it cannot be taken back: it erased something, or what it wrote was changed since.
+    """
+    if memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to take changes back")
+    known = _changes(memory, own=id is None)
+    if id is None:
+        if not known:
+            raise NotFoundError("there is no change to take back; `mnemark log` shows those there are")
+        return [_undo(memory, max(known), known)]
+    if id in known:
+        return [_undo(memory, id, known)]
+    group = [one.id for one in ledger.entries(memory) if one.group == id and one.id in known]
+    if group:
+        return [_undo(memory, one, known) for one in reversed(group)]
+    facts = state_of(memory)
+    if id in facts.log.forgets and facts.log.forgets[id].erase:
+        raise UsageError("what was erased is gone and cannot be brought back")
+    raise NotFoundError(
+        f"there is no change {id!r} that can be taken back; `mnemark log` shows those there are"
+    )
+
+
+def _changes(memory: "Memory", *, own: bool) -> dict[str, What]:
+    """What can be taken back, by id; `own`: only what this machine remembered."""
+    facts = state_of(memory)
+    with facts.lock:
+        facts.log.refresh()
+        log = facts.log
+        known: dict[str, What] = {
+            one: "remember"
+            for one in log.records
+            if one not in log.hidden and not (own and log.machines.get(one) != log.journal.file)
+        }
+        known |= dict.fromkeys((one for one, hides in log.forgets.items() if not hides.erase), "forget")
+    known |= dict.fromkeys((one.id for one in ledger.entries(memory) if _is_own_edit(one)), "edit")
+    return known | dict.fromkeys(pin_lines(memory), "pin")
+
+
+def _is_own_edit(entry: ledger.Entry) -> bool:
+    """Whether an edit is one by itself, and not the taking back of another change."""
+    return entry.state in {"done", "open"} and entry.step != "undo"
+
+
+def pin_lines(memory: "Memory") -> dict[str, Mapping[str, object]]:
+    """Pins that hold, by the id of their line."""
+    found: dict[str, Mapping[str, object]] = {}
+    for change in changes_of(memory.root, ("pin", "undo")):
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        if change.kind == "pin":
+            found[change.id] = payload
+        for one in payload.get("ids") or () if change.kind == "undo" else ():
+            found.pop(one, None)
+    return found
+
+
+def _undo(memory: "Memory", identifier: str, known: Mapping[str, What]) -> Undone:
+    match known[identifier]:
+        case "remember":
+            return _forget_fact(memory, identifier)
+        case "forget":
+            return _show(memory, identifier)
+        case "pin":
+            return _unpin(memory, identifier)
+        case _:
+            done = ledger.reverse(memory, identifier)
+            busy = (done.path,) if done.status == "deferred" else ()
+            paths = () if busy else (done.path,)
+            return Undone(id=identifier, what="edit", paths=paths, waiting=busy, text=done.diff)
+
+
+def _note(memory: "Memory", identifier: str, scope: str = "") -> State:
+    facts = state_of(memory)
+    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+        facts.log.append(Change(kind="undo", payload={"ids": [identifier]}, origin="owner", scope=scope))
+    return facts
+
+
+def _forget_fact(memory: "Memory", identifier: str) -> Undone:
+    facts = state_of(memory)
+    fact = facts.log.records[identifier]
+    _note(memory, identifier, fact.scope)
+    paths, waiting = take_out(memory)
+    return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
+
+
+def take_out(memory: "Memory") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Take facts that were taken back out of their files: the files changed, and those that are busy."""
+    facts = state_of(memory)
+    with facts.lock:
+        facts.log.refresh()
+        gone = {one: facts.log.records[one] for one in facts.log.withdrawn if one in facts.log.records}
+    paths: list[str] = []
+    waiting: list[str] = []
+    for identifier, fact in gone.items():
+        for path in facts.files.paths(fact.scope):
+            if all(one.id != identifier for one in facts.files.facts(path)):
+                continue
+            done = ledger.write(memory, path, partial(_without, identifier), step="undo", timeout=_PATIENCE)
+            (waiting if done.status == "deferred" else paths).append(path)
+    return tuple(dict.fromkeys(paths)), tuple(dict.fromkeys(waiting))
+
+
+def _without(identifier: str, text: str) -> str:
+    return without_fact(text, identifier)
+
+
+def _show(memory: "Memory", identifier: str) -> Undone:
+    from mnemark.memory.forget import follow
+
+    hides = state_of(memory).log.forgets[identifier]
+    _note(memory, identifier)
+    follow(memory)
+    count = f"{len(hides.ids)} facts" if hides.ids else "turns and notes"
+    return Undone(id=identifier, what="forget", text=f"shown again: {count}")
+
+
+def _unpin(memory: "Memory", identifier: str) -> Undone:
+    from mnemark.memory.pin import restore
+
+    payload = pin_lines(memory)[identifier]
+    _note(memory, identifier)
+    restore(memory, payload)
+    return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))
