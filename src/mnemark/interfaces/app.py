@@ -13,9 +13,11 @@ from mnemark.interfaces.commands.consolidate import consolidate
 from mnemark.interfaces.commands.demo import demo
 from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
+from mnemark.interfaces.commands.forget import forget
 from mnemark.interfaces.commands.mcp import mcp
 from mnemark.interfaces.commands.repair import doctor, verify
 from mnemark.interfaces.commands.transfer import export, import_
+from mnemark.interfaces.commands.undo import pin, revert, undo
 from mnemark.interfaces.commands.write import add, log
 from mnemark.interfaces.main import INTERRUPTED, abandon_stdout, debugging
 from mnemark.interfaces.output import error, out
@@ -85,6 +87,7 @@ COMMANDS = (
     *(init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export),
     consolidate,
     mcp,
+    *(forget, undo, revert, pin),
 )
 for command in COMMANDS:
     app.command()(command)

@@ -11,8 +11,12 @@ from mnemark.interfaces.app import app
 from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
 from mnemark.memory.exchange import Exported
+from mnemark.memory.forget_receipt import Forgotten, Place, Receipt
 from mnemark.memory.incoming import Summary
+from mnemark.memory.pin import Pinned
 from mnemark.memory.repair import Finding
+from mnemark.memory.revert import Reverted
+from mnemark.memory.undo import Undone
 from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\
@@ -70,6 +74,10 @@ def _shapes() -> str:
         "doctor, verify": checked,
         "export": f"{_names(Exported)}; each of {problem}",
         "import": f"{_names(Summary)}; each of {problem}",
+        "forget": f"{_names(Receipt)}; of `items`: {_names(Forgotten)}; of `places`: {_names(Place)}",
+        "undo": f"`undone`; each: {_names(Undone)}",
+        "revert": f"{_names(Reverted)}; `hidden` and `facts` as `items` of forget",
+        "pin": _names(Pinned),
         "demo": "`workspace sync answers recall`; each of `answers`: `query seconds answer`",
     }
     lines = [f"| {commands} | {names} |" for commands, names in rows.items()]

@@ -1,0 +1,85 @@
+"""Forgetting for good or for now: forget."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemark.errors import UsageError
+from mnemark.interfaces import options, output, workspace
+
+if TYPE_CHECKING:
+    from mnemark.memory.forget_receipt import Receipt
+
+
+def forget(
+    ref: Annotated[
+        str | None,
+        typer.Argument(metavar="[REF]", help="PATH#L12, PATH#L12-L14, PATH, or the id of a turn or fact."),
+    ] = None,
+    *,
+    workspace_: options.Workspace = None,
+    query: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="What holds these very words, letter for letter.")
+    ] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="All turns of this session.")] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(metavar="ORIGIN", help="Turns and facts of owner, agent, tool, web, file or import."),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help='Turns and facts recorded from then on: 2026-02-13, "yesterday".'),
+    ] = None,
+    scope: Annotated[
+        str | None, typer.Option(metavar="SCOPE", help="Only in users/NAME, agents/NAME or projects/NAME.")
+    ] = None,
+    erase: Annotated[
+        bool,
+        typer.Option("--erase", help="Take the bytes out of every file and the index. Cannot be undone."),
+    ] = False,
+    git: Annotated[
+        bool, typer.Option("--git", help="With --erase: rewrite git history too, where it was not pushed.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would go, and from where.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Erase without asking.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Hide something from every answer, or erase it.
+
+    Without --erase it stays in the files, and `mnemark undo` shows it again. With --erase nothing in the
+    folder holds it afterwards; what was found is shown first, and the receipt names what still holds it.
+    """
+    root = workspace.locate(workspace_)
+    asked = {"query": query, "session": session, "origin": origin, "since": since, "scope": scope}
+    with workspace.opened(root, readonly=dry_run) as memory:
+        if erase and not dry_run and not yes:
+            shown = memory.forget(ref, **asked, erase=True, dry_run=True, git=git)
+            if shown.action == "nothing" or not _confirmed(shown):
+                _show(shown, json=json)
+                return
+        receipt = memory.forget(ref, **asked, erase=erase, dry_run=dry_run, git=git)
+    _show(receipt, json=json)
+
+
+def _confirmed(shown: "Receipt") -> bool:
+    """Whether the person at the terminal agrees.
+
+    Raises:
+        UsageError: nobody is there to be asked.
+    """
+    if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
+        raise UsageError(
+            "erasing cannot be undone and nobody can be asked here; look with --dry-run, add --yes"
+        )
+    output.say(output.safe(shown.text.removesuffix("Nothing was changed.").rstrip()))
+    return typer.confirm("Erase this for good?", err=True)
+
+
+def _show(receipt: "Receipt", *, json: bool) -> None:
+    if json:
+        output.out_json(receipt)
+    else:
+        output.out(output.safe(receipt.text))

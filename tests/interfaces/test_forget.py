@@ -1,0 +1,95 @@
+"""The commands forget, undo, revert and pin, as a person or a script meets them."""
+
+import pytest
+
+from interfaces.conftest import Shell
+
+NOTE = "# Day\n\n- 10:00 the blue heron stood in the garden pond\n- 11:00 午饭吃了牛肉面\n"
+
+
+@pytest.fixture
+def note(shell: Shell) -> Shell:
+    shell.write("MEMORY.md", "# Memory\n")
+    shell.write("memory/2026-02-13.md", NOTE)
+    return shell
+
+
+def refs(shell: Shell, query: str) -> list[str]:
+    return [hit["text"] for hit in shell("search", query, "--json").data["hits"] if query in hit["text"]]
+
+
+def test_hidden_and_shown_again(note: Shell) -> None:
+    assert refs(note, "heron")
+    done = note("forget", "memory/2026-02-13.md#L3")
+    assert done.code == 0
+    assert "Hidden: 1 piece of a note." in done.out
+    assert "mnemark undo" in done.out
+    assert not refs(note, "heron")
+    assert refs(note, "牛肉面")
+    assert note("undo").code == 0
+    assert refs(note, "heron")
+    assert (note.folder / "memory/2026-02-13.md").read_text(encoding="utf-8") == NOTE
+
+
+def test_a_dry_run_names_the_places_and_changes_nothing(note: Shell) -> None:
+    note("sync")
+    before = note.state()
+    done = note("forget", "--query", "牛肉面", "--erase", "--dry-run", "--json")
+    assert done.code == 0
+    assert done.data["dry_run"] is True
+    assert [place["path"] for place in done.data["places"]] == ["memory/2026-02-13.md"]
+    assert done.data["places"][0]["lines"] == [4]
+    after = note.state()
+    assert {path: after[path] for path in before} == before
+
+
+def test_erasing_without_a_terminal_needs_yes(note: Shell) -> None:
+    refused = note("forget", "--query", "heron", "--erase")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert refs(note, "heron")
+    done = note("forget", "--query", "heron", "--erase", "--yes")
+    assert done.code == 0
+    assert "memory/2026-02-13.md, line 3" in done.out
+    assert "heron" not in done.out
+    assert not refs(note, "heron")
+    assert not any(b"heron" in path.read_bytes() for path in note.folder.rglob("*") if path.is_file())
+
+
+def test_nothing_found_is_no_error(note: Shell) -> None:
+    done = note("forget", "--query", "nobody wrote this", "--erase", "--yes")
+    assert done.code == 0
+    assert "Nothing" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("forget",), 2),
+        (("forget", "memory/2026-02-13.md#L3", "--query", "heron"), 2),
+        (("forget", "memory/none.md#L3"), 3),
+        (("forget", "memory/2026-02-13.md#L99"), 3),
+        (("forget", "../secret.md"), 2),
+        (("forget", "--origin", "nobody"), 2),
+        (("forget", "memory/2026-02-13.md#L3", "--git"), 2),
+        (("undo",), 3),
+        (("undo", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 3),
+        (("revert",), 2),
+        (("pin", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 3),
+    ],
+)
+def test_wrong_arguments(note: Shell, arguments: tuple[str, ...], code: int) -> None:
+    done = note(*arguments)
+    assert done.code == code
+    assert done.err.startswith("mnemark: ")
+
+
+def test_pin_and_revert(note: Shell) -> None:
+    note("add", "the moon is made of cheese", "--session", "web:1", "--role", "tool")
+    pinned = note("pin", "memory/2026-02-13.md#L3", "--json")
+    assert pinned.data["ref"] == "memory/2026-02-13.md#L3"
+    shown = note("revert", "--session", "web:1", "--dry-run", "--json").data
+    assert len(shown["hidden"]) == 1
+    assert refs(note, "cheese")
+    assert note("revert", "--session", "web:1").code == 0
+    assert not refs(note, "cheese")
