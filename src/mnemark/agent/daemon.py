@@ -159,6 +159,11 @@ def _length(head: bytes) -> int:
     raise ConnectionError("the answer has no length")
 
 
+def is_alive() -> bool:
+    """Whether a daemon of this user lives, whatever it is doing."""
+    return platform.is_locked(platform.state_folder() / LOCK)
+
+
 def state_file() -> Path:
     """Where the daemon says where it is."""
     return platform.state_folder() / STATE

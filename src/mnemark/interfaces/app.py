@@ -16,6 +16,7 @@ from mnemark.interfaces.commands.follow import watch
 from mnemark.interfaces.commands.forget import forget
 from mnemark.interfaces.commands.mcp import mcp
 from mnemark.interfaces.commands.repair import doctor, verify
+from mnemark.interfaces.commands.serve import serve
 from mnemark.interfaces.commands.transfer import export, import_
 from mnemark.interfaces.commands.undo import pin, revert, undo
 from mnemark.interfaces.commands.write import add, log
@@ -86,6 +87,7 @@ def root(
 COMMANDS = (
     *(init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export),
     consolidate,
+    serve,
     mcp,
     *(forget, undo, revert, pin),
 )

@@ -1,0 +1,100 @@
+"""One warm process for all: serve."""
+
+import logging
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark.interfaces import options, output
+
+if TYPE_CHECKING:
+    from mnemark.agent.daemon import Daemon
+
+_STOP_SECONDS = 15.0
+
+
+def serve(
+    *,
+    workspace_: options.Workspace = None,
+    port: Annotated[int, typer.Option(metavar="PORT", help="0: one that is free.", min=0, max=65535)] = 0,
+    idle: Annotated[
+        float, typer.Option(metavar="MINUTES", help="End after so long without a request; 0: never.", min=0)
+    ] = 30.0,
+    allow: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="Open only workspaces in this folder; may be given again."),
+    ] = None,
+    nightly: Annotated[
+        bool, typer.Option("--nightly/--no-nightly", help="Consolidate at the configured time.")
+    ] = True,
+    stop: Annotated[bool, typer.Option("--stop", help="End the one that runs.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Run the daemon: one warm process for all agents and workspaces of a user.
+
+    Answers on 127.0.0.1 only, and only who has the token. Without it every command works alone.
+    """
+    from mnemark.agent import daemon
+
+    if stop:
+        _stop(json=json)
+        return
+    if not daemon.installed():
+        raise UsageError('the daemon needs two packages more: pip install "mnemark[serve]"')
+    from mnemark.interfaces.http.server import RunsAlreadyError, Settings
+    from mnemark.interfaces.http.server import serve as run
+
+    for folder in [*(allow or []), *([workspace_] if workspace_ else [])]:
+        if not folder.expanduser().is_dir():
+            raise NotFoundError(f"there is no folder {folder}")
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    for noisy in ("mcp", "uvicorn", "watchfiles", "httpx"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    settings = Settings(
+        port=port,
+        idle_minutes=idle,
+        workspace=None if workspace_ is None else workspace_.expanduser().absolute(),
+        allowed=tuple(folder.expanduser().absolute() for folder in allow or []),
+        nightly=nightly,
+    )
+    try:
+        run(settings, told=lambda mine: _tell(mine, "listening", json=json))
+    except RunsAlreadyError as error:
+        from mnemark._version import __version__
+
+        if error.daemon.version != __version__:
+            raise BusyError(
+                f"{error}; this is version {__version__}: `mnemark serve --stop` ends it"
+            ) from None
+        _tell(error.daemon, "running already", json=json)
+
+
+def _tell(found: "Daemon", state: str, *, json: bool) -> None:
+    if json:
+        output.out_json(
+            {"url": found.url, "pid": found.pid, "version": found.version, "state": state}, line=True
+        )
+    else:
+        output.out(f"{found.url}  process {found.pid}, version {found.version}, {state}")
+    output.flush()
+
+
+def _stop(*, json: bool) -> None:
+    from mnemark.agent import daemon
+
+    found = daemon.find(any_version=True)
+    if found is None:
+        raise NotFoundError("no daemon of yours runs")
+    os.kill(found.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while daemon.is_alive():
+        if time.monotonic() > deadline:
+            raise MnemarkError(f"process {found.pid} is still finishing its requests; look again in a moment")
+        time.sleep(0.05)
+    _tell(found, "ended", json=json)

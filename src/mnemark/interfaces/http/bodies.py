@@ -1,0 +1,194 @@
+"""What requests of the JSON API hold. Fields have the names of the Python API; unknown ones are an error."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from mnemark.types import Kind, Origin
+
+
+class Body(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A request about one workspace."""
+
+    workspace: str
+    """Absolute path of the folder."""
+
+
+class Search(Body):
+    """As `Memory.search`."""
+
+    query: str
+    k: int | None = None
+    kinds: list[Kind] | None = None
+    origins: list[Origin] | None = None
+    since: str | None = None
+    until: str | None = None
+    as_of: str | None = None
+    scope: str | list[str] | None = None
+    archived: bool = False
+    explain: bool = False
+    preset: str | None = None
+    context: list[str] = []
+
+
+class Recall(Body):
+    """As `Memory.recall`; with `session`, as `Session.recall`: its last turns help, and are left out."""
+
+    query: str
+    budget: int | None = None
+    deadline: float | None = None
+    """Seconds."""
+    k: int | None = None
+    scope: str | list[str] | None = None
+    session: str | None = None
+    user: str | None = None
+    agent: str | None = None
+
+
+class Read(Body):
+    """As `Memory.read`."""
+
+    ref: str
+    """`path`, `path#L12` or `path#L12-L30`."""
+
+
+class NewTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One turn, as `Session.add` takes it."""
+
+    role: str
+    content: str
+    time: datetime | None = None
+    origin: Origin | None = None
+    tool_calls: list[Any] = []
+    tool_results: list[Any] = []
+    attachments: list[Any] = []
+    duration_ms: int | None = None
+    meta: dict[str, Any] = {}
+
+
+class Turns(Body):
+    """Turns of one session: all are kept, or none."""
+
+    session: str
+    turns: Sequence[NewTurn]
+    user: str | None = None
+    agent: str | None = None
+
+
+class Observe(Body):
+    """As `Session.observe`: a tool was run."""
+
+    session: str
+    tool: str
+    arguments: dict[str, Any] = {}
+    result: Any = None
+    user: str | None = None
+    agent: str | None = None
+
+
+class EndSession(Body):
+    """As `Session.end`."""
+
+    session: str
+    user: str | None = None
+    agent: str | None = None
+
+
+class Remember(Body):
+    """As `Memory.remember`."""
+
+    predicate: str
+    value: str
+    subject: str = "user"
+    type: str = "fact"
+    origin: Origin = "owner"
+    since: str | None = None
+    importance: float | None = None
+    confidence: float | None = None
+    tags: list[str] = []
+    source: str | None = None
+    scope: str = ""
+
+
+class Facts(Body):
+    """As `Memory.facts`."""
+
+    subject: str | None = None
+    as_of: str | None = None
+    history: bool = False
+    scope: str = ""
+
+
+class Forget(Body):
+    """As `Memory.forget`."""
+
+    ref: str | None = None
+    query: str | None = None
+    session: str | None = None
+    origin: Origin | None = None
+    since: str | None = None
+    erase: bool = False
+    dry_run: bool = False
+
+
+class Write(Body):
+    """A line of today's note, or a paragraph of the long-term memory."""
+
+    text: str
+    target: str = "today"
+    scope: str = ""
+
+
+class Timeline(Body):
+    """What was written last."""
+
+    limit: int = 20
+    since: str | None = None
+    session: str | None = None
+    scope: str | None = None
+
+
+class Context(Body):
+    """As `Memory.context`."""
+
+    scope: str = ""
+    budget: int | None = None
+
+
+class Prompt(Body):
+    """As `Memory.prompt`."""
+
+    query: str = ""
+    scope: str = ""
+    budget: int | None = None
+
+
+class Undo(Body):
+    """As `Memory.undo`."""
+
+    id: str
+
+
+class Sync(Body):
+    """As `Memory.sync`."""
+
+    embed: bool = True
+
+
+class Status(Body):
+    """The state of a workspace."""
+
+
+class Consolidate(Body):
+    """As `Memory.consolidate`."""
+
+    dry_run: bool = False
+    force: bool = False
+
+
+class ToolCall(Body):
+    """A call of one of the memory tools."""
+
+    arguments: dict[str, Any] = {}

@@ -1,0 +1,186 @@
+"""The JSON API as a table: name, what a request holds, what is done with it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from mnemark.errors import MnemarkError, UsageError
+from mnemark.interfaces.http import bodies
+from mnemark.interfaces.http.pool import Opened
+
+
+class NotYetError(MnemarkError):
+    """This version of mnemark cannot do it."""
+
+
+class Call(NamedTuple):
+    """One request: `POST /v1/<name>`."""
+
+    name: str
+    body: type[bodies.Body]
+    run: Callable[[Opened, Any], Any]
+    summary: str
+
+
+def _fields(body: bodies.Body, *left_out: str) -> dict[str, Any]:
+    """What the request holds, but for the workspace."""
+    without = {"workspace", *left_out}
+    return {name: getattr(body, name) for name in body.__struct_fields__ if name not in without}
+
+
+def _given(body: bodies.Body, *left_out: str) -> dict[str, Any]:
+    """As `_fields`, without what is left at None, "" or false: for methods that know fewer words."""
+    return {name: value for name, value in _fields(body, *left_out).items() if value not in {None, "", False}}
+
+
+def _method(holder: Any, name: str) -> Callable[..., Any]:
+    """A method that may not be there yet."""
+    found = getattr(holder, name, None)
+    if not callable(found):
+        raise NotYetError(f"this version of mnemark has no {name!r}; update it")
+    return found  # type: ignore[no-any-return]
+
+
+def _search(at: Opened, body: bodies.Search) -> Any:
+    fields = _fields(body, "query")
+    return at.memory.search(body.query, **fields)
+
+
+def _recall(at: Opened, body: bodies.Recall) -> Any:
+    if body.session is None:
+        if body.user is not None or body.agent is not None:
+            raise UsageError("user and agent go with a session; without one, give a scope")
+        return at.memory.recall(body.query, **_fields(body, "query", "session", "user", "agent"))
+    if body.scope is not None:
+        raise UsageError("a session has its own scope; leave scope out")
+    session = at.session(body.session, user=body.user, agent=body.agent)
+    return session.recall(body.query, deadline=body.deadline, budget=body.budget, k=body.k)
+
+
+def _read(at: Opened, body: bodies.Read) -> Any:
+    return {"ref": body.ref, "text": at.memory.read(body.ref)}
+
+
+def _turns(at: Opened, body: bodies.Turns) -> Any:
+    session = at.session(body.session, user=body.user, agent=body.agent)
+    turns = [session.turn(one.role, one.content, **_turn_fields(one)) for one in body.turns]
+    kept = session.add_many(turns)
+    return {
+        "session": body.session,
+        "path": session.path,
+        "turns": [{"id": turn.id, "time": turn.time} for turn in kept],
+    }
+
+
+def _turn_fields(turn: bodies.NewTurn) -> dict[str, Any]:
+    return {name: getattr(turn, name) for name in turn.__struct_fields__ if name not in {"role", "content"}}
+
+
+def _observe(at: Opened, body: bodies.Observe) -> Any:
+    session = at.session(body.session, user=body.user, agent=body.agent)
+    return {"kept": _method(session, "observe")(body.tool, body.arguments, body.result)}
+
+
+def _end(at: Opened, body: bodies.EndSession) -> Any:
+    session = at.session(body.session, user=body.user, agent=body.agent)
+    return {"session": body.session, "ended": _method(session, "end")()}
+
+
+def _remember(at: Opened, body: bodies.Remember) -> Any:
+    fact = at.memory.remember(body.predicate, body.value, **_fields(body, "predicate", "value"))
+    at.memory.follower.look_again()
+    return fact
+
+
+def _facts(at: Opened, body: bodies.Facts) -> Any:
+    return {"facts": list(at.memory.facts(**_fields(body)))}
+
+
+def _forget(at: Opened, body: bodies.Forget) -> Any:
+    receipt = _method(at.memory, "forget")(**_given(body))
+    at.memory.follower.look_again()
+    return receipt
+
+
+def _undo(at: Opened, body: bodies.Undo) -> Any:
+    undone = _method(at.memory, "undo")(body.id)
+    at.memory.follower.look_again()
+    return {"undone": undone}
+
+
+def _write(at: Opened, body: bodies.Write) -> Any:
+    from mnemark.interfaces.tools_write import note
+
+    return note(at.memory, body.text, target=body.target, scope=body.scope)
+
+
+def _timeline(at: Opened, body: bodies.Timeline) -> Any:
+    from mnemark.interfaces.tools_read import latest
+
+    return {"entries": latest(at.memory, _fields(body))}
+
+
+def _context(at: Opened, body: bodies.Context) -> Any:
+    return {"text": at.memory.context(scope=body.scope, budget=body.budget)}
+
+
+def _prompt(at: Opened, body: bodies.Prompt) -> Any:
+    found = _method(at.memory, "prompt")(**_given(body))
+    return {"text": found} if isinstance(found, str) else found
+
+
+def _sync(at: Opened, body: bodies.Sync) -> Any:
+    return at.memory.sync(embed=body.embed)
+
+
+def _status(at: Opened, _: bodies.Status) -> Any:
+    from mnemark.interfaces.render import Status
+
+    return Status.of(at.memory)
+
+
+def _consolidate(at: Opened, body: bodies.Consolidate) -> Any:
+    report = at.memory.consolidate(dry_run=body.dry_run, force=body.force)
+    at.memory.follower.look_again()
+    return report
+
+
+CALLS: Final[tuple[Call, ...]] = (
+    Call("search", bodies.Search, _search, "The passages that answer best."),
+    Call("recall", bodies.Recall, _recall, "The block for a prompt, by a deadline."),
+    Call("read", bodies.Read, _read, "The text that a ref names."),
+    Call("turns", bodies.Turns, _turns, "Record turns of a session; kept when this answers."),
+    Call("observe", bodies.Observe, _observe, "Record that a tool was run."),
+    Call("session/end", bodies.EndSession, _end, "A session has ended."),
+    Call("remember", bodies.Remember, _remember, "Keep a fact; kept when this answers."),
+    Call("facts", bodies.Facts, _facts, "The facts that hold now, or held then."),
+    Call("forget", bodies.Forget, _forget, "Forget, with a receipt."),
+    Call("undo", bodies.Undo, _undo, "Take back a change."),
+    Call("write", bodies.Write, _write, "Write a note."),
+    Call("timeline", bodies.Timeline, _timeline, "What was written last."),
+    Call("context", bodies.Context, _context, "Curated memory and today's notes, without recall."),
+    Call("prompt", bodies.Prompt, _prompt, "All layers of a prompt, with recall."),
+    Call("sync", bodies.Sync, _sync, "Bring the index to the state of the files."),
+    Call("status", bodies.Status, _status, "What a workspace holds."),
+    Call("consolidate", bodies.Consolidate, _consolidate, "Merge what repeats, archive what has faded."),
+)
+
+CODES: Final[Mapping[str, tuple[int, str]]] = {
+    "UsageError": (400, "usage"),
+    "ConfigError": (400, "config"),
+    "NotFoundError": (404, "not_found"),
+    "ReadOnlyError": (409, "read_only"),
+    "BusyError": (409, "busy"),
+    "NotYetError": (501, "not_yet"),
+    "DegradedError": (500, "degraded"),
+    "IntegrityError": (500, "integrity"),
+    "NewerFormatError": (500, "integrity"),
+}
+"""Status of HTTP and code by kind of error."""
+
+
+def status_of(error: MnemarkError) -> tuple[int, str]:
+    """Status of HTTP and code of an error raised on purpose."""
+    for kind in type(error).__mro__:
+        if kind.__name__ in CODES:
+            return CODES[kind.__name__]
+    return 500, "error"

@@ -1,0 +1,185 @@
+"""Who may ask, and how: the rules that every request meets before anything of it is looked at.
+
+Loopback alone protects from nobody: any page in the user's browser can send requests there. So a request
+needs the token, must name the daemon's own address as host, come from no foreign origin, be JSON, and arrive
+whole, small and soon.
+"""
+
+import asyncio
+import hmac
+import re
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+MAX_BODY: Final = 8 * 1024 * 1024
+BODY_SECONDS: Final = 10.0
+"""For all of a request's body."""
+SEND_SECONDS: Final = 30.0
+"""For the client to take each part of an answer."""
+_PLAIN_PATH: Final = re.compile(rb"/|(?:/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)+")
+_JSON: Final = re.compile(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Refusal(NamedTuple):
+    """An answer that says no."""
+
+    status: int
+    code: str
+    message: str
+
+
+class Activity:
+    """How many requests run, and since when none did."""
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.served = 0
+        self._last = time.monotonic()
+
+    def begin(self) -> None:
+        """A request that may be answered has come."""
+        self.running += 1
+
+    def end(self) -> None:
+        """It was answered."""
+        self.running -= 1
+        self.served += 1
+        self._last = time.monotonic()
+
+    def idle(self) -> float:
+        """Seconds without a request."""
+        return 0.0 if self.running else time.monotonic() - self._last
+
+
+class Guard:
+    """Lets through to `app` what keeps the rules."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        token: str,
+        hosts: frozenset[str],
+        activity: Activity,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = hosts
+        self._origins = frozenset(f"http://{host}" for host in hosts)
+        self._activity = activity
+        self._body_seconds = body_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on with its whole body."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        refusal = self._refused(scope)
+        body = b""
+        if refusal is None and scope["method"] == "POST":
+            found = await self._body(scope, receive)
+            refusal, body = (found, b"") if isinstance(found, Refusal) else (None, found)
+        if refusal is not None:
+            await refuse(send, refusal)
+            return
+        self._activity.begin()
+        try:
+            await self._app(scope, _replayed(body, receive), _timed(send))
+        finally:
+            self._activity.end()
+
+    def _refused(self, scope: Scope) -> Refusal | None:
+        headers: dict[str, list[str]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        host = headers.get("host", [])
+        if len(host) != 1 or host[0].lower() not in self._hosts:
+            return Refusal(403, "host", "the Host header names another server than this one")
+        if any(origin.lower() not in self._origins for origin in headers.get("origin", [])):
+            return Refusal(403, "origin", "requests from pages of other servers are refused")
+        if not _PLAIN_PATH.fullmatch(scope.get("raw_path") or scope["path"].encode()):
+            return Refusal(400, "path", "there is no such path; /openapi.json lists those there are")
+        given = headers.get("authorization", [])
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        known = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
+        if scheme.lower() != "bearer" or not known:
+            return Refusal(401, "token", "send the token of daemon.json: Authorization: Bearer TOKEN")
+        if scope["method"] == "POST":
+            return _wrong_type(headers)
+        return None
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | Refusal:
+        """All of the body, if it is small and soon enough."""
+        large = Refusal(413, "size", f"a request has {MAX_BODY:,} bytes at most")
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > MAX_BODY:
+            return large
+        parts = bytearray()
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        return Refusal(400, "cut", "the request was cut off")
+                    parts += message.get("body", b"")
+                    if len(parts) > MAX_BODY:
+                        return large
+                    if not message.get("more_body"):
+                        return bytes(parts)
+        except TimeoutError:
+            return Refusal(408, "slow", f"the request was not complete within {self._body_seconds:.0f} s")
+
+
+def _wrong_type(headers: dict[str, list[str]]) -> Refusal | None:
+    kind = headers.get("content-type", [])
+    encoding = headers.get("content-encoding", ["identity"])
+    if len(kind) == 1 and _JSON.fullmatch(kind[0].strip()) and encoding == ["identity"]:
+        return None
+    return Refusal(415, "type", "only JSON is taken: Content-Type: application/json, not compressed")
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """The body as one message, then what the connection says."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message
+
+
+def _timed(send: Send) -> Send:
+    """A client that does not take its answer is cut off."""
+
+    async def in_time(message: Message) -> None:
+        async with asyncio.timeout(SEND_SECONDS):
+            await send(message)
+
+    return in_time
+
+
+async def refuse(send: Send, refusal: Refusal) -> None:
+    """Answer with an error and close: what else the client sends is not read."""
+    data = msgspec.json.encode({"error": {"code": refusal.code, "message": refusal.message}})
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(data)).encode()),
+        (b"connection", b"close"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    if refusal.status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": data})

@@ -1,0 +1,198 @@
+"""The workspaces a daemon has open: the last used stay, each is followed while files change."""
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark.files.layout import CONFIG
+from mnemark.files.platform import Identity, identity
+from mnemark.files.watching import watch
+from mnemark.memory.core import Memory
+from mnemark.memory.session import Session
+
+MOST: Final = 8
+"""Workspaces that stay open while nobody uses them."""
+_SESSIONS: Final = 256
+"""Sessions of a workspace whose last turns are kept at hand."""
+_JOIN_SECONDS: Final = 5.0
+
+_log = logging.getLogger("mnemark.serve")
+Stamp = tuple[int, int, Identity | None]
+
+
+class Opened:
+    """An open workspace: its memory, its sessions, the thread that follows its files."""
+
+    def __init__(self, root: Path, *, watching: bool) -> None:
+        self.root = root
+        self.stamp = _stamp(root)
+        self.memory = Memory.open(root)
+        self.users = 0
+        self.used = time.monotonic()
+        self._sessions: OrderedDict[tuple[str, str | None, str | None], Session] = OrderedDict()
+        self._guard = threading.Lock()
+        self._stop = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="mnemark-watch", daemon=True)
+        if watching:
+            self._watcher.start()
+
+    def session(self, identifier: str, *, user: str | None = None, agent: str | None = None) -> Session:
+        """The session of that id; it knows its last turns from one request to the next."""
+        key = (identifier, user, agent)
+        with self._guard:
+            found = self._sessions.pop(key, None)
+            if found is None:
+                found = self.memory.session(identifier, user=user, agent=agent)
+            self._sessions[key] = found
+            while len(self._sessions) > _SESSIONS:
+                self._sessions.popitem(last=False)
+        return found
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._stop.set()
+        if self._watcher.is_alive():
+            self._watcher.join(_JOIN_SECONDS)
+        self.memory.close()
+
+    def _watch(self) -> None:
+        try:
+            watch(self.root, stop=self._stop, on_change=self._changed, on_message=_log.warning)
+        except (MnemarkError, OSError) as error:  # searches look at the files by themselves
+            if not self._stop.is_set():
+                _log.warning("%s is not watched any more: %s", self.root, error)
+
+    def _changed(self, _: set[str]) -> None:
+        if self._stop.is_set():
+            return
+        self.memory.follower.look_again()
+        try:
+            self.memory.sync(wait=0.0)
+        except BusyError:
+            pass  # another process is at it
+        except MnemarkError as error:
+            _log.warning("%s: %s", self.root, error)
+
+
+class Workspaces:
+    """Opens workspaces when they are asked for, and closes those that were not used for longest."""
+
+    def __init__(self, *, allowed: tuple[Path, ...] = (), most: int = MOST, watching: bool = True) -> None:
+        self._allowed = tuple(path.resolve() for path in allowed)
+        self._most = most
+        self._watching = watching
+        self._open: OrderedDict[Path, Opened] = OrderedDict()
+        self._guard = threading.Lock()
+        self._opening: dict[Path, threading.Lock] = {}
+        self._closed = False
+
+    def root_of(self, folder: object) -> Path:
+        """The folder a request names, if it is one that may be opened.
+
+        Raises:
+            UsageError: it is no absolute path, has `..`, or lies outside of what `--allow` names.
+            NotFoundError: there is no such folder; a daemon makes none.
+        """
+        if not isinstance(folder, str) or not folder:
+            raise UsageError('name a workspace: {"workspace": "/home/me/agent", ...}')
+        path = Path(folder)
+        if "\0" in folder or ".." in path.parts or not path.is_absolute() or path == Path(path.anchor):
+            raise UsageError(f"{folder!r} is no absolute path of a workspace")
+        root = path.resolve()
+        if self._allowed and not any(root.is_relative_to(allowed) for allowed in self._allowed):
+            raise UsageError(f"{folder!r} lies outside of the folders that this daemon was started for")
+        if not root.is_dir():
+            raise NotFoundError(f"there is no folder {folder}; make it with `mnemark init {folder}`")
+        return root
+
+    @contextmanager
+    def lease(self, folder: object) -> Iterator[Opened]:
+        """The workspace, open for as long as it is used."""
+        root = self.root_of(folder)
+        opened = self._taken(root)
+        try:
+            yield opened
+        finally:
+            opened.used = time.monotonic()
+            with self._guard:
+                opened.users -= 1
+            self._trim()
+
+    def _taken(self, root: Path) -> Opened:
+        with self._guard:
+            gate = self._opening.setdefault(root, threading.Lock())
+        with gate:
+            stamp = _stamp(root)
+            with self._guard:
+                found = self._open.get(root)
+                if found is not None and found.stamp == stamp:
+                    self._open.move_to_end(root)
+                    found.users += 1
+                    return found
+                if found is not None and not found.users:
+                    del self._open[root]  # its settings were changed, or it is another folder by now
+            if found is not None and not found.users:
+                found.close()
+            elif found is not None:
+                return self._again(found)
+            return self._fresh(root)
+
+    def _again(self, found: Opened) -> Opened:
+        """In use with other settings: those who use it now are not disturbed; the next one opens it anew."""
+        with self._guard:
+            found.users += 1
+        return found
+
+    def _fresh(self, root: Path) -> Opened:
+        opened = Opened(root, watching=self._watching)
+        opened.users = 1
+        with self._guard:
+            if not self._closed:
+                self._open[root] = opened
+                return opened
+        opened.close()
+        raise BusyError("the daemon is about to end; try again")
+
+    def _trim(self) -> None:
+        """Close what was not used for longest."""
+        surplus = []
+        with self._guard:
+            for root in list(self._open):
+                if len(self._open) <= self._most:
+                    break
+                if not self._open[root].users:
+                    surplus.append(self._open.pop(root))
+        for opened in surplus:
+            opened.close()
+
+    def unused(self, seconds: float) -> list[Path]:
+        """The workspaces that nobody has asked for that long, and nobody uses now."""
+        now = time.monotonic()
+        with self._guard:
+            return [r for r, one in self._open.items() if not one.users and now - one.used >= seconds]
+
+    def count(self) -> int:
+        """How many are open."""
+        with self._guard:
+            return len(self._open)
+
+    def close(self) -> None:
+        """Close all; for the end of the daemon, when no request runs any more."""
+        with self._guard:
+            self._closed = True
+            found = list(self._open.values())
+            self._open.clear()
+        for opened in found:
+            opened.close()
+
+
+def _stamp(root: Path) -> Stamp:
+    """Which folder it is and which state of its settings."""
+    state = root.stat()
+    return state.st_dev, state.st_ino, identity(root / CONFIG)

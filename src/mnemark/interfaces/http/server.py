@@ -1,0 +1,233 @@
+"""Running the daemon: one per user, found by its file and lock, ending when idle or told to."""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from mnemark._version import __version__
+from mnemark.agent import daemon
+from mnemark.errors import BusyError, MnemarkError, UsageError
+from mnemark.files import platform
+from mnemark.interfaces.http.app import Api
+from mnemark.interfaces.http.guard import Activity, Guard
+from mnemark.interfaces.http.pool import Workspaces
+from mnemark.interfaces.http.schedule import Nightly
+
+IDLE_MINUTES: Final = 30.0
+HEAD_SECONDS: Final = 10.0
+"""In which a connection has to bring the head of a request."""
+DRAIN_SECONDS: Final = 10
+_START_WAIT: Final = 15.0
+"""How long a start waits for one that is starting or draining."""
+_MOST_CONNECTIONS: Final = 200
+_TICK: Final = 1.0
+
+_log = logging.getLogger("mnemark.serve")
+
+
+class Settings(NamedTuple):
+    """How a daemon is to run."""
+
+    port: int = 0
+    """0: one that is free."""
+    idle_minutes: float = IDLE_MINUTES
+    """Without a request for so long it ends; 0: never."""
+    workspace: Path | None = None
+    """For MCP clients that name none."""
+    allowed: tuple[Path, ...] = ()
+    """Only folders in these; empty: all of the user's."""
+    nightly: bool = True
+    watching: bool = True
+
+
+class RunsAlreadyError(MnemarkError):
+    """Another daemon of this user lives."""
+
+    def __init__(self, found: daemon.Daemon) -> None:
+        super().__init__(
+            f"a daemon runs already: version {found.version}, process {found.pid}, at {found.url}"
+        )
+        self.daemon = found
+
+
+class _Protocol(H11Protocol):
+    """HTTP that does not wait for ever for the head of a request."""
+
+    _head: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._head = self.loop.call_later(HEAD_SECONDS, self._too_slow)
+
+    def data_received(self, data: bytes) -> None:
+        waiting = not self._answering()
+        super().data_received(data)
+        under_way = self._answering()
+        if under_way and self._head is not None:
+            self._head.cancel()
+            self._head = None
+        elif waiting and not under_way and self._head is None:  # the head of a further request has begun
+            self._head = self.loop.call_later(HEAD_SECONDS, self._too_slow)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._head is not None:
+            self._head.cancel()
+            self._head = None
+        super().connection_lost(exc)
+
+    def _too_slow(self) -> None:
+        self._head = None
+        if not self._answering():
+            self.transport.abort()
+
+    def _answering(self) -> bool:
+        """Whether the head of a request has come that is not answered yet."""
+        cycle: Any = self.cycle  # None before the first request
+        return cycle is not None and not cycle.response_complete
+
+
+class _Server(uvicorn.Server):
+    """Withdraws its announcement before it drains: who looks for a daemon then finds none."""
+
+    def __init__(self, config: uvicorn.Config, withdraw: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._withdraw = withdraw
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._withdraw()
+        await super().shutdown(sockets)
+
+
+def serve(settings: Settings, *, told: Callable[[daemon.Daemon], None]) -> None:
+    """Run until idle, SIGTERM or Ctrl-C; requests under way are finished, `told` is called when it listens.
+
+    Raises:
+        RunsAlreadyError: this user has one.
+        UsageError: the port is taken.
+    """
+    folder = platform.state_folder()
+    platform.private_folder(folder)
+    with contextlib.ExitStack() as stack:
+        _become_the_one(stack, folder / daemon.LOCK)
+        (folder / daemon.STATE).unlink(missing_ok=True)  # of one that was killed
+        listener = stack.enter_context(_listening(settings.port))
+        port = listener.getsockname()[1]
+        mine = daemon.Daemon(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32), os.getpid(), __version__)
+        _run(settings, mine, listener, told)
+
+
+def _become_the_one(stack: contextlib.ExitStack, lock: Path) -> None:
+    """Hold the lock for as long as `stack` is open; one that is draining is waited for."""
+    deadline = time.monotonic() + _START_WAIT
+    while True:
+        try:
+            stack.enter_context(platform.locked(lock, os.O_RDWR | os.O_CREAT, timeout=0.2))
+        except BusyError:
+            found = daemon.find(any_version=True)
+            if found is not None:
+                raise RunsAlreadyError(found) from None
+            if time.monotonic() > deadline:
+                raise BusyError(
+                    f"another daemon holds {lock} and does not listen; end it, and start again"
+                ) from None
+        else:
+            return
+
+
+@contextlib.contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        if sys.platform != "win32":  # there it would let another program take the port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise UsageError(f"port {port} cannot be had: {error.strerror}; leave --port out") from error
+        listener.listen(128)
+        yield listener
+
+
+def _run(
+    settings: Settings, mine: daemon.Daemon, listener: socket.socket, told: Callable[[daemon.Daemon], None]
+) -> None:
+    state = daemon.state_file()
+    activity = Activity()
+    workspaces = Workspaces(allowed=settings.allowed, watching=settings.watching)
+    chosen = None if settings.workspace is None else str(settings.workspace)
+    api = Api(workspaces, activity, workspace=chosen)
+
+    @contextlib.asynccontextmanager
+    async def alive() -> AsyncIterator[None]:
+        platform.write_private(state, json.dumps(mine._asdict()).encode())
+        told(mine)
+        tasks = [asyncio.create_task(_watch_over(server, activity, settings, mine))]
+        if settings.nightly:
+            tasks.append(asyncio.create_task(Nightly(workspaces, api.work).run()))
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    port = mine.url.rpartition(":")[2]
+    hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
+    guarded = Guard(api.app(alive), token=mine.token, hosts=hosts, activity=activity)
+    config = uvicorn.Config(
+        guarded, http=_Protocol, ws="none", lifespan="on", log_config=None, access_log=False,
+        limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30, server_header=False, date_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS, h11_max_incomplete_event_size=16_384, proxy_headers=False,
+    )  # fmt: skip
+    server = _Server(config, lambda: _withdraw(mine))
+    with _quiet_end():
+        server.run(sockets=[listener])
+    if not server.started:
+        raise MnemarkError("the daemon could not start; its messages above say why")
+
+
+@contextlib.contextmanager
+def _quiet_end() -> Iterator[None]:
+    """After draining, uvicorn sends itself the signal once more: it is done then."""
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _withdraw(mine: daemon.Daemon) -> None:
+    """Remove the announcement, if it still is ours."""
+    found = daemon.find(any_version=True)
+    if found is not None and found.token == mine.token:
+        daemon.state_file().unlink(missing_ok=True)
+
+
+async def _watch_over(server: Any, activity: Activity, settings: Settings, mine: daemon.Daemon) -> None:
+    """End the server when nobody needs it, or nobody can find it any more."""
+    limit = settings.idle_minutes * 60
+    ticks = 0
+    while True:
+        await asyncio.sleep(min(_TICK, limit / 4) if limit else _TICK)
+        ticks += 1
+        if limit and activity.idle() > limit:
+            _log.info("idle for %.0f minutes: ending", settings.idle_minutes)
+            server.should_exit = True
+        elif ticks % 30 == 0:
+            found = await asyncio.to_thread(daemon.find, any_version=True)
+            if found is None or found.token != mine.token:
+                _log.warning("%s is gone: nobody can find this daemon, ending", daemon.state_file())
+                server.should_exit = True
