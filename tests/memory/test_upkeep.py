@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mnemark import Memory
-from mnemark.memory import ledger
+from mnemark.memory import ledger, uses
 from mnemark.memory.upkeep.decay import strength
 from mnemark.text.facts_timeline import Fact
 
@@ -122,3 +123,18 @@ def test_strength_follows_the_formula() -> None:
     assert strength(fact, 0) == 0.8
     assert strength(fact, 7) == pytest.approx(0.8 * 0.9**7)
     assert strength(fact, -5) == 0.8
+
+
+def test_what_is_recalled_is_counted_and_does_not_fade(memory: Memory) -> None:
+    kept = memory.remember("status", "waiting for ink", subject="atlas", origin="agent", importance=0.2)
+    memory.remember("colour", "beige", subject="borealis", origin="agent", importance=0.2)
+    memory.sync()
+    found = memory.recall("waiting for ink", deadline=5)
+    (hit, *_) = found.hits
+    assert memory.uses.counts([uses.name_of(hit)])[uses.name_of(hit)].times == 1
+    for _ in range(2):
+        memory.uses.note([msgspec.structs.replace(hit, kind="fact", meta={"id": kept.id})])
+    in_a_day = datetime.now().astimezone() + timedelta(days=1)
+    for weeks in range(20):
+        memory.consolidate(now=in_a_day + timedelta(weeks=weeks))
+    assert {fact.subject for fact in memory.facts()} == {"atlas"}

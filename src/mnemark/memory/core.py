@@ -24,6 +24,7 @@ from mnemark.memory.read import read_ref
 from mnemark.memory.secrets import redacted_turn, rules_for
 from mnemark.memory.session import Session
 from mnemark.memory.timed import Late, Timed
+from mnemark.memory.uses import Uses
 from mnemark.memory.vectors import Vectors
 from mnemark.memory.when import local_now, moment
 from mnemark.retrieval import bridge, disclose, rerank
@@ -63,6 +64,7 @@ class Memory(Operations):
         self._moving = threading.Lock()
         self._rules: Rules | None = None
         self.mounts = Mounts(self)
+        self.uses = Uses(self)
 
     def _open_index(self) -> Index:
         try:
@@ -151,6 +153,7 @@ class Memory(Operations):
     def close(self) -> None:
         """Let go of all files. Acknowledged writes are on the disk already."""
         self._timed.close()
+        self.uses.write()
         self.mounts.close()
         self.vectors.close()
         self.index.close()
@@ -335,6 +338,7 @@ class Memory(Operations):
         if isinstance(found, Late):
             reason = f"recall: nothing was ready within {seconds * 1000:.0f} ms; disk or machine are slow"
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
+        self.uses.note(found.hits)
         return found
 
     def read(self, ref: str) -> str:

@@ -58,7 +58,7 @@ def _faded(look: Look, fact: Fact) -> str:
     learned = when(fact.recorded, look.zone) or when(fact.since, look.zone)
     if learned is None or fact.pending:
         return ""
-    last = max(learned, use.last) if use and use.last else learned
+    last = max(learned, use.last) if use else learned
     age = look.now - last
     if fact.priority == "transient":
         return "transient, older than a day" if age > TRANSIENT else ""
@@ -83,6 +83,6 @@ def _is_used(look: Look, identifier: str, meta: Mapping[str, str]) -> bool:
     """Whether a fact was recalled since it faded; what was merged into another stays."""
     use = look.uses.get(identifier)
     gone: datetime | None = when(meta.get("archived", ""), look.zone)
-    if use is None or use.last is None or gone is None or meta.get("merged"):
+    if use is None or gone is None or meta.get("merged"):
         return False
     return use.last >= gone + timedelta(days=1)  # the day it went counts as before

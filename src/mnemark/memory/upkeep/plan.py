@@ -6,7 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from mnemark.files import layout
+from mnemark.files.facts import facts_in
 from mnemark.files.reading import read
+from mnemark.index.state import Use
 from mnemark.memory.facts_project import State, state_of
 from mnemark.text.facts_timeline import Fact, Held
 from mnemark.text.hunks import diff
@@ -14,13 +16,6 @@ from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
-
-
-class Use(NamedTuple):
-    """How often something was recalled, and when last."""
-
-    times: int
-    last: datetime | None
 
 
 class Edit(NamedTuple):
@@ -65,13 +60,10 @@ class Planned(NamedTuple):
 class Look:
     """A scope as the steps see it: the files, with what earlier steps proposed on top of them."""
 
-    def __init__(
-        self, memory: "Memory", now: datetime, *, scope: str = "", uses: Mapping[str, Use] | None = None
-    ) -> None:
+    def __init__(self, memory: "Memory", now: datetime, *, scope: str = "") -> None:
         self.memory = memory
         self.scope = scope
         self.now = now
-        self.uses: Mapping[str, Use] = uses or {}
         self._texts: dict[str, str] = {}
         self._gone: set[str] = set()
         self._back: list[Held] = []
@@ -95,6 +87,16 @@ class Look:
     def _held(self) -> list[Held]:
         with self.state.lock:
             return self.state.held(self.scope)
+
+    @cached_property
+    def uses(self) -> Mapping[str, Use]:
+        """How often facts were recalled, by id; those in the archive included."""
+        ids = [one.fact.id for one in self._held]
+        folder = self.memory.root / self.path("memory/archive/facts")
+        for file in sorted(folder.glob("*.md")) if folder.is_dir() else ():
+            path = self.path(f"memory/archive/facts/{file.name}")
+            ids += [fact.id for fact in facts_in(self.text(path), path, "")]
+        return self.memory.uses.counts(ids)
 
     def held(self) -> list[Held]:
         """All facts of the scope with when they held, those that were proposed to go left out."""

@@ -14,7 +14,7 @@ from mnemark.files.scan import scan
 from mnemark.memory import ledger
 from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.upkeep import cleanup, curated, decay, duplicates, tidy
-from mnemark.memory.upkeep.plan import Look, Move, Planned, Proposal, Use, scopes_in
+from mnemark.memory.upkeep.plan import Look, Move, Planned, Proposal, scopes_in
 from mnemark.memory.when import local_now
 from mnemark.types import Problem
 
@@ -102,7 +102,7 @@ def consolidate(
     for scope in _scopes(memory):
         if not dry_run:
             follow(memory, scope)
-        look = Look(memory, now, scope=scope, uses=_uses(memory))
+        look = Look(memory, now, scope=scope)
         notes += _plan(look, leapt=_leapt(edits, now), llm=llm)
         planned += look.planned
     if dry_run:
@@ -114,11 +114,6 @@ def consolidate(
 def _scopes(memory: "Memory") -> list[str]:
     found = scan(memory.root, ignore=memory.config.ignore)
     return scopes_in(entry.path for entry in found.entries)
-
-
-def _uses(memory: "Memory") -> Mapping[str, Use]:
-    del memory  # nobody counts recalls yet
-    return {}
 
 
 def _others(edits: ledger.Edits, now: datetime) -> str:
