@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 from mnemark.bench.baselines import Bm25
 from mnemark.bench.bed import Bed, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.data import DataSet, Question, find_sets, load_set
-from mnemark.bench.evidence import NAMES, USED, features, vector
+from mnemark.bench.evidence import NAMES, features, vector
 from mnemark.bench.logistic import Logistic, fit
-from mnemark.bench.measures import auroc
+from mnemark.bench.measures import auroc, brier, calibration_error
 from mnemark.bench.removal import Removal
 from mnemark.bench.retrieval import plain_bm25
 from mnemark.embed import Embedder
 
 SCORES: Final = ("believable", "bm25 share", "bm25 raw")
 _HITS: Final = 8
+_RIDGE: Final = 0.01
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -58,10 +59,14 @@ class SetBelief(msgspec.Struct, kw_only=True):
     """Chance that a question scores lower once its evidence is gone, ties counting one half."""
     single: dict[str, float]
     """AUROC of each feature alone, hard."""
+    brier: float
+    """Mean squared error of `believable`: evidence there against gone, and elsewhere where that was asked."""
+    calibration: float
+    """Expected calibration error of the same."""
 
 
 class Fit(msgspec.Struct, kw_only=True):
-    """A model fitted on hard cases of all sets, and what it reached on each when fitted on the others."""
+    """A model fitted on the cases of all sets, and what it reached on each when fitted on the others."""
 
     names: list[str]
     intercept: float
@@ -79,6 +84,8 @@ class BeliefResult(msgspec.Struct, kw_only=True):
     sets: list[SetBelief]
     mean_hard: dict[str, float]
     mean_easy: dict[str, float]
+    mean_brier: float
+    mean_calibration: float
     fits: list[Fit] = []
 
 
@@ -107,7 +114,7 @@ def run(
     with_easy = [found for found in sets if found.easy]
     fits = []
     if fitting:
-        fits = [cross_validate(cases, names) for names in (USED, NAMES)]
+        fits = [cross_validate(cases, names) for names in (NAMES[:1], NAMES)]
     return BeliefResult(
         embedder=embedder,
         sets=sets,
@@ -115,6 +122,8 @@ def run(
         mean_easy={score: float(np.mean([found.easy[score] for found in with_easy])) for score in SCORES}
         if with_easy
         else {},
+        mean_brier=float(np.mean([found.brier for found in sets])),
+        mean_calibration=float(np.mean([found.calibration for found in sets])),
         fits=fits,
     )
 
@@ -196,7 +205,28 @@ def _judge(cases: Cases) -> SetBelief:
             name: auroc([c.features[name] for c in cases.there], [c.features[name] for c in cases.gone])
             for name in NAMES
         },
+        brier=brier(*_judged(cases)),
+        calibration=calibration_error(*_judged(cases)),
     )
+
+
+def _judged(cases: Cases) -> tuple[list[float], list[float], list[float]]:
+    """`believable` of all cases, whether there was an answer, and weights: there weighs what absent does."""
+    values: list[float] = []
+    truth: list[float] = []
+    weights: list[float] = []
+    for group, label, weight in _groups(cases):
+        values += [case.scores["believable"] for case in group]
+        truth += [label] * len(group)
+        weights += [weight / len(group)] * len(group)
+    return values, truth, weights
+
+
+def _groups(cases: Cases) -> list[tuple[list[Case], float, float]]:
+    """Cases with their label and what they weigh together."""
+    if not cases.elsewhere:
+        return [(cases.there, 1.0, 1.0), (cases.gone, 0.0, 1.0)]
+    return [(cases.there, 1.0, 1.0), (cases.gone, 0.0, 0.5), (cases.elsewhere, 0.0, 0.5)]
 
 
 def _above(first: float, second: float) -> float:
@@ -226,14 +256,24 @@ def cross_validate(cases: Sequence[Cases], names: Sequence[str]) -> Fit:
 
 
 def _fit(cases: Sequence[Cases], names: Sequence[str]) -> Logistic:
-    """Every set weighs the same, and so do "there" and "gone" in it."""
-    parts = [
-        (group, label, 1 / len(group)) for c in cases for group, label in ((c.there, 1.0), (c.gone, 0.0))
-    ]
-    x = np.concatenate([_matrix(group, names) for group, _, _ in parts])
-    y = np.concatenate([np.full(len(group), label) for group, label, _ in parts])
-    weights = np.concatenate([np.full(len(group), weight) for group, _, weight in parts])
-    return fit(x, y, weights)
+    """Slopes from each set around its own mean, then scale and intercept over all; sets weigh the same.
+
+    Without the first step a feature that differs more between the memories than inside them would get the
+    slope that tells the memories apart.
+    """
+    inner, outer, labels, weights = [], [], [], []
+    for found in cases:
+        centre = _matrix([*found.there, *found.gone], names).mean(axis=0)
+        for group, label, weight in _groups(found):
+            rows = _matrix(group, names)
+            outer.append(rows)
+            inner.append(rows - centre)
+            labels.append(np.full(len(group), label))
+            weights.append(np.full(len(group), weight / len(group)))
+    y, share = np.concatenate(labels), np.concatenate(weights)
+    slopes = fit(np.concatenate(inner), y, share, ridge=_RIDGE).weights
+    scaled = fit((np.concatenate(outer) @ slopes)[:, None], y, share)
+    return Logistic(scaled.intercept, slopes * scaled.weights[0])
 
 
 def _matrix(cases: Sequence[Case], names: Sequence[str]) -> NDArray[np.float64]:

@@ -98,3 +98,22 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
     n, m = len(positive), len(negative)
     return float((ranks[:n].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def brier(values: Sequence[float], truth: Sequence[float], weights: Sequence[float]) -> float:
+    """Weighted mean squared error of probabilities (Brier 1950); always saying 0.5 gives 0.25."""
+    error = (np.array(values) - np.array(truth)) ** 2
+    return float(np.average(error, weights=weights))
+
+
+def calibration_error(
+    values: Sequence[float], truth: Sequence[float], weights: Sequence[float], *, bins: int = 10
+) -> float:
+    """Expected calibration error: how far probabilities are from what happened, over bins of equal width.
+
+    Naeini, Cooper and Hauskrecht, "Obtaining Well Calibrated Probabilities", AAAI 2015.
+    """
+    p, y, w = np.array(values, np.float64), np.array(truth, np.float64), np.array(weights, np.float64)
+    which = np.minimum((p * bins).astype(np.int64), bins - 1)
+    apart = np.bincount(which, w * (p - y), bins)
+    return float(np.abs(apart).sum() / w.sum())

@@ -128,14 +128,23 @@ def show_belief(result: BeliefResult) -> None:
             *(number(found.hard[score]) for score in SCORES),
             *(number(found.easy.get(score)) for score in SCORES),
             *(number(found.falls[score]) for score in SCORES),
+            number(found.brier),
+            number(found.calibration),
         ]
         for found in result.sets
     ]
     means = [result.mean_hard[score] for score in SCORES], [result.mean_easy.get(score) for score in SCORES]
     rows.append(
-        ["mean of sets", "", *(number(value) for part in means for value in part), *["" for _ in SCORES]]
+        [
+            "mean of sets",
+            "",
+            *(number(value) for part in means for value in part),
+            *["" for _ in SCORES],
+            number(result.mean_brier),
+            number(result.mean_calibration),
+        ]
     )
-    heads = [f"{way} {score}" for way in ("hard", "easy", "falls:") for score in SCORES]
+    heads = [f"{way} {score}" for way in ("hard", "easy", "falls:") for score in SCORES] + ["Brier", "ECE"]
     title = f"AUROC ({result.embedder}): evidence there against deleted (hard), against another memory (easy)"
     table(title, ["set", "n", *heads], rows)
     names = list(result.sets[0].single)

@@ -7,13 +7,14 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from mnemark.index.reader import Reader, View
 from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.units import embedded_text
-from mnemark.retrieval import belief, dense, filters, fusion, lexical, rank, rerank
+from mnemark.retrieval import belief, dense, evidence, filters, fusion, lexical, rank, rerank
 from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.filters import Filter
@@ -102,9 +103,9 @@ class _Search:
         if preset.bridge:
             terms += bridge(terms, self.snapshot, mask)
         words = lexical.score(self.snapshot, terms, mask, sizes, preset)
-        meaning = self._dense(mask)
-        if meaning is not None:
-            meaning = dense.shared(meaning, self.snapshot, preset.neighbour) * sizes.substance
+        cosines = meaning = self._dense(mask)
+        if cosines is not None:
+            meaning = dense.shared(cosines, self.snapshot, preset.neighbour) * sizes.substance
         in_time = self._in_time(mask)
         fused = fusion.fuse(words.scores, meaning, in_time, preset)
         plain = self._restrict(fused, mask)
@@ -125,12 +126,18 @@ class _Search:
         chosen = rank.select(candidates, keys, self.request.k, protected)
         by_position = dict(zip((int(p) for p in positions), records, strict=True))
         hits = tuple(self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
+        if preset.fusion != "absolute":  # on a scale of its own
+            plain = self._restrict(fusion.fuse(words.scores, meaning, in_time, DEFAULT), mask)
+        rests_on = self._rests_on(plain, words, cosines, in_time, by_position)
+        if self.request.explain and rests_on is not None:
+            answer = {"answer": rests_on._asdict()}
+            hits = tuple(replace(hit, why={**hit.why, **answer}) for hit in hits)
         return Found(
             hits=hits,
             mode=f"lexical{'' if meaning is None else '+dense'}{'+rerank' if self.judged else ''}",
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
-            believable=belief.believable(self._evidence(plain, positions, words, meaning)),
+            believable=belief.believable(rests_on),
         )
 
     def _in_time(self, mask: Mask | None) -> Mask | None:
@@ -234,22 +241,18 @@ class _Search:
         best = [int(np.argmax(np.where(fused > 0, scores, 0))) for scores in routes if len(scores)]
         return [pos for pos in best if fused[pos] > 0]
 
-    def _evidence(
-        self, fused: Floats, positions: Positions, words: lexical.Lexical, meaning: Floats | None
+    def _rests_on(
+        self,
+        fused: Floats,
+        words: lexical.Lexical,
+        cosines: Floats | None,
+        in_time: Mask | None,
+        records: Mapping[int, Record],
     ) -> belief.Evidence | None:
-        if not len(positions):
-            return None
-        best = positions[np.argsort(-fused[positions], kind="stable")][:10]
-        asked = {term: words.idf[term] for term, weight in self.query.terms if weight == 1}
-        present = frozenset(term for term in asked if _holds(words.hits[term].pos, int(best[0])))
-        first, *_ = scores = fused[best]
-        return belief.Evidence(
-            score=float(first),
-            coverage=belief.coverage(asked, present),
-            margin5=float((first - scores[min(len(scores) - 1, 4)]) / first),
-            margin10=float((first - scores[-1]) / first),
-            cosine=float(meaning.max()) if meaning is not None else 0.0,
-            terms=len(asked),
+        mask = self._visible()
+        asked = [term for term, weight in self.query.terms if weight == 1]
+        return evidence.gather(
+            evidence.Seen(self.snapshot, asked, words, cosines, mask, fused, in_time, records)
         )
 
     def _hit(
@@ -299,7 +302,7 @@ def explain(
     if meaning is not None:
         routes["dense"] = _route(meaning, pos)
     terms = {
-        term: {"idf": round(words.idf[term], 2), "here": _holds(hits.pos, pos)}
+        term: {"idf": round(words.idf[term], 2), "here": evidence.holds(hits.pos, pos)}
         for term, hits in words.hits.items()
     }
     boosts = {name: round(value, 4) for name, value in entry.boosts.items()}
@@ -312,11 +315,6 @@ def _route(scores: Floats, pos: int) -> dict[str, Any]:
         "score": round(value, 4),
         "rank": int(np.count_nonzero(scores > value)) + 1 if value > 0 else None,
     }
-
-
-def _holds(positions: Positions, pos: int) -> bool:
-    index = int(np.searchsorted(positions, pos))
-    return index < len(positions) and int(positions[index]) == pos
 
 
 def _in_order(
