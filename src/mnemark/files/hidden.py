@@ -188,8 +188,10 @@ class HiddenLog:
             for path, ids in by_path(payload.get("turns")):
                 turns.update(ids)
                 logs[_key(path)].update(ids)
-            # Once erased, the same words may be written again.
-            for path, marks in by_path(payload.get("lines")) if identifier not in self._erased else ():
+            if identifier in self._erased:  # the same words may be written again
+                continue
+            facts.update(strings(payload.get("passing")))
+            for path, marks in by_path(payload.get("lines")):
                 lines[_key(path)].update(marks)
         return Hidden(
             version,

@@ -83,7 +83,8 @@ def _noted(memory: "Memory", items: list[Item], query: str) -> Change:
     payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}
     files = [item.path for item in items if item.kind == "file"]
     held = anchor([item for item in items if item.kind != "file"] or items, query) if query else None
-    payload |= {"files": files, "at": held[1] if held else {}}
+    passing = [item.id for item in items if item.kind == "note" and item.id]
+    payload |= {"files": files, "at": held[1] if held else {}, "passing": passing}
     payload = {name: value for name, value in payload.items() if value}
     with facts.lock, workspace_lock(memory.root, _PATIENCE):
         return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
@@ -102,7 +103,7 @@ def _targets(memory: "Memory", items: list[Item], query: str, now: datetime) -> 
         time=now.isoformat(timespec="seconds"),
         turns=frozenset(item.id for item in items if item.kind == "turn"),
         turn_lines=dict(lines),
-        facts=frozenset(item.id for item in items if item.kind == "fact"),
+        facts=frozenset(item.id for item in items if item.kind in {"fact", "note"} and item.id),
         marks=dict(marks),
         files=frozenset(item.path for item in items if item.kind == "file"),
         whole_logs=frozenset(path for path, gone in lines.items() if _is_all(memory, path, gone)),
@@ -253,7 +254,7 @@ def _again(memory: "Memory", payload: Mapping[str, Any]) -> list[Item]:
     for path, ids in by_path(payload.get("turns")):
         if (memory.root / path).is_file():
             found += [item for item in finder.log(path) if item.id in ids]
-    facts = frozenset(strings(payload.get("ids")))
+    facts = frozenset([*strings(payload.get("ids")), *strings(payload.get("passing"))])
     found += finder.facts_of(facts) if facts else []
     for path, marks in by_path(payload.get("lines")):
         with suppress(UsageError):

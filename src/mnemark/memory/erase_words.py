@@ -59,7 +59,10 @@ def _plain(item: Item) -> Iterator[str]:
         return
     text = _COMMENT.sub("", item.text)
     for line in text.splitlines():
-        yield _LEAD.sub("", line).strip().strip("~").strip()
+        words = _LEAD.sub("", line).strip().strip("~").strip()
+        yield words
+        key, value = split_words(words)
+        yield from [value] if key else []  # as facts and the journal have it
     if item.kind == "fact":
         words = clean(_LEAD.sub("", text)).strip("~").strip()
         yield split_words(words)[1] or words

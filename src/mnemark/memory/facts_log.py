@@ -86,10 +86,12 @@ def past_id(fact: Fact) -> str:
 class Hides(NamedTuple):
     """What one line of the journal hides: ids, those of them that waited for their file, and ends."""
 
-    ids: tuple[str, ...]
+    ids: frozenset[str]
     waited: frozenset[str]
     ends: Mapping[str, str]
     erase: bool = False
+    passing: frozenset[str] = frozenset()
+    """Ids that come from words, and may come back with them once all is erased."""
 
 
 class FactLog:
@@ -128,6 +130,7 @@ class FactLog:
         self.forgets: dict[str, Hides] = {}
         """What lines of the journal hide, by their ids."""
         self._undone: set[str] = set()
+        self._erased: set[str] = set()
         self.proposals: dict[str, Fact] = {}
         self.decided: set[str] = set()
 
@@ -187,6 +190,9 @@ class FactLog:
             case "undo":
                 for identifier in _ids(payload):
                     self._take_back(identifier)
+            case "erased":
+                self._erased.update(_ids(payload))
+                self._hide()
             case "accept" | "reject":
                 self._close(*_ids(payload))
                 self.decided.update(_ids(payload))
@@ -243,15 +249,16 @@ class FactLog:
     def _forgotten(self, line: str, payload: Mapping[str, Json]) -> None:
         if line in self._undone:
             return
-        ids = _ids(payload)
+        passing = _texts(payload.get("passing"))
+        ids = [*_ids(payload), *passing]
         given = payload.get("ends")
         ends = {str(key): str(end) for key, end in given.items()} if isinstance(given, Mapping) else {}
-        self.forgets[line] = Hides(
-            tuple(ids), frozenset(self._open.intersection(ids)), ends, bool(payload.get("erase"))
-        )
+        waited = frozenset(self._open.intersection(ids))
+        erase = bool(payload.get("erase"))
+        self.forgets[line] = Hides(frozenset(ids), waited, ends, erase, frozenset(passing))
         self._close(*ids)
         self._hide()
-        if payload.get("erase"):
+        if erase:
             for identifier in ids:  # or its bullet would be missed, and its words be noted once more
                 self.known.pop(identifier, None)
 
@@ -269,7 +276,10 @@ class FactLog:
         self._hide()
 
     def _hide(self) -> None:
-        self.hidden = self.withdrawn.union(*(one.ids for one in self.forgets.values()))
+        hidden = (
+            one.ids - one.passing if line in self._erased else one.ids for line, one in self.forgets.items()
+        )
+        self.hidden = self.withdrawn.union(*hidden)
         self.ends = {key: end for one in self.forgets.values() for key, end in one.ends.items()}
 
     def pending(self, scope: str | None = None) -> list[str]:
@@ -278,6 +288,8 @@ class FactLog:
 
 
 def _ids(payload: Mapping[str, Json]) -> list[str]:
-    ids = payload.get("ids")
-    one = payload.get("fact", payload.get("id"))
-    return [text for text in [*(ids if isinstance(ids, list) else []), one] if isinstance(text, str)]
+    return _texts([*_texts(payload.get("ids")), payload.get("fact", payload.get("id"))])
+
+
+def _texts(value: Json) -> list[str]:
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

@@ -1,0 +1,284 @@
+"""Erased means gone: from every byte of the folder, and from nothing else."""
+
+import json
+import random
+import shutil
+import sqlite3
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from memory.erasing import KINDS, Planted, holding, line_of, old, phrase, write
+from mnemark import Memory, UsageError
+from mnemark.files.journal import Change, Journal
+from mnemark.files.sessions import SessionLog
+
+
+def opened(root: Path, embedder: str = "none") -> Memory:
+    return Memory.open(root, config={"embedder": embedder})
+
+
+def audit(root: Path, count: int, seed: int, embedder: str) -> None:
+    """Plant `count` things, erase them one after the other, and look at all bytes each time."""
+    dice = random.Random(seed)
+    with opened(root, embedder) as memory:
+        planted = [KINDS[number % len(KINDS)](memory, dice) for number in range(count)]
+        memory.sync()
+        dice.shuffle(planted)
+        for number, thing in enumerate(planted):
+            assert holding(root, thing.text), thing
+            ref = thing.name.get("ref")
+            if ref and "#" in ref:  # what stood above it may be gone by now
+                path = ref.partition("#")[0]
+                ref = f"{path}#L{line_of(memory, path, thing.text)}"
+            receipt = memory.forget(ref, id=thing.name.get("id"), query=thing.name.get("query"), erase=True)
+            assert receipt.waiting == (), (thing, receipt)
+            assert holding(root, thing.text) == [], thing
+            assert thing.text not in receipt.text
+            rest = planted[number + 1 :]
+            if rest:  # nothing else went with it
+                assert holding(root, rest[0].text), (thing, rest[0])
+        shutil.rmtree(root / ".mnemark")
+        memory.sync()
+        assert [thing for thing in planted if holding(root, thing.text)] == []
+
+
+def test_one_of_each_kind_and_more_is_gone_to_the_byte(tmp_path: Path) -> None:
+    audit(tmp_path, 18, 1, "none")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 3])
+def test_two_hundred_things_are_gone_to_the_byte(tmp_path: Path, seed: int) -> None:
+    audit(tmp_path, 100, seed, "hashing")
+
+
+def test_a_turn_leaves_a_tombstone_and_lines_stay_where_they_are(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        log = memory.session("cli:a")
+        turns = [
+            log.add("user", text) for text in ("first of them", "second, a long secret sentence", "第三句话")
+        ]
+        memory.forget(f"{log.path}#L3", erase=True)
+        lines = [json.loads(line) for line in (tmp_path / log.path).read_text(encoding="utf-8").splitlines()]
+        assert sorted(lines[2]) == ["erased", "id"]
+        assert lines[2]["id"] == turns[1].id
+        assert [turn.content for turn in log.last()] == ["first of them", "第三句话"]
+        assert memory.search("第三句话").hits[0].ref == f"{log.path}#L4"
+        log.add("user", "and on it goes")
+        assert memory.search("goes").hits[0].ref == f"{log.path}#L5"
+
+
+def test_words_that_many_say_are_left_to_the_others(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        log = memory.session("cli:a")
+        log.add("user", "yes, please")
+        log.add("user", "yes, please")
+        write(memory, "memory/2026-02-13.md", "- yes, please\n")
+        memory.forget(f"{log.path}#L2", erase=True)
+        assert [turn.content for turn in log.last()] == ["yes, please"]
+        assert (tmp_path / "memory/2026-02-13.md").read_text() == "- yes, please\n"
+
+
+def test_what_cites_only_an_erased_turn_goes_with_it(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        log = memory.session("cli:a")
+        log.add("user", "my doctor is called Ms Abernathy")
+        log.add("user", "I live in Berlin")
+        memory.remember("doctor", "Abernathy", origin="agent", source=f"{log.path}#L2")
+        memory.remember("city", "Berlin", origin="agent", source=f"{log.path}#L3")
+        both = f"({log.path}#L2, {log.path}#L3)"
+        write(
+            memory, "memory/2026-02-13.md", f"- spoke of a doctor ({log.path}#L2)\n- of two things {both}\n"
+        )
+        receipt = memory.forget(f"{log.path}#L2", erase=True)
+        assert {item.kind for item in receipt.items} == {"turn", "fact"}
+        assert holding(tmp_path, "Abernathy") == []
+        assert [fact.value for fact in memory.facts()] == ["Berlin"]
+        assert "two things" in (tmp_path / "memory/2026-02-13.md").read_text()
+        assert "a doctor" not in (tmp_path / "memory/2026-02-13.md").read_text()
+
+
+def test_what_a_forgotten_fact_had_replaced_does_not_come_back(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        memory.remember("city", "Berlin", since="2026-01-01")
+        newer = memory.remember("city", "Hangzhou", since="2026-02-01")
+        memory.forget(newer.id, erase=True)
+        assert list(memory.facts()) == []
+        assert [fact.value for fact in memory.facts(as_of="2026-01-15")] == ["Berlin"]
+        shutil.rmtree(tmp_path / ".mnemark")
+        with opened(tmp_path) as again:
+            assert list(again.facts()) == []
+        assert "Hangzhou" not in "".join(path.read_text() for path in tmp_path.rglob("*.md"))
+        memory.remember("city", "Hangzhou")  # said again, it counts again
+        assert [fact.value for fact in memory.facts()] == ["Hangzhou"]
+
+
+def test_bookkeeping_of_any_schema_is_cleaned(tmp_path: Path) -> None:
+    secret = "the heron nests behind the old mill"
+    with opened(tmp_path) as memory:
+        turn = memory.session("cli:a").add("user", secret)
+        with sqlite3.connect(tmp_path / ".mnemark/state.db") as state:
+            state.execute("PRAGMA journal_mode=WAL")
+            state.execute("CREATE TABLE queue (id TEXT PRIMARY KEY, payload BLOB) WITHOUT ROWID")
+            rows = [("one", json.dumps({"text": secret}).encode()), ("two", b"other"), (turn.id, b"short")]
+            state.executemany("INSERT INTO queue VALUES (?, ?)", rows)
+        state.close()
+        (tmp_path / ".mnemark/compiled").mkdir()
+        (tmp_path / ".mnemark/compiled/user.md").write_text(f"- {secret}\n")
+        memory.forget(turn.id, erase=True)
+        assert holding(tmp_path, secret) == []
+        with sqlite3.connect(tmp_path / ".mnemark/state.db") as state:
+            assert state.execute("SELECT id FROM queue").fetchall() == [("two",)]
+        state.close()
+
+
+def test_files_of_others_are_named_and_left(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        turn = memory.session("cli:a").add("user", "the heron nests behind the old mill")
+        (tmp_path / "export.json").write_text('["the heron nests behind the old mill"]')
+        (tmp_path / "backup.zip").write_bytes(b"PK")
+        receipt = memory.forget(turn.id, erase=True)
+        assert any(line.startswith("export.json") for line in receipt.still)
+        assert any("backup.zip" in line for line in receipt.still)
+        assert receipt.waiting == ()
+
+
+def test_what_someone_saves_meanwhile_stays(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        write(memory, "notes.md", "- keep\n- the heron nests behind the old mill\n")
+        (tmp_path / "notes.md").touch()  # being saved: the erasing waits until nobody does
+        stop = threading.Event()
+
+        def person() -> None:
+            number = 0
+            while not stop.wait(0.25) and number < 4:
+                with (tmp_path / "notes.md").open("a", encoding="utf-8") as file:
+                    file.write(f"- mine {number}\n")
+                number += 1
+
+        writer = threading.Thread(target=person)
+        writer.start()
+        receipt = memory.forget(query="heron nests", erase=True)
+        stop.set()
+        writer.join()
+        memory.sync()
+        assert receipt.action == "erased"
+        assert holding(tmp_path, "heron nests") == []
+        text = (tmp_path / "notes.md").read_text()
+        assert text.startswith("- keep\n")
+        assert [line for line in text.splitlines() if "mine" in line]
+
+
+def test_a_busy_file_is_finished_by_the_next_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemark.memory.erase_files._PATIENCE", 0.2)
+    secret = "the heron nests behind the old mill"
+    with opened(tmp_path) as memory:
+        log = memory.session("cli:a")
+        log.add("user", secret)
+        write(memory, "notes.md", f"- {secret}\n")
+        (tmp_path / "notes.md").touch()
+        receipt = memory.forget(f"{log.path}#L2", erase=True)
+        assert any("notes.md" in line for line in receipt.waiting)
+        assert not [hit for hit in memory.search("heron").hits if hit.path == log.path]
+        assert secret in (tmp_path / log.path).read_text()  # its words are needed to find the copy
+        old(tmp_path / "notes.md")
+        memory.sync()
+        assert holding(tmp_path, secret) == []
+        assert not memory.index.hidden.unfinished()
+
+
+def test_what_was_noted_and_cut_off_is_finished_at_opening(tmp_path: Path) -> None:
+    secret = "the heron nests behind the old mill"
+    with opened(tmp_path) as memory:
+        log = memory.session("cli:a")
+        turn = log.add("user", secret)
+        memory.sync()
+        payload = {"turns": {log.path: [turn.id]}, "erase": True}
+    Journal(tmp_path).append(Change(kind="forget", payload=payload))
+    with opened(tmp_path):
+        assert holding(tmp_path, secret) == []
+
+
+def test_logs_of_other_programs(tmp_path: Path) -> None:
+    lines = [
+        {"role": "user", "content": [{"type": "text", "text": "苍鹭在老磨坊后面筑巢"}]},
+        {"role": "user", "content": "b"},
+    ]
+    write_log = tmp_path / "sessions/other.jsonl"
+    write_log.parent.mkdir()
+    write_log.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+    with opened(tmp_path) as memory:
+        memory.forget("sessions/other.jsonl#L1", erase=True)
+        assert holding(tmp_path, "苍鹭在老磨坊后面筑巢") == []
+        assert [turn.turn.content for turn in SessionLog.at(tmp_path, "sessions/other.jsonl").turns()] == [
+            "b"
+        ]
+
+
+def git(root: Path, *arguments: str) -> str:
+    command = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", *arguments]
+    return subprocess.run(command, cwd=root, check=True, capture_output=True).stdout.decode(
+        "utf-8", "replace"
+    )
+
+
+def test_git_history_is_named_and_rewritten_when_asked(tmp_path: Path) -> None:
+    secret = "the heron nests behind the old mill"
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "notes.md").write_text(f"- keep\n- {secret}\n")
+    git(tmp_path, "add", "notes.md")
+    git(tmp_path, "commit", "-q", "-m", f"note: {secret}")
+    (tmp_path / "notes.md").write_text("- keep\n- more\n")
+    git(tmp_path, "commit", "-q", "-am", "second")
+    write_path = tmp_path / "memory.md"
+    write_path.write_text(f"- {secret}\n")
+    old(write_path)
+    with opened(tmp_path) as memory:
+        receipt = memory.forget(query=secret, erase=True)
+        assert any("git" in line and "versions" in line for line in receipt.still)
+        write_path.write_text(f"- {secret}\n")
+        old(write_path)
+        receipt = memory.forget(query=secret, erase=True, git=True)
+        assert any(place.path == ".git" for place in receipt.places)
+    stored = git(tmp_path, "cat-file", "--batch-all-objects", "--batch")
+    assert secret not in stored
+    assert git(tmp_path, "log", "--format=%s").split("\n")[0] == "second"
+    assert (tmp_path / "notes.md").read_text() == "- keep\n- more\n"
+
+
+def test_pushed_history_is_not_rewritten(tmp_path: Path) -> None:
+    secret = "the heron nests behind the old mill"
+    home, remote = tmp_path / "home", tmp_path / "remote"
+    home.mkdir()
+    git(tmp_path, "init", "-q", "--bare", str(remote))
+    git(home, "init", "-q", "-b", "main")
+    (home / "notes.md").write_text(f"- {secret}\n")
+    git(home, "add", "notes.md")
+    git(home, "commit", "-q", "-m", "note")
+    git(home, "remote", "add", "origin", str(remote))
+    git(home, "push", "-q", "-u", "origin", "main")
+    with opened(home) as memory:
+        with pytest.raises(UsageError, match="pushed"):
+            memory.forget(query=secret, erase=True, git=True)
+        assert secret in (home / "notes.md").read_text()
+        old(home / "notes.md")
+        receipt = memory.forget(query=secret, erase=True)
+        assert any("origin" in line for line in receipt.still)
+
+
+def test_two_processes(tmp_path: Path) -> None:
+    secret = phrase(random.Random(5))
+    with opened(tmp_path) as one, opened(tmp_path) as two:
+        planted = Planted("turn", secret, {"id": one.session("cli:a").add("user", secret).id})
+        fact = two.remember("bird", secret.replace("\t", " "))
+        one.sync()
+        assert [hit for hit in two.search(secret).hits if secret in hit.text]
+        one.forget(planted.name["id"], erase=True)
+        two.remember("other", "thing")  # it must not note what it once knew
+        one.forget(fact.id, erase=True) if any(known.id == fact.id for known in one.facts()) else None
+        assert not [hit for hit in two.search(secret).hits if secret in hit.text]
+        two.sync()
+        assert holding(tmp_path, secret) == []
