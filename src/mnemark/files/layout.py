@@ -109,7 +109,9 @@ def place(path: str) -> Place | None:
     if copy_of(name) is not None:
         return Place("note", scope, "file", dated, "copy", searchable=False)
     role, kind, searchable = _role(inside, stem, dated)
-    origin: Origin = "tool" if role == "review" else "agent" if role == "report" else "file"
+    origin: Origin = "agent" if role == "report" else "file"
+    if role == "review" or kind == "observation":
+        origin = "tool"
     return Place(kind, scope, origin, dated, role, searchable)
 
 
@@ -149,7 +151,8 @@ def _place_log(scope: str, inside: list[str], name: str) -> Place | None:
     if copy_of(name) is not None:
         return Place("turn", scope, "file", None, "copy", searchable=False)
     if kind == "journal":
-        return Place("note", scope, "agent", None, "journal", searchable=False)
+        # Of the workspace's own journals the observations are searchable; the index passes over all else.
+        return Place("note", scope, "agent", None, "journal", searchable=not scope)
     return Place("turn", scope, "agent", None, "session", searchable=True)
 
 
@@ -165,6 +168,7 @@ def _role(inside: list[str], stem: str, dated: str | None) -> tuple[Role, Kind, 
         if role == "archive" and len(inside) > 2:
             # What was archived keeps what it was: an archived fact file still holds facts.
             kind = _UNDER_MEMORY.get(inside[2], (role, kind, searchable))[1]
+            kind = "observation" if inside[2] == "observations" else kind
         return role, kind, searchable
     if len(inside) == 1 and stem == "memory":
         return "longterm", "note", True

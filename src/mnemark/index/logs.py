@@ -1,12 +1,12 @@
-"""Reading session logs piece by piece, from where the index left off."""
+"""Reading session logs, and the observations in journals, piece by piece from where the index left off."""
 
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mnemark.files import jsonl
-from mnemark.files.sessions import SessionLog
+from mnemark.files import jsonl, observations
+from mnemark.files.sessions import Placed, SessionLog
 from mnemark.files.turns import decode_turn
 from mnemark.types import Problem, Turn
 
@@ -24,11 +24,12 @@ class Chunk(NamedTuple):
 
 
 class LogReader:
-    """One session log."""
+    """One session log, or one journal, of which only the observations are read."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._path = root / path
         self._log = SessionLog.at(root, path)
+        self._journal = observations.is_journal(path)
         self.title = self._log.id
         self._problems: list[Problem] = []
 
@@ -45,7 +46,7 @@ class LogReader:
         """
         turns: list[tuple[int, Turn]] = []
         before = self._id_before(offset) if offset else ""
-        for placed in self._log.turns(offset, start_line=line + 1, problems=self._problems):
+        for placed in self._placed(offset, line + 1):
             if placed.turn.id == before:  # an append that was repeated, the index has it already
                 continue
             before = ""
@@ -56,6 +57,11 @@ class LogReader:
                 turns = []
         if turns:
             yield Chunk(turns, offset, line) if self._ends_line(offset) else Chunk(turns, 0, 0)
+
+    def _placed(self, offset: int, line: int) -> Iterator[Placed]:
+        if self._journal:
+            return observations.read(self._path, offset, start_line=line)
+        return self._log.turns(offset, start_line=line, problems=self._problems)
 
     def _id_before(self, offset: int) -> str:
         """The id of the turn whose line ends at `offset`."""

@@ -23,10 +23,11 @@ from mnemark.index.logs import LogReader
 from mnemark.index.segment import SegmentBuilder
 from mnemark.index.snapshot import SegmentView
 from mnemark.index.store import Index, Record
-from mnemark.index.units import Unit, turn_units
+from mnemark.index.units import Unit, scope_of, turn_units
 
 MAX_BYTES: Final = 1 << 20
 """Beyond this much unsynced text an answer is given without the rest and says that it is not complete."""
+_JOURNAL_SHARE: Final = 16
 _REST: Final = 50
 _SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 
@@ -73,7 +74,7 @@ class _Known(NamedTuple):
 
 
 class LogSizes:
-    """Sizes of all logs of a workspace: this process's own writes at once, others' after a short while.
+    """Sizes of all logs and journals: this process's own writes at once, others' after a short while.
 
     Looking at all logs costs a `stat` each. It is done again only after `_REST` times as long as it took, so
     that in a workspace of thousands of sessions a search does not spend its time on looking.
@@ -165,7 +166,9 @@ class _Loading:
             if place is None or not place.searchable or layout.shown(path) != path:
                 continue
             known = self.known.get(path)
-            room -= size - self._start(path, known, size)
+            # Of a journal only the observations are taken in: most of its bytes are passed over.
+            share = _JOURNAL_SHARE if place.role == "journal" else 1
+            room -= (size - self._start(path, known, size)) // share
             if room < 0:
                 complete = False
                 break
@@ -193,13 +196,14 @@ class _Loading:
         self.documents[path] = document
         if known and not start:
             self.replaced.append(document)
-        scope = self.scopes.setdefault(place.scope, -1 - len(self.scopes))
         for chunk in chunks:
             for unit in turn_units(self.hidden.turns_left(chunk.turns), limit=self.limit, title=reader.title):
                 passage = -1 - len(self.records)
+                name = scope_of(unit, place)
+                scope = self.scopes.setdefault(name, -1 - len(self.scopes))
                 row, packed = passage_row(passage, document, unit, place, scope)
                 self.builder.add(row, packed)
-                self.records[passage] = _record(passage, path, place.scope, reader.title, unit)
+                self.records[passage] = _record(passage, path, name, reader.title, unit)
 
     def _number(self, path: str) -> int:
         sql = "SELECT count(*) FROM documents WHERE path < ?"
@@ -240,6 +244,7 @@ def _logs(root: Path) -> Iterator[tuple[str, int]]:
 
 def _session_folders(root: Path) -> Iterator[str]:
     yield "sessions"
+    yield "journal"
     for kind in _SCOPE_FOLDERS:
         try:
             with os.scandir(root / kind) as entries:

@@ -214,6 +214,8 @@ class Index:
         for *columns, meta in stored:
             values: list[Any] = [*columns, msgspec.json.decode(meta) if meta != "{}" else {}]
             record = Record(*values)
+            if record.path.startswith("journal/") and isinstance(record.meta.get("scope"), str):
+                record = msgspec.structs.replace(record, scope=record.meta["scope"])
             found[record.id] = record
         return found
 

@@ -5,6 +5,7 @@ transaction; a batch is one transaction, so that a kill at any moment leaves an 
 what it knows, and the next sync does the rest.
 """
 
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +27,7 @@ from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
 from mnemark.index.plan import Known, Step, plan
 from mnemark.index.store import Index
-from mnemark.index.units import note_units, turn_units
+from mnemark.index.units import note_units, scope_of, turn_units
 from mnemark.types import Problem
 
 Progress = Callable[[int, int, int], None]
@@ -35,6 +36,10 @@ Progress = Callable[[int, int, int], None]
 _UNREAD: Final = "00" * 16
 """Stands for the digest of a file that could not be read."""
 _PROBLEMS: Final = msgspec.json.Decoder(list[Problem])
+_UNUSED_SCOPES: Final = """
+DELETE FROM scopes WHERE id <> 0 AND id NOT IN (SELECT scope FROM documents) AND name NOT IN (
+  SELECT json_extract(meta, '$.scope') FROM passages WHERE json_extract(meta, '$.scope') IS NOT NULL
+  AND document IN (SELECT id FROM documents WHERE path LIKE 'journal/%'))"""
 _LOG_CHUNK: Final = 4_096
 """Turns of a log taken between two looks at whether the batch is full."""
 
@@ -201,7 +206,7 @@ class _Run:
             self.counts["removed"] += 1
         elif step.entry is not None:
             place = layout.place(step.path)
-            if place is not None and place.role == "session" and _is_log(step.path):
+            if place is not None and place.role in {"session", "journal"} and _is_log(step.path):
                 self._log(step, step.entry, place)
             elif place is not None:
                 self._note(step, step.entry, place)
@@ -219,8 +224,7 @@ class _Run:
         self.flush()
         merge_due(self.index)
         if self.counts["removed"] or self.counts["moved"]:
-            unused = "DELETE FROM scopes WHERE id <> 0 AND id NOT IN (SELECT scope FROM documents)"
-            self.index.connection.execute(unused)
+            self.index.connection.execute(_UNUSED_SCOPES)
 
     def _document(self, step: Step) -> tuple[int, bool]:
         """The document's number, and whether it is new."""
@@ -308,12 +312,15 @@ class _Run:
             known = _LogPosition()
         if not (new or known.tail or empty):
             self.batch.replace(document)
-        scope = self._scope(place)
+        scope, connection = self._scope(place), self.index.connection
         tail, lines, gained = known.tail, known.lines, 0
         for turns in reader.chunks(tail, lines, _LOG_CHUNK):
             left = self.hidden.turns_left(turns.turns)
             units = turn_units(left, limit=self.limit, title=reader.title)
-            gained += self.batch.add(document, units, place, scope)
+            for name, some in itertools.groupby(units, lambda unit: scope_of(unit, place)):
+                # The rows of a journal lie in the scopes that its lines name, in the order of its lines.
+                own = scope if name == place.scope else scope_number(connection, self.scopes, name)
+                gained += self.batch.add(document, some, place, own)
             tail, lines = turns.offset, turns.line
             if self.batch.full:
                 digest = reader.digest(tail)

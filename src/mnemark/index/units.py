@@ -23,6 +23,8 @@ MONTHS: Final = (
     *("July", "August", "September", "October", "November", "December"),
 )
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_OBSERVATIONS: Final = "## Observations"
+"""Heading of the part of a day's note that says what tools did."""
 _SHIFT: Final = 20
 _CHUNKS: Final = (1 << _SHIFT) - 1
 """Ordinals are `line << 20 | chunk`: in the order of the file, and free for long lines in many chunks."""
@@ -89,6 +91,7 @@ def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, 
         if not passage.text.strip():
             continue
         name = passage.title or title
+        observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
         head = " ".join(
             filter(None, (title, passage.title, stem.stem, str(stem.parent), tags, date_words(date)))
         )
@@ -97,8 +100,8 @@ def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, 
                 ordinal=first_ordinal(passage.start_line) | passage.ordinal & _CHUNKS,
                 start_line=passage.start_line,
                 end_line=passage.end_line,
-                kind=place.kind,
-                origin=place.origin,
+                kind="observation" if observed else place.kind,
+                origin="tool" if observed else place.origin,
                 title=name,
                 date=date,
                 text=printable(passage.text),
@@ -113,7 +116,7 @@ def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = ""
     for line, turn in turns:
         date = None if turn.meta.get("undated") else turn.time.isoformat(timespec="seconds")
         speaker = str(turn.meta.get("name") or turn.role)
-        head = printable(f"{speaker} {date_words(date)}")
+        head = printable(" ".join(filter(None, (speaker, _files(turn), date_words(date)))))
         for chunk, (kind, origin, text) in enumerate(_turn_texts(turn, limit)):
             yield Unit(
                 ordinal=first_ordinal(line) | chunk & _CHUNKS,
@@ -122,12 +125,30 @@ def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = ""
                 kind=kind,
                 origin=origin,
                 role=speaker,
-                title=title,
+                title=_title(turn, title),
                 date=date,
                 text=text,
                 head=head,
                 meta=turn.meta,
             )
+
+
+def _title(turn: Turn, title: str) -> str:
+    """The session; an observation in a journal says of which one it is."""
+    session = turn.meta.get("session") if turn.role == "tool" else None
+    return session if isinstance(session, str) and session else title
+
+
+def _files(turn: Turn) -> str:
+    """Names of the files that came with a turn, by which it is found as well."""
+    names = (one.get("name") or one.get("path") for one in turn.attachments if isinstance(one, Mapping))
+    return " ".join(PurePosixPath(name).name for name in names if isinstance(name, str))[:200]
+
+
+def scope_of(unit: Unit, place: Place) -> str:
+    """Whose memory a unit is: its file's, or what the line of a journal says."""
+    scope = unit.meta.get("scope") if place.role == "journal" else None
+    return scope if isinstance(scope, str) else place.scope
 
 
 def _turn_texts(turn: Turn, limit: int) -> Iterator[tuple[Kind, Origin, str]]:

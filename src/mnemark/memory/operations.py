@@ -3,7 +3,7 @@
 The modules are imported when first needed, so that a search does not wait for what it does not use.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from mnemark.llm.base import LLM
     from mnemark.memory.core import Memory
     from mnemark.memory.forget_receipt import Receipt
+    from mnemark.memory.history import Said
+    from mnemark.memory.ledger import Written
     from mnemark.memory.pin import Pinned
+    from mnemark.memory.prompt import Prompt
     from mnemark.memory.revert import Reverted
+    from mnemark.memory.session import Session
     from mnemark.memory.stats import Stats
     from mnemark.memory.undo import Undone
     from mnemark.memory.upkeep.run import Report
@@ -71,6 +75,41 @@ class Operations:
         from mnemark.memory.facts import facts
 
         return facts(self._memory, subject=subject, as_of=as_of, history=history, scope=scope)
+
+    def turns(
+        self,
+        *,
+        session: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        role: str | None = None,
+        tool: str | None = None,
+        limit: int | None = 100,
+        scope: str | Iterable[str] | None = None,
+    ) -> "list[Said]":
+        """What was said, by session, time, role and tool; see `mnemark.memory.history.turns`."""
+        from mnemark.memory.history import turns
+
+        return turns(
+            self._memory, session=session, since=since, until=until, role=role, tool=tool, limit=limit,
+            scope=scope,
+        )  # fmt: skip
+
+    def describe(
+        self,
+        attachment: str,
+        description: str = "",
+        *,
+        transcription: str = "",
+        text: str = "",
+        scope: str = "",
+    ) -> "Written":
+        """Say what an attachment shows or holds; see `mnemark.memory.attachments.describe`."""
+        from mnemark.memory.attachments import describe
+
+        return describe(
+            self._memory, attachment, description, transcription=transcription, text=text, scope=scope
+        )
 
     def consolidate(
         self,
@@ -131,6 +170,26 @@ class Operations:
         from mnemark.memory.pin import pin
 
         return pin(self._memory, ref)
+
+    def prompt(
+        self,
+        query: str | None = None,
+        *,
+        session: "Session | str | None" = None,
+        scope: str = "",
+        budget: int = 3_000,
+        layers: Mapping[str, int] | None = None,
+        deadline: float | None = None,
+        persona: str | None = None,
+        now: datetime | None = None,
+    ) -> "Prompt":
+        """What an agent sees of its memory and what it costs; see `mnemark.memory.prompt.prompt`."""
+        from mnemark.memory.prompt import prompt
+
+        return prompt(
+            self._memory, query, session=session, scope=scope, budget=budget, layers=layers,
+            deadline=deadline, persona=persona, now=now,
+        )  # fmt: skip
 
     def stats(self) -> "Stats":
         """Counts and states, without changing anything."""

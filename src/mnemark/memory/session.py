@@ -12,7 +12,10 @@ from mnemark.memory.when import local_now
 from mnemark.types import ORIGINS, Origin, Recall, Turn
 
 if TYPE_CHECKING:
+    from mnemark.llm.base import LLM
     from mnemark.memory.core import Memory
+    from mnemark.memory.ending import Ended
+    from mnemark.memory.observations import Observation
 
 WINDOW: Final = 20
 """Turns of a session that its own recall leaves out: the model has them already."""
@@ -113,6 +116,61 @@ class Session:
     def last(self, n: int = WINDOW) -> list[Turn]:
         """The last `n` turns, oldest first."""
         return self._log.last(n)
+
+    def window(self, budget: int, *, tools: bool = False, n: int = 200) -> list[dict[str, Any]]:
+        """The last turns as messages for a prompt, within `budget` tokens; see `mnemark.memory.history`."""
+        from mnemark.memory.history import window
+
+        return window(self.last(n), budget, tools=tools)
+
+    @property
+    def idle_since(self) -> datetime | None:
+        """When something was last said, by whichever process; None where nothing was."""
+        last = self._log.last(1)
+        return last[0].time if last else None
+
+    def idle(self, seconds: float, *, now: datetime | None = None) -> bool:
+        """Whether nothing was said for so many seconds; not so where nothing ever was."""
+        since = self.idle_since
+        if since is None:
+            return False
+        now = now or local_now(self._memory.config.timezone)
+        if (since.tzinfo is None) != (now.tzinfo is None):
+            since, now = (one.replace(tzinfo=since.tzinfo or now.tzinfo) for one in (since, now))
+        return (now - since).total_seconds() >= seconds
+
+    def observe(
+        self,
+        tool: str,
+        arguments: Any = None,
+        result: Any = None,
+        *,
+        call: str = "",
+        error: str | None = None,
+        duration_ms: int | None = None,
+        time: datetime | None = None,
+        tools: Sequence[str] | None = None,
+    ) -> "Observation | None":
+        """Keep what a tool did, if it matters; `mnemark.memory.observations.observe` says it all.
+
+        Returns None for reads and listings, and for an execution that was kept before.
+        """
+        from mnemark.memory.observations import observe
+        from mnemark.text.summary_tools import SIGNIFICANT
+
+        return observe(
+            self._memory, self.id, tool, arguments, result, scope=self.scope, call=call, error=error,
+            duration_ms=duration_ms, time=time, tools=SIGNIFICANT if tools is None else tools,
+        )  # fmt: skip
+
+    def end(self, llm: "LLM | None" = None, *, summary: bool = True) -> "Ended":
+        """Write down what is to be kept of the session; `mnemark.memory.ending.end` says it all.
+
+        It may go on later, and be ended again: only what is new is written then.
+        """
+        from mnemark.memory.ending import end
+
+        return end(self._memory, self, llm, summary=summary)
 
     def recall(
         self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None

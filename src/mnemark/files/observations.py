@@ -1,0 +1,76 @@
+"""Observations in the journal: lines of kind "observe", read as turns of the tool."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from mnemark.files import jsonl
+from mnemark.files.ids import time_of
+from mnemark.files.journal import FOLDER, decode_change
+from mnemark.files.layout import place
+from mnemark.files.sessions import Placed
+from mnemark.types import Json, Turn
+
+KIND: Final = "observe"
+_WANTED: Final = re.compile(rb'"kind"\s*:\s*"observe"')
+
+
+def is_journal(path: str) -> bool:
+    """Whether a relative path is a journal of the workspace."""
+    return path.startswith(f"{FOLDER}/") and (found := place(path)) is not None and found.role == "journal"
+
+
+def turn_of(record: dict[str, Json]) -> Turn | None:
+    """An observation as the index takes it; None where the line is none."""
+    change = decode_change(record)
+    if change is None or change.kind != KIND or not isinstance(change.payload, Mapping):
+        return None
+    payload = change.payload
+    moment = change.time
+    if moment is None:
+        try:
+            moment = time_of(change.id)
+        except ValueError:
+            return None
+    parts = [str(payload.get("title") or payload.get("tool") or "")]
+    if payload.get("arguments"):
+        parts.append(_words(payload["arguments"]))
+    parts += [str(payload[key]) for key in ("error", "result") if payload.get(key)]
+    names = ("session", "tool", "title", "failed", "duration_ms")
+    meta = {name: payload[name] for name in names if payload.get(name)}
+    meta |= {"scope": change.scope} if change.scope else {}
+    duration = payload.get("duration_ms")
+    return Turn(
+        id=change.id,
+        time=moment,
+        role="tool",
+        content="\n".join(filter(None, parts)),
+        origin="tool",
+        duration_ms=duration if isinstance(duration, int) else None,
+        meta=meta,
+    )
+
+
+def _words(arguments: Json) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    if isinstance(arguments, Mapping):
+        return "\n".join(
+            f"{key}: {value if isinstance(value, str) else msgspec.json.encode(value).decode()}"
+            for key, value in arguments.items()
+        )
+    return msgspec.json.encode(arguments).decode()
+
+
+def read(path: Path, offset: int = 0, *, start_line: int | None = None) -> Iterator[Placed]:
+    """The observations of a journal from a byte offset on; its other lines are passed over undecoded."""
+    for line in jsonl.read(path, offset, start_line=start_line):
+        if _WANTED.search(line.data) is None:
+            continue
+        record = jsonl.decode(line.data)
+        turn = turn_of(record) if record is not None else None
+        if turn is not None:
+            yield Placed(line.offset, line.number, turn, line.end)
