@@ -178,7 +178,7 @@ class HiddenLog:
 
     def _fold(self, version: int) -> Hidden:
         turns: set[str] = set()
-        facts: set[str] = set()
+        facts = set(self._undone)  # facts that were taken back, too, while a file still holds them
         lines: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         logs: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for identifier, payload in self._forgotten.items():

@@ -10,7 +10,7 @@ from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.memory import ledger
 from mnemark.memory.facts_project import state_of
-from mnemark.memory.forget import hide
+from mnemark.memory.forget import follow, hide
 from mnemark.memory.forget_find import Finder, Item, Wanted
 from mnemark.memory.forget_receipt import Forgotten, counted, forgotten
 from mnemark.memory.undo import take_out
@@ -95,6 +95,7 @@ def revert(
     _withdraw(memory, [item.id for item in planted])
     busy = take_out(memory)[1]
     done, problems, waiting = _taken_back(memory, edits)
+    follow(memory)
     return Reverted(
         hidden=forgotten(others, words=True),
         facts=forgotten(planted, words=True),

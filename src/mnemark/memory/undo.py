@@ -12,6 +12,7 @@ from mnemark.files.journal_lines import changes_of
 from mnemark.files.locks import workspace_lock
 from mnemark.memory import ledger
 from mnemark.memory.facts_project import State, state_of
+from mnemark.memory.forget import follow
 from mnemark.text.facts_undo import without_fact
 
 if TYPE_CHECKING:
@@ -53,21 +54,27 @@ def undo(memory: "Memory", id: str | None = None) -> list[Undone]:  # noqa: A002
     """
     if memory.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to take changes back")
-    known = _changes(memory, own=id is None)
-    if id is None:
+    done = _take_back(memory, id)
+    follow(memory)
+    return done
+
+
+def _take_back(memory: "Memory", identifier: str | None) -> list[Undone]:
+    known = _changes(memory, own=identifier is None)
+    if identifier is None:
         if not known:
             raise NotFoundError("there is no change to take back; `mnemark log` shows those there are")
         return [_undo(memory, max(known), known)]
-    if id in known:
-        return [_undo(memory, id, known)]
-    group = [one.id for one in ledger.entries(memory) if one.group == id and one.id in known]
+    if identifier in known:
+        return [_undo(memory, identifier, known)]
+    group = [one.id for one in ledger.entries(memory) if one.group == identifier and one.id in known]
     if group:
         return [_undo(memory, one, known) for one in reversed(group)]
-    facts = state_of(memory)
-    if id in facts.log.forgets and facts.log.forgets[id].erase:
+    hides = state_of(memory).log.forgets.get(identifier)
+    if hides is not None and hides.erase:
         raise UsageError("what was erased is gone and cannot be brought back")
     raise NotFoundError(
-        f"there is no change {id!r} that can be taken back; `mnemark log` shows those there are"
+        f"there is no change {identifier!r} that can be taken back; `mnemark log` shows those there are"
     )
 
 
@@ -156,12 +163,10 @@ def _without(identifier: str, text: str) -> str:
 
 
 def _show(memory: "Memory", identifier: str) -> Undone:
-    from mnemark.memory.forget import follow
-
     hides = state_of(memory).log.forgets[identifier]
     _note(memory, identifier)
-    follow(memory)
-    count = f"{len(hides.ids)} facts" if hides.ids else "turns and notes"
+    facts = f"{len(hides.ids)} {'fact' if len(hides.ids) == 1 else 'facts'}"
+    count = facts if hides.ids else "turns and notes"
     return Undone(id=identifier, what="forget", text=f"shown again: {count}")
 
 
