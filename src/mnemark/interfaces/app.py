@@ -15,6 +15,7 @@ from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
 from mnemark.interfaces.commands.forget import forget
 from mnemark.interfaces.commands.mcp import mcp
+from mnemark.interfaces.commands.prompt import prompt
 from mnemark.interfaces.commands.repair import doctor, verify
 from mnemark.interfaces.commands.serve import serve
 from mnemark.interfaces.commands.transfer import export, import_
@@ -87,6 +88,7 @@ def root(
 COMMANDS = (
     *(init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export),
     consolidate,
+    prompt,
     serve,
     mcp,
     *(forget, undo, revert, pin),

@@ -1,0 +1,96 @@
+"""`mnemark prompt`: what an agent would see of its memory, and what it costs."""
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from mnemark.errors import DegradedError, UsageError
+from mnemark.interfaces import options, output, workspace
+
+if TYPE_CHECKING:
+    from mnemark.memory.prompt import Prompt
+    from mnemark.memory.prompt_parts import Part
+
+_COLD_DEADLINE: Final = 2.0
+"""Seconds: a process that has just started reads dictionaries and index first."""
+
+
+def prompt(
+    query: Annotated[
+        str | None, typer.Argument(metavar="[QUERY]", help="What was said; none: no recall.")
+    ] = None,
+    *,
+    workspace_: options.Workspace = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="The session it is for.")] = None,
+    scope: Annotated[str, typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME …")] = "",
+    persona: Annotated[str | None, typer.Option(metavar="NAME", help='A persona; "" for none.')] = None,
+    budget: Annotated[int, typer.Option(metavar="TOKENS", help="Tokens of everything together.")] = 3_000,
+    layer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=TOKENS", help="Another budget for a layer; 0 leaves it out."),
+    ] = None,
+    layers: Annotated[
+        bool, typer.Option("--layers", help="Only the list of layers and what they cost.")
+    ] = False,
+    strict: options.Strict = False,
+    json: options.Json = False,
+) -> None:
+    """Show what an agent would see, and what it costs.
+
+    The text goes into the system's role, the quoted block below it into the user's.
+    """
+    root = workspace.locate(workspace_, any_folder=True)
+    with workspace.followed(root) as (memory, late):
+        found = memory.prompt(
+            query, session=session, scope=scope, budget=budget, layers=_budgets(layer or []),
+            deadline=_COLD_DEADLINE, persona=persona,
+        )  # fmt: skip
+    degraded = (*late, *found.degraded)
+    if json:
+        output.out_json({**_record(found), "degraded": degraded})
+    else:
+        _show(found, only_layers=layers)
+        for reason in degraded:
+            output.say(output.safe(reason))
+    if strict and degraded:
+        raise DegradedError(f"not everything answered: {degraded[0]}")
+
+
+def _budgets(given: list[str]) -> dict[str, int]:
+    found = {}
+    for one in given:
+        name, _, number = one.partition("=")
+        if not number.isascii() or not number.isdigit():
+            raise UsageError(f"--layer {one!r} is none; write for example --layer dynamic=800")
+        found[name.strip()] = int(number)
+    return found
+
+
+def _record(found: "Prompt") -> dict[str, object]:
+    return {
+        "text": found.text, "recall": found.recall, "tokens": found.tokens, "budget": found.budget,
+        "parts": found.parts, "messages": found.messages(),
+    }  # fmt: skip
+
+
+def _show(found: "Prompt", *, only_layers: bool) -> None:
+    if not only_layers:
+        for text in (found.text, found.recall):
+            if text:
+                output.out(output.safe(text) + "\n")
+    output.out(output.style(f"{found.tokens:,} of {found.budget:,} tokens (estimated)", output.BOLD))
+    width = max(len(part.name) for part in found.parts)
+    for part in found.parts:
+        output.out(f"  {part.name:<{width}}  {part.tokens:>5} of {part.budget:<5} {_told(part)}".rstrip())
+
+
+def _told(part: "Part") -> str:
+    shown = [", ".join(part.sources[:4]) + (" …" if len(part.sources) > 4 else "")]
+    if part.role == "user":
+        shown.append("quoted, user's role")
+    if part.by == "llm":
+        shown.append("by a model")
+    if part.left_out:
+        words = "; ".join(output.safe_line(words) for words in part.left_out[:3])
+        shown.append(f"left out {len(part.left_out)}: {words}{' …' if len(part.left_out) > 3 else ''}")
+    return " · ".join(filter(None, shown))

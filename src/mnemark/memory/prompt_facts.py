@@ -1,0 +1,107 @@
+"""Facts as parts of a prompt: their current values, only those that may speak in the system's role."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mnemark.files.reading import read
+from mnemark.memory.context import curated_files
+from mnemark.memory.upkeep.curated import CORE, PROFILE, entry
+from mnemark.memory.upkeep.earned import earned
+from mnemark.memory.upkeep.plan import Look
+from mnemark.text.facts_keys import subject_key
+from mnemark.text.facts_timeline import Fact, order
+from mnemark.text.fence import visible
+from mnemark.text.generated import find, mark
+from mnemark.text.instructions import looks_like_instructions
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+_WEIGHT: Final = {"rule": 0.8, "preference": 0.6}
+_USUAL: Final = 0.5
+
+
+class Spoken(NamedTuple):
+    """A fact as a line, and where it stands."""
+
+    line: str
+    ref: str
+
+
+class Facts(NamedTuple):
+    """Current facts by where they belong in a prompt."""
+
+    rules: tuple[Spoken, ...] = ()
+    profile: tuple[Spoken, ...] = ()
+    """About the user."""
+    core: tuple[Spoken, ...] = ()
+    """About everything else."""
+    skills: tuple[Spoken, ...] = ()
+    other: tuple[Spoken, ...] = ()
+    """What nobody vouches for yet: only quoted."""
+
+
+def facts_for(memory: "Memory", now: datetime, *, scope: str = "") -> Facts:
+    """The facts that hold at `now`, the most important first.
+
+    In the system's role only speaks what the owner said, what stands in a file, or what has earned it as in
+    the core memory; of that, nothing shaped like an attack, nothing in doubt, nothing passing. Lines that a
+    person took out of a generated part of MEMORY.md or USER.md stay out here, too.
+    """
+    look = Look(memory, now, scope=scope)
+    removed = _removed(memory, scope)
+    groups: dict[str, list[Spoken]] = {name: [] for name in Facts._fields}
+    current = list(memory.facts(scope=scope, as_of=now))
+    for fact in sorted(current, key=lambda fact: _rank(fact, look)):
+        line = entry(fact)
+        if mark(line) not in removed:
+            groups[_group(look, fact)].append(Spoken(f"- {visible(line[2:])}", fact.ref or fact.id))
+    return Facts(**{name: tuple(found) for name, found in groups.items()})
+
+
+def _group(look: Look, fact: Fact) -> str:
+    if not _trusted(look, fact):
+        return "other"
+    if fact.type in {"rule", "skill"}:
+        return {"rule": "rules", "skill": "skills"}[fact.type]
+    return "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
+
+
+def _trusted(look: Look, fact: Fact) -> bool:
+    if earned(look, fact):
+        return True
+    by_hand = fact.origin == "file" and not fact.review and fact.priority != "transient"
+    return by_hand and not looks_like_instructions(f"{fact.predicate}: {fact.value}")
+
+
+def _rank(fact: Fact, look: Look) -> tuple[object, ...]:
+    importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
+    start = order(fact, look.zone)[0].timestamp() if fact.since or fact.recorded else 0.0
+    return fact.priority != "permanent", -importance, -start, fact.id
+
+
+def _removed(memory: "Memory", scope: str) -> frozenset[str]:
+    """Marks of generated lines that a person took out."""
+    found: frozenset[str] = frozenset()
+    for folder in ("", f"{scope}/") if scope else ("",):
+        pairs = [(path, CORE) for path in curated_files(memory.root, folder)]
+        where = memory.root / folder
+        names = sorted(where.glob("*.md")) if where.is_dir() else []
+        pairs += [(folder + path.name, PROFILE) for path in names if path.name.casefold() == "user.md"]
+        for path, name in pairs:
+            document = read(memory.root, path)
+            part = None if isinstance(document, Problem) else find(document.text, name)
+            found |= part.removed if part else frozenset()
+    return found
+
+
+def lines_of(spoken: Sequence[Spoken]) -> tuple[str, ...]:
+    """The lines alone."""
+    return tuple(one.line for one in spoken)
+
+
+def refs_of(spoken: Sequence[Spoken]) -> tuple[str, ...]:
+    """The refs alone."""
+    return tuple(one.ref for one in spoken)
