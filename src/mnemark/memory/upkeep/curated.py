@@ -1,9 +1,11 @@
-"""MEMORY.md and USER.md: a generated part in each, of facts that have earned it; all else is people's."""
+"""MEMORY.md, USER.md, the traits: a generated part in each, of facts that earned it; all else is people's."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from mnemark.memory.context import curated_files
+from mnemark.memory.personas import CUSTOM, FOLDER
 from mnemark.memory.upkeep.earned import earned
 from mnemark.memory.upkeep.plan import Edit, Look, Proposal
 from mnemark.text.facts_keys import subject_key
@@ -14,6 +16,7 @@ from mnemark.text.similar import key_of
 STEP: Final = "refresh"
 CORE: Final = "core"
 PROFILE: Final = "profile"
+TRAITS: Final = "traits"
 CHARACTERS: Final = 1_500
 """Of a generated part."""
 MOST: Final = 5
@@ -39,6 +42,15 @@ _USER_KINDS: Final = (
     _Kind("About the user", "用户概况", frozenset({"fact"})),
     _Kind("Preferences", "偏好", frozenset({"preference"})),
 )
+_TRAIT_KINDS: Final = (
+    _Kind("How to talk to the user", "与用户交流的方式", frozenset({"preference", "rule"})),
+)
+_TRAIT: Final = re.compile(
+    r"\b(?:repl(?:y|ies)|answers?|respon(?:d|se|ses)|tone|style|emojis?|concise|brief|formal|polite|language|"
+    r"explanations?|explain)\b|回复|回答|语气|风格|语言|简短|简洁|详细|正式|礼貌|表情|称呼|解释",
+    re.IGNORECASE,
+)
+"""What is about talking, and so says how an agent should be, whatever it works on."""
 
 
 def propose(look: Look) -> Proposal:
@@ -46,10 +58,12 @@ def propose(look: Look) -> Proposal:
     facts = [(fact, reason) for fact in look.current() if (reason := earned(look, fact))]
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in _user_types()]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]
+    traits = [(f, r) for f, r in facts if _TRAIT.search(f"{f.predicate} {f.value}")]
     memory = next(iter(curated_files(look.memory.root, look.path(""))), look.path("MEMORY.md"))
     edits = [
         _edit(look, memory, CORE, (_CORE_KINDS, others, MOST)),
         _edit(look, _user_file(look), PROFILE, (_USER_KINDS, about_user, MOST_ABOUT_USER)),
+        _edit(look, look.path(f"{FOLDER}/{CUSTOM}.md"), TRAITS, (_TRAIT_KINDS, traits, MOST)),
     ]
     return Proposal(STEP, tuple(edits))
 
