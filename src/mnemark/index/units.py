@@ -14,6 +14,9 @@ from typing import Any, Final
 import msgspec
 
 from mnemark.files.layout import Place
+from mnemark.index import fact_units
+from mnemark.text.facts_timeline import Fact
+from mnemark.text.facts_types import ParsedFact
 from mnemark.text.frontmatter import document_title, front_matter
 from mnemark.text.markdown import passages, text_passages
 from mnemark.types import Kind, Origin, Turn
@@ -86,9 +89,11 @@ def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, 
     stem = PurePosixPath(path)
     tags = _words(fields.fields.get("tags"))
     cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
-    units = []
+    found = fact_units.bullets(path, text, place)
+    units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in found]
+    text = fact_units.without(text, found)
     for passage in cut(text, limit=limit):
-        if not passage.text.strip():
+        if not passage.text.strip() or (found and not fact_units.says_something(passage.text)):
             continue
         name = passage.title or title
         observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
@@ -108,7 +113,24 @@ def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, 
                 head=printable(head),
             )
         )
-    return printable(title), units
+    return printable(title), sorted(units, key=lambda unit: unit.ordinal)
+
+
+def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
+    date = fact_units.date_of(fact)
+    head = " ".join((fact.subject, around, " ".join(fact.tags), date_words(date)))
+    return Unit(
+        ordinal=first_ordinal(fact.line),
+        start_line=fact.line,
+        end_line=parsed.bullet.end_line,
+        kind="fact",
+        origin=fact.origin,
+        title=printable(fact.subject),
+        date=date,
+        text=printable(fact_units.words_of(fact)),
+        head=printable(head),
+        meta={fact_units.FACT: fact.id},
+    )
 
 
 def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = "") -> Iterator[Unit]:

@@ -17,6 +17,7 @@ from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.memory.arguments import among, changed, count_of, scope_name, scopes_of, text_of
+from mnemark.memory.facts_book import FactBooks
 from mnemark.memory.following import Follower
 from mnemark.memory.mounts import MARK, Mounts
 from mnemark.memory.operations import Operations
@@ -65,6 +66,7 @@ class Memory(Operations):
         self._rules: Rules | None = None
         self.mounts = Mounts(self)
         self.uses = Uses(self)
+        self.book = FactBooks(self)
 
     def _open_index(self) -> Index:
         try:
@@ -356,7 +358,9 @@ class Memory(Operations):
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.vectors.route(request.text)
         degraded = [reason for reason in (problem, self.follower.problem, self._passing) if reason]
-        return search(self.reader, request, route, degraded, self.judge)
+        book = self.book.of(request.where.scopes, request.deadline)
+        degraded += [self.book.problem] if self.book.problem else []
+        return search(self.reader, request, route, degraded, self.judge, book=book)
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
         fresh = self.follower.wait(patience)  # a look at the files that is quick is waited for

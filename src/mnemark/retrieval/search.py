@@ -14,7 +14,7 @@ from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.units import embedded_text
-from mnemark.retrieval import belief, dense, evidence, filters, fusion, lexical, rank, rerank
+from mnemark.retrieval import belief, dense, evidence, facts, filters, fusion, lexical, rank, rerank
 from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.filters import Filter
@@ -28,6 +28,8 @@ from mnemark.types import DateRange, Hit
 _CANDIDATES: Final = 32
 _PHRASE_GAIN: Final = 0.5
 """Added to passages that hold a quoted phrase word by word, as a share of the best score."""
+_FACT_BELIEVED: Final = 0.9
+"""How likely a fact is the answer whose subject and predicate are all that is asked for."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,13 +73,15 @@ def search(
     route: DenseRoute | None,
     degraded: Sequence[str] = (),
     judge: rerank.Judge | None = None,
+    *,
+    book: facts.Book | None = None,
 ) -> Found:
-    """Answer a request from the state of this moment."""
+    """Answer a request from the state of this moment; `book` holds the facts that the asker may see."""
     query = understand(request.text, now=request.now, context=request.context)
     with reader.reading() as view:
         found = _Search(view, request, query, route, list(degraded))
         found.judge = judge
-        return found.run()
+        return found.with_facts(found.run(), book)
 
 
 class _Search:
@@ -94,6 +98,8 @@ class _Search:
         self.degraded = degraded
         self.judge: rerank.Judge | None = None
         self.judged: Mapping[int, dict[str, Any]] = {}
+        self.terms = query.terms
+        """With translations, once they are known."""
 
     def run(self) -> Found:
         preset = self.request.preset
@@ -102,6 +108,7 @@ class _Search:
         terms = self.query.terms
         if preset.bridge:
             terms += bridge(terms, self.snapshot, mask)
+        self.terms = terms
         words = lexical.score(self.snapshot, terms, mask, sizes, preset)
         cosines = meaning = self._dense(mask)
         if cosines is not None:
@@ -139,6 +146,18 @@ class _Search:
             complete=self.view.complete and not self.degraded,
             believable=belief.believable(rests_on),
         )
+
+    def with_facts(self, found: Found, book: facts.Book | None) -> Found:
+        """The answer with the facts in their places; without any it is what it was."""
+        request = self.request
+        if book is None or not len(book):
+            return found
+        joined = facts.join(
+            book, found.hits, request.text, self.terms,
+            k=request.k, where=request.where, now=request.now, explain=request.explain,
+        )  # fmt: skip
+        believable = max(found.believable, round(joined.believable * _FACT_BELIEVED, 3))
+        return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
 
     def _in_time(self, mask: Mask | None) -> Mask | None:
         """Passages inside a time the question names; None where it names none that the memory knows."""

@@ -5,7 +5,9 @@ in it is a key of its own, folded. Keys only compare: a file shows the words tha
 """
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from mnemark.text.normal import fold, normalize
@@ -111,11 +113,11 @@ _MOST_ROUNDS: Final = 8
 def _table(groups: dict[str, str]) -> dict[str, str]:
     found = {key: key for key in groups}
     for key, words in groups.items():
-        found |= {_words(word): key for word in words.split(", ")}
+        found |= {plain_words(word): key for word in words.split(", ")}
     return found
 
 
-def _words(text: str) -> str:
+def plain_words(text: str) -> str:
     """Words in lower case with single blanks; marks of Markdown and punctuation are blanks."""
     apart = _CAMEL.sub(" ", fold(text))
     return _SEPARATORS.sub(" ", normalize(apart)).strip(" .")
@@ -138,6 +140,16 @@ _PREDICATES: Final = _table(_SAME)
 _SUBJECT_KEYS: Final = _table(_SUBJECTS)
 
 
+def predicate_names() -> Mapping[str, str]:
+    """The keys of the table by all their names, in both languages."""
+    return MappingProxyType(_PREDICATES)
+
+
+def subject_names() -> Mapping[str, str]:
+    """The keys of the subjects everyone has, by their names."""
+    return MappingProxyType(_SUBJECT_KEYS)
+
+
 @lru_cache(maxsize=4096)
 def predicate_key(predicate: str) -> str:
     """The key a predicate compares by; empty where it has no words.
@@ -147,7 +159,7 @@ def predicate_key(predicate: str) -> str:
     >>> predicate_key("version of Python") == predicate_key("Python 版本") == predicate_key("pythonVersion")
     True
     """
-    key = _words(predicate)
+    key = plain_words(predicate)
     for _ in range(_MOST_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
         words = key
         key = next((_PREDICATES[form] for form in _forms(words) if form in _PREDICATES), _plain(words))
@@ -186,7 +198,7 @@ def subject_key(subject: str) -> str:
     >>> subject_key("用户") == subject_key("Me") == "user"
     True
     """
-    words = _words(subject)
+    words = plain_words(subject)
     bare = _LEADING.sub("", words)
     return _SUBJECT_KEYS.get(words) or _SUBJECT_KEYS.get(bare) or bare or normalize(subject).strip()
 
