@@ -1,5 +1,7 @@
 """Consolidation: what people wrote stays, what is shown is what happens, and twice is once."""
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -138,3 +140,25 @@ def test_what_is_recalled_is_counted_and_does_not_fade(memory: Memory) -> None:
     for weeks in range(20):
         memory.consolidate(now=in_a_day + timedelta(weeks=weeks))
     assert {fact.subject for fact in memory.facts()} == {"atlas"}
+
+
+def git(root: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_commits_hold_the_steps_files_and_no_others(memory: Memory) -> None:
+    git(memory.root, "init", "-q")
+    (memory.root / "mine.txt").write_text("staged, not committed\n")
+    git(memory.root, "add", "mine.txt")
+    memory.remember("tests", "before each commit", type="rule")
+    memory.consolidate(now=NOW, commit=True)
+    assert git(memory.root, "show", "--name-only", "--format=%s", "HEAD").split("\n")[:3] == [
+        "mnemark consolidate: refresh",
+        "",
+        "MEMORY.md",
+    ]
+    assert git(memory.root, "diff", "--cached", "--name-only").split() == ["mine.txt"]
+    memory.consolidate(now=NOW, commit=True)
+    assert git(memory.root, "rev-list", "--count", "HEAD").strip() == "1"

@@ -118,11 +118,12 @@ class Operations:
         now: datetime | None = None,
         force: bool = False,
         llm: "LLM | None" = None,
+        commit: bool = False,
     ) -> "Report":
         """Deduplicate, let fade, refresh and clean up; see `mnemark.memory.upkeep.run.consolidate`."""
         from mnemark.memory.upkeep.run import consolidate
 
-        return consolidate(self._memory, dry_run=dry_run, now=now, force=force, llm=llm)
+        return consolidate(self._memory, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit)
 
     def forget(
         self,

@@ -18,13 +18,16 @@ def consolidate(
     force: Annotated[
         bool, typer.Option("--force", help="Also where another machine consolidated these days.")
     ] = False,
+    commit: Annotated[
+        bool, typer.Option("--commit", help="Commit each step's files, in the root of a git repository.")
+    ] = False,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
     """Merge what repeats, archive what has faded, refresh MEMORY.md and USER.md, and report."""
     root = locate(workspace)
     with opened(root) as memory:
-        report = memory.consolidate(dry_run=dry_run, force=force)
+        report = memory.consolidate(dry_run=dry_run, force=force, commit=commit)
         if not dry_run and report.changed:
             memory.sync(embed=False)
     if json:

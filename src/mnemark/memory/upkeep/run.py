@@ -1,5 +1,6 @@
 """A consolidation: the steps in order, planned as edits, shown or applied, and reported."""
 
+import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.errors import ReadOnlyError
+from mnemark.files import git_commit
 from mnemark.files.edit import edit as edit_file
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
@@ -14,7 +16,7 @@ from mnemark.files.scan import scan
 from mnemark.memory import ledger
 from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.upkeep import cleanup, curated, decay, duplicates, tidy
-from mnemark.memory.upkeep.plan import Look, Move, Planned, Proposal, scopes_in
+from mnemark.memory.upkeep.plan import Edit, Look, Move, Planned, Proposal, scopes_in
 from mnemark.memory.when import local_now
 from mnemark.types import Problem
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from mnemark.llm.base import LLM
     from mnemark.memory.core import Memory
 
+_LOG: Final = logging.getLogger(__name__)
 STEPS: Final[Mapping[str, Callable[[Look], Proposal]]] = {
     duplicates.STEP: duplicates.propose,
     decay.STEP: decay.propose,
@@ -72,6 +75,7 @@ def consolidate(
     now: datetime | None = None,
     force: bool = False,
     llm: "LLM | None" = None,
+    commit: bool = False,
 ) -> Report:
     """Deduplicate, let fade, refresh and clean up; see `STEPS`.
 
@@ -81,6 +85,7 @@ def consolidate(
         now: the time that ages are counted to.
         force: also where another machine consolidated these days.
         llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`.
+        commit: make a git commit of each step's files, where the workspace is the root of a repository.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
@@ -108,7 +113,10 @@ def consolidate(
     if dry_run:
         shown = [_applied(one, "planned", one.diff) for one in planned]
         return Report(group="", time=now, dry_run=True, edits=tuple(shown), notes=tuple(notes))
-    return _apply(memory, planned, now, notes)
+    report = _apply(memory, planned, now, notes)
+    if commit:
+        _commit(memory, report)
+    return report
 
 
 def _scopes(memory: "Memory") -> list[str]:
@@ -174,8 +182,19 @@ def _apply(memory: "Memory", planned: list[Planned], now: datetime, notes: list[
     return report
 
 
+def _commit(memory: "Memory", report: Report) -> None:
+    """A commit for each step, of its files only; what git refuses is left to the ledger."""
+    for step in dict.fromkeys(edit.step for edit in report.edits):
+        mine = [edit for edit in report.edits if edit.step == step and edit.status == "written"]
+        paths = [path for edit in mine for path in edit.path.split(" → ")]
+        reasons = "\n".join(dict.fromkeys(reason for edit in mine for reason in edit.why))
+        message = f"mnemark consolidate: {step}\n\n{reasons}\n\nOrigin: agent\nUndo: {report.group}"
+        if mine and (problem := git_commit.commit(memory.root, paths, message)):
+            _LOG.warning("no commit of %s: %s", ", ".join(paths), problem)
+
+
 def _applied(one: Planned, status: str, diff: str) -> Applied:
-    return Applied(step=one.step, path=one.edit.path, status=status, diff=diff, why=one.edit.why)
+    return Applied(step=one.step, path=_path(one.edit), status=status, diff=diff, why=one.edit.why)
 
 
 def _write_report(memory: "Memory", report: Report) -> Problem | None:
@@ -210,3 +229,7 @@ def report_text(report: Report) -> str:
     if report.group:
         lines.append(f"Take it all back: `mnemark undo {report.group}`")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _path(edit: Edit | Move) -> str:
+    return f"{edit.path} → {edit.to}" if isinstance(edit, Move) else edit.path
