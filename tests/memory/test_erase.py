@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from memory.erasing import KINDS, Planted, holding, line_of, old, phrase, write
 from mnemark import Memory, UsageError
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
+from mnemark.memory.observations import age_out, note_down, observe
+from mnemark.memory.when import local_now
 
 
 def opened(root: Path, embedder: str = "none") -> Memory:
@@ -282,3 +285,55 @@ def test_two_processes(tmp_path: Path) -> None:
         assert not [hit for hit in two.search(secret).hits if secret in hit.text]
         two.sync()
         assert holding(tmp_path, secret) == []
+
+
+def test_observations_go_with_what_was_written_down_of_them(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        log = memory.session("cli:a")
+        log.add("user", "look for the heron")
+        secret = "the heron nests behind the old mill"
+        observe(memory, "cli:a", "exec", {"command": f"make all; echo '{secret}'"}, f"1: {secret}")
+        kept = observe(memory, "cli:a", "exec", {"command": "make all the targets"}, "built")
+        note_down(memory)
+        hit = next(hit for hit in memory.search("heron nests mill").hits if hit.path.startswith("journal/"))
+        for path in tmp_path.rglob("*.md"):
+            old(path)
+        hidden = memory.forget(hit.ref)
+        assert not [one for one in memory.search("heron nests mill").hits if secret in one.text]
+        memory.undo(hidden.id)
+        assert [one for one in memory.search("heron nests mill").hits if secret in one.text]
+        memory.forget(hit.ref, erase=True)
+        assert holding(tmp_path, secret) == []
+        notes = "".join(path.read_text() for path in tmp_path.rglob("*.md"))
+        assert kept is not None
+        assert f"observed: {kept.id}" in notes
+        assert notes.count("observed:") == 1
+
+
+def test_archived_observations_go_as_a_whole(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        secret = "the heron nests behind the old mill"
+        for text in (secret, "the weather is fine today, and warm"):
+            observe(memory, "cli:a", "exec", {"command": f"make it; echo {text}"}, f"{text}\nok")
+        note_down(memory)
+        age_out(memory, local_now("") + timedelta(days=40))
+        for path in tmp_path.rglob("*.md"):
+            old(path)
+        memory.forget(query=secret, erase=True)
+        assert holding(tmp_path, secret) == []
+        archived = next((tmp_path / "memory/archive/observations").glob("*.md")).read_text()
+        assert "weather" in archived
+        assert archived.count("```") == 2
+
+
+def test_lines_that_stand_in_many_places_stay_in_the_others(tmp_path: Path) -> None:
+    first = "```\n{\n  heron\n}\n```\n"
+    second = "```\n{\n  otter\n}\n```\n"
+    with opened(tmp_path) as memory:
+        write(memory, "notes.md", f"# A\n\n{first}\n# B\n\n{second}")
+        hidden = memory.forget("notes.md#L3-L7")
+        assert not [hit for hit in memory.search("heron").hits if "heron" in hit.text]
+        assert [hit for hit in memory.search("otter").hits if second.strip() in hit.text]
+        memory.undo(hidden.id)
+        memory.forget("notes.md#L3-L7", erase=True)
+        assert (tmp_path / "notes.md").read_text() == f"# A\n\n\n# B\n\n{second}"

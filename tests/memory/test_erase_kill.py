@@ -67,7 +67,6 @@ def check(root: Path) -> None:
 
 def killed_at(home: Path, root: Path, ref: str, at: int, patch: pytest.MonkeyPatch) -> int:
     """Erase in a copy of `home`, killed at the file call number `at`; how many calls there were."""
-    shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(home, root)
     layer = FaultyFileSystem(at, "kill")
     memory = opened(root)
@@ -86,8 +85,10 @@ def sweep(tmp_path: Path, step: int, patch: pytest.MonkeyPatch) -> None:
     check(tmp_path / "run")
     assert calls > 30
     for at in range(0, calls, step):
-        killed_at(home, tmp_path / "run", ref, at, patch)
-        check(tmp_path / "run")
+        root = tmp_path / f"run-{at}"
+        killed_at(home, root, ref, at, patch)
+        check(root)
+        shutil.rmtree(root, ignore_errors=True)
 
 
 def test_killed_at_some_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,8 +133,7 @@ def test_killed_while_a_query_is_erased(tmp_path: Path, monkeypatch: pytest.Monk
     home = tmp_path / "home"
     planted(home)
     for at in range(3, 80, 16):
-        root = tmp_path / "run"
-        shutil.rmtree(root, ignore_errors=True)
+        root = tmp_path / f"run-{at}"
         shutil.copytree(home, root)
         layer = FaultyFileSystem(at, "kill")
         memory = opened(root)

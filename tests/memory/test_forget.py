@@ -66,7 +66,7 @@ import sys
 from mnemark.files.hidden import line_mark
 from mnemark.files.journal import Change, Journal
 from pathlib import Path
-lines = {"notes.md": [line_mark("- the heron fishes at dawn")]}
+lines = {"notes.md": [[line_mark("- the heron fishes at dawn")]]}
 payload = {"lines": lines, "turns": {sys.argv[2]: [sys.argv[3]]}}
 Journal(Path(sys.argv[1])).append(Change(kind="forget", payload=payload))
 """

@@ -23,8 +23,10 @@ from mnemark.types import Json, Turn
 _LINES: Final = re.compile(rb'"kind"\s*:\s*"(?:forget|undo|erased)"')
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
-Marks = Mapping[tuple[str, str], frozenset[str]]
-"""By scope and file name: a file moved within its scope, for example into the archive, stays known."""
+Run = tuple[str, ...]
+"""Marks of lines that stand one below the other, blank ones left out."""
+Place = tuple[str, str]
+"""Scope and file name: a file moved within its scope, for example into the archive, stays known."""
 
 
 class Hidden(NamedTuple):
@@ -35,9 +37,9 @@ class Hidden(NamedTuple):
     """Ids of turns."""
     facts: frozenset[str] = frozenset()
     """Ids of facts."""
-    lines: Marks = MappingProxyType({})
-    """`line_mark` of lines of notes."""
-    logs: Marks = MappingProxyType({})
+    lines: Mapping[Place, frozenset[Run]] = MappingProxyType({})
+    """Lines of notes."""
+    logs: Mapping[Place, frozenset[str]] = MappingProxyType({})
     """Ids of the hidden turns of a log."""
 
     def __bool__(self) -> bool:
@@ -48,7 +50,7 @@ class Hidden(NamedTuple):
         if not self:
             return ""
         key = _key(path)
-        found = [*self.lines.get(key, ()), *self.logs.get(key, ())]
+        found = [*(" ".join(run) for run in self.lines.get(key, ())), *self.logs.get(key, ())]
         place = layout.place(path)
         if place is not None and place.kind == "fact":
             found += self.facts
@@ -60,8 +62,8 @@ class Hidden(NamedTuple):
 
     def text_left(self, path: str, text: str) -> str:
         """A note's text with hidden lines emptied, so that the numbers of all lines hold."""
-        marks = self.lines.get(_key(path), frozenset())
-        gone = {number for number, line in _numbered(text) if marks and line_mark(line) in marks}
+        lines = _LINE.findall(text)[:-1]
+        gone = {number for match in matches(lines, self.lines.get(_key(path), ())) for number in match}
         place = layout.place(path)
         if self.facts and place is not None and place.kind == "fact":
             for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
@@ -70,7 +72,8 @@ class Hidden(NamedTuple):
         if not gone:
             return text
         return "".join(
-            line[len(line.rstrip("\r\n")) :] if number in gone else line for number, line in _numbered(text)
+            line[len(line.rstrip("\r\n")) :] if number in gone else line
+            for number, line in enumerate(lines, 1)
         )
 
 
@@ -82,16 +85,32 @@ def line_mark(line: str) -> str:
     return hashlib.blake2b(line.strip().encode("utf-8", "replace"), digest_size=10).hexdigest()
 
 
-def marks_of(lines: Iterable[str]) -> list[str]:
-    """The marks of lines that are not blank, each once, in order."""
-    return list(dict.fromkeys(line_mark(line) for line in lines if line.strip()))
+def run_of(lines: Iterable[str]) -> Run:
+    """The marks of the lines that are not blank, in order."""
+    return tuple(line_mark(line) for line in lines if line.strip())
 
 
-def _numbered(text: str) -> list[tuple[int, str]]:
-    return list(enumerate(_LINE.findall(text)[:-1] or [""], 1))
+def matches(lines: Sequence[str], runs: Iterable[Run]) -> list[list[int]]:
+    """Where the runs stand among the lines: the numbers (from 1) of the lines of each match.
+
+    Of a run that stands nowhere whole, because a line of it was changed, each line that is there just once
+    counts: what stands in many places, such as the end of a code block, does not tell.
+    """
+    numbered = [(number, line_mark(line)) for number, line in enumerate(lines, 1) if line.strip()]
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for at, (_, mark) in enumerate(numbered):
+        places[mark].append(at)
+    marks = tuple(mark for _, mark in numbered)
+    found: list[list[int]] = []
+    for run in filter(None, runs):
+        starts = [at for at in places.get(run[0], ()) if marks[at : at + len(run)] == run]
+        found += [[number for number, _ in numbered[at : at + len(run)]] for at in starts]
+        if not starts:
+            found += [[numbered[places[mark][0]][0]] for mark in run if len(places.get(mark, ())) == 1]
+    return found
 
 
-def _key(path: str) -> tuple[str, str]:
+def _key(path: str) -> Place:
     return layout.scope_of(path), path.rpartition("/")[2]
 
 
@@ -179,8 +198,8 @@ class HiddenLog:
     def _fold(self, version: int) -> Hidden:
         turns: set[str] = set()
         facts = set(self._undone)  # facts that were taken back, too, while a file still holds them
-        lines: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-        logs: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        lines: defaultdict[Place, set[Run]] = defaultdict(set)
+        logs: defaultdict[Place, set[str]] = defaultdict(set)
         for identifier, payload in self._forgotten.items():
             if identifier in self._undone:
                 continue
@@ -191,13 +210,13 @@ class HiddenLog:
             if identifier in self._erased:  # the same words may be written again
                 continue
             facts.update(strings(payload.get("passing")))
-            for path, marks in by_path(payload.get("lines")):
-                lines[_key(path)].update(marks)
+            for path, runs in runs_by_path(payload.get("lines")):
+                lines[_key(path)].update(runs)
         return Hidden(
             version,
             frozenset(turns),
             frozenset(facts),
-            {key: frozenset(marks) for key, marks in lines.items()},
+            {key: frozenset(runs) for key, runs in lines.items()},
             {key: frozenset(ids) for key, ids in logs.items()},
         )
 
@@ -211,3 +230,13 @@ def by_path(value: Any) -> list[tuple[str, Sequence[str]]]:
     """Paths with the texts listed for each."""
     pairs = value.items() if isinstance(value, Mapping) else ()
     return [(path, strings(texts)) for path, texts in pairs if isinstance(path, str)]
+
+
+def runs_by_path(value: Any) -> list[tuple[str, list[Run]]]:
+    """Paths with the runs of lines listed for each."""
+    pairs = value.items() if isinstance(value, Mapping) else ()
+    return [
+        (path, [run for one in runs if (run := tuple(strings(one)))])
+        for path, runs in pairs
+        if isinstance(path, str) and isinstance(runs, list)
+    ]

@@ -17,9 +17,9 @@ import msgspec
 from mnemark.embed.base import EmbedderUnavailable
 from mnemark.errors import BusyError, ConfigError, ReadOnlyError, UsageError
 from mnemark.files import edit as editing
-from mnemark.files import layout, platform
+from mnemark.files import layout, observations, platform
 from mnemark.files.git import check_rewritable
-from mnemark.files.hidden import by_path, line_mark, strings
+from mnemark.files.hidden import Run, by_path, run_of, runs_by_path, strings
 from mnemark.files.journal import Change
 from mnemark.files.journal_lines import changes_of
 from mnemark.files.locks import sync_lock, workspace_lock
@@ -92,12 +92,12 @@ def _noted(memory: "Memory", items: list[Item], query: str) -> Change:
 
 def _targets(memory: "Memory", items: list[Item], query: str, now: datetime) -> Targets:
     lines: defaultdict[str, set[int]] = defaultdict(set)
-    marks: defaultdict[str, set[str]] = defaultdict(set)
+    marks: defaultdict[str, set[Run]] = defaultdict(set)
     for item in items:
         if item.kind == "turn":
             lines[item.path].add(item.start_line)
         elif item.kind == "note":
-            marks[item.path].update(line_mark(line) for line in item.text.splitlines() if line.strip())
+            marks[item.path].add(run_of(item.text.splitlines()))
     return Targets(
         words=words_of(items, query),
         time=now.isoformat(timespec="seconds"),
@@ -111,7 +111,9 @@ def _targets(memory: "Memory", items: list[Item], query: str, now: datetime) -> 
 
 
 def _is_all(memory: "Memory", path: str, lines: set[int]) -> bool:
-    return all(item.start_line in lines for item in Finder(memory, Wanted(ref=path)).log(path))
+    return not observations.is_journal(path) and all(
+        item.start_line in lines for item in Finder(memory, Wanted(ref=path)).log(path)
+    )
 
 
 def _carry_out(
@@ -256,8 +258,8 @@ def _again(memory: "Memory", payload: Mapping[str, Any]) -> list[Item]:
             found += [item for item in finder.log(path) if item.id in ids]
     facts = frozenset([*strings(payload.get("ids")), *strings(payload.get("passing"))])
     found += finder.facts_of(facts) if facts else []
-    for path, marks in by_path(payload.get("lines")):
+    for path, runs in runs_by_path(payload.get("lines")):
         with suppress(UsageError):
             if layout.safe_path(memory.root, path).is_file():
-                found += finder.marked(path, frozenset(marks), whole=path in strings(payload.get("files")))
+                found += finder.marked(path, runs, whole=path in strings(payload.get("files")))
     return [_by_line(item) for item in found]

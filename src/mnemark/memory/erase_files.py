@@ -14,19 +14,21 @@ from typing import Final, Literal, NamedTuple
 
 from mnemark.errors import BusyError
 from mnemark.files import edit as editing
-from mnemark.files import jsonl, layout, moving, platform, reading
+from mnemark.files import jsonl, layout, moving, observations, platform, reading
 from mnemark.files.blank import Needles, lines_of, tombstone, without_lines, without_quotes, without_runs
-from mnemark.files.hidden import line_mark
+from mnemark.files.hidden import Run, line_mark, matches
 from mnemark.files.locks import workspace_lock
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
-from mnemark.memory.erase_words import Words
-from mnemark.memory.forget_find import block, only_from
+from mnemark.memory.erase_words import Words, weight
+from mnemark.memory.forget_lines import block, only_from
 from mnemark.memory.forget_receipt import Place
 from mnemark.text.facts import parse
 
 _LARGEST: Final = 1 << 29
 _PATIENCE: Final = 10.0
+_TELLING: Final = 4
+"""Weight of a line by which an edit in the journal is known to hold it: more than the end of a code block."""
 _OWN: Final = ("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore")
 _CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
 _FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
@@ -42,7 +44,8 @@ class Targets(NamedTuple):
     turns: frozenset[str] = frozenset()
     turn_lines: Mapping[str, set[int]] = MappingProxyType({})
     facts: frozenset[str] = frozenset()
-    marks: Mapping[str, Collection[str]] = MappingProxyType({})
+    marks: Mapping[str, Collection[Run]] = MappingProxyType({})
+    """Lines of notes, by path."""
     files: frozenset[str] = frozenset()
     whole_logs: frozenset[str] = frozenset()
     """Logs of which all turns go: what cites no other goes, too."""
@@ -179,6 +182,7 @@ class Pass:
         kind, payload = record.get("kind"), record.get("payload")
         named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
         own = kind in _FACT_LINES and (record.get("id") in self.targets.facts or named)
+        own = own or (kind == observations.KIND and record.get("id") in self.targets.turns)
         if own != (self.step == "items"):
             return None
         if not own and not self._holds_lines(payload):
@@ -192,12 +196,14 @@ class Pass:
         """Whether the undo image of an edit holds a line that goes."""
         if not isinstance(payload, dict) or payload.get("path") not in self.targets.marks:
             return False
-        marks = self.targets.marks[payload["path"]]
+        marks = {mark for run in self.targets.marks[payload["path"]] for mark in run}
         hunks = [one for one in payload.get("hunks") or () if isinstance(one, dict)]
         lines = [
             line for one in hunks for key in ("old", "new", "before", "after") for line in one.get(key) or ()
         ]
-        return any(isinstance(line, str) and line.strip() and line_mark(line) in marks for line in lines)
+        return any(
+            isinstance(line, str) and weight(line) >= _TELLING and line_mark(line) in marks for line in lines
+        )
 
     def _session_line(self, line: jsonl.Line) -> bytes | None:
         data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")
@@ -287,9 +293,9 @@ class Pass:
 
     def _own_lines(self, path: str, lines: list[str], text: str) -> set[int]:
         found: set[int] = set()
-        marks = self.targets.marks.get(path, ())
-        if marks:
-            found = {n for n, line in enumerate(lines, 1) if line.strip() and line_mark(line) in marks}
+        runs = self.targets.marks.get(path, ())
+        if runs:
+            found = {number for match in matches(lines, runs) for number in match}
         if self.targets.facts and any(one in self.targets.facts for one in _ID.findall(text)):
             for parsed in parse(text):
                 if parsed.id in self.targets.facts:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
-from mnemark.files.hidden import marks_of
+from mnemark.files.hidden import run_of
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.memory.arguments import scopes_of
@@ -140,14 +140,12 @@ def follow(memory: "Memory") -> None:
 def payload_of(items: list[Item]) -> dict[str, Json]:
     """Items as a line of the journal names them, without a word of theirs."""
     turns: defaultdict[str, list[str]] = defaultdict(list)
-    lines: defaultdict[str, list[str]] = defaultdict(list)
+    lines: defaultdict[str, list[list[str]]] = defaultdict(list)
     for item in items:
         if item.kind == "turn":
             turns[item.path].append(item.id)
         elif item.kind != "fact":
-            lines[item.path] += [
-                mark for mark in marks_of(item.text.splitlines()) if mark not in lines[item.path]
-            ]
+            lines[item.path].append(list(run_of(item.text.splitlines())))
     ids = [item.id for item in items if item.kind == "fact"]
     return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
 

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.files import layout
+from mnemark.files import layout, observations
 from mnemark.files.blank import forms
 from mnemark.files.facts import facts_in
-from mnemark.files.hidden import line_mark
+from mnemark.files.hidden import Run, matches
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.facts_project import State, state_of
+from mnemark.memory.forget_lines import block, only_from, part
 from mnemark.memory.read import split_ref
 from mnemark.text.facts import parse
 from mnemark.text.facts_timeline import Fact, when
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
 _OWN_COMMENT: Final = re.compile(r"<!--(?:(?!-->)[^\n])*?\bid:[^\n]*?-->")
+_OBSERVED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
 _LEARNED: Final = frozenset({"fact", "review"})
 
 PART: Final = "\n\f\n"
@@ -106,8 +107,9 @@ class Finder:
         elif wanted.id:
             found = list(self._of_id(wanted.id))
         else:
-            found = [*self._turns(), *self._facts(), *self._notes()]
+            found = [*self._turns(), *self._observed(), *self._facts(), *self._notes()]
         found += self._derived([one for one in found if one.kind == "turn"])
+        found += self._noted(frozenset(one.id for one in found if observations.is_journal(one.path)))
         unique = {(one.kind, one.id or one.ref): one for one in found}
         return sorted(unique.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
 
@@ -119,7 +121,7 @@ class Finder:
         if not full.is_file():
             raise NotFoundError(f"there is no file {layout.shown(path)}")
         place = layout.place(path)
-        if place is None or place.role == "journal":
+        if place is None or (place.role == "journal" and last is None):
             raise UsageError(f"{layout.shown(path)} is no memory; name a turn, a note or a fact by ref or id")
         if path.lower().endswith(".jsonl"):
             found = [one for one in self.log(path) if last is None or first <= one.start_line <= last]
@@ -152,7 +154,7 @@ class Finder:
         found = [one for one in self._all_facts() if one.id == identifier]
         if not found:
             mark = identifier.encode()
-            for path in self._logs():
+            for path in [*self._logs(), *(entry.path for entry in self.scan.journals)]:
                 if mark in (self.root / path).read_bytes() or not is_id(identifier):
                     found += [one for one in self.log(path) if one.id == identifier]
         if not found:
@@ -173,8 +175,23 @@ class Finder:
         return found
 
     def log(self, path: str) -> list[Item]:
-        """The turns of a log."""
-        return [_turn(path, placed) for placed in SessionLog.at(self.root, path).turns()]
+        """The turns of a log; of a journal, the observations in it."""
+        return [_turn(path, placed) for placed in self._placed(path)]
+
+    def _placed(self, path: str) -> Iterable[Placed]:
+        if observations.is_journal(path):
+            return observations.read(self.root / path)
+        return SessionLog.at(self.root, path).turns()
+
+    def _observed(self) -> Iterator[Item]:
+        """Observations that fit; whose memory and which session they belong to, their lines say."""
+        wanted = self.wanted
+        for entry in self.scan.journals:
+            for placed in observations.read(self.root / entry.path):
+                meta = placed.turn.meta
+                same = wanted.scope is None or str(meta.get("scope", "")) == wanted.scope
+                if same and wanted.session in {"", meta.get("session")} and self._fits(placed):
+                    yield _turn(entry.path, placed)
 
     def _turns(self) -> Iterator[Item]:
         for path in self._logs():
@@ -239,12 +256,14 @@ class Finder:
 
     def _note_lines(self, path: str) -> Iterator[Item]:
         lines = self._lines(path)
+        place = layout.place(path)
+        archived = place is not None and place.kind == "observation"  # each under a heading of its own
         taken = set()
         if self._holds_facts(path):
             taken = {n for item, _ in self._bullets(path) for n in range(item.start_line, item.end_line + 1)}
         for number, line in enumerate(lines, 1):
             if number not in taken and self._says(line):
-                start, end = block(lines, number)
+                start, end = part(lines, number) if archived else block(lines, number)
                 taken.update(range(start, end + 1))
                 yield _note(path, lines, start, end)
 
@@ -263,6 +282,19 @@ class Finder:
             if fact.source and only_from(fact.source, lines)
         ]
 
+    def _noted(self, ids: frozenset[str]) -> Iterator[Item]:
+        """The lines of notes, and the parts of the archive, that observations were written to."""
+        for entry in self.scan.entries if ids else ():
+            place = layout.place(entry.path)
+            if place is None or place.role not in {"daily", "archive"}:
+                continue
+            lines = self._lines(entry.path)
+            for number, line in enumerate(lines, 1):
+                match = _OBSERVED.search(line)
+                if match is not None and match[1] in ids:
+                    start, end = part(lines, number)
+                    yield _note(entry.path, lines, start, end)
+
     def _all_facts(self) -> list[Item]:
         return [item for item, _ in self._bullets_and_waiting()]
 
@@ -278,13 +310,12 @@ class Finder:
             if fact is not None
         ]
 
-    def marked(self, path: str, marks: frozenset[str], *, whole: bool) -> list[Item]:
+    def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[Item]:
         """Lines of a note by their marks; `whole`: the file as one thing."""
         lines = self._lines(path)
         if whole:
             return [Item(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))]
-        numbers = [n for n, line in enumerate(lines, 1) if line.strip() and line_mark(line) in marks]
-        return [_note(path, lines, number, number) for number in numbers]
+        return [_note(path, lines, match[0], match[-1]) for match in matches(lines, runs)]
 
     def _bullets_and_waiting(self) -> list[tuple[Item, Fact]]:
         """Facts and proposals in the files, then those that only the journal has."""
@@ -324,32 +355,6 @@ class Finder:
 
     def _lines(self, path: str) -> list[str]:
         return _LINE.findall(self._text(path))[:-1] or [""]
-
-
-def only_from(source: str, lines: Mapping[str, set[int]]) -> bool:
-    """Whether all refs of a source are among the turns of these lines."""
-    parts = [split_ref(part.strip()) for part in source.split(",") if part.strip()]
-    return bool(parts) and all(
-        last is not None and set(range(first, last + 1)) <= lines.get(path, set())
-        for path, first, last in parts
-    )
-
-
-def block(lines: list[str], number: int) -> tuple[int, int]:
-    """First and last line (1-based) of the bullet that a line belongs to; of other text, the line itself."""
-    first = number
-    while first > 1 and not _BULLET.match(lines[first - 1]) and lines[first - 1][:1] in {" ", "\t"}:
-        first -= 1
-    match = _BULLET.match(lines[first - 1])
-    if match is None:
-        return number, number
-    last, depth = first, len(match["indent"].expandtabs(4))
-    while last < len(lines) and lines[last].strip():
-        width = len(lines[last]) - len(lines[last].lstrip())
-        if _BULLET.match(lines[last]) or width <= depth:
-            break
-        last += 1
-    return first, max(last, number)
 
 
 def ends_of(facts: State, items: Iterable[Item]) -> dict[str, str]:
