@@ -127,10 +127,10 @@ class Quoted:
             if part.text:
                 found.append(inert(part.text))
                 sources += layer.sources
-        text = _fenced(JOIN.join(found)) if found else ""
+        text = fenced(JOIN.join(found)) if found else ""
         while found and estimate_tokens(text) > budget:
             left.append(first_words(found.pop()))
-            text = _fenced(JOIN.join(found)) if found else ""
+            text = fenced(JOIN.join(found)) if found else ""
         sources = [*(hit.ref for hit in self._hits if _named(hit, text)), *sources]
         left = [*(hit.ref for hit in self._hits if not _named(hit, text)), *left]
         return Part(
@@ -151,6 +151,7 @@ def _named(hit: Hit, text: str) -> bool:
     return f"- {hit.ref} ·" in text
 
 
-def _fenced(body: str) -> str:
+def fenced(body: str, label: str = "memory") -> str:
     """The quotation, its number taken from what is quoted: no text can hold its own hash."""
-    return fence(body, nonce=hashlib.blake2b(body.encode("utf-8", "replace"), digest_size=8).hexdigest())
+    nonce = hashlib.blake2b(body.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return fence(body, nonce=nonce, label=label)

@@ -13,6 +13,7 @@ from mnemark.types import ORIGINS, Origin, Recall, Turn
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
+    from mnemark.memory.compaction import Compacted
     from mnemark.memory.core import Memory
     from mnemark.memory.ending import Ended
     from mnemark.memory.observations import Observation
@@ -171,6 +172,17 @@ class Session:
         from mnemark.memory.ending import end
 
         return end(self._memory, self, llm, summary=summary)
+
+    def compact(
+        self, messages: Sequence[Mapping[str, Any]], budget: int, *, llm: "LLM | None" = None, **more: Any
+    ) -> "Compacted":
+        """A host's messages within `budget` tokens: summary, recall and the last turns; the log keeps all.
+
+        `mnemark.memory.compaction.compact` says it all.
+        """
+        from mnemark.memory.compaction import compact
+
+        return compact(self, messages, budget, llm=llm, **more)
 
     def recall(
         self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None

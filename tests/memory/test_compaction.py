@@ -1,0 +1,269 @@
+"""Compaction: within the budget, calls with results, every message in the log once, come what may."""
+
+import subprocess
+import sys
+import textwrap
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mnemark import Memory
+from mnemark.errors import UsageError
+from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
+from mnemark.llm.function import from_callable
+from mnemark.memory.compaction import Compacted, compact, flush_prompt, is_due
+from mnemark.memory.compaction_messages import calls_of, key_of, units
+from mnemark.text.fence import is_fenced, strip_fences
+
+CONFIG = {"embedder": "none"}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path, config=CONFIG) as found:
+        yield found
+
+
+def openai(count: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [{"role": "system", "content": "You are Mo."}]
+    for n in range(count):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "exec", "arguments": "{}"}}
+        found += [
+            {"role": "user", "content": f"Fix test {n}. We decided to use SQLite 3.{n} for the catalogue."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{n}", "content": f"output {n} " * 60},
+            {"role": "assistant", "content": f"Test {n} is fixed."},
+        ]
+    return found
+
+
+def anthropic(count: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for n in range(count):
+        found += [
+            {"role": "user", "content": [{"type": "text", "text": f"修复测试 {n}，我们决定用 SQLite。"}]},
+            {"role": "assistant", "content": [
+                {"type": "text", "text": f"好的 {n}"},
+                {"type": "tool_use", "id": f"t{n}", "name": "exec", "input": {"n": n}},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": f"t{n}", "content": f"结果 {n} " * 60},
+            ]},
+            {"role": "assistant", "content": [{"type": "text", "text": f"测试 {n} 已修复。"}]},
+        ]  # fmt: skip
+    return found
+
+
+def logged(memory: Memory, session: str) -> list[str]:
+    return [key_of(one.turn) for one in memory.session(session)._log.turns()]
+
+
+def check_pairs(found: Compacted) -> None:
+    open_calls: set[str] = set()
+    for message in found.messages:
+        answers = {message["tool_call_id"]} if message.get("role") == "tool" else set()
+        content = message.get("content")
+        if isinstance(content, list):
+            answers |= {block["tool_use_id"] for block in content if block.get("type") == "tool_result"}
+        assert answers <= open_calls
+        open_calls = (open_calls - answers) | set(calls_of(message))
+    assert not open_calls
+
+
+@pytest.mark.parametrize("shape", [openai, anthropic])
+@pytest.mark.parametrize("budget", [700, 1200, 2500])
+def test_within_the_budget_with_pairs_together_and_all_of_it_in_the_log(
+    memory: Memory, shape: Any, budget: int
+) -> None:
+    messages = shape(20)
+    before = repr(messages)
+    session = memory.session("cli:x")
+    found = session.compact(messages, budget, deadline=5)
+    assert repr(messages) == before
+    assert found.tokens <= budget
+    assert not found.degraded
+    check_pairs(found)
+    assert found.messages[-1] == messages[-1]
+    assert found.dropped > 0
+    assert "SQLite" in found.summary
+    spoken = [message for message in messages if message["role"] != "system"]
+    assert len(logged(memory, "cli:x")) == len(spoken)
+    quoted = next(m for m in found.messages if isinstance(m["content"], str) and is_fenced(m["content"]))
+    assert quoted["role"] == "user"
+    assert strip_fences(quoted["content"]).strip() == ""
+
+
+def test_again_and_going_on_records_only_what_is_new(memory: Memory) -> None:
+    session = memory.session("cli:x")
+    messages = openai(12)
+    session.add("user", messages[1]["content"])
+    first = session.compact(messages, 900, deadline=5)
+    assert len(first.recorded) == len(messages) - 2
+    assert session.compact(messages, 900, deadline=5).recorded == ()
+    more = [
+        *first.messages,
+        {"role": "user", "content": "Fix test 0. We decided to use SQLite 3.0 for the catalogue."},
+    ]
+    again = session.compact(more, 500, deadline=5)
+    assert len(again.recorded) == 1  # said once more: a turn of its own
+    assert session.compact(more, 500, deadline=5).recorded == ()
+    assert len(logged(memory, "cli:x")) == len(messages)
+
+
+def test_messages_are_known_by_their_ids(memory: Memory) -> None:
+    session = memory.session("cli:x")
+    turn = session.add("user", "first wording")
+    found = session.compact([{"role": "user", "id": turn.id, "content": "changed by the host"}], 500)
+    assert found.recorded == ()
+
+
+WORDS = st.sampled_from(["ok", "yes", "no", "go on"])
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(old=st.lists(WORDS, max_size=6), new=st.lists(WORDS, min_size=1, max_size=6))
+def test_short_words_said_again_and_again_are_each_kept_once(
+    memory: Memory, old: list[str], new: list[str]
+) -> None:
+    """Whatever part of a window is in the log already, after two tries the log holds the window, once."""
+    name = f"s{uuid.uuid4()}"
+    session = memory.session(name)
+    session.add("user", "begin")
+    for word in old:
+        session.add("user", word)
+    window = ["begin", *old, *new]
+    messages = [{"role": "user", "content": word} for word in window]
+    session.compact(messages, 5_000)
+    assert session.compact(messages, 5_000).recorded == ()
+    assert [turn.content for turn in memory.session(name).last(100)] == window
+
+
+def test_what_fits_comes_back_as_it_was(memory: Memory) -> None:
+    messages = openai(2)
+    found = memory.session("cli:x").compact(messages, 5_000)
+    assert list(found.messages) == messages
+    assert found.summary == ""
+    assert found.dropped == 0
+    assert len(found.recorded) == 8
+
+
+def test_a_last_exchange_that_is_too_long_loses_output_and_nothing_else(memory: Memory) -> None:
+    messages = openai(3)
+    messages += [
+        {"role": "user", "content": "read the log"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "z", "type": "function", "function": {}}],
+        },
+        {"role": "tool", "tool_call_id": "z", "content": "line of the log\n" * 4_000},
+    ]
+    session = memory.session("cli:x")
+    found = session.compact(messages, 1_000, deadline=5)
+    assert found.tokens <= 1_000
+    check_pairs(found)
+    assert session.path in found.messages[-1]["content"]
+    assert session.last(1)[0].content + "\n" == "line of the log\n" * 4_000
+
+
+def test_instructions_that_are_longer_than_the_budget_are_told(memory: Memory) -> None:
+    messages = [{"role": "system", "content": "rule " * 500}, *openai(3)[1:]]
+    found = memory.session("cli:x").compact(messages, 200)
+    assert found.messages[0] == messages[0]
+    assert any("too long" in reason for reason in found.degraded)
+    with pytest.raises(UsageError):
+        memory.session("cli:x").compact(messages, 0)
+
+
+def test_secrets_do_not_reach_log_or_summary(memory: Memory) -> None:
+    key = "sk-proj-" + "a1B2c3D4" * 6
+    messages = openai(8)
+    messages[1] = {"role": "user", "content": f"We decided to use the key {key} for SQLite."}
+    found = memory.session("cli:x").compact(messages, 600, deadline=5)
+    assert key not in found.summary + found.recalled
+    assert key not in "".join(path.read_text() for path in memory.root.rglob("*.jsonl"))
+    assert memory.session("cli:x").compact(messages, 600, deadline=5).recorded == ()
+
+
+def model(memory: Memory, answer: str) -> Any:
+    def say(asked: list[Message]) -> str:
+        if answer == "fail":
+            raise OSError("gone")
+        assert asked[0].role == "system"
+        return answer
+
+    entries: list[Entry] = []
+    ledger = Ledger(entries.append, lambda day: spent_on(day, entries))
+    return from_callable(say, meter=Meter(Budget(100, 10**6), ledger))
+
+
+@pytest.mark.parametrize(
+    ("answer", "by"), [("They use SQLite.", "callable"), ("", "rules"), ("fail", "rules")]
+)
+def test_a_model_writes_the_summary_or_the_rules_do(memory: Memory, answer: str, by: str) -> None:
+    found = memory.session("cli:x").compact(openai(12), 900, llm=model(memory, answer), deadline=5)
+    assert found.by == by
+    assert found.summary
+    assert bool(found.degraded) == (by == "rules")
+
+
+def test_steps_see_all_turns_once_they_are_safe(memory: Memory) -> None:
+    seen: list[int] = []
+
+    def step(session: Any, placed: Any) -> None:
+        assert len(logged(memory, session.id)) == len(placed)
+        seen.append(len(placed))
+
+    compact(memory.session("cli:x"), openai(5), 400, steps=[step])
+    assert seen == [20]
+
+
+def test_the_flush_prompt_speaks_the_languages_of_the_conversation(memory: Memory) -> None:
+    assert memory.session("a").compact(anthropic(3), 300, deadline=5).flush == flush_prompt(chinese=True)
+    assert memory.session("b").compact(openai(3), 300, deadline=5).flush == flush_prompt()
+    assert is_due(openai(10), 100)
+    assert not is_due(openai(1), 10_000)
+
+
+def test_parallel_calls_and_results_without_a_call_stay_with_their_neighbours() -> None:
+    calls = [{"id": name, "type": "function", "function": {}} for name in "ab"]
+    messages = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "b", "content": "2"},
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+        {"role": "assistant", "content": "done"},
+        {"role": "tool", "tool_call_id": "lost", "content": "?"},
+    ]
+    assert [(one.first, one.end) for one in units(messages, 0)] == [(0, 1), (1, 4), (4, 6)]
+
+
+@pytest.mark.parametrize("call", [1, 2, 3, 4, 6, 9])
+def test_a_kill_loses_and_doubles_nothing(tmp_path: Path, call: int) -> None:
+    script = textwrap.dedent(f"""
+        import os, sys
+        from mnemark import Memory
+        from mnemark.files import platform
+        from tests.memory.test_compaction import openai, CONFIG
+        count = 0
+        real = os.fsync
+        def dying(fd):
+            global count
+            count += 1
+            if count == {call}:
+                os._exit(9)
+            real(fd)
+        os.fsync = dying
+        with Memory.open({str(tmp_path)!r}, config=CONFIG) as memory:
+            memory.session("cli:x").compact(openai(6), 500)
+    """)
+    subprocess.run([sys.executable, "-c", script], check=False, cwd=Path(__file__).parents[2])
+    with Memory.open(tmp_path, config=CONFIG) as memory:
+        memory.session("cli:x").compact(openai(6), 500, deadline=5)
+        assert len(logged(memory, "cli:x")) == 24
+        assert len(set(logged(memory, "cli:x"))) == 24
