@@ -152,6 +152,25 @@ def speed(
         report.show_speed(results)
 
 
+@app.command()
+def extract(
+    path: Annotated[Path, typer.Argument(help="A file of labelled turns (.jsonl), or a folder of them.")],
+    *,
+    mistakes: Annotated[
+        list[str] | None, typer.Option(metavar="SET", help="List that set's mistakes; not a sealed one's.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Precision and recall of learning by rule, on labelled turns."""
+    from mnemark.bench import extract as bench
+
+    result = bench.run(path, mistakes=mistakes or ())
+    if json:
+        print_json(result)
+    else:
+        bench.show(result)
+
+
 def _numbers(text: str) -> list[int]:
     parts = [part.strip().replace("_", "") for part in text.split(",")]
     if not all(part.isdecimal() and int(part) >= 100 for part in parts):

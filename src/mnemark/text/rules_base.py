@@ -1,0 +1,118 @@
+"""What learning by rule is made of: a candidate, a rule, and a sentence that rules look at."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import msgspec
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact that a turn seems to state; nothing is kept yet."""
+
+    subject: str
+    predicate: str
+    value: str
+    type: str = "fact"
+    since: datetime
+    """From when it holds: the turn's time, or an earlier one that the sentence names."""
+    confidence: float
+    """0 to 1: how sure the wording makes it."""
+    importance: float
+    """0 to 1."""
+    priority: str = "long"
+    quote: str
+    """The sentence it is taken from."""
+
+
+class Clause(NamedTuple):
+    """A part of a sentence that can stand alone, its quotations blotted out."""
+
+    text: str
+    sentence: str
+    """The whole sentence, blotted too."""
+    turn: str
+    """The whole turn, cleaned."""
+    time: datetime
+
+
+class Found(NamedTuple):
+    """What one rule read from a clause; one rule may read several."""
+
+    subject: str
+    predicate: str
+    value: str
+
+
+Read = Callable[[re.Match[str], Clause], list[Found]]
+
+
+class Rule(NamedTuple):
+    """A wording and what it says."""
+
+    pattern: re.Pattern[str]
+    read: Read
+    type: str = "fact"
+    whole: bool = False
+    """It is looked for in the sentence, not in its clauses."""
+    agent: bool = False
+    """What an agent says counts as well."""
+    importance: float = 0.5
+    priority: str = "long"
+    dated: bool = False
+    """A time in the past that the sentence names is the time from when it holds."""
+
+
+BLOT: Final = "\x00"
+"""Stands for each character of a quotation."""
+_HAS_NO_VALUE: Final = re.compile(
+    r"(?i)^(?:it|this|that|these|those|them|one|ones|you|your|his|her|their|here|there|me|us|what|how|when|why|who|"
+    r"which|whatever|same|none|nothing|anything|everything|something|someone|not|no|none|to|"
+    r"(?:the|this|that|these|those|your|its|any|some)\s.*|.*\b(?:above|below|one|ones|version of this)$)(?:\s.*)?$"
+    r"|^(?:这|那|它|他|她|你|您|第[一二三四五六七八九十\d]|上面|下面|前面|后面|前者|后者|哪|什么|谁|啥|别的|其他|同样|某).*$"
+)
+_LIST_EN: Final = re.compile(r",?\s+and\s+|\s*,\s*|\s*&\s*")
+_LIST_ZH: Final = re.compile(r"[、，,和与及]")
+_ARTICLE: Final = re.compile(r"(?i)^(?:an?|the)\s+")
+
+
+def usable(value: str, longest: int = 80) -> bool:
+    """Whether words can be a value: not empty, not too long, and no mere pointing at something."""
+    return bool(value) and len(value) <= longest and BLOT not in value and not _HAS_NO_VALUE.match(value)
+
+
+def bare(value: str) -> str:
+    """A value without article and closing marks."""
+    return _ARTICLE.sub("", value.strip()).rstrip(" .。!！,，;；:：~`").lstrip("`").strip()
+
+
+def listed(value: str, *, chinese: bool = False, words: int = 3) -> list[str]:
+    """The parts of "hiking and climbing" or 粤语和英语; the whole where a part is long."""
+    parts = [bare(part) for part in (_LIST_ZH if chinese else _LIST_EN).split(value)]
+    if any(not part or len(part.split()) > words for part in parts):
+        return [bare(value)]
+    return parts
+
+
+def slot(subject: str, predicate: str, *, longest: int = 60) -> Read:
+    """Reads group `v` as the one value."""
+
+    def read(match: re.Match[str], _: Clause) -> list[Found]:
+        value = bare(match["v"])
+        return [Found(subject, predicate, value)] if usable(value, longest) else []
+
+    return read
+
+
+def many(subject: str, predicate: str, *, chinese: bool = False) -> Read:
+    """Reads group `v` as a list of values."""
+
+    def read(match: re.Match[str], _: Clause) -> list[Found]:
+        return [
+            Found(subject, predicate, value)
+            for value in listed(match["v"], chinese=chinese)
+            if usable(value, 60)
+        ]
+
+    return read

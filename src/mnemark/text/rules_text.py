@@ -1,0 +1,87 @@
+"""From a turn to the sentences in it that its speaker says: no code, logs, quotations or recalled blocks."""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from mnemark.text.fence import is_fenced, strip_fences
+from mnemark.text.rules_base import BLOT
+
+LONGEST: Final = 1_500
+"""Characters of a turn that is read whole; of a longer one, a paste most likely, its first and last part."""
+_EDGE: Final = 400
+_SENTENCES: Final = 60
+
+_CODE_BLOCK: Final = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t]*$|.*\Z)", re.DOTALL | re.MULTILINE
+)
+_TAGGED: Final = re.compile(
+    r"<(?P<tag>[a-z][\w-]{2,40})(?:\s[^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)", re.DOTALL | re.IGNORECASE
+)
+_CODE_LINE: Final = re.compile(
+    r"^(?:\s*>|\s*\$ |\s*(?:>>>|\.\.\.|\+\+\+|---|@@) |(?: {4}|\t)\S|\s*\|.*\|\s*$|"
+    r"\s*(?:def|class|import|from \S+ import|return|func|fn|var|let|const|public|private|if|for|while|else|elif|"
+    r"try|except|catch|SELECT|INSERT|UPDATE|CREATE|FROM|RUN|export|echo|cat|grep|curl|sudo|git|pip|npm)\b"
+    r"(?=.*(?:[(){};=|:]|\s-{1,2}\w)).*$|"
+    r"\s*(?:#include|//|/\*|\*/|<!--|<\?|<[a-z/][\w-]*[ >/])|"
+    r"\s*[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\s*\[?\d\d:\d\d:\d\d|\s*\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b[\]: ]|"
+    r"\s*(?:Traceback \(most recent|File \"|at [\w.$]+\(|\w+(?:Error|Exception|Warning): )|"
+    r"\s*(?:FAILED|PASSED|ok|not ok)\s+\S+::?|\s*[\w.-]+ ?= ?[\"'\[{(]|\s*[{}\[\]()<>;,\"']+\s*$|"
+    r"\s*(?:Q|A|(?i:user|assistant|human|ai|system|bot)|用户|助手|系统|客户|问|答|On .{5,60} wrote)\s?[:：])"
+)
+_PASTED: Final = re.compile(r"Traceback \(most recent call last\)|^\s*diff --git ", re.MULTILINE)
+_QUOTED: Final = re.compile(
+    r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|«[^»\n]{1,400}»|"
+    r"(?<![\w])'[^'\n]{3,400}'(?!\w)|‘[^’\n]{1,400}’"
+)
+_END: Final = re.compile(r"(?:[.!?…]+[\"')\]”’]*(?=\s|$)|[。！？]+[”’」』）]*|\n+)")
+_ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|approx|[A-Z])\.)$")
+_TASK: Final = re.compile(
+    r"(?i)\b(?:translate|proofread|rephrase|paraphrase|rewrite|summari[sz]e|complete the|continue the|correct (?:the|this)|"
+    r"write (?:me )?(?:an?|the|some) (?!test)|draft (?:an?|the)|role-?play|act as|pretend|imagine|in the (?:story|film|movie|book)|"
+    r"here is (?:the|a|my) (?:draft|text|transcript|log|article|letter)|reads as follows|the following)\b|"
+    r"翻译|润色|改写|续写|补全|写一[篇封个首段]|扮演|假装|假设你|以下是|如下|总结一下|这句话|这段|造句|仿写"
+)
+_JOKE: Final = re.compile(
+    r"(?i)\b(?:lol|haha+|lmao|rofl|jk|just kidding|joking|kidding|as a joke|sarcasm)\b|/s\s*$|"
+    r"哈哈|嘿嘿|开玩笑|说笑|逗你|🤣|😂|😜|手动狗头|\[狗头\]"
+)
+
+
+class Sentence(NamedTuple):
+    """A sentence as written, and with its quotations blotted out; both of one length."""
+
+    text: str
+    blotted: str
+
+
+def cleaned(text: str) -> str:
+    """What is left of a turn when recalled blocks, code, logs and quoted lines are taken out."""
+    text = strip_fences(text.replace("\r\n", "\n")) if is_fenced(text) else text.replace("\r\n", "\n")
+    if len(text) > LONGEST:
+        text = text[:_EDGE].rpartition("\n\n")[0] + "\n\n" + text[-_EDGE:].partition("\n\n")[2]
+    if pasted := _PASTED.search(text):
+        text = text[: pasted.start()]
+    text = (
+        _TAGGED.sub("\n", _CODE_BLOCK.sub("\n", text)) if "<" in text or "`" in text or "~" in text else text
+    )
+    return "\n".join(line for line in text.split("\n") if not _CODE_LINE.match(line)).replace("’", "'")
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """Sentences of a cleaned turn, in order, up to one that asks to work on a text: what follows is that text."""
+    if _JOKE.search(text):
+        return
+    blotted = _QUOTED.sub(lambda match: BLOT * len(match[0]), text)
+    start, count = 0, 0
+    for end in [*(match.end() for match in _END.finditer(blotted)), len(text)]:
+        if _ABBREVIATION.search(blotted, start, end):
+            continue
+        raw, masked = text[start:end], blotted[start:end]
+        left = len(raw) - len(raw.lstrip(" \t\n-*•#"))
+        raw, masked, start = raw[left:].rstrip(), masked[left:].rstrip(), end
+        if not raw:
+            continue
+        if _TASK.search(masked) or (count := count + 1) > _SENTENCES:
+            return
+        yield Sentence(raw, masked)
