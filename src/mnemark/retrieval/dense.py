@@ -28,9 +28,10 @@ class VectorRows:
         self._key: tuple[int, int, int] | None = None
         self._snapshot: Snapshot | None = None
         self._rows: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._covered = 0.0
 
-    def rows(self, snapshot: Snapshot, store: VectorStore) -> NDArray[np.int64]:
-        """Row numbers in the store, shape (n,), -1 where there is no vector yet."""
+    def rows(self, snapshot: Snapshot, store: VectorStore) -> tuple[NDArray[np.int64], float]:
+        """Row numbers in the store, shape (n,), -1 where there is no vector; and the share that has one."""
         store.refresh()
         key = (id(snapshot), store.generation, store.count)
         with self._lock:
@@ -38,9 +39,13 @@ class VectorRows:
                 content = snapshot.rows["key"].tobytes()
                 keys = [content[start : start + 16] for start in range(0, len(content), 16)]
                 self._rows = store.lookup(keys)
+                # Turns that no sync has seen yet (numbers below 0) are found by their words only, and soon
+                # by meaning.
+                stored = self._rows[snapshot.rows["passage"] >= 0]
+                self._covered = float(np.count_nonzero(stored >= 0)) / max(len(stored), 1)
                 self._snapshot = snapshot
                 self._key = key
-            return self._rows
+            return self._rows, self._covered
 
 
 def shared(scores: Floats, snapshot: Snapshot, neighbour: float) -> Floats:
@@ -48,12 +53,18 @@ def shared(scores: Floats, snapshot: Snapshot, neighbour: float) -> Floats:
     positive: Floats = np.maximum(scores, np.float32(0))
     if not neighbour:
         return positive
-    mixed = positive.copy()
+    mixed = positive / np.float32(1 + neighbour)
+    # Into one array again and again: a new one of a million numbers costs more than filling it.
+    scratch = np.empty_like(positive)
     for step in (1, 2):
-        together = snapshot.together(step)
-        mixed[step:] += np.float32(neighbour**step) * positive[:-step] * together
-        mixed[:-step] += np.float32(neighbour**step) * positive[step:] * together
-    mixed /= np.float32(1 + neighbour)
+        weight = np.float32(neighbour**step / (1 + neighbour))
+        together, part = snapshot.together(step), scratch[step:]
+        np.multiply(positive[:-step], together, out=part)
+        part *= weight
+        mixed[step:] += part
+        np.multiply(positive[step:], together, out=part)
+        part *= weight
+        mixed[:-step] += part
     return mixed
 
 
@@ -65,10 +76,7 @@ def score(
     mask: Mask | None = None,
 ) -> Dense:
     """Cosines of the question with the passages in `mask`; 0 elsewhere and where there is no vector."""
-    rows = mapping.rows(snapshot, store)
-    # Turns that no sync has seen yet (numbers below 0) are found by their words only, and soon by meaning.
-    stored = rows[snapshot.rows["passage"] >= 0]
-    covered = float(np.count_nonzero(stored >= 0)) / max(len(stored), 1)
+    rows, covered = mapping.rows(snapshot, store)
     if mask is None:
         return Dense(store.scores(query, rows), covered)
     chosen = np.flatnonzero(mask)

@@ -30,7 +30,9 @@ def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Pr
     else:
         fused = lexical.copy()
         if dense is not None and preset.dense:
-            fused += np.float32(preset.dense) * np.maximum(dense, 0)
+            part = np.maximum(dense, np.float32(0))
+            part *= np.float32(preset.dense)
+            fused += part
     if in_time is not None and preset.time:
         fused += np.float32(preset.time) * in_time
     return fused

@@ -124,12 +124,18 @@ def score(
             )
     if attainable:
         own /= np.float32(attainable)
-    scores = own
     if preset.group and group_attainable:
-        scores = own + np.float32(preset.group) * (groups / np.float32(group_attainable))[snapshot.group]
+        groups *= np.float32(preset.group / group_attainable)
+        scores = groups[snapshot.group]
+        scores += own
         if mask is not None:
-            scores = np.where(mask, scores, np.float32(0))
-    return Lexical(scores * size.substance, own * size.substance, weights, found)
+            scores *= mask
+        scores *= size.substance
+        own *= size.substance
+    else:
+        own *= size.substance
+        scores = own.copy()
+    return Lexical(scores, own, weights, found)
 
 
 def _norm(lengths: Floats, mean: float, preset: Preset) -> Floats:

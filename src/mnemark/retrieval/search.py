@@ -112,7 +112,8 @@ class _Search:
         words = lexical.score(self.snapshot, terms, mask, sizes, preset)
         cosines = meaning = self._dense(mask)
         if cosines is not None:
-            meaning = dense.shared(cosines, self.snapshot, preset.neighbour) * sizes.substance
+            meaning = dense.shared(cosines, self.snapshot, preset.neighbour)
+            meaning *= sizes.substance
         in_time = self._in_time(mask)
         fused = fusion.fuse(words.scores, meaning, in_time, preset)
         plain = self._restrict(fused, mask)
@@ -257,7 +258,7 @@ class _Search:
         if self.request.preset.fusion != "absolute":
             return []
         routes = [words] if meaning is None else [words, meaning]
-        best = [int(np.argmax(np.where(fused > 0, scores, 0))) for scores in routes if len(scores)]
+        best = [_best_of(scores, fused) for scores in routes if len(scores)]
         return [pos for pos in best if fused[pos] > 0]
 
     def _rests_on(
@@ -326,6 +327,12 @@ def explain(
     }
     boosts = {name: round(value, 4) for name, value in entry.boosts.items()}
     return {"routes": routes, "fused": round(float(fused[pos]), 4), "boosts": boosts, "terms": terms}
+
+
+def _best_of(scores: Floats, fused: Floats) -> int:
+    """The best of a route among those that may be in the answer; most often simply the best."""
+    best = int(np.argmax(scores))
+    return best if fused[best] > 0 else int(np.argmax(np.where(fused > 0, scores, 0)))
 
 
 def _route(scores: Floats, pos: int) -> dict[str, Any]:
