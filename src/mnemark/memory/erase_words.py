@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.files.blank import Needles, forms
 from mnemark.files.hidden import line_mark
-from mnemark.memory.forget_find import PART, Item
+from mnemark.memory.forget_find import Item
+from mnemark.memory.forget_lines import PART
 from mnemark.text.facts import clean, split_words
 from mnemark.types import Json
 

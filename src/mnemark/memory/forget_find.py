@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -19,11 +19,11 @@ from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.facts_project import State, state_of
-from mnemark.memory.forget_lines import block, only_from, part
+from mnemark.memory.forget_lines import block, only_from, part, turn_text
 from mnemark.memory.read import split_ref
 from mnemark.text.facts import parse
 from mnemark.text.facts_timeline import Fact, when
-from mnemark.types import Json, Problem, Turn
+from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
@@ -32,9 +32,6 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _OWN_COMMENT: Final = re.compile(r"<!--(?:(?!-->)[^\n])*?\bid:[^\n]*?-->")
 _OBSERVED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
 _LEARNED: Final = frozenset({"fact", "review"})
-
-PART: Final = "\n\f\n"
-"""Stands between the texts of one turn."""
 
 Kind = Literal["turn", "note", "fact", "file"]
 
@@ -379,24 +376,6 @@ def _note(path: str, lines: list[str], start: int, end: int) -> Item:
 def _turn(path: str, placed: Placed) -> Item:
     turn, line = placed.turn, placed.line
     return Item(kind="turn", path=path, start_line=line, end_line=line, id=turn.id, text=turn_text(turn))
-
-
-def turn_text(turn: Turn) -> str:
-    """All that is said in a turn: its content, then the texts in its calls, results, attachments and meta."""
-    return "\n".join(
-        [turn.content, *_texts([turn.tool_calls, turn.tool_results, turn.attachments, turn.meta])]
-    )
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts(one)
-    elif isinstance(value, Sequence):
-        for one in value:
-            yield from _texts(one)
 
 
 def _zoned(moment: datetime, zone: tzinfo) -> datetime:

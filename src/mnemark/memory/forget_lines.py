@@ -1,12 +1,15 @@
 """Lines of notes that belong together, and refs that name lines."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from mnemark.memory.read import split_ref
+from mnemark.types import Json, Turn
 
 _BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
+PART: Final = "\n\f\n"
+"""Stands between the texts of one turn."""
 
 
 def only_from(source: str, lines: Mapping[str, set[int]]) -> bool:
@@ -36,7 +39,7 @@ def block(lines: list[str], number: int) -> tuple[int, int]:
 
 
 def part(lines: list[str], number: int) -> tuple[int, int]:
-    """First and last line of the bullet that a line is, or of the part under the heading that stands above it."""
+    """First and last line of the bullet that a line is, or of the part under the heading above it."""
     if _BULLET.match(lines[number - 1]):
         return block(lines, number)
     first = next((n for n in range(number, 0, -1) if lines[n - 1].startswith("## ")), number)
@@ -44,3 +47,21 @@ def part(lines: list[str], number: int) -> tuple[int, int]:
         (n for n in range(number + 1, len(lines) + 1) if lines[n - 1].startswith("## ")), len(lines) + 1
     )
     return first, last - 1
+
+
+def turn_text(turn: Turn) -> str:
+    """All that is said in a turn: its content, then the texts in its calls, results, attachments and meta."""
+    return "\n".join(
+        [turn.content, *_texts([turn.tool_calls, turn.tool_results, turn.attachments, turn.meta])]
+    )
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, Sequence):
+        for one in value:
+            yield from _texts(one)
