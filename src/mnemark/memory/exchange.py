@@ -17,7 +17,7 @@ from mnemark.files.reading import READ_LIMIT, read
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import encode_turn
-from mnemark.memory import chats
+from mnemark.memory import chats, other_memories
 from mnemark.memory.incoming import Incoming, Summary
 from mnemark.text.markdown import passages, text_passages
 from mnemark.types import Passage, Problem
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
 ExportFormat = Literal["zip", "jsonl"]
-ImportFormat = Literal["markdown", "jsonl", "zip", "openclaw", "nanobot", "openakita", "chatgpt", "claude"]
+ImportFormat = Literal[
+    "markdown", "jsonl", "zip", "openclaw", "nanobot", "openakita", "chatgpt", "claude", "mem0", "claude-mem"
+]
 FORMATS: Final[tuple[ImportFormat, ...]] = get_args(ImportFormat)
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _MOST_BYTES: Final = 4 << 30
@@ -82,7 +84,8 @@ def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: 
         memory: where to.
         format: "markdown" (a folder of notes, kept below `imported/`), "zip" (our export), "jsonl" (our
             export, or OpenAI-style messages), "openclaw", "nanobot" or "openakita" (such an agent's folder),
-            "chatgpt" or "claude" (the export of conversations: the archive, its folder, or the file).
+            "chatgpt" or "claude" (the export of conversations: the archive, its folder, or the file), "mem0"
+            (the JSON of its `get_all`) or "claude-mem" (its exported JSON).
         path: what to read. It is never changed.
         dry_run: only say what would be done.
 
@@ -111,6 +114,10 @@ def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: 
             _zip(incoming, path)
         elif format == "jsonl":
             chats.read_jsonl(incoming, path)
+        elif format == "mem0":
+            other_memories.read_mem0(incoming, path)
+        elif format == "claude-mem":
+            other_memories.read_claude_mem(incoming, path)
         else:
             chats.read_conversations(incoming, path, chats.CHATGPT if format == "chatgpt" else chats.CLAUDE)
         return incoming.finish()

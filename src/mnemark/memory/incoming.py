@@ -1,7 +1,7 @@
 """What an import brings into a workspace: only what is not there yet, and nothing overwritten."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,11 +12,11 @@ from mnemark.files import jsonl, layout
 from mnemark.files.config import Config
 from mnemark.files.edit import edit
 from mnemark.files.journal import Change, Journal
-from mnemark.files.old_layouts import Step
+from mnemark.files.old_layouts import FACTS, Step
 from mnemark.files.reading import digest
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.secrets import redacted_turn, rules_for
-from mnemark.text.redact import Rules
+from mnemark.text.redact import Rules, redact
 from mnemark.types import Problem, Turn
 
 _PATIENCE: Final = 10.0
@@ -114,6 +114,26 @@ class Incoming:
     def _append(self, log: SessionLog, turns: Sequence[Turn]) -> None:
         if turns and not self._dry_run:
             log.append_many(turns)
+
+    def bullets(self, scope: str, bullets: Mapping[str, str]) -> None:
+        """Facts by id, for the scope's `memory/facts/imported.md`; those that are there are left out."""
+        path = f"{scope}/{FACTS}" if scope else FACTS
+        full = layout.safe_path(self.root, path)
+        there = full.read_bytes() if full.is_file() else b""
+        fresh = [line for key, line in bullets.items() if f"id: {key}".encode() not in there]
+        self._counts["same"] += len(bullets) - len(fresh)
+        self._counts["facts"] += len(fresh)
+        if fresh:
+            self._written[path] = ""
+        if fresh and not self._dry_run:
+            lines = [line.encode("utf-8", "replace") for line in fresh]
+            jsonl.append_many(full, lines, header=b"# Imported\n")
+
+    def clean(self, text: str) -> str:
+        """The text without secrets and private passages."""
+        if self._rules is None:
+            self._rules = rules_for(self.root, self._config)
+        return redact(text, self._rules).text
 
     def _redacted(self, turn: Turn) -> Turn:
         if self._rules is None:
