@@ -36,6 +36,13 @@ def sync_lock(root: Path, timeout: float = 0.0) -> Iterator[None]:
 
 
 @contextmanager
+def ending_lock(root: Path, timeout: float = 10.0) -> Iterator[None]:
+    """Hold the right to write down what ended; otherwise like `workspace_lock`."""
+    with _hold(root, "ending.lock", timeout):
+        yield
+
+
+@contextmanager
 def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
     path = Path(os.path.realpath(root)) / FOLDER / name
     counts: dict[Path, int] = _held.__dict__.setdefault("counts", {})

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from mnemark.embed.base import Embedder
-from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files.config import Config, load
 from mnemark.index.reader import Reader
 from mnemark.index.store import Index
@@ -206,11 +206,26 @@ class Memory(Operations):
         if not self.readonly and (self.root / "journal").is_dir():
             from mnemark.memory.facts import catch_up
             from mnemark.memory.ledger import finish
+            from mnemark.memory.projections import bring_down
 
             catch_up(self)  # facts whose file was busy when they were remembered
             finish(self)  # edits that a kill cut off
+            bring_down(self)  # observations, attachments and their descriptions
             self._finish_forgetting()
-        return self.follower.sync(progress=progress, wait=wait, embed=embed)
+        report = self.follower.sync(progress=progress, wait=wait, embed=embed)
+        if report.touched and not self.readonly:
+            self._note_edits()
+        return report
+
+    def _note_edits(self) -> None:
+        """Note in the journal what people changed in the fact files; while somebody saves, the next time."""
+        if not self.book.changed():
+            return
+        from mnemark.memory.facts import follow
+
+        for scope in self.book.scopes():
+            with contextlib.suppress(BusyError):
+                follow(self, scope)
 
     def _finish_forgetting(self) -> None:
         """What was to be erased or taken back, and was cut off or met a file that was busy."""

@@ -14,7 +14,9 @@ from mnemark.files.journal import FOLDER, Change, Journal, decode_change
 from mnemark.types import Json
 
 if TYPE_CHECKING:
+    from mnemark.files.sessions import Placed
     from mnemark.memory.core import Memory
+    from mnemark.memory.session import Session
 
 _KINDS: Final = tuple(
     b'"' + kind + b'"' for kind in (b"observe", b"noted", b"aged", b"end", b"describe", b"attach")
@@ -41,6 +43,8 @@ class JournalState:
     def __init__(self, root: Path) -> None:
         self.journal = Journal(root)
         self.lock = threading.RLock()
+        self.waiting: list[tuple[Session, Placed]] = []
+        """Turns of this process whose attachments have no page yet."""
         self._clear()
 
     def _clear(self) -> None:
@@ -109,6 +113,23 @@ class JournalState:
         kept = self.journal.append(change)
         self.refresh()
         return kept
+
+    def unnoted(self) -> list[tuple[str, Observed]]:
+        """This machine's observations that no day's note names yet, oldest first."""
+        own = self.journal.file
+        return [
+            (identifier, seen)
+            for identifier, seen in sorted(self.observed.items())
+            if identifier not in self.noted and seen.file == own
+        ]
+
+    def undescribed(self) -> list[tuple[str, str, Change]]:
+        """Scope, id and last words of attachments whose page was busy when they were described."""
+        return [
+            (scope, identifier, changes[-1])
+            for (scope, identifier), changes in self.described.items()
+            if changes[-1].id not in self.noted
+        ]
 
     def size(self) -> int:
         """Bytes of this machine's journal that were read."""

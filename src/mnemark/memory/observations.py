@@ -38,6 +38,8 @@ ARGUMENT_CHARACTERS: Final = 2_000
 HEADING: Final = "## Observations"
 ARCHIVE: Final = "memory/archive/observations"
 AGE_DAYS: Final = 30
+_ENDS: Final = ("# ", "## ", "<!-- mnemark:begin")
+"""How the line begins that ends a section."""
 _PATIENCE: Final = 10.0
 _BUSY: Final = 0.3
 
@@ -159,9 +161,8 @@ def note_down(memory: "Memory", session: str | None = None, *, timeout: float = 
     with state.lock:
         state.refresh()
         waiting: dict[tuple[str, str], list[Observed]] = {}
-        for identifier, seen in sorted(state.observed.items()):
-            own = seen.file == state.journal.file  # a machine writes down what it saw
-            if identifier in state.noted or not own or (session is not None and seen.session != session):
+        for _, seen in state.unnoted():  # a machine writes down what it saw
+            if session is not None and seen.session != session:
                 continue
             day = _local(memory, seen).date().isoformat()
             waiting.setdefault((seen.change.scope, day), []).append(seen)
@@ -211,7 +212,7 @@ def added_below(text: str, heading: str, lines: Sequence[str]) -> str:
     if at is None:
         gap = "" if text.endswith(stop) else stop
         return text + gap + stop + heading + 2 * stop + stop.join(lines) + stop
-    end = next((i for i in range(at + 1, len(rows)) if rows[i].startswith(("# ", "## "))), len(rows))
+    end = next((i for i in range(at + 1, len(rows)) if rows[i].startswith(_ENDS)), len(rows))
     while end > at + 1 and not rows[end - 1].strip():
         end -= 1
     gap_lines = [""] if end == at + 1 else []

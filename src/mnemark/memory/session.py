@@ -53,6 +53,13 @@ class Session:
         self._memory = memory
         self._log = SessionLog(memory.root / scope if scope else memory.root, id)
         self._recent: deque[Placed] = deque(maxlen=WINDOW)
+        self.given: set[str] = set()
+        """Ids of turns whose attachments this object's caller handed in."""
+
+    @property
+    def log(self) -> SessionLog:
+        """The session's file."""
+        return self._log
 
     @property
     def path(self) -> str:
@@ -112,7 +119,19 @@ class Session:
         self._recent.extend(placed)
         if placed:
             self._memory.reader.logs.wrote(self.path, placed[-1].end)
+        came = [one for one in placed if one.turn.attachments or one.turn.tool_calls]
+        if came:
+            self._attached(came)
         return [entry.turn for entry in placed]
+
+    def _attached(self, came: Sequence[Placed]) -> None:
+        """Turns whose attachments are to get a page, with the next sync or at the end."""
+        from mnemark.memory.journal_state import state_of
+
+        self.given.update(one.turn.id for one in came if one.turn.attachments)
+        state = state_of(self._memory)
+        with state.lock:
+            state.waiting += [(self, one) for one in came]
 
     def last(self, n: int = WINDOW) -> list[Turn]:
         """The last `n` turns, oldest first."""

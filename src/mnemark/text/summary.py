@@ -142,9 +142,8 @@ def _outcome(
     last = len(lines) - _LAST
     replies = [one for one in said if one.role == "assistant" and not _is_talk(one.text)]
     late = [one for one in replies if one.turn >= last]
-    done = next(
-        (one for one in reversed(late) if DONE.search(one.text) and not FAILED.search(one.text)), None
-    )
+    good = [one for one in late if DONE.search(one.text) and not FAILED.search(one.text)]
+    done = next((one for one in good if one.turn == good[-1].turn), None)
     failed = next((one for one in reversed(late) if FAILED.search(one.text)), None)
     final = next((line.text for line in reversed(lines) if line.role == "user"), "")
     happy = bool(HAPPY.search(final)) and not FAILED.search(final) and len(final) < 80

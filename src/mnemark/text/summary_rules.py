@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from mnemark.text.segment import query_terms
+
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _MARKS: Final = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,3}[.)、][ \t]*)")
 _SENTENCE: Final = re.compile(r".+?(?:[.!?](?=[\s\"')\]]|$)[\"')\]]*|[。！？；]+[”’」』）]*|$)", re.DOTALL)
 _ASIDE: Final = re.compile(
-    r"^(?:(?:by the way|btw|oh|also|and|but|anyway)\b[,:]?\s+|(?:对了|另外|还有|顺便说一下|顺便|哦|噢)[，,：:\s]+)",
+    r"^(?:(?:by the way|btw|one more thing|oh|also|and|but|anyway)\b[,:]?\s+|(?:对了|另外|还有|顺便说一下|顺便|哦|噢)[，,：:\s]+)",
     re.IGNORECASE,
 )
 _HAN: Final = re.compile(r"[\u3400-\u9fff]")
@@ -146,6 +148,8 @@ def request(sentence: str) -> str:
         words = shorter
     words = re.sub(r",? (?:please|thanks|thank you)([.!?]?)$", r"\1", words, flags=re.IGNORECASE)
     words = re.sub(r"[，,]?(?:谢谢|好吗|可以吗|行吗|好不好)([。！？!?]?)$", "", words)
+    if words != sentence:
+        words = words.rstrip("?？")
     return words[:1].upper() + words[1:] if words else sentence
 
 
@@ -157,7 +161,7 @@ def entities(texts: Iterable[str], *, most: int = 12) -> list[str]:
         for name in _entities(text):
             words = name.strip(" .,;:-")
             key = words.casefold()
-            if len(words) < 2 or key in _COMMON or key in _SUFFIX_DOTS or words.isdigit():
+            if len(words) < 2 or key.split()[0] in _COMMON or key in _SUFFIX_DOTS or words.isdigit():
                 continue
             spelled.setdefault(key, words)
             counts[key] = counts.get(key, 0) + 1
@@ -187,8 +191,9 @@ def projects(texts: Iterable[str], paths: Iterable[str] = (), *, most: int = 5) 
     for text in texts:
         for english, other in _PROJECT.findall(text):
             name = (english or other).strip('`" ')
-            for start in ("我们的", "我的", "关于", "这个", "那个", "在", "把", "给", "的"):
-                name = name.removeprefix(start)
+            if _HAN.match(name):  # 帮我看看猎鹰项目: the last word of it
+                words = query_terms(name)
+                name = words[-1] if len(words[-1]) > 1 else "".join(words[-2:])
             if len(name) > 1 and name.casefold() not in _NOT_PROJECTS:
                 found.setdefault(name)
     for path in paths:

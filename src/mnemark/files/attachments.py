@@ -1,0 +1,124 @@
+"""Attachments as files: `memory/attachments/<id>.md`, what a file was, who sent it, what is in it."""
+
+import hashlib
+import mimetypes
+import re
+from datetime import datetime
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from mnemark.files.episodes import slug_of
+from mnemark.text.generated import find, put
+
+FOLDER: Final = "memory/attachments"
+PART: Final = "attachment"
+_KINDS: Final = (
+    ("image/", "picture, photo, image · 图片，照片，图"),
+    ("audio/", "voice message, recording, audio · 语音，录音，音频"),
+    ("video/", "video, clip · 视频，录像"),
+    ("application/pdf", "PDF, document · 文档，PDF 文件"),
+    ("spreadsheet", "table, spreadsheet · 表格，电子表格"),
+    ("excel", "table, spreadsheet · 表格，电子表格"),
+    ("text/csv", "table, data · 表格，数据"),
+    ("presentation", "slides, presentation · 幻灯片，演示文稿"),
+    ("powerpoint", "slides, presentation · 幻灯片，演示文稿"),
+    ("word", "document · 文档"),
+    ("zip", "archive · 压缩包"),
+    ("text/", "text, document · 文本，文档"),
+)
+_OTHER: Final = "file · 文件"
+_SENT: Final = {
+    "in": (
+        "received",
+        "from {sender} · I sent it to you, you got it from me · {chinese}发来，我发给你的，我发你的",
+    ),
+    "out": (
+        "sent",
+        "by {sender} · you sent it to me, you made it for me · {chinese}发出，你发给我的，你发我的，你做的",
+    ),
+}
+_CHINESE: Final = {"the user": "用户", "the assistant": "助手"}
+_ROW: Final = re.compile(r"^- \*\*(?P<name>[a-z]+)\*\*[:：]? ?(?P<text>.*)$")
+
+
+class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that came or went."""
+
+    name: str
+    place: str
+    """Path or address."""
+    mime: str
+    direction: Literal["in", "out"]
+    sender: str
+    time: datetime
+    source: str
+    """Ref of the turn."""
+    key: str
+    """What makes its id: the turn and its place in it."""
+    description: str = ""
+    transcription: str = ""
+    text: str = ""
+
+    @property
+    def id(self) -> str:
+        """Day, name and a short hash: the same at each writing."""
+        mark = hashlib.blake2b(self.key.encode("utf-8", "replace"), digest_size=4).hexdigest()
+        return f"{self.time:%Y-%m-%d}-{slug_of(self.name)}-{mark}"
+
+
+class Said(NamedTuple):
+    """What was said later about an attachment; empty: nothing new."""
+
+    description: str = ""
+    transcription: str = ""
+    text: str = ""
+
+
+def path_for(scope: str, identifier: str) -> str:
+    """Where an attachment is described."""
+    return f"{scope}/{FOLDER}/{identifier}.md" if scope else f"{FOLDER}/{identifier}.md"
+
+
+def mime_of(name: str, given: str = "") -> str:
+    """The type that was told, else the one the name suggests."""
+    return given or mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
+def kind_words(mime: str) -> str:
+    """What people call such a file, in both languages."""
+    return next((words for part, words in _KINDS if part in mime), _OTHER)
+
+
+def written(text: str, one: Attachment, said: Said) -> str:
+    """The file's text with the attachment in it."""
+    verb, how = _SENT[one.direction]
+    rows = [
+        f"- **file**: {one.place}",
+        f"- **type**: {one.mime} · {kind_words(one.mime)}",
+        f"- **{verb}**: {one.time:%Y-%m-%d %H:%M} {how.format(sender=one.sender, chinese=_CHINESE.get(one.sender, one.sender))}",
+    ]
+    words = {
+        "description": said.description or one.description,
+        "transcription": said.transcription or one.transcription,
+        "text": said.text or one.text,
+    }
+    rows += [f"- **{name}**: {' '.join(value.split())}" for name, value in words.items() if value.strip()]
+    rows.append(f"- **source**: {one.source}")
+    return put(text or f"# {one.name}\n", PART, rows)
+
+
+def described(text: str, said: Said) -> str:
+    """The file's text with what was said about it later; a line that a person wrote stays."""
+    part = find(text, PART)
+    rows = list(part.lines) if part is not None else []
+    for name, value in said._asdict().items():
+        if not value.strip():
+            continue
+        row = f"- **{name}**: {' '.join(value.split())}"
+        at = next((i for i, old in enumerate(rows) if (m := _ROW.match(old)) and m["name"] == name), None)
+        if at is not None:
+            rows[at] = row
+        else:
+            rows.insert(max(len(rows) - 1, 0), row)
+    return put(text, PART, rows)

@@ -1,0 +1,166 @@
+"""Episodes as files: `memory/episodes/<date>-<slug>.md`, front matter for machines, a page for people."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from mnemark.files.reading import read
+from mnemark.text.frontmatter import front_matter
+from mnemark.text.generated import put
+from mnemark.types import Json, Problem
+
+FOLDER: Final = "memory/episodes"
+PART: Final = "episode"
+_SLUG: Final = re.compile(r"[^\w\u3400-\u9fff]+")
+_SLUG_LENGTH: Final = 40
+_ITEM: Final = re.compile(r"^- \*\*(?P<name>[^*]+)\*\*(?: \((?P<note>[^)]*)\))?[:：] ?(?P<text>.*)$")
+
+
+class Episode(msgspec.Struct, frozen=True, kw_only=True):
+    """One sitting of a session."""
+
+    session: str
+    source: str
+    """Path and lines of its turns."""
+    first: str
+    """Id of its first turn: what tells whether two episodes are of the same sitting."""
+    last: str
+    begin: datetime
+    end: datetime
+    title: str
+    status: str
+    tools: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    continues: str = ""
+    """Path of the episode of the sitting before."""
+    lines: tuple[str, ...] = ()
+    """The page, without its title."""
+
+
+class EpisodeFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands in an episode's file."""
+
+    path: str
+    title: str
+    session: str
+    first: str
+    date: str
+    status: str
+    projects: tuple[str, ...]
+    items: tuple[tuple[str, str], ...]
+    """Names and texts of its list, as a person may have changed them."""
+    body: str
+
+    def of(self, *names: str) -> list[str]:
+        """The texts of the items of these names."""
+        return [text for name, text in self.items if name in names]
+
+
+def slug_of(title: str) -> str:
+    """A title as the part of a file name that people read, Chinese kept."""
+    words = _SLUG.sub("-", title.casefold()).strip("-_")
+    cut = words[:_SLUG_LENGTH]
+    return (cut.rpartition("-")[0] or cut if len(words) > _SLUG_LENGTH else cut).strip("-") or "session"
+
+
+def path_for(root: Path, scope: str, episode: Episode) -> str:
+    """Where the episode stands, or is to stand: under its day, never in the place of another one."""
+    folder = f"{scope}/{FOLDER}" if scope else FOLDER
+    day = f"{episode.begin:%Y-%m-%d}"
+    for found in episodes(root, scope, day):
+        if (found.session, found.first) == (episode.session, episode.first):
+            return found.path
+    name = f"{day}-{slug_of(episode.title)}"
+    number, path = 1, f"{folder}/{name}.md"
+    while (root / path).exists():
+        number += 1
+        path = f"{folder}/{name}-{number}.md"
+    return path
+
+
+def episodes(root: Path, scope: str, day: str = "") -> list[EpisodeFile]:
+    """The episodes of a scope whose file names begin with `day`, oldest first."""
+    folder = root / scope / FOLDER if scope else root / FOLDER
+    files = sorted(folder.glob(f"{day}*.md")) if folder.is_dir() else ()
+    read_in = (read_episode(root, file.relative_to(root).as_posix()) for file in files)
+    found = [one for one in read_in if one is not None]
+    return sorted(found, key=lambda one: (one.date, one.path))
+
+
+def read_episode(root: Path, path: str) -> EpisodeFile | None:
+    """An episode's file; None where it cannot be read or is none."""
+    document = read(root, path)
+    if isinstance(document, Problem):
+        return None
+    fields = front_matter(document.text).fields
+    if "session" not in fields:
+        return None
+    body = document.text
+    title = re.search(r"^# +(.+?)\s*$", body, re.MULTILINE)
+    items = [(m["name"].strip(), m["text"].strip()) for line in body.splitlines() if (m := _ITEM.match(line))]
+    listed = fields.get("projects")
+    return EpisodeFile(
+        path=path,
+        title=title[1] if title else Path(path).stem,
+        session=str(fields["session"]),
+        first=str(fields.get("first", "")),
+        date=str(fields.get("date", "")),
+        status=str(fields.get("status", "open")),
+        projects=tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else (),
+        items=tuple(items),
+        body=body,
+    )
+
+
+def written(text: str, episode: Episode) -> str:
+    """The file's text with the episode in it; what a person wrote beside or between stays."""
+    fields: dict[str, Json] = {
+        "session": episode.session,
+        "date": episode.begin.isoformat(timespec="seconds"),
+        "until": episode.end.isoformat(timespec="seconds"),
+        "status": episode.status,
+        "source": episode.source,
+        "first": episode.first,
+        "last": episode.last,
+        "tools": list(episode.tools),
+        "entities": list(episode.entities),
+        "projects": list(episode.projects),
+        "continues": episode.continues,
+    }
+    if not text:
+        text = f"---\n{_front(fields)}---\n\n# {episode.title}\n"
+        return put(text, PART, episode.lines)
+    return put(_refreshed(text, fields), PART, episode.lines)
+
+
+def _front(fields: Mapping[str, Json]) -> str:
+    return "".join(f"{name}: {_yaml(value)}\n" for name, value in fields.items() if value)
+
+
+def _yaml(value: Json) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(json.dumps(one, ensure_ascii=False) for one in value) + "]"
+    plain = re.fullmatch(r"[\w][\w./#+-]*(?::[\w./#+-]+)*", str(value)) is not None
+    return str(value) if plain else json.dumps(value, ensure_ascii=False)
+
+
+def _refreshed(text: str, fields: Mapping[str, Json]) -> str:
+    """The text with our fields of its front matter new; other fields, and a file without any, are kept."""
+    head = re.match(r"---\r?\n(.*?)^---[ \t]*\r?$", text, re.DOTALL | re.MULTILINE)
+    if head is None:
+        return text
+    stop = "\r\n" if "\r\n" in head[0] else "\n"
+    kept = [line for line in head[1].splitlines() if line.partition(":")[0] not in fields]
+    ours = _front(fields).splitlines()
+    return stop.join(["---", *ours, *kept, "---"]) + text[head.end() :]
+
+
+def source_lines(path: str, first: int, last: int) -> str:
+    """`path#L2-L14`."""
+    return f"{path}#L{first}-L{last}" if last != first else f"{path}#L{first}"

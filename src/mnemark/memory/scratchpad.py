@@ -1,0 +1,91 @@
+"""The scratchpad: what is in hand, rewritten from the last days' episodes when a session ends.
+
+It follows from the episodes alone, so that writing it again changes nothing, and what a person corrects in
+an episode shows here. A line that a person takes out of it stays out; what a person writes stays.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from mnemark.files.episodes import EpisodeFile, episodes
+from mnemark.memory import ledger
+from mnemark.memory.ledger import Written
+from mnemark.text.generated import put
+from mnemark.text.summary import overlap
+from mnemark.text.summary_rules import NEXT
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+FILE: Final = "SCRATCHPAD.md"
+DAYS: Final = 14
+_MOST: Final = {"projects": 6, "focus": 3, "questions": 6, "steps": 8}
+_HEADINGS: Final = {
+    "projects": "## Projects · 项目",
+    "focus": "## Focus · 当前",
+    "questions": "## Open questions · 待定",
+    "steps": "## Next steps · 接下来",
+}
+_WHEN: Final = re.compile(
+    NEXT.pattern + r"|\b(?:needs? to|ha(?:ve|s) to|must|should|going to|will)\b|需要|打算|准备|必须|[要得]",
+    re.IGNORECASE,
+)
+"""Words of a step that say when and that it is to be done, and not what."""
+_SETTLED: Final = 0.6
+"""Share of a step's words that a later episode holds which got done: then it is not shown any more."""
+
+
+def parts(found: Sequence[EpisodeFile]) -> dict[str, list[str]]:
+    """The lines of each part, newest first. `found`: episodes, oldest first."""
+    rows: dict[str, list[str]] = {name: [] for name in _HEADINGS}
+    for at in range(len(found) - 1, -1, -1):
+        one = found[at]
+        day = one.date[:10]
+        later = found[at + 1 :]
+        rows["projects"] += [f"- {name} (last on {day})" for name in one.projects]
+        state = "" if one.status == "done" else f" ({one.status})"
+        rows["focus"].append(f"- {one.title}{state} · {day}")
+        rows["questions"] += [
+            f"- {text} ({day})" for text in one.of("Open", "待定") if not _settled(text, later)
+        ]
+        rows["steps"] += [
+            f"- {text} ({day})" for text in one.of("Next", "接下来") if not _settled(text, later)
+        ]
+    return {name: _first_of_each(lines)[: _MOST[name]] for name, lines in rows.items()}
+
+
+def _first_of_each(lines: Sequence[str]) -> list[str]:
+    kept: dict[str, str] = {}
+    for line in lines:
+        kept.setdefault(line.rpartition(" (")[0].casefold() or line, line)
+    return list(kept.values())
+
+
+def _settled(text: str, later: Sequence[EpisodeFile]) -> bool:
+    wanted = _WHEN.sub(" ", text)
+    for one in later:
+        words = " ".join([one.title, *one.of("Goal", "目标", "Outcome", "结果", "Decided", "决定")])
+        if one.status == "done" and overlap(wanted, words) >= _SETTLED:
+            return True
+    return False
+
+
+def refresh(
+    memory: "Memory", now: datetime, *, scope: str = "", session: str = "", group: str = ""
+) -> Written:
+    """Rewrite the generated parts of a scope's scratchpad from its episodes of the last two weeks."""
+    since = (now - timedelta(days=DAYS)).date().isoformat()
+    recent = [one for one in episodes(memory.root, scope) if since <= one.date[:10]]
+    rows = parts(recent)
+
+    def change(text: str) -> str:
+        new = text or "# Scratchpad\n"
+        for name in _HEADINGS:
+            lines = [_HEADINGS[name], "", *rows[name], ""] if rows[name] else []
+            new = put(new, name, lines)
+        return text if new == "# Scratchpad\n" else new
+
+    path = f"{scope}/{FILE}" if scope else FILE
+    return ledger.write(memory, path, change, step="session end: scratchpad", session=session, group=group)
