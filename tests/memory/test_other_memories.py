@@ -52,7 +52,8 @@ def test_mem0_users_are_kept_apart(tmp_path: Path) -> None:
 def test_claude_mem_sessions_come_with_prompts_observations_and_summaries(tmp_path: Path) -> None:
     export = {
         "observations": [
-            {"id": 1, "memory_session_id": "m1", "project": "atlas", "type": "bugfix", "title": "Fixed the cache",
+            {"id": 1, "memory_session_id": "m1", "project": "atlas", "type": "bugfix",
+             "title": "Fixed the cache",
              "narrative": "The cache key lacked the locale.", "facts": '["key: locale added"]',
              "files_modified": '["cache.py"]', "created_at_epoch": 1767229200000},
         ],

@@ -48,7 +48,7 @@ def import_(
         str,
         typer.Argument(
             metavar="FORMAT",
-            help="markdown, jsonl, zip, openclaw, nanobot, openakita, chatgpt or claude.",
+            help="markdown, jsonl, zip, openclaw, nanobot, openakita, chatgpt, claude, mem0 or claude-mem.",
         ),
     ],
     source: Annotated[Path, typer.Argument(metavar="PATH", help="What to bring in; it is never changed.")],
