@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test check lint types layers verify format clean
+.PHONY: help demo test check lint types layers verify conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -35,6 +35,12 @@ check: lint types layers test  ## all of the above
 
 verify: $(STAMP) ## long simulations and fault sweeps (an hour or so)
 	@$(BIN)/python -m pytest -q -m slow
+
+conformance: $(STAMP) ## the MCP suite, the Inspector and the official clients (npm; fetches into .conformance)
+	@$(BIN)/python tools/conformance.py all
+
+load: $(STAMP)   ## eight agents at once on one daemon for ten minutes
+	@$(BIN)/python tools/load.py --minutes 10
 
 format: $(STAMP) ## rewrite the code in the project's style
 	@$(BIN)/ruff check --fix .

@@ -176,10 +176,7 @@ def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
 
     if not given.get("ref") and not given.get("query"):
         raise UsageError("memory_forget needs a ref of a row, or a query that says what to forget")
-    forget = getattr(memory, "forget", None)
-    if forget is None:
-        raise UsageError("this mnemark cannot forget yet; delete the lines in the file by hand")
-    receipt = forget(
+    receipt = memory.forget(
         given.get("ref"),
         query=given.get("query"),
         erase=given.get("erase", False),

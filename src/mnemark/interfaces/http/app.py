@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
@@ -25,12 +25,13 @@ from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
 
-THREADS: Final = 16
+THREADS: Final = 8
 """Requests that are worked on at the same time; each thread keeps its own connection to an index."""
 _HEADER: Final = "mnemark-workspace"
 
 _log = logging.getLogger("mnemark.serve")
 Lifespan = Callable[[], Any]
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Api:
@@ -48,11 +49,11 @@ class Api:
     def app(self, *around: Lifespan) -> Starlette:
         """The application; each of `around` is a context that is open while it runs."""
         routes = [
-            Route("/health", self._health, methods=["GET"]),
-            Route("/openapi.json", self._openapi, methods=["GET"]),
-            Route("/hook/{event}", self._hook, methods=["POST"]),
-            Route("/v1/tools/{tool}", self._tool, methods=["POST"]),
-            *(Route(f"/v1/{call.name}", self._answering(call), methods=["POST"]) for call in CALLS),
+            Route("/health", _told(self._health), methods=["GET"]),
+            Route("/openapi.json", _told(self._openapi), methods=["GET"]),
+            Route("/hook/{event}", _told(self._hook), methods=["POST"]),
+            Route("/v1/tools/{tool}", _told(self._tool), methods=["POST"]),
+            *(Route(f"/v1/{call.name}", _told(self._answering(call)), methods=["POST"]) for call in CALLS),
             Route("/mcp", _Asgi(self._mcp_app), methods=["POST"]),
         ]
 
@@ -66,12 +67,7 @@ class Api:
                     await stack.enter_async_context(context())
                 yield
 
-        failures: Any = {
-            HTTPException: _http_failure,
-            MnemarkError: _failure,
-            Exception: _bug,
-        }
-        return Starlette(routes=routes, lifespan=lifespan, exception_handlers=failures)
+        return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_failure})
 
     def _close(self) -> None:
         self._threads.shutdown(wait=True, cancel_futures=True)
@@ -91,7 +87,7 @@ class Api:
     async def _openapi(self, _: Request) -> Response:
         return _json(document())
 
-    def _answering(self, call: Call) -> Callable[[Request], Any]:
+    def _answering(self, call: Call) -> Endpoint:
         decoder = self._decoders[call.name]
 
         async def answer(request: Request) -> Response:
@@ -195,10 +191,23 @@ def _error(status: int, code: str, message: str) -> Response:
     return Response(msgspec.json.encode(said), status, headers, media_type="application/json")
 
 
-async def _failure(_: Request, error: Exception) -> Response:
-    assert isinstance(error, MnemarkError)  # noqa: S101 - it is registered for these
-    status, code = status_of(error)
-    return _error(status, code, str(error))
+def _told(endpoint: Endpoint) -> Endpoint:
+    """The endpoint; what goes wrong becomes an answer, and what nobody expected is in the log."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except HTTPException:
+            raise
+        except MnemarkError as error:
+            status, code = status_of(error)
+            return _error(status, code, str(error))
+        except Exception as bug:  # noqa: BLE001 - an interface: told and logged
+            _log.exception("unexpected in %s", request.url.path)
+            what = f"unexpected {type(bug).__name__}; the daemon's log says more"
+            return _error(500, "unexpected", what)
+
+    return answer
 
 
 async def _http_failure(_: Request, error: Exception) -> Response:
@@ -208,9 +217,3 @@ async def _http_failure(_: Request, error: Exception) -> Response:
         error.detail if error.status_code != 404 or error.detail != "Not Found" else "there is no such path"
     )
     return _error(error.status_code, codes.get(error.status_code, "http"), said)
-
-
-async def _bug(request: Request, error: Exception) -> Response:
-    """What nobody expected: the client is told that it was, the log has the trace."""
-    _log.error("unexpected in %s", request.url.path, exc_info=error)
-    return _error(500, "unexpected", f"unexpected {type(error).__name__}; the daemon's log says more")

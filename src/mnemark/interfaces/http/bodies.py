@@ -82,16 +82,22 @@ class Observe(Body):
 
     session: str
     tool: str
-    arguments: dict[str, Any] = {}
+    arguments: Any = None
     result: Any = None
+    call: str = ""
+    error: str | None = None
+    duration_ms: int | None = None
+    time: datetime | None = None
+    tools: list[str] | None = None
     user: str | None = None
     agent: str | None = None
 
 
 class EndSession(Body):
-    """As `Session.end`."""
+    """As `Session.end`, by rule."""
 
     session: str
+    summary: bool = True
     user: str | None = None
     agent: str | None = None
 
@@ -129,8 +135,11 @@ class Forget(Body):
     session: str | None = None
     origin: Origin | None = None
     since: str | None = None
+    id: str | None = None
     erase: bool = False
     dry_run: bool = False
+    scope: str | None = None
+    git: bool = False
 
 
 class Write(Body):
@@ -158,17 +167,50 @@ class Context(Body):
 
 
 class Prompt(Body):
-    """As `Memory.prompt`."""
+    """As `Memory.prompt`; `session` with `user` or `agent` as for `Recall`."""
 
-    query: str = ""
+    query: str | None = None
+    session: str | None = None
     scope: str = ""
-    budget: int | None = None
+    budget: int = 3_000
+    layers: dict[str, int] | None = None
+    deadline: float | None = None
+    persona: str | None = None
+    user: str | None = None
+    agent: str | None = None
 
 
 class Undo(Body):
-    """As `Memory.undo`."""
+    """As `Memory.undo`: the change of an id or group, or the last one."""
 
-    id: str
+    id: str | None = None
+
+
+class Revert(Body):
+    """As `Memory.revert`."""
+
+    session: str | None = None
+    origin: Origin | None = None
+    since: str | None = None
+    dry_run: bool = False
+
+
+class Pin(Body):
+    """As `Memory.pin`."""
+
+    ref: str
+
+
+class Said(Body):
+    """As `Memory.turns`."""
+
+    session: str | None = None
+    since: str | None = None
+    until: str | None = None
+    role: str | None = None
+    tool: str | None = None
+    limit: int | None = 100
+    scope: str | list[str] | None = None
 
 
 class Sync(Body):

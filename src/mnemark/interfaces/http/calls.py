@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.interfaces.http import bodies
 from mnemark.interfaces.http.pool import Opened
+from mnemark.memory.session import Session
 
 
 class NotYetError(MnemarkError):
@@ -27,17 +28,11 @@ def _fields(body: bodies.Body, *left_out: str) -> dict[str, Any]:
     return {name: getattr(body, name) for name in body.__struct_fields__ if name not in without}
 
 
-def _given(body: bodies.Body, *left_out: str) -> dict[str, Any]:
-    """As `_fields`, without what is left at None, "" or false: for methods that know fewer words."""
-    return {name: value for name, value in _fields(body, *left_out).items() if value not in {None, "", False}}
-
-
-def _method(holder: Any, name: str) -> Callable[..., Any]:
-    """A method that may not be there yet."""
-    found = getattr(holder, name, None)
-    if not callable(found):
-        raise NotYetError(f"this version of mnemark has no {name!r}; update it")
-    return found  # type: ignore[no-any-return]
+def named(value: Any) -> Any:
+    """Named tuples as objects with their names, which JSON would give as bare lists."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: named(one) for name, one in value._asdict().items()}
+    return [named(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _search(at: Opened, body: bodies.Search) -> Any:
@@ -52,7 +47,7 @@ def _recall(at: Opened, body: bodies.Recall) -> Any:
         return at.memory.recall(body.query, **_fields(body, "query", "session", "user", "agent"))
     if body.scope is not None:
         raise UsageError("a session has its own scope; leave scope out")
-    session = at.session(body.session, user=body.user, agent=body.agent)
+    session = _session(at, body)
     return session.recall(body.query, deadline=body.deadline, budget=body.budget, k=body.k)
 
 
@@ -61,7 +56,7 @@ def _read(at: Opened, body: bodies.Read) -> Any:
 
 
 def _turns(at: Opened, body: bodies.Turns) -> Any:
-    session = at.session(body.session, user=body.user, agent=body.agent)
+    session = _session(at, body)
     turns = [session.turn(one.role, one.content, **_turn_fields(one)) for one in body.turns]
     kept = session.add_many(turns)
     return {
@@ -75,14 +70,20 @@ def _turn_fields(turn: bodies.NewTurn) -> dict[str, Any]:
     return {name: getattr(turn, name) for name in turn.__struct_fields__ if name not in {"role", "content"}}
 
 
+def _session(at: Opened, body: Any) -> Session:
+    return at.session(body.session, user=body.user, agent=body.agent)
+
+
 def _observe(at: Opened, body: bodies.Observe) -> Any:
-    session = at.session(body.session, user=body.user, agent=body.agent)
-    return {"kept": _method(session, "observe")(body.tool, body.arguments, body.result)}
+    fields = _fields(body, "session", "user", "agent", "tool", "arguments", "result")
+    kept = _session(at, body).observe(body.tool, body.arguments, body.result, **fields)
+    return {"observation": named(kept)}
 
 
 def _end(at: Opened, body: bodies.EndSession) -> Any:
-    session = at.session(body.session, user=body.user, agent=body.agent)
-    return {"session": body.session, "ended": _method(session, "end")()}
+    ended = _session(at, body).end(summary=body.summary)
+    at.memory.follower.look_again()
+    return ended
 
 
 def _remember(at: Opened, body: bodies.Remember) -> Any:
@@ -96,15 +97,29 @@ def _facts(at: Opened, body: bodies.Facts) -> Any:
 
 
 def _forget(at: Opened, body: bodies.Forget) -> Any:
-    receipt = _method(at.memory, "forget")(**_given(body))
+    receipt = at.memory.forget(body.ref, **_fields(body, "ref"))
     at.memory.follower.look_again()
     return receipt
 
 
 def _undo(at: Opened, body: bodies.Undo) -> Any:
-    undone = _method(at.memory, "undo")(body.id)
+    undone = at.memory.undo(body.id)
     at.memory.follower.look_again()
-    return {"undone": undone}
+    return {"undone": named(undone)}
+
+
+def _revert(at: Opened, body: bodies.Revert) -> Any:
+    reverted = at.memory.revert(**_fields(body))
+    at.memory.follower.look_again()
+    return reverted
+
+
+def _pin(at: Opened, body: bodies.Pin) -> Any:
+    return at.memory.pin(body.ref)
+
+
+def _said(at: Opened, body: bodies.Said) -> Any:
+    return {"turns": named(at.memory.turns(**_fields(body)))}
 
 
 def _write(at: Opened, body: bodies.Write) -> Any:
@@ -124,8 +139,8 @@ def _context(at: Opened, body: bodies.Context) -> Any:
 
 
 def _prompt(at: Opened, body: bodies.Prompt) -> Any:
-    found = _method(at.memory, "prompt")(**_given(body))
-    return {"text": found} if isinstance(found, str) else found
+    session = None if body.session is None else _session(at, body)
+    return at.memory.prompt(body.query, session=session, **_fields(body, "query", "session", "user", "agent"))
 
 
 def _sync(at: Opened, body: bodies.Sync) -> Any:
@@ -155,6 +170,9 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("facts", bodies.Facts, _facts, "The facts that hold now, or held then."),
     Call("forget", bodies.Forget, _forget, "Forget, with a receipt."),
     Call("undo", bodies.Undo, _undo, "Take back a change."),
+    Call("revert", bodies.Revert, _revert, "Take back all that one source brought in."),
+    Call("pin", bodies.Pin, _pin, "Keep something from fading."),
+    Call("said", bodies.Said, _said, "What was said, by session, time, role and tool."),
     Call("write", bodies.Write, _write, "Write a note."),
     Call("timeline", bodies.Timeline, _timeline, "What was written last."),
     Call("context", bodies.Context, _context, "Curated memory and today's notes, without recall."),

@@ -22,7 +22,7 @@ from mnemark.agent import daemon
 from mnemark.errors import BusyError, MnemarkError, UsageError
 from mnemark.files import platform
 from mnemark.interfaces.http.app import Api
-from mnemark.interfaces.http.guard import Activity, Guard
+from mnemark.interfaces.http.guard import BODY_SECONDS, Activity, Guard
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.http.schedule import Nightly
 
@@ -185,7 +185,9 @@ def _run(
 
     port = mine.url.rpartition(":")[2]
     hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
-    guarded = Guard(api.app(alive), token=mine.token, hosts=hosts, activity=activity)
+    guarded = Guard(
+        api.app(alive), token=mine.token, hosts=hosts, activity=activity, body_seconds=BODY_SECONDS
+    )
     config = uvicorn.Config(
         guarded, http=_Protocol, ws="none", lifespan="on", log_config=None, access_log=False,
         limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30, server_header=False, date_header=False,

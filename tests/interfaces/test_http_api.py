@@ -1,0 +1,234 @@
+"""The JSON API and MCP over HTTP: what is sent is kept and found, and errors say what to do."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interfaces.daemons import Running, running
+from mnemark.agent import daemon
+from mnemark.text.fence import is_fenced
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("state")) as found:
+        yield found
+
+
+class Asked:
+    """The API about one workspace."""
+
+    def __init__(self, here: Running, workspace: Path) -> None:
+        self.here = here
+        self.workspace = workspace
+
+    def __call__(self, path: str, **body: Any) -> Any:
+        return self.here.post(f"/v1/{path}", workspace=str(self.workspace), **body)
+
+
+@pytest.fixture
+def ask(here: Running, tmp_path: Path) -> Asked:
+    return Asked(here, tmp_path)
+
+
+def test_a_turn_is_on_the_disk_when_it_is_answered_and_found_at_once(ask: Asked) -> None:
+    kept = ask(
+        "turns",
+        session="cli:main",
+        turns=[{"role": "user", "content": "备份在中午 at noon", "meta": {"a": 1}}],
+    )
+    line = (ask.workspace / kept["path"]).read_text("utf-8").splitlines()[-1]
+    assert json.loads(line)["id"] == kept["turns"][0]["id"]
+    found = ask("search", query="备份")
+    assert [hit["meta"].get("a") for hit in found["hits"]] == [1]
+    assert found["complete"]
+
+
+def test_a_session_does_not_recall_its_own_window(ask: Asked) -> None:
+    ask("turns", session="s", turns=[{"role": "user", "content": "the walrus lives in Frankfurt"}])
+    assert ask("recall", query="walrus", session="s")["hits"] == []
+    other = ask("recall", query="walrus", session="t", deadline=2.0)
+    assert is_fenced(other["text"])
+    assert "walrus" in other["text"]
+
+
+def test_all_turns_of_a_request_are_kept_or_none(ask: Asked) -> None:
+    wrong = [{"role": "user", "content": "kept?"}, {"role": "", "content": "no role"}]
+    with pytest.raises(daemon.RefusedError, match="role"):
+        ask("turns", session="s", turns=wrong)
+    assert not list(ask.workspace.glob("sessions/*"))
+
+
+def test_secrets_are_taken_out_before_they_are_written(ask: Asked) -> None:
+    secret = "sk-" + "proj-" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+    ask("turns", session="s", turns=[{"role": "user", "content": f"my key is {secret}"}])
+    ask("write", text=f"key {secret}")
+    ask("tools/memory_remember", arguments={"key": "api key", "value": secret})
+    for path in ask.workspace.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
+
+
+def test_a_newer_fact_takes_the_place_of_an_older(ask: Asked) -> None:
+    ask("remember", predicate="city", value="Berlin")
+    ask("remember", predicate="city", value="法兰克福")
+    assert [fact["value"] for fact in ask("facts")["facts"]] == ["法兰克福"]
+    assert len(ask("facts", history=True)["facts"]) == 2
+
+
+def test_what_is_written_is_found_by_the_next_search(ask: Asked) -> None:
+    for number in range(5):
+        ask("write", text=f"the marmot number{number} sleeps")
+        assert ask("search", query=f"number{number}", k=1)["hits"][0]["snippet"].count(f"number{number}") == 1
+
+
+def test_what_a_person_saves_is_found_without_being_told(ask: Asked) -> None:
+    ask("search", query="anything")
+    (ask.workspace / "note.md").write_text("The ibex climbs.\n", encoding="utf-8")
+    found: list[Any] = []
+    for _ in range(24):
+        found = ask("search", query="ibex")["hits"]
+        if found:
+            break
+        threading.Event().wait(0.1)
+    assert [hit["path"] for hit in found] == ["note.md"]
+
+
+def test_a_changed_setting_counts_from_the_next_request(ask: Asked) -> None:
+    for number in range(3):
+        ask("write", text=f"the lynx hunts {number}")
+    assert len(ask("search", query="lynx hunts", k=3)["hits"]) >= 1
+    (ask.workspace / "mnemark.toml").write_text("owner = 5\n", encoding="utf-8")
+    with pytest.raises(daemon.RefusedError, match="owner") as refused:
+        ask("search", query="lynx")
+    assert refused.value.code == "config"
+
+
+def test_a_folder_that_was_replaced_is_opened_anew(ask: Asked) -> None:
+    ask("write", text="the old one")
+    moved = ask.workspace.with_name("moved-away")
+    ask.workspace.rename(moved)
+    ask.workspace.mkdir()
+    assert ask("search", query="old one")["hits"] == []
+    ask("write", text="the new one")
+    assert "the new one" not in (moved / "memory").rglob("*.md").__next__().read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        ("search", {"query": "x", "k": 0}, 400, "usage"),
+        ("search", {"query": "x", "kind": ["note"]}, 400, "usage"),
+        ("search", {"query": "x", "since": "gibberish"}, 400, "usage"),
+        ("read", {"ref": "nothing.md"}, 404, "not_found"),
+        ("remember", {"predicate": "a", "value": ""}, 400, "usage"),
+        ("recall", {"query": "x", "user": "ann"}, 400, "usage"),
+        ("tools/memory_nothing", {}, 404, "not_found"),
+    ],
+)
+def test_a_wrong_request_is_told_what_is_right(
+    ask: Asked, path: str, body: Any, status: int, code: str
+) -> None:
+    with pytest.raises(daemon.RefusedError) as refused:
+        ask(path, **body)
+    assert (refused.value.status, refused.value.code) == (status, code)
+    assert len(str(refused.value)) > 15
+
+
+def test_the_document_names_every_path_and_every_reference_leads_somewhere(here: Running) -> None:
+    _, document = here.request("/openapi.json", b"", method="GET")
+    assert {"/v1/search", "/v1/turns", "/v1/tools/memory_get", "/hook/{event}"} <= set(document["paths"])
+    text = json.dumps(document)
+    for part in text.split('"$ref": "#/')[1:]:
+        found: Any = document
+        for name in part.partition('"')[0].split("/"):
+            found = found[name]
+        assert found
+    for path in document["paths"]:
+        if path.startswith("/v1/"):
+            assert here.request(path, b"{}")[0] == 400, path
+
+
+def test_many_workspaces_leave_no_more_files_open(here: Running, tmp_path: Path) -> None:
+    folder = Path(f"/proc/{here.process.pid}/fd")
+    if not folder.is_dir():
+        pytest.skip("the count of open files is read from /proc")
+    counts = []
+    for number in range(24):
+        workspace = tmp_path / str(number)
+        workspace.mkdir()
+        Asked(here, workspace)("write", text="a note")
+        Asked(here, workspace)("search", query="note")
+        counts.append(len(list(folder.iterdir())))
+    assert max(counts[16:]) <= max(counts[8:16]) * 1.4, counts
+    assert here.request("/health", b"", method="GET")[1]["workspaces"] <= 8
+
+
+def test_eight_at_once_lose_nothing(ask: Asked) -> None:
+    failed: list[BaseException] = []
+
+    def agent(number: int) -> None:
+        try:
+            for turn in range(10):
+                ask(
+                    "turns", session=f"s{number % 3}", turns=[{"role": "user", "content": f"{number} {turn}"}]
+                )
+                ask("recall", query="anything", session=f"s{number % 3}")
+        except BaseException as error:  # noqa: BLE001 - looked at below
+            failed.append(error)
+
+    agents = [threading.Thread(target=agent, args=(number,)) for number in range(8)]
+    for one in agents:
+        one.start()
+    for one in agents:
+        one.join()
+    assert not failed
+    lines = [
+        line for path in ask.workspace.glob("sessions/*") for line in path.read_text("utf-8").splitlines()
+    ]
+    contents = {json.loads(line).get("content") for line in lines} - {None}
+    assert contents == {f"{number} {turn}" for number in range(8) for turn in range(10)}
+
+
+def _mcp(
+    here: Running, method: str, params: Any = None, *, query: str = "", **headers: str
+) -> tuple[int, Any]:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+    accepted = {
+        "accept": "application/json, text/event-stream",
+        "mcp_protocol_version": "2025-06-18",
+    } | headers
+    return here.request(f"/mcp{query}", json.dumps(body).encode(), **accepted)
+
+
+def test_mcp_over_http_lists_and_calls_the_same_tools(here: Running, tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    _, listed = _mcp(here, "tools/list")
+    names = [tool["name"] for tool in listed["result"]["tools"]]
+    assert len(names) == 7
+    call = {"name": "memory_write", "arguments": {"content": "the otter swims"}}
+    _, said = _mcp(here, "tools/call", call, query=f"?workspace={tmp_path}")
+    assert not said["result"].get("isError")
+    call = {"name": "memory_search", "arguments": {"q": "otter"}}
+    _, said = _mcp(here, "tools/call", call, mnemark_workspace=str(tmp_path))
+    assert "otter" in said["result"]["structuredContent"]["results"][0]["snippet"]
+
+
+def test_mcp_without_a_workspace_says_how_to_name_one(here: Running) -> None:
+    pytest.importorskip("mcp")
+    _, said = _mcp(here, "tools/call", {"name": "memory_status", "arguments": {}})
+    assert said["result"]["isError"]
+    assert "?workspace=" in said["result"]["content"][0]["text"]
+
+
+def test_mcp_keeps_the_rules_of_all_others(here: Running) -> None:
+    assert _mcp(here, "ping", origin="https://evil.example")[0] == 403
+    assert _mcp(here, "ping", host="evil.example")[0] == 403
+    assert _mcp(here, "ping", without="authorization")[0] == 401
+    assert here.request("/mcp", b"", method="GET")[0] == 405

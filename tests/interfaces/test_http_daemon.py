@@ -1,0 +1,205 @@
+"""One daemon per user: it starts, is joined, taken over, drains, and ends when nobody needs it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from interfaces.daemons import found, running, surroundings, wait_for
+from mnemark.agent import daemon
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+Ran = "subprocess.CompletedProcess[str]"
+
+
+def _mnemark(state: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "mnemark", *arguments]
+    return subprocess.run(
+        command, env=surroundings(state), capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_a_second_start_joins_the_first(tmp_path: Path) -> None:
+    with running(tmp_path) as first:
+        second = _mnemark(tmp_path, "serve", "--json")
+        assert second.returncode == 0
+        assert json.loads(second.stdout)["pid"] == first.at.pid
+        assert json.loads(second.stdout)["state"] == "running already"
+
+
+def test_of_four_that_start_at_once_one_stays(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mnemark", "serve", "--json"]
+    started = [
+        subprocess.Popen(
+            command, env=surroundings(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        for _ in range(4)
+    ]
+    try:
+        at = wait_for(tmp_path)
+        deadline = time.monotonic() + 40
+        while sum(one.poll() is None for one in started) > 1:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert [one.pid for one in started if one.poll() is None] == [at.pid]
+        assert {one.poll() for one in started} == {None, 0}
+    finally:
+        for one in started:
+            one.kill()
+            one.communicate()
+
+
+def test_another_version_is_not_joined_and_it_is_said_whose_it_is(tmp_path: Path) -> None:
+    with running(tmp_path) as first:
+        state = tmp_path / "mnemark" / daemon.STATE
+        state.write_text(json.dumps(first.at._asdict() | {"version": "9.9.9"}), encoding="utf-8")
+        second = _mnemark(tmp_path, "serve")
+        assert second.returncode == 5
+        assert "9.9.9" in second.stderr
+        assert str(first.at.pid) in second.stderr
+        assert "--stop" in second.stderr
+
+
+def test_what_a_killed_one_left_behind_is_taken_over(tmp_path: Path) -> None:
+    with running(tmp_path) as first:
+        first.process.kill()
+        first.process.wait()
+        assert found(tmp_path) == first.at
+        with running(tmp_path) as second:
+            assert second.at.token != first.at.token
+            assert second.request("/health", b"", method="GET")[0] == 200
+
+
+def test_only_the_user_may_read_the_token(tmp_path: Path) -> None:
+    with running(tmp_path):
+        folder = tmp_path / "mnemark"
+        assert (folder / daemon.STATE).stat().st_mode & 0o777 == 0o600
+        assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_it_listens_on_loopback_only(tmp_path: Path) -> None:
+    with running(tmp_path) as here:
+        table = Path("/proc/net/tcp")
+        if not table.is_file():
+            pytest.skip("sockets are read from /proc")
+        own = [line.split()[1] for line in table.read_text().splitlines() if f":{here.port:04X} " in line]
+        assert own
+        assert all(address.startswith("0100007F:") for address in own if address.endswith(f"{here.port:04X}"))
+
+
+def test_sigterm_finishes_what_runs_and_withdraws(tmp_path: Path) -> None:
+    workspace = tmp_path / "w"
+    workspace.mkdir()
+    answers: list[object] = []
+    with running(tmp_path) as here:
+
+        def ask() -> None:
+            turns = [{"role": "user", "content": "x" * 100}] * 2000
+            answers.append(here.post("/v1/turns", workspace=str(workspace), session="s", turns=turns))
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        time.sleep(0.15)
+        assert here.end() == 0
+        asking.join()
+        assert found(tmp_path) is None
+        with pytest.raises(daemon.UnreachableError):
+            here.post("/v1/status", workspace=str(workspace))
+    texts = [path.read_text("utf-8") for path in workspace.glob("sessions/*")]
+    kept = sum(text.count('"role"') for text in texts)
+    assert (len(answers), kept) == (1, 2000)
+
+
+def test_without_requests_it_ends_by_itself(tmp_path: Path) -> None:
+    with running(tmp_path, "IDLE_MINUTES=0.02") as here:
+        assert here.process.wait(20) == 0
+        assert found(tmp_path) is None
+
+
+def test_stop_ends_it(tmp_path: Path) -> None:
+    with running(tmp_path) as here:
+        assert _mnemark(tmp_path, "serve", "--stop").returncode == 0
+        assert here.process.wait(20) == 0
+    assert _mnemark(tmp_path, "serve", "--stop").returncode == 3
+
+
+def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    workspace = tmp_path / "w"
+    workspace.mkdir()
+    acknowledged: list[str] = []
+    for round_ in range(2):
+        with running(tmp_path) as here:
+
+            def agent(number: int, at: daemon.Daemon = here.at, round_: int = round_) -> None:
+                count = 0
+                while True:
+                    words = f"{round_} {number} {count}"
+                    body = {
+                        "workspace": str(workspace), "session": f"s{number}",
+                        "turns": [{"role": "user", "content": words}],
+                    }  # fmt: skip
+                    try:
+                        daemon.post("/v1/turns", body, 10, daemon=at)
+                    except daemon.UnreachableError:
+                        return
+                    acknowledged.append(words)
+                    count += 1
+
+            agents = [threading.Thread(target=agent, args=(number,)) for number in range(3)]
+            for one in agents:
+                one.start()
+            time.sleep(0.3 + 0.13 * round_)
+            os.kill(here.process.pid, signal.SIGKILL)
+            for one in agents:
+                one.join()
+    lines = [line for path in workspace.glob("sessions/*") for line in path.read_text("utf-8").splitlines()]
+    kept = {json.loads(line).get("content") for line in lines if line.startswith("{")}
+    assert len(acknowledged) > 10
+    assert set(acknowledged) <= kept
+
+
+def test_the_night_is_due_once_and_made_up_for() -> None:
+    from mnemark.interfaces.http.schedule import due
+
+    day = datetime(2026, 2, 13, tzinfo=UTC)
+    assert due("03:00", day.replace(day=12, hour=3), day.replace(hour=3, minute=1))
+    assert due("03:00", day.replace(day=12, hour=3), day.replace(hour=17))
+    assert not due("03:00", day.replace(hour=3, minute=1), day.replace(hour=17))
+    assert not due("03:00", day.replace(day=12, hour=3, minute=1), day.replace(hour=2, minute=59))
+    assert not due("", None, day.replace(hour=3))
+    assert due("03:00", None, day.replace(hour=3, minute=30))
+    assert not due("03:00", None, day.replace(hour=17))
+
+
+def test_the_night_consolidates_where_agents_write_and_nowhere_else(tmp_path: Path) -> None:
+    from mnemark.interfaces.http.pool import Workspaces
+    from mnemark.interfaces.http.schedule import Nightly
+
+    async def never(_: object) -> None:
+        raise AssertionError
+
+    written, foreign = tmp_path / "written", tmp_path / "foreign"
+    for folder in (written, foreign):
+        (folder / "memory").mkdir(parents=True)
+        (folder / "memory/2026-02-13.md").write_text("# 2026-02-13\n\n- a note\n", encoding="utf-8")
+    workspaces = Workspaces(watching=False)
+    with workspaces.lease(str(written)) as opened:
+        opened.memory.remember("city", "Berlin")
+    before = {path: path.read_bytes() for path in foreign.rglob("*.md")}
+    nightly = Nightly(workspaces, never)  # it is not run here
+    night = datetime(2026, 11, 21, 3, 5, tzinfo=UTC).astimezone()
+    night = night.replace(hour=3, minute=5)
+    assert nightly.visit(written, night)
+    assert not nightly.visit(written, night.replace(minute=10))
+    assert not nightly.visit(foreign, night)
+    assert {path: path.read_bytes() for path in foreign.rglob("*.md")} == before
+    workspaces.close()
