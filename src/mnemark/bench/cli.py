@@ -188,3 +188,22 @@ def print_json(value: Any) -> None:
     import msgspec
 
     print(msgspec.json.encode(value).decode())
+
+
+@app.command()
+def year(
+    folder: Annotated[
+        Path | None, typer.Argument(help="Where the year is lived; a temporary folder by default.")
+    ] = None,
+    *,
+    months: Annotated[int, typer.Option(min=1, max=12)] = 12,
+    json: Json = False,
+) -> None:
+    """A year of use: is what is still true found, and does the core memory hold nothing else."""
+    from mnemark.bench import year as bench
+
+    found = list(bench.run(folder, months=months, say=say))
+    if json:
+        print_json(found)
+    else:
+        typer.echo(bench.table(found))
