@@ -21,6 +21,8 @@ from mnemark.text.frontmatter import front_matter
 from mnemark.types import ORIGINS
 
 FOLDER: Final = "memory/facts"
+REVIEW: Final = "memory/review/facts.md"
+"""What waits for a person, in each scope."""
 _SUBJECT_OF: Final = {"imported": "user"}
 """Files whose name is no subject."""
 _OLDEST: Final = datetime(2001, 1, 1, tzinfo=UTC)

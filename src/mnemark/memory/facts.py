@@ -110,6 +110,8 @@ def remember(
         turn = _turn_of(facts, fact.source)
         kept = _acknowledge(facts, _as_said(fact, turn), turn)
         bring_in(facts, fact.scope)
+    memory.book.wrote()
+    memory.follower.look_again()
     return kept
 
 

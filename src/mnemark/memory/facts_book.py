@@ -37,6 +37,7 @@ class FactBooks:
         self._lock = threading.Lock()
         self._reading: dict[tuple[str, ...], threading.Event] = {}
         self._due: dict[tuple[str, ...], float] = {}
+        self._noted: Stamp = ()
         self.problem = ""
         """Why the last answer had to do with older facts; empty where it had not."""
 
@@ -45,12 +46,22 @@ class FactBooks:
         with self._lock:
             self._due.clear()
 
+    def scopes(self) -> list[str]:
+        """All scopes there are; the root's is the first."""
+        return all_scopes(self._memory.root)
+
+    def changed(self) -> bool:
+        """Whether a fact file changed since this was asked last."""
+        stamp = tuple(_files(self._memory.root, self.scopes()))
+        changed, self._noted = stamp != self._noted, stamp
+        return changed
+
     def of(self, scopes: "Iterable[str] | None", deadline: float | None = None) -> "Book | None":
         """The facts of these scopes (None: of all); by a monotonic `deadline` those that are read by then.
 
         None where there are none.
         """
-        wanted = tuple(sorted(_all_scopes(self._memory.root) if scopes is None else {*scopes, ""}))
+        wanted = tuple(sorted(all_scopes(self._memory.root) if scopes is None else {*scopes, ""}))
         self.problem = ""
         with self._lock:
             kept = self._kept.get(wanted)
@@ -104,7 +115,8 @@ class FactBooks:
         return kept
 
 
-def _all_scopes(root: Path) -> list[str]:
+def all_scopes(root: Path) -> list[str]:
+    """All scopes there are; the root's is the first."""
     found = [""]
     for kind in _SCOPE_FOLDERS:
         if (root / kind).is_dir():
@@ -113,11 +125,20 @@ def _all_scopes(root: Path) -> list[str]:
 
 
 def _stamp(root: Path, scopes: Iterable[str]) -> Iterator[tuple[str, int, int, int]]:
-    for folder in ("journal", *(f"{scope}/memory/facts".lstrip("/") for scope in scopes)):
-        try:
-            with os.scandir(root / folder) as entries:
-                for entry in sorted(entries, key=lambda entry: entry.name):
-                    state = entry.stat()
-                    yield f"{folder}/{entry.name}", state.st_mtime_ns, state.st_size, state.st_ino
-        except (FileNotFoundError, NotADirectoryError):
-            continue
+    yield from _states(root, "journal")
+    yield from _files(root, scopes)
+
+
+def _files(root: Path, scopes: Iterable[str]) -> Iterator[tuple[str, int, int, int]]:
+    for scope in scopes:
+        yield from _states(root, f"{scope}/memory/facts".lstrip("/"))
+
+
+def _states(root: Path, folder: str) -> Iterator[tuple[str, int, int, int]]:
+    try:
+        with os.scandir(root / folder) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                state = entry.stat()
+                yield f"{folder}/{entry.name}", state.st_mtime_ns, state.st_size, state.st_ino
+    except (FileNotFoundError, NotADirectoryError):
+        return

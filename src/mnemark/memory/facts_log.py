@@ -83,6 +83,16 @@ def past_id(fact: Fact) -> str:
     return derived_id("\0".join((fact.id, *words_of(fact))).encode("utf-8", "replace"))
 
 
+class Edited(NamedTuple):
+    """What a person did to a fact in its file, as a line of the journal says."""
+
+    line: str
+    action: str
+    fact: Fact
+    before: Fact | None
+    time: str
+
+
 class Hides(NamedTuple):
     """What one line of the journal hides: ids, those of them that waited for their file, and ends."""
 
@@ -132,6 +142,8 @@ class FactLog:
         self._undone: set[str] = set()
         self._erased: set[str] = set()
         self.proposals: dict[str, Fact] = {}
+        self.edits: dict[str, Edited] = {}
+        """What people changed in the files, by the id of the line that says so."""
         self.decided: set[str] = set()
 
     def refresh(self) -> None:
@@ -231,10 +243,17 @@ class FactLog:
                 self.past[past.id] = past
                 self.changed[identifier] = (words_of(fact), fact.since, past.id)
                 self.known.pop(old.id, None)
+        before = payload.get("before")
+        old = fact_from(before, change, str(before.get("id", ""))) if isinstance(before, Mapping) else None
+        self._edit(change, str(payload.get("action", "")), fact, old)
         if payload.get("action") == "ended":
             self.ended[identifier] = fact.until
         self.known[identifier] = Known(fact, own)
         self.removed.pop((change.scope, words_of(fact)), None)
+
+    def _edit(self, change: Change, action: str, fact: Fact, before: Fact | None) -> None:
+        time = change.time.isoformat() if change.time else ""
+        self.edits[change.id] = Edited(change.id, action, fact, before, time)
 
     def _removed(self, change: Change, payload: Mapping[str, Json]) -> None:
         identifier = str(payload.get("fact", ""))
@@ -242,6 +261,7 @@ class FactLog:
         self._close(identifier)
         fact = fact_from(payload, change, identifier)
         if fact is not None:
+            self._edit(change, "removed", fact, fact)
             self.removed[change.scope, words_of(fact)] = (
                 (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
             )

@@ -13,7 +13,7 @@ import msgspec
 
 from mnemark.files.config import Config
 from mnemark.files.edit import edit
-from mnemark.files.facts import Confirmation, FactFiles, project, review_bullet
+from mnemark.files.facts import REVIEW, Confirmation, FactFiles, project, review_bullet
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
 from mnemark.memory.facts_log import FactLog
@@ -25,7 +25,6 @@ from mnemark.text.redact import Rules
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
-_REVIEW: Final = "memory/review/facts.md"
 _DAY: Final = 86_400.0
 _BUSY: Final = 0.3
 AT_ONCE: Final = 50
@@ -81,7 +80,7 @@ def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> 
             groups.setdefault((log.scopes[one], _path_of(facts, one)), []).append(one)
     for (where, path), waiting in groups.items():
         ids = waiting[:most]
-        if path.endswith(_REVIEW):
+        if path.endswith(REVIEW):
             done = _propose(facts, path, ids)
         else:
             changes = [_change_of(log, one, path) for one in ids]
@@ -105,7 +104,7 @@ def _path_of(facts: State, identifier: str) -> str:
     log = facts.log
     scope = log.scopes[identifier]
     if identifier in log.proposals:
-        return f"{scope}/{_REVIEW}" if scope else _REVIEW
+        return f"{scope}/{REVIEW}" if scope else REVIEW
     if (said := log.confirmations.get(identifier)) is not None:
         for path in facts.files.paths(scope):
             if any(fact.id == said.fact for fact in facts.files.facts(path)):

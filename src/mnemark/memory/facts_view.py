@@ -1,6 +1,7 @@
 """Facts as they are now: the files, what people changed in them, and what is not in them yet."""
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, timedelta
 from pathlib import Path
 from time import time
 from typing import Final
@@ -12,10 +13,11 @@ from mnemark.files.facts import Confirmation, FactFiles
 from mnemark.files.journal import Change
 from mnemark.memory.facts_log import FactLog, Known, past_id, payload_of, words_of
 from mnemark.text.facts_keys import holds_many
-from mnemark.text.facts_timeline import Fact
+from mnemark.text.facts_timeline import Fact, when
 from mnemark.types import Json
 
 _MEMORY: Final = "memory"
+_NEXT: Final = timedelta(microseconds=1)
 _SHARES: Final = frozenset({"importance", "confidence"})
 
 
@@ -82,13 +84,23 @@ def _with_past(fact: Fact, log: FactLog, files: FactFiles) -> list[Fact]:
         return [msgspec.structs.replace(fact, since=since, origin="file", supersedes=before)]
     last = _last(log, fact.id)
     if last is not None and not _same(last, fact):
-        since = files.saved(fact.path).isoformat()
+        since = _edited_at(files, fact.path, last)
         old = msgspec.structs.replace(last, id=past_id(last), until=since, path=fact.path, line=0)
         return [old, msgspec.structs.replace(fact, since=since, origin="file", supersedes=old.id)]
     known = log.known.get(fact.id)
     if known is not None and not fact.since and known.fact.recorded:
         fact = msgspec.structs.replace(fact, recorded=known.fact.recorded)
     return [fact]
+
+
+def _edited_at(files: FactFiles, path: str, last: Fact) -> str:
+    """When a person changed a fact: at the file's last save, and after it began to hold.
+
+    A copy keeps the time of its original, and clocks differ: a change is never older than what it changed.
+    """
+    saved = files.saved(path)
+    began = when(last.since, UTC) or when(last.recorded, UTC)
+    return (saved if began is None or began < saved else began + _NEXT).isoformat()
 
 
 def _struck_by_hand(fact: Fact, files: FactFiles) -> bool:
@@ -142,12 +154,12 @@ def edits(log: FactLog, files: FactFiles, scope: str) -> list[Change]:
 
 
 def _edit(fact: Fact, last: Fact | None, replaced: Fact | None, files: FactFiles) -> dict[str, Json] | None:
-    since = files.saved(fact.path).isoformat()
     now = payload_of(fact) | {"fact": fact.id}
     old = replaced or last
     if old is None:
         return now | {"action": "added"}
     if not _same(old, fact):
+        since = _edited_at(files, fact.path, old)
         before = payload_of(old) | {"id": old.id, "origin": old.origin}
         return now | {"action": "changed", "since": since, "before": before}
     if last is not None and last.path and last.path != fact.path:

@@ -12,8 +12,11 @@ from mnemark.types import Origin
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
     from mnemark.memory.core import Memory
+    from mnemark.memory.facts_review import Waiting
+    from mnemark.memory.facts_why import Why
     from mnemark.memory.forget_receipt import Receipt
     from mnemark.memory.history import Said
+    from mnemark.memory.learning import Report as Learning
     from mnemark.memory.ledger import Written
     from mnemark.memory.pin import Pinned
     from mnemark.memory.prompt import Prompt
@@ -110,6 +113,38 @@ class Operations:
         return describe(
             self._memory, attachment, description, transcription=transcription, text=text, scope=scope
         )
+
+    def review(self, *, scope: str = "") -> "list[Waiting]":
+        """What waits for a person: proposals, conflicts, changes made in the fact files."""
+        from mnemark.memory.facts_review import review
+
+        return review(self._memory, scope=scope)
+
+    def accept(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
+        """Make what waits a fact of the owner's, or agree to a change in a file ("edits": to all)."""
+        from mnemark.memory.facts_review import accept
+
+        return accept(self._memory, id)
+
+    def reject(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
+        """Drop what waits, or take a change made in a file back."""
+        from mnemark.memory.facts_review import reject
+
+        return reject(self._memory, id)
+
+    def why(self, ref: str, query: str | None = None) -> "Why":
+        """Where a passage or fact came from, and why a question found it or not; see `memory.facts_why`."""
+        from mnemark.memory.facts_why import why
+
+        return why(self._memory, ref, query)
+
+    def learn(
+        self, session: str | None = None, *, dry_run: bool = False, budget_seconds: float | None = None
+    ) -> "Learning":
+        """Learn facts from turns that were not learned from yet; see `mnemark.memory.learning.learn`."""
+        from mnemark.memory.learning import learn
+
+        return learn(self._memory, session, dry_run=dry_run, budget_seconds=budget_seconds)
 
     def consolidate(
         self,
