@@ -251,6 +251,17 @@ def test_outside_of_a_workspace_the_tools_say_what_to_do(tmp_path: Path) -> None
     assert "mnemark init" in result["content"][0]["text"]
 
 
+def test_a_damaged_index_is_told_with_what_to_do(tmp_path: Path) -> None:
+    first = Client(tmp_path, tmp_path / "state", "--alone")
+    first.call("memory_write", text="the tapir")
+    first.call("memory_search", query="tapir")
+    first.close()
+    (tmp_path / ".mnemark/index.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 8000)
+    second = Client(tmp_path, tmp_path / "state", "--alone")
+    assert "mnemark doctor" in json.dumps(second.call("memory_search", query="tapir"))
+    second.close()
+
+
 def test_a_folder_that_is_not_there_is_said_at_the_start(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mnemark", "mcp", "-w", str(tmp_path / "no")]
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

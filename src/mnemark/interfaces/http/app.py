@@ -127,7 +127,7 @@ class Api:
         except (ModuleNotFoundError, AttributeError) as error:
             raise NotYetError("this version of mnemark has no hooks; update it") from error
         with self.workspaces.lease(body.get("workspace")) as opened:
-            return handle(opened, event, body)
+            return handle(opened.memory, event, body)
 
     async def _mcp_app(self, scope: Any, receive: Any, send: Any) -> None:
         if self._mcp is None:
