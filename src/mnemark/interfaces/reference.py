@@ -78,6 +78,7 @@ def _shapes() -> str:
         "undo": f"`undone`; each: {_names(Undone)}",
         "revert": f"{_names(Reverted)}; `hidden` and `facts` as `items` of forget",
         "pin": _names(Pinned),
+        "serve": "`url pid version state`; the state is `listening`, `running already` or `ended`",
         "demo": "`workspace sync answers recall`; each of `answers`: `query seconds answer`",
     }
     lines = [f"| {commands} | {names} |" for commands, names in rows.items()]
