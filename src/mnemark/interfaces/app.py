@@ -14,6 +14,8 @@ from mnemark.interfaces.commands.demo import demo
 from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
 from mnemark.interfaces.commands.forget import forget
+from mnemark.interfaces.commands.hook import hook
+from mnemark.interfaces.commands.learn import learn
 from mnemark.interfaces.commands.mcp import mcp
 from mnemark.interfaces.commands.prompt import prompt
 from mnemark.interfaces.commands.repair import doctor, verify
@@ -88,9 +90,11 @@ def root(
 COMMANDS = (
     *(init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export),
     consolidate,
+    learn,
     prompt,
     serve,
     mcp,
+    hook,
     *(forget, undo, revert, pin),
 )
 for command in COMMANDS:

@@ -39,11 +39,8 @@ def _run(arguments: list[str]) -> int:
         # A console that cannot show a character shows its number; pipes get UTF-8 on every system.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
-    if arguments[:1] == ["mcp"]:  # its first answers are wanted sooner than the command line is read
-        from mnemark.interfaces.mcp.front import quick
-
-        if quick(arguments[1:]):
-            return 0
+    if _answered_at_once(arguments):
+        return 0
     from mnemark.interfaces.app import app
     from mnemark.interfaces.output import error
 
@@ -59,6 +56,19 @@ def _run(arguments: list[str]) -> int:
         )
         return 1
     return 0
+
+
+def _answered_at_once(arguments: list[str]) -> bool:
+    """Whether it was a command that agents wait for: those are answered before the command line is read."""
+    if arguments[:1] == ["hook"]:
+        from mnemark.agent.hook import run
+
+        return run(arguments[1:]) is not None
+    if arguments[:1] == ["mcp"]:
+        from mnemark.interfaces.mcp.front import quick
+
+        return quick(arguments[1:])
+    return False
 
 
 def debugging() -> bool:

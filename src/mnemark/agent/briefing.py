@@ -1,0 +1,93 @@
+"""What an agent is told when a session begins, or goes on after its context was condensed.
+
+Curated memory, the scratchpad, today's notes and the last episodes, straight from the files: no index is
+asked, so that it costs as little without a daemon. It is one quoted block, as a recall is: it is recognised
+when the agent's transcript is read, and never learned.
+"""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from mnemark.files import layout
+from mnemark.files.hidden import Hidden, HiddenLog
+from mnemark.files.reading import read
+from mnemark.memory.context import read_context
+from mnemark.text.fence import fence, strip_fences
+from mnemark.text.tokens import cut_to_tokens, estimate_tokens
+from mnemark.types import Problem
+
+BUDGET: Final = 1_500
+"""Tokens of the whole block: below the 10,000 characters that Claude Code passes on whole."""
+CHARACTERS: Final = 9_000
+LABEL: Final = "briefing"
+_EPISODES: Final = 3
+_SHARES: Final = (0.5, 0.2, 0.3)
+"""Parts of the budget for curated memory with today's notes, the scratchpad, and episodes."""
+_FRAME: Final = 80
+"""Tokens of the marks, the introduction and the headings."""
+
+
+def briefing(root: Path, now: datetime, *, scope: str = "", budget: int = BUDGET) -> str:
+    """The block, at most `budget` estimated tokens and `CHARACTERS` characters; empty where there is nothing.
+
+    Args:
+        root: the workspace.
+        now: whose date says which notes are today's, in the owner's zone.
+        scope: whose memory beside the root's.
+        budget: tokens.
+    """
+    hidden = HiddenLog(root).current()
+    room = max(budget - _FRAME, 50)
+    core, scratch, past = (int(room * share) for share in _SHARES)
+    episodes = _episodes(root, hidden, scope, past)
+    pad = _scratchpad(root, hidden, scope, scratch)
+    spare = room - estimate_tokens(episodes) - estimate_tokens(pad)
+    curated = read_context(root, now.date(), scope=scope, budget=max(spare, core))
+    parts = [part for part in (curated, pad, episodes) if part]
+    while parts:
+        block = fence("\n\n".join(parts), label=LABEL)
+        if len(block) <= CHARACTERS and estimate_tokens(block) <= budget + _FRAME:
+            return block
+        if len(parts) > 1:
+            parts.pop()
+        else:
+            return fence(cut_to_tokens(parts[0], room // 2)[: CHARACTERS // 2], label=LABEL)
+    return ""
+
+
+def _folders(scope: str) -> tuple[str, ...]:
+    return ("", f"{scope}/") if scope else ("",)
+
+
+def _text(root: Path, path: str, hidden: Hidden) -> str:
+    found = read(root, path)
+    if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
+        return ""
+    return strip_fences(hidden.text_left(path, found.text)).strip()
+
+
+def _scratchpad(root: Path, hidden: Hidden, scope: str, budget: int) -> str:
+    texts = []
+    for folder in _folders(scope):
+        path = f"{folder}SCRATCHPAD.md"
+        if (root / path).is_file() and (text := _text(root, path, hidden)):
+            texts.append(f"## Scratchpad ({path})\n\n{text}")
+    return cut_to_tokens("\n\n".join(texts), budget)
+
+
+def _episodes(root: Path, hidden: Hidden, scope: str, budget: int) -> str:
+    """The newest episodes by the dates in their names, newest first."""
+    paths = []
+    for folder in _folders(scope):
+        inside = root / folder / "memory" / "episodes"
+        names = inside.glob("*.md") if inside.is_dir() else ()
+        paths += [f"{folder}memory/episodes/{path.name}" for path in names]
+    shown = [path for path in paths if layout.place(path) is not None and layout.shown(path) == path]
+    newest = sorted(shown, key=lambda path: path.rpartition("/")[2], reverse=True)[:_EPISODES]
+    texts = []
+    for path in newest:
+        text = cut_to_tokens(_text(root, path, hidden), budget // max(len(newest), 1))
+        if text:
+            texts.append(f"### {path}\n\n{text}")
+    return "## Last episodes\n\n" + "\n\n".join(texts) if texts else ""

@@ -1,0 +1,48 @@
+"""`.mnemark/hook.log`: why a hook did nothing. One line each, without secrets, and never too long."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from mnemark.files import platform
+
+NAME: Final = "hook.log"
+MAX_BYTES: Final = 256 * 1024
+"""Beyond this the log becomes `hook.log.1`, and what was that before goes."""
+_LINE: Final = 2_000
+
+
+def log(root: Path | None, message: str) -> None:
+    """Write a line for the workspace, or for the user where there is none; failing to is no failure."""
+    try:
+        path = _path(root)
+        line = _line(message)
+        if path.exists() and path.stat().st_size > MAX_BYTES:
+            path.replace(path.with_name(f"{NAME}.1"))
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | platform.OPEN_FLAGS, 0o600)
+        try:
+            os.write(fd, line)
+        finally:
+            os.close(fd)
+    except Exception:  # noqa: BLE001, S110 - there is nowhere left to say so, and the agent must go on
+        pass
+
+
+def _path(root: Path | None) -> Path:
+    if root is not None and root.is_dir():
+        from mnemark.files.layout import private_folder
+
+        return private_folder(root) / NAME
+    folder = platform.state_folder()
+    platform.private_folder(folder)
+    return folder / NAME
+
+
+def _line(message: str) -> bytes:
+    from mnemark.text.redact import redact
+
+    clean = " ".join(redact(message).text.split())[:_LINE]
+    return f"{datetime.now(UTC).astimezone().isoformat(timespec='seconds')} {clean}\n".encode(
+        "utf-8", "replace"
+    )

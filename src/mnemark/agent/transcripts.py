@@ -1,0 +1,96 @@
+"""What was said, read from the transcripts that agents keep: JSON lines that only grow.
+
+Claude Code writes a line for each message (`type`, `uuid`, `message`), Codex one for each item (`type`,
+`payload`). What the agent added by itself (reminders, environment, instructions, summaries of compaction,
+side conversations) was said by nobody and is left out; so are recall blocks.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from mnemark.files import jsonl
+from mnemark.files.ids import derived_id
+from mnemark.files.turns import decode_turn
+from mnemark.text.fence import strip_fences
+from mnemark.types import Turn
+
+MARK: Final = "transcript"
+"""Key in a turn's `meta`: the transcript's name, and the offset behind the turn's line in it."""
+_REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)\s*", re.DOTALL)
+_ADDED: Final = re.compile(
+    r"\s*(?:<(?:environment_context|user_instructions|permissions|skills?_instructions|skill|INSTRUCTIONS|"
+    r"turn_aborted|user_shell_command|subagent_notification|command-name|command-message|command-args|"
+    r"local-command-stdout|local-command-stderr|local-command-caveat|bash-input|bash-stdout|bash-stderr|"
+    r"task-notification)\b|# AGENTS\.md instructions|Caveat: The messages below were generated|"
+    r"\[Request interrupted by user)"
+)
+_SPOKEN: Final = frozenset({"user", "assistant"})
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """A turn of a transcript, and where reading goes on after it."""
+
+    turn: Turn
+    end: int
+
+
+def read(path: Path, agent: str, start: int = 0) -> Iterator[Reading]:
+    """The turns in a transcript from a byte offset on; a last line that is not whole is left for later.
+
+    Turns have ids of their own, the same at each read, and `meta["transcript"]` with where they end.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    for line in jsonl.read(path, start, start_line=1):
+        record = jsonl.decode(line.data)
+        if record is None or not _is_spoken(record):
+            continue
+        turn = decode_turn(record, line)
+        said = None if turn is None else _said(turn, record)
+        if turn is None or said is None:
+            continue
+        # Providers number items anew with each answer; only Claude Code's own ids are unique.
+        source = f"{agent}\n{path.name}\n{record.get('uuid') or line.offset}\n{turn.role}"
+        meta = {"agent": agent, MARK: {"name": path.name, "end": line.end}}
+        kept = msgspec.structs.replace(
+            turn, id=derived_id(source.encode("utf-8", "replace"), turn.time), content=said,
+            origin="owner" if turn.role == "user" else "agent", meta=meta,
+            tool_calls=(), tool_results=(), attachments=(),
+        )  # fmt: skip
+        yield Reading(kept, line.end)
+
+
+def _is_spoken(record: Mapping[str, Any]) -> bool:
+    if any(record.get(key) is True for key in ("isSidechain", "isMeta", "isCompactSummary")):
+        return False
+    kind = record.get("type")
+    if kind == "response_item":
+        payload = record.get("payload")
+        return (
+            isinstance(payload, dict) and payload.get("type") == "message" and payload.get("role") in _SPOKEN
+        )
+    message = record.get("message")
+    return kind in _SPOKEN and isinstance(message, dict) and message.get("role") in _SPOKEN
+
+
+def _said(turn: Turn, record: Mapping[str, Any]) -> str | None:
+    """The words of a person or the agent; None where there are none."""
+    payload = record.get("payload")
+    if turn.role == "user" and isinstance(payload, dict) and _is_context(payload):
+        return None
+    said = strip_fences(_REMINDER.sub("", turn.content)).strip()
+    return None if not said or (turn.role == "user" and _ADDED.match(said)) else said
+
+
+def _is_context(payload: Mapping[str, Any]) -> bool:
+    """Whether Codex itself says that nothing in a message is the user's."""
+    about = payload.get("internal_chat_message_metadata_passthrough")
+    kinds = about.get("content_item_kinds") if isinstance(about, dict) else None
+    if not isinstance(kinds, list) or not kinds:
+        return False
+    return not any(str(kind).startswith(("user.", "unknown")) for kind in kinds)

@@ -1,0 +1,138 @@
+"""A model that says what it is told to, on loopback: Anthropic's Messages and OpenAI's Responses, streamed.
+
+What each request held is kept, so that a test can read what would have reached the model.
+"""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class Model:
+    """Answers each request with the next of `replies`, the last one again and again."""
+
+    def __init__(self, *replies: str) -> None:
+        self.replies = list(replies) or ["Understood."]
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.url = ""
+        self._lock = threading.Lock()
+        self._said = 0
+
+    def take(self, path: str, body: dict[str, Any]) -> str:
+        with self._lock:
+            self.requests.append((path, body))
+            reply = self.replies[min(self._said, len(self.replies) - 1)]
+            self._said += 1
+            return reply
+
+    @property
+    def received(self) -> str:
+        """Everything that was sent to the model, as text with JSON's escapes undone."""
+        return "\n".join(text for _, body in self.requests for text in strings(body))
+
+
+def strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from strings(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from strings(one)
+
+
+def messages_events(text: str) -> list[tuple[str, dict[str, Any]]]:
+    usage = {"input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 0}
+    message = {
+        "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [],
+        "stop_reason": None, "stop_sequence": None, "usage": usage,
+    }  # fmt: skip
+    return [
+        ("message_start", {"type": "message_start", "message": message}),
+        ("content_block_start", {"type": "content_block_start", "index": 0,
+                                 "content_block": {"type": "text", "text": ""}}),
+        ("content_block_delta", {"type": "content_block_delta", "index": 0,
+                                 "delta": {"type": "text_delta", "text": text}}),
+        ("content_block_stop", {"type": "content_block_stop", "index": 0}),
+        ("message_delta", {"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+                           "usage": {"output_tokens": 5}}),
+        ("message_stop", {"type": "message_stop"}),
+    ]  # fmt: skip
+
+
+def responses_events(text: str) -> list[tuple[str, dict[str, Any]]]:
+    item = {
+        "type": "message", "role": "assistant", "id": "item_1", "status": "completed",
+        "content": [{"type": "output_text", "text": text, "annotations": []}],
+    }  # fmt: skip
+    usage = {
+        "input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 15,
+    }  # fmt: skip
+    made = {"id": "resp_1", "object": "response", "status": "in_progress", "output": []}
+    done = {"id": "resp_1", "object": "response", "status": "completed", "output": [item], "usage": usage}
+    return [
+        ("response.created", {"type": "response.created", "response": made}),
+        ("response.output_item.done", {"type": "response.output_item.done", "output_index": 0, "item": item}),
+        ("response.completed", {"type": "response.completed", "response": done}),
+    ]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    model: Model
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name of the base class
+        pass
+
+    def do_HEAD(self) -> None:
+        self._send(b"", "application/json")
+
+    def do_GET(self) -> None:
+        self._send(json.dumps({"object": "list", "data": [], "models": []}).encode(), "application/json")
+
+    def do_POST(self) -> None:
+        data = self.rfile.read(int(self.headers.get("content-length") or 0))
+        path = self.path.partition("?")[0]
+        try:
+            body = json.loads(data)
+        except ValueError:
+            body = {}
+        if path.endswith("/count_tokens"):
+            self._send(b'{"input_tokens": 10}', "application/json")
+        elif path.endswith("/messages"):
+            self._stream(messages_events(self.model.take(path, body)))
+        elif path.endswith("/responses"):
+            self._stream(responses_events(self.model.take(path, body)))
+        else:
+            self._send(b"{}", "application/json")
+
+    def _stream(self, events: list[tuple[str, dict[str, Any]]]) -> None:
+        lines = [f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events]
+        self._send("".join(lines).encode(), "text/event-stream")
+
+    def _send(self, data: bytes, kind: str) -> None:
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+@contextmanager
+def serving(model: Model) -> Iterator[Model]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"model": model}))
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    model.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield model
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
