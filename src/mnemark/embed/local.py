@@ -112,7 +112,7 @@ class LocalEmbedder:
             found = np.array(list(run(texts)), dtype=np.float32)
         except Exception as error:  # onnxruntime and tokenizers raise bare Exceptions
             raise EmbedderUnavailable(
-                f"{self.model} failed: {_first_line(error)}; check the model's files"
+                f"{self.model} failed: {first_line(error)}; check the model's files"
             ) from error
         if found.shape != (len(texts), self.dimension) or not np.isfinite(found).all():
             raise EmbedderUnavailable(
@@ -135,15 +135,14 @@ class LocalEmbedder:
         _ = self.dimension  # an unknown name has its own message
         # fastembed's own default lies in the folder for temporary files: found if it is still there.
         reason: Exception | None = None
-        for cache in (str(_cache_folder()), None):
+        for cache in (str(cache_folder()), None):
             try:
                 return TextEmbedding(self.model, cache_dir=cache, local_files_only=True)
             except Exception as error:  # noqa: BLE001 - see _run
                 reason = reason or error
         raise EmbedderUnavailable(
-            f"the model {self.model} is not on this machine ({_first_line(reason)}); fetch it once with: "
-            f"python -c \"from fastembed import TextEmbedding as T; T('{self.model}', "
-            f'cache_dir={str(_cache_folder())!r})"'
+            f"the model {self.model} is not on this machine ({first_line(reason)}); fetch it once with: "
+            f"mnemark doctor --fetch --model {self.model}"
         ) from reason
 
     def _load_folder(self, folder: "_Folder") -> Any:
@@ -165,7 +164,7 @@ class LocalEmbedder:
             return TextEmbedding(known_as, specific_model_path=str(folder.path), local_files_only=True)
         except Exception as error:  # bare ones here too
             raise EmbedderUnavailable(
-                f"the model in {folder.path} cannot be loaded: {_first_line(error)}; fetch its files again"
+                f"the model in {folder.path} cannot be loaded: {first_line(error)}; fetch its files again"
             ) from error
 
 
@@ -228,12 +227,13 @@ def _sample(path: Path, digest: Any) -> None:
             digest.update(file.read(_SAMPLE_BYTES))
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
     """Where models are kept: FASTEMBED_CACHE_PATH, else a folder that outlives a restart of the machine."""
     given = os.environ.get("FASTEMBED_CACHE_PATH")
     return Path(given) if given else Path.home() / ".cache" / "fastembed"
 
 
-def _first_line(error: Exception | None) -> str:
+def first_line(error: Exception | None) -> str:
+    """What an error says, at most one line of it."""
     lines = str(error).strip().splitlines()
     return (lines[0] if lines else type(error).__name__)[:300]

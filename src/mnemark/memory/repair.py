@@ -113,12 +113,16 @@ def _folder(root: Path) -> Iterator[Finding]:
 
 
 def _embedder(memory: "Memory") -> Iterator[Finding]:
+    from mnemark.embed.api import ApiEmbedder
+
     if not memory.vectors.wanted:
         yield Finding("ok", "no embedder is configured: search goes by words alone")
         return
     try:
         embedder = memory.vectors.embedder()
         name = f"embedder {embedder.name}, {embedder.dimension} dimensions"
+        if not isinstance(embedder, ApiEmbedder):  # asking that one would send a text
+            embedder.query("ready?")
     except MnemarkError as error:
         yield Finding("warn", f"the embedder {memory.config.embedder!r} does not answer: {error}")
         return

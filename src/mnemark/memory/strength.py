@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.embedding import keys_of
 from mnemark.index.units import embedded_text
@@ -95,19 +96,29 @@ def switching(memory: "Memory", sample: Sample) -> str:
     about = "" if sample.texts == len(sample.passages) else "about "
     return (
         f"another embedder would embed {sample.texts} texts, {about}{sample.characters} characters, while "
-        f"search goes on{_pace(memory, sample)}"
+        f"search goes on{_active_pace(memory, sample)}"
     )
 
 
-def _pace(memory: "Memory", sample: Sample) -> str:
+def _active_pace(memory: "Memory", sample: Sample) -> str:
     from mnemark.embed.api import ApiEmbedder
 
     if not memory.vectors.wanted:
         return ""
     try:
         embedder = memory.vectors.embedder()
-        if isinstance(embedder, ApiEmbedder):
-            return "; the active one is not timed, for that would send texts to its server"
+    except MnemarkError:
+        return ""  # told already, as the reason why the embedder does not answer
+    if isinstance(embedder, ApiEmbedder):
+        return "; the active one is not timed, for that would send texts to its server"
+    return pace(embedder, sample, "; the active one")
+
+
+def pace(embedder: Embedder, sample: Sample, who: str) -> str:
+    """How long an embedder takes for all texts, timed on the sample; empty where it cannot be told."""
+    if not sample.texts:
+        return ""
+    try:
         embedder.passages(sample.passages[:1])  # loads the model
         started = time.perf_counter()
         embedder.passages(sample.passages)
@@ -115,6 +126,6 @@ def _pace(memory: "Memory", sample: Sample) -> str:
     except MnemarkError:
         return ""  # told already, as the reason why the embedder does not answer
     return (
-        f"; the active one takes about {max(each * sample.texts, 0.1):.1f} s for that here "
+        f"{who} takes about {max(each * sample.texts, 0.1):.1f} s for that here "
         f"({1 / max(each, 1e-6):.0f} texts a second, timed on {len(sample.passages)})"
     )

@@ -3,6 +3,7 @@
 import threading
 import time
 from pathlib import Path
+from typing import Final
 
 from mnemark import embed
 from mnemark.embed.base import Embedder, EmbedderUnavailable
@@ -16,6 +17,12 @@ from mnemark.retrieval.search import DenseRoute
 
 RETRY_SECONDS = 30.0
 """A failing embedder is left alone for this long."""
+_PATIENCE: Final = 1.0
+"""Seconds a search waits for the bundled embedder to give new text its vectors."""
+
+
+class _Closed(Exception):  # noqa: N818 - ends a thread, is no error
+    """The memory was closed while its texts were embedded."""
 
 
 class Vectors:
@@ -35,6 +42,7 @@ class Vectors:
         self._retry_at = 0.0
         self._embedded = -1
         self._embedding = threading.Lock()
+        self._closed = threading.Event()
 
     @property
     def wanted(self) -> bool:
@@ -117,11 +125,32 @@ class Vectors:
         return ""
 
     def embed_soon(self, index: Index) -> None:
-        """As `embed`, without waiting where the embedder may be slow: searches say what share is covered."""
+        """As `embed`, in the background: searches say what share is covered.
+
+        The bundled embedder is waited for as long as a few texts take; after a change of embedder there may
+        be a hundred thousand.
+        """
+        if not self.wanted or self._embedded == index.generation() or self._embedding.locked():
+            return
+        work = threading.Thread(
+            target=self._embed_behind, args=(index,), name="mnemark-embed-all", daemon=True
+        )
+        work.start()
         if self.local:
-            self.embed(index)
-        elif self.wanted and self._embedded != index.generation() and not self._embedding.locked():
-            threading.Thread(target=self.embed, args=(index,), name="mnemark-embed-all", daemon=True).start()
+            work.join(_PATIENCE)
+
+    def _embed_behind(self, index: Index) -> None:
+        try:
+            self.embed(index, progress=self._while_open)
+        except _Closed:
+            return  # what was embedded stays; the rest is missing next time
+        except MnemarkError as error:
+            if not self._closed.is_set():
+                self.failed(error)
+
+    def _while_open(self, _done: int, _total: int) -> None:
+        if self._closed.is_set():
+            raise _Closed
 
     def failed(self, error: MnemarkError) -> str:
         """Remember why there is no sense of meaning just now."""
@@ -130,7 +159,8 @@ class Vectors:
         return self._problem
 
     def close(self) -> None:
-        """Let go of the vector files."""
+        """Let go of the vector files; embedding in the background ends with its batch."""
+        self._closed.set()
         with self._lock:
             if self._store is not None:
                 self._store.close()

@@ -1,11 +1,12 @@
 """Looking for damage and mending it: doctor, verify."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.errors import IntegrityError, NewerFormatError
+from mnemark.errors import IntegrityError, NewerFormatError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
@@ -18,16 +19,31 @@ def doctor(
     fix: Annotated[
         bool, typer.Option("--fix", help="Mend: build the index anew beside the old, compare, exchange.")
     ] = False,
+    fetch: Annotated[
+        bool,
+        typer.Option(
+            "--fetch",
+            help="Download a model for fastembed: the configured one, --model, or the one we recommend.",
+        ),
+    ] = False,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="With --fetch: a name of fastembed's list.")
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="With --fetch: do not ask.")] = False,
     json: options.Json = False,
 ) -> None:
     """Say what keeps mnemark from working well.
 
-    Nothing is changed without --fix, and no file that people wrote is changed with it. Ends with 6 where
-    something is damaged.
+    Nothing is changed without --fix or --fetch, and no file that people wrote is changed with them. Ends with
+    6 where something is damaged.
     """
     from mnemark.memory.repair import doctor as examine
 
+    if (model or yes) and not fetch:
+        raise UsageError("--model and --yes belong to --fetch")
     root = workspace.locate(workspace_, any_folder=True)
+    if fetch and not _fetched(root, model, yes=yes):
+        return
     try:
         with workspace.opened(root, readonly=not fix) as memory:
             report = examine(memory, fix=fix)
@@ -57,6 +73,44 @@ def verify(
     except IntegrityError:
         report = examine(root, deep=deep)
     _show(report, root, json=json)
+
+
+def _fetched(root: Path, name: str, *, yes: bool) -> bool:
+    """Fetch a model, asking first; whether it is here now.
+
+    Raises:
+        UsageError: nobody is there to be asked.
+        EmbedderUnavailable: fastembed or the network is missing, or does not know the model.
+    """
+    from mnemark.embed.fetch import RECOMMENDED, describe
+    from mnemark.embed.fetch import fetch as download
+    from mnemark.embed.local import LocalEmbedder
+    from mnemark.memory import strength
+
+    with workspace.opened(root, readonly=True) as memory:
+        configured = memory.config.embedder
+        kind, _, wanted = configured.partition(":")
+        model = describe(name or (wanted if kind == "fastembed" else "") or RECOMMENDED)
+        size = f"{model.megabytes} MB" if model.megabytes else "of unknown size"
+        about = f"{model.name} ({model.dimension} dimensions, {size}, licence {model.licence})"
+        if not model.here:
+            output.say(f"{about} will be downloaded into {output.safe(str(model.folder))}.")
+            if not yes and not _agreed():
+                return False
+        seconds = download(model)
+        done = f"was fetched in {seconds:.0f} s" if seconds else "was here already"
+        output.say(f"{model.name} {done}.")
+        active = f"fastembed:{model.name}"
+        if configured != active:
+            pace = strength.pace(LocalEmbedder(model.name), strength.sample(memory), "; embedding all")
+            output.say(f'To use it, set embedder = "{active}" in mnemark.toml{pace}.')
+    return True
+
+
+def _agreed() -> bool:
+    if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
+        raise UsageError("nobody can be asked here whether to download that; add --yes")
+    return typer.confirm("Download it?", err=True)
 
 
 def _show(report: "Report", root: Path, *, json: bool) -> None:
