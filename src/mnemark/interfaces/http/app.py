@@ -18,7 +18,7 @@ from starlette.routing import Route
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.interfaces.http.bodies import ToolCall
-from mnemark.interfaces.http.calls import CALLS, Call, NotYetError, status_of
+from mnemark.interfaces.http.calls import CALLS, Call, status_of
 from mnemark.interfaces.http.guard import Activity
 from mnemark.interfaces.http.openapi import document
 from mnemark.interfaces.http.pool import Workspaces
@@ -120,14 +120,10 @@ class Api:
         return _json(await self.work(lambda: self._run_hook(event, body)))
 
     def _run_hook(self, event: str, body: dict[str, Any]) -> Any:
-        from importlib import import_module
+        from mnemark.agent.hook_events import handle
 
-        try:
-            handle = import_module("mnemark.agent.hook_events").handle
-        except (ModuleNotFoundError, AttributeError) as error:
-            raise NotYetError("this version of mnemark has no hooks; update it") from error
         with self.workspaces.lease(body.get("workspace")) as opened:
-            return handle(opened.memory, event, body)
+            return handle(opened, event, body)
 
     async def _mcp_app(self, scope: Any, receive: Any, send: Any) -> None:
         if self._mcp is None:

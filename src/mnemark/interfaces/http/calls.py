@@ -9,10 +9,6 @@ from mnemark.interfaces.http.pool import Opened
 from mnemark.memory.session import Session
 
 
-class NotYetError(MnemarkError):
-    """This version of mnemark cannot do it."""
-
-
 class Call(NamedTuple):
     """One request: `POST /v1/<name>`."""
 
@@ -188,7 +184,6 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "NotFoundError": (404, "not_found"),
     "ReadOnlyError": (409, "read_only"),
     "BusyError": (409, "busy"),
-    "NotYetError": (501, "not_yet"),
     "DegradedError": (500, "degraded"),
     "IntegrityError": (500, "integrity"),
     "NewerFormatError": (500, "integrity"),
