@@ -52,6 +52,11 @@ class FactFiles:
         kept = self._read.get(path)
         return _saved(kept[0]) if kept else datetime.now(UTC)
 
+    def state(self, path: str) -> platform.Identity | None:
+        """What tells whether a file is the one that was read last; None where none was."""
+        kept = self._read.get(path)
+        return kept[0] if kept else None
+
     def paths(self, scope: str = "") -> list[str]:
         """Fact files of a scope, relative to the workspace, in the order of their names."""
         folder = f"{scope}/{FOLDER}" if scope else FOLDER
@@ -66,15 +71,15 @@ class FactFiles:
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         """The facts of a file, as they stand; empty where there is no such file."""
-        full = names.inside(self.root, path)
-        state = platform.identity(full)
+        full = self.root / path
+        state = platform.identity(names.inside(self.root, path) if full.is_symlink() else full)
         if state is None:
             self._read.pop(path, None)
             return ()
         kept = self._read.get(path)
         if kept is None or kept[0] != state:
             try:
-                data, status = platform.read_file(full)
+                data, status = platform.read_file(names.inside(self.root, path))
             except FileNotFoundError:
                 return ()
             state = platform.identity_of(status)

@@ -1,29 +1,27 @@
 """Facts: remembered once acknowledged, replaced by newer ones, found as of any day."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, names
-from mnemark.files.facts import Confirmation
 from mnemark.files.ids import new_id
-from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.files.turns import decode_turn
 from mnemark.memory.arguments import scopes_of
-from mnemark.memory.facts_log import FactLog, payload_of, words_of
+from mnemark.memory.facts_decide import CONFIDENCE, Deciding
 from mnemark.memory.facts_project import AT_ONCE, State, bring_in, state_of
-from mnemark.memory.facts_view import confirmed_by, edits
+from mnemark.memory.facts_view import edits
 from mnemark.memory.read import split_ref
 from mnemark.memory.when import local_now, moment
 from mnemark.text.facts import clean
 from mnemark.text.facts_keys import predicate_key, subject_key, value_key
-from mnemark.text.facts_timeline import PRIORITIES, TRUST, TYPES, Fact, Held, confirmed, order
+from mnemark.text.facts_timeline import PRIORITIES, TYPES, Fact, Held
 from mnemark.text.facts_write import predicate_words
 from mnemark.text.fence import strip_fences
 from mnemark.text.redact import redact
@@ -32,11 +30,24 @@ from mnemark.types import ORIGINS, Origin, Turn
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
-CONFIDENCE: Final[dict[Origin, float]] = {
-    "owner": 0.9, "agent": 0.7, "file": 0.9, "import": 0.6, "tool": 0.3, "web": 0.3,
-}  # fmt: skip
-"""Where the caller names none."""
 _PATIENCE: Final = 10.0
+
+
+class _Said(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `remember`."""
+
+    predicate: str
+    value: str
+    subject: str = "user"
+    type: str = "fact"
+    origin: Origin = "owner"
+    since: datetime | str | None = None
+    importance: float | None = None
+    confidence: float | None = None
+    priority: str = ""
+    tags: Sequence[str] = ()
+    source: str | None = None
+    scope: str = ""
 
 
 def remember(
@@ -54,6 +65,7 @@ def remember(
     tags: Sequence[str] = (),
     source: str | None = None,
     scope: str = "",
+    dry_run: bool = False,
 ) -> Fact:
     """Keep a fact; when this returns, it is on the disk.
 
@@ -76,43 +88,96 @@ def remember(
         tags: words.
         source: the ref where it was said, such as `sessions/cli-main-3f2a.jsonl#L12`.
         scope: whose memory, such as "users/ann"; the root's by default.
+        dry_run: only say what would become of it.
 
     Raises:
         UsageError: an argument is wrong; the message names a right one.
         BusyError, ReadOnlyError: it could not be written, and is not kept.
     """
-    if memory.readonly:
+    said = {
+        "predicate": predicate, "value": value, "subject": subject, "type": type, "origin": origin,
+        "since": since, "importance": importance, "confidence": confidence, "priority": priority,
+        "tags": tags, "source": source, "scope": scope,
+    }  # fmt: skip
+    return remember_many(memory, [said], dry_run=dry_run)[0]
+
+
+def remember_many(
+    memory: "Memory", said: Iterable[Mapping[str, Any]], *, dry_run: bool = False
+) -> list[Fact]:
+    """Keep many facts at once: all of them, or none; when this returns, they are on the disk.
+
+    Each is decided in the light of those before it, as by as many calls of `remember`, with one line and one
+    `fsync` of the journal for all, and one edit of each file.
+
+    Args:
+        memory: where.
+        said: the arguments of `remember` for each, at least `predicate` and `value`.
+        dry_run: only say what would become of them.
+
+    Raises:
+        UsageError: an argument is wrong; nothing was kept.
+        BusyError, ReadOnlyError: it could not be written, and nothing is kept.
+    """
+    if memory.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to remember")
     facts = state_of(memory)
     now = local_now(memory.config.timezone)
-    recorded = now.isoformat()
-    given = moment(since, "since", now)
-    start = recorded if given is None else given.replace(tzinfo=given.tzinfo or facts.zone).isoformat()
-    if origin not in ORIGINS:
-        raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
-    fact = Fact(
-        id=new_id(),
-        subject=_safe(facts, subject) or "user",
-        predicate=predicate_words(_safe(facts, predicate)),
-        value=_kept_words(facts, predicate, value),
-        type=_one_of(type, TYPES, "type"),
-        since=start,
-        recorded="" if start == recorded else recorded,
-        origin=origin,
-        importance=_share(importance, "importance"),
-        confidence=CONFIDENCE[origin] if confidence is None else _share(confidence, "confidence"),
-        priority=_one_of(priority, PRIORITIES, "priority") if priority else "",
-        tags=tuple(filter(None, (_safe(facts, tag).replace(",", " ") for tag in tags))),
-        source=_safe(facts, source or ""),
-        scope=_scope(scope),
-    )
+    new = [_fact_of(facts, now, one) for one in said]
+    scopes = dict.fromkeys(fact.scope for fact in new)
     with facts.lock:
-        turn = _turn_of(facts, fact.source)
-        kept = _acknowledge(facts, _as_said(fact, turn), turn)
-        bring_in(facts, fact.scope)
+        turns = {fact.source: _turn_of(facts, fact.source) for fact in new if fact.source}
+        meant = [(_as_said(fact, turns.get(fact.source)), turns.get(fact.source)) for fact in new]
+        if dry_run:
+            facts.log.refresh()
+            return Deciding(facts).decide_all(meant)
+        with workspace_lock(facts.root, _PATIENCE):
+            facts.log.refresh()
+            noted = [
+                one for scope in scopes for one in edits(facts.log, facts.files, facts.kept(scope), scope)
+            ]
+            if noted:
+                facts.log.append(*noted)
+            deciding = Deciding(facts)
+            kept = deciding.decide_all(meant)
+            if deciding.changes:
+                facts.log.append(*deciding.changes)
+        for scope in scopes:
+            bring_in(facts, scope, most=max(AT_ONCE, len(new)))
     memory.book.wrote()
     memory.follower.look_again()
     return kept
+
+
+def _fact_of(facts: State, now: datetime, said: Mapping[str, Any]) -> Fact:
+    """The fact that the arguments of `remember` mean."""
+    try:
+        given = _Said(**said)
+    except TypeError as error:
+        raise UsageError(f"a fact takes the arguments of `remember`: {error}") from None
+    origin, scope = given.origin, _scope(given.scope)
+    if origin not in ORIGINS:
+        raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+    recorded = now.isoformat()
+    since = moment(given.since, "since", now)
+    start = recorded if since is None else since.replace(tzinfo=since.tzinfo or facts.zone).isoformat()
+    own = CONFIDENCE[origin] if given.confidence is None else _share(given.confidence, "confidence")
+    return Fact(
+        id=new_id(),
+        subject=_safe(facts, given.subject) or "user",
+        predicate=predicate_words(_safe(facts, given.predicate)),
+        value=_kept_words(facts, given.predicate, given.value),
+        type=_one_of(given.type, TYPES, "type"),
+        since=start,
+        recorded="" if start == recorded else recorded,
+        origin=origin,
+        importance=_share(given.importance, "importance"),
+        confidence=own,
+        priority=_one_of(given.priority, PRIORITIES, "priority") if given.priority else "",
+        tags=tuple(filter(None, (_safe(facts, tag).replace(",", " ") for tag in given.tags))),
+        source=_safe(facts, given.source or ""),
+        scope=scope,
+    )
 
 
 def _kept_words(facts: State, predicate: str, value: str) -> str:
@@ -177,73 +242,6 @@ def _turn_of(facts: State, source: str) -> Turn | None:
     return None
 
 
-def _acknowledge(facts: State, fact: Fact, turn: Turn | None) -> Fact:
-    """Decide what a fact is in the light of the others, and write that down."""
-    log = facts.log
-    with workspace_lock(facts.root, _PATIENCE):
-        log.refresh()
-        if noted := edits(log, facts.files, fact.scope):
-            log.append(*noted)
-        start = order(fact, facts.zone)[0]
-        held = [one for one in facts.held(fact.scope) if one.fact.key == fact.key]
-        there = [one.fact for one in held if one.at(start)]
-        same = next((one for one in there if words_of(one) == words_of(fact)), None)
-        if same is not None:
-            return _confirm(log, same, fact)
-        rival = max(there, key=lambda one: TRUST[one.origin], default=None)
-        if reason := _doubt(log, fact, rival, turn):
-            kind = "conflict" if reason == "conflict" else "propose"
-            against = rival.id if rival is not None else ""
-            fact = msgspec.structs.replace(fact, review=reason, supersedes=against)
-        else:
-            kind = "remember"
-            path = rival.path if rival is not None else ""
-            path = path or facts.files.path_for(fact.subject, fact.scope)
-            fact = msgspec.structs.replace(fact, path=path, supersedes=there[-1].id if there else "")
-        change = Change(kind=kind, payload=payload_of(fact), origin=fact.origin, scope=fact.scope, id=fact.id)
-        log.append(change)
-    return fact if fact.review else msgspec.structs.replace(fact, pending=True)
-
-
-def _doubt(log: FactLog, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
-    """Why a fact has to wait for a person; empty where it need not."""
-    if fact.origin in {"tool", "web"}:
-        return "untrusted"
-    if rival is not None and TRUST[rival.origin] > TRUST[fact.origin]:
-        return "conflict"
-    removed = log.removed.get((fact.scope, words_of(fact)))
-    if removed is None or (fact.origin == "owner" and not fact.source):
-        return ""
-    later = turn is not None and turn.time.astimezone(UTC) > datetime.fromisoformat(removed)
-    return "" if fact.origin == "owner" and later else "removed"
-
-
-def _confirm(log: FactLog, same: Fact, fact: Fact) -> Fact:
-    """Said again: by a source of its own it makes the fact surer; what is not trusted changes nothing."""
-    if fact.origin in {"tool", "web"}:
-        return same
-    said = [log.confirmations[one] for one in log.confirmations if log.confirmations[one].fact == same.id]
-    sources = {_origin_of(part) for part in same.source.split(",")}
-    sources |= {_origin_of(one.fields.get("source", "")) for one in said}
-    fields: dict[str, str] = {}
-    if fact.source and _origin_of(fact.source) not in sources:
-        before = CONFIDENCE[same.origin] if same.confidence is None else same.confidence
-        by = CONFIDENCE[fact.origin] if fact.confidence is None else fact.confidence
-        fields = {"confidence": f"{max(before, confirmed(before, by)):g}", "source": fact.source}
-    if TRUST[fact.origin] > TRUST[same.origin]:
-        fields["origin"] = fact.origin
-    if not fields:
-        return same
-    payload = {"fact": same.id, "path": same.path, "fields": fields}
-    change = log.append(Change(kind="confirm", payload=payload, origin=fact.origin, scope=fact.scope))[0]
-    return confirmed_by(same, [Confirmation(change.id, same.id, fields)])
-
-
-def _origin_of(source: str) -> str:
-    """What makes sources independent: the file, not the line."""
-    return split_ref(source.strip())[0]
-
-
 def catch_up(memory: "Memory", *, most: int = AT_ONCE) -> int:
     """Bring up to `most` changes that are acknowledged but in no file yet into the files.
 
@@ -262,9 +260,10 @@ def follow(memory: "Memory", scope: str = "") -> int:
     if memory.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to note changes")
     facts = state_of(memory)
+    where = _scope(scope)
     with facts.lock, workspace_lock(facts.root, _PATIENCE):
         facts.log.refresh()
-        noted = edits(facts.log, facts.files, _scope(scope))
+        noted = edits(facts.log, facts.files, facts.kept(where), where)
         if noted:
             facts.log.append(*noted)
         return len(noted)

@@ -111,7 +111,13 @@ class FactLog:
         self.journal = Journal(root)
         self._forget()
 
+    epoch = 0
+    """Rises when lines change what is known of facts they do not name."""
+
     def _forget(self) -> None:
+        self.epoch += 1
+        self.touched: list[str] = []
+        """Ids that the lines read since then name, in their order."""
         self._offsets: dict[str, int] = {}
         self._inodes: dict[str, int] = {}
         self.records: dict[str, Fact] = {}
@@ -177,6 +183,7 @@ class FactLog:
         change = entry.change
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         own = entry.file == self.journal.file
+        self._touch(change, payload)
         match change.kind:
             case "remember" | "propose" | "conflict":
                 self._acknowledged(entry, payload)
@@ -208,6 +215,14 @@ class FactLog:
             case "accept" | "reject":
                 self._close(*_ids(payload))
                 self.decided.update(_ids(payload))
+
+    def _touch(self, change: Change, payload: Mapping[str, Json]) -> None:
+        ids = [change.id, *_ids(payload)]
+        ids += [self.confirmations[one].fact for one in ids if one in self.confirmations]
+        before = payload.get("before")
+        if isinstance(before, Mapping) and isinstance(before.get("id"), str):
+            ids.append(str(before["id"]))
+        self.touched += ids
 
     def _place(self, entry: JournalEntry) -> None:
         self.scopes[entry.change.id] = entry.change.scope
@@ -296,6 +311,7 @@ class FactLog:
         self._hide()
 
     def _hide(self) -> None:
+        self.epoch += 1
         hidden = (
             one.ids - one.passing if line in self._erased else one.ids for line, one in self.forgets.items()
         )

@@ -16,10 +16,10 @@ from mnemark.files.edit import edit
 from mnemark.files.facts import REVIEW, Confirmation, FactFiles, project, review_bullet
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
+from mnemark.memory.facts_kept import Kept
 from mnemark.memory.facts_log import FactLog
-from mnemark.memory.facts_view import versions
 from mnemark.memory.secrets import rules_for
-from mnemark.text.facts_timeline import Fact, Held, timeline
+from mnemark.text.facts_timeline import Fact, Held
 from mnemark.text.redact import Rules
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class State:
         self.log = FactLog(root)
         self.files = FactFiles(root)
         self.lock = threading.RLock()
+        self._kept: dict[str, Kept] = {}
 
     @cached_property
     def rules(self) -> Rules:
@@ -49,7 +50,19 @@ class State:
 
     def held(self, scope: str) -> list[Held]:
         """All versions of the facts of a scope and when they held."""
-        return timeline(versions(self.log, self.files, scope), self.zone)
+        return self.fresh(scope).held()
+
+    def fresh(self, scope: str) -> Kept:
+        """The facts of a scope as files and journal are now."""
+        kept = self.kept(scope)
+        kept.refresh()
+        return kept
+
+    def kept(self, scope: str) -> Kept:
+        """The facts of a scope as they were last read."""
+        if scope not in self._kept:
+            self._kept[scope] = Kept(self.log, self.files, scope, self.zone)
+        return self._kept[scope]
 
 
 def _local() -> tzinfo:

@@ -1,20 +1,23 @@
 """Facts as they are now: the files, what people changed in them, and what is not in them yet."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, timedelta
 from pathlib import Path
 from time import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from mnemark.files import edit
 from mnemark.files.facts import Confirmation, FactFiles
 from mnemark.files.journal import Change
-from mnemark.memory.facts_log import FactLog, Known, past_id, payload_of, words_of
+from mnemark.memory.facts_log import FactLog, past_id, payload_of, words_of
 from mnemark.text.facts_keys import holds_many
 from mnemark.text.facts_timeline import Fact, when
 from mnemark.types import Json
+
+if TYPE_CHECKING:
+    from mnemark.memory.facts_kept import Kept
 
 _MEMORY: Final = "memory"
 _NEXT: Final = timedelta(microseconds=1)
@@ -24,17 +27,35 @@ _SHARES: Final = frozenset({"importance", "confidence"})
 def versions(log: FactLog, files: FactFiles, scope: str) -> list[Fact]:
     """Every version of every fact of a scope, in the order of the files; pending ones last."""
     standing = standing_facts(log, files, scope)
-    found: list[Fact] = []
-    for fact in standing.values():
-        if fact.id not in log.hidden:
-            found += _with_past(fact, log, files)
-    there = {fact.id for fact in found}
-    past = (fact for fact in log.past.values() if fact.scope == scope and fact.id not in there | log.hidden)
+    found = [one for fact in standing.values() for one in shown_of(fact, log, files, scope)]
+    return found + beside_files(log, files, scope, {fact.id for fact in found})
+
+
+def shown_of(fact: Fact, log: FactLog, files: FactFiles, scope: str) -> list[Fact]:
+    """What a fact in a file is, and was before a person changed it; nothing where it was forgotten."""
+    if fact.id in log.hidden:
+        return []
+    said = _said(log, scope)
+    return [_ended(confirmed_by(one, said), log) for one in _with_past(fact, log, files)]
+
+
+def beside_files(log: FactLog, files: FactFiles, scope: str, there: Collection[str]) -> list[Fact]:
+    """What was in files before, and what is in none yet; `there` are ids of what stands in files."""
+    past = [
+        fact
+        for fact in log.past.values()
+        if fact.scope == scope and fact.id not in log.hidden and fact.id not in there
+    ]
     waiting = set(log.pending(scope))
     new = (log.records[one] for one in sorted(waiting & log.records.keys()) if one not in there)
-    found += [*past, *(_pending(fact, files) for fact in new)]
-    said = [log.confirmations[one] for one in sorted(waiting & log.confirmations.keys())]
+    found = [*past, *(_pending(fact, files) for fact in new)]
+    said = _said(log, scope)
     return [_ended(confirmed_by(fact, said), log) for fact in found]
+
+
+def _said(log: FactLog, scope: str) -> list[Confirmation]:
+    """Confirmations that wait for their file."""
+    return [log.confirmations[one] for one in log.pending(scope) if one in log.confirmations]
 
 
 def _ended(fact: Fact, log: FactLog) -> Fact:
@@ -127,14 +148,22 @@ def confirmed_by(fact: Fact, said: Iterable[Confirmation]) -> Fact:
     return fact
 
 
-def edits(log: FactLog, files: FactFiles, scope: str) -> list[Change]:
-    """What people did in the files of a scope since it was last noted, as lines for the journal."""
-    standing = standing_facts(log, files, scope)
-    gone = _gone(log, files, scope, standing)
+def edits(log: FactLog, files: FactFiles, kept: "Kept", scope: str) -> list[Change]:
+    """What people did in the files of a scope since it was last noted, as lines for the journal.
+
+    Only files that changed since are looked at.
+    """
+    kept.refresh()
+    paths = kept.changed()
+    if not paths:
+        return []
+    standing = kept.standing(paths)
+    gone = _gone(log, files, scope, kept.everywhere(), paths)
     if gone:
         edit.settle(files.root)
-        standing = standing_facts(log, files, scope)
-        gone = _gone(log, files, scope, standing)
+        kept.refresh()
+        standing = kept.standing(paths)
+        gone = _gone(log, files, scope, kept.everywhere(), paths)
     found: list[Change] = []
     for fact in standing.values():
         last = _last(log, fact.id)
@@ -149,6 +178,7 @@ def edits(log: FactLog, files: FactFiles, scope: str) -> list[Change]:
             found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
         elif fact.id in log.records and fact.id not in log.known:
             found.append(Change(kind="project", scope=scope, payload={"path": fact.path, "ids": [fact.id]}))
+    kept.note({path for path in paths if _is_quiet(files, path)})
     tombstones = [payload_of(fact) | {"fact": fact.id} for fact in gone]
     return found + [Change(kind="tombstone", origin="file", scope=scope, payload=one) for one in tombstones]
 
@@ -174,22 +204,20 @@ def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:
     return next((old for old in gone if old.path == fact.path and old.key == fact.key), None)
 
 
-def _gone(log: FactLog, files: FactFiles, scope: str, standing: Mapping[str, Fact]) -> list[Fact]:
-    """Facts this machine saw in a file and that stand in none any more."""
+def _gone(
+    log: FactLog, files: FactFiles, scope: str, standing: Collection[str], paths: Collection[str]
+) -> list[Fact]:
+    """Facts this machine saw in one of these files and that stand in none any more."""
     missing = [
         known.fact
         for identifier, known in log.known.items()
-        if _is_missing(identifier, known, standing) and known.fact.scope == scope
+        if known.own and identifier not in standing and known.fact.scope == scope and known.fact.path in paths
     ]
     missing = [fact for fact in missing if _is_quiet(files, fact.path)]
     if not missing:
         return []
     elsewhere = _bytes_elsewhere(files.root / scope / _MEMORY)
     return [fact for fact in missing if not any(f"id: {fact.id}".encode() in data for data in elsewhere)]
-
-
-def _is_missing(identifier: str, known: Known, standing: Mapping[str, Fact]) -> bool:
-    return known.own and identifier not in standing
 
 
 def _is_quiet(files: FactFiles, path: str) -> bool:

@@ -5,7 +5,7 @@ The modules are imported when first needed, so that a search does not wait for w
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mnemark.types import Origin
 
@@ -56,6 +56,7 @@ class Operations:
         tags: Sequence[str] = (),
         source: str | None = None,
         scope: str = "",
+        dry_run: bool = False,
     ) -> "Fact":
         """Keep a fact; when this returns, it is on the disk. `mnemark.memory.facts.remember` says it all."""
         from mnemark.memory.facts import remember
@@ -63,8 +64,14 @@ class Operations:
         return remember(
             self._memory, predicate, value, subject=subject, type=type, origin=origin, since=since,
             importance=importance, confidence=confidence, priority=priority, tags=tags, source=source,
-            scope=scope,
+            scope=scope, dry_run=dry_run,
         )  # fmt: skip
+
+    def remember_many(self, said: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> "list[Fact]":
+        """Keep many facts, each given as the arguments of `remember`: all of them or none."""
+        from mnemark.memory.facts import remember_many
+
+        return remember_many(self._memory, said, dry_run=dry_run)
 
     def facts(
         self,

@@ -150,7 +150,7 @@ def subject_names() -> Mapping[str, str]:
     return MappingProxyType(_SUBJECT_KEYS)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def predicate_key(predicate: str) -> str:
     """The key a predicate compares by; empty where it has no words.
 
@@ -191,7 +191,7 @@ def _natural_plural(words: str) -> bool:
     return words.rpartition(" ")[2] in _PLURAL
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def subject_key(subject: str) -> str:
     """The key a subject compares by: `User`, `the user`, `me`, `我` and `用户` are one.
 
@@ -203,7 +203,7 @@ def subject_key(subject: str) -> str:
     return _SUBJECT_KEYS.get(words) or _SUBJECT_KEYS.get(bare) or bare or normalize(subject).strip()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def holds_many(predicate: str) -> bool:
     """Whether a predicate holds several values at once, so that a new one does not replace the others.
 

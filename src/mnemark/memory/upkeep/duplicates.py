@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from mnemark.files.facts import facts_in
-from mnemark.memory.facts import CONFIDENCE
+from mnemark.memory.facts_decide import CONFIDENCE
 from mnemark.memory.upkeep.archive import archive
 from mnemark.memory.upkeep.plan import Edit, Look, Proposal
 from mnemark.text.facts import parse
