@@ -23,15 +23,17 @@ def split_ref(ref: str) -> tuple[str, int, int | None]:
 
 
 def read_ref(root: Path, ref: str) -> str:
-    """The lines a ref names, as they stand in the file.
+    """The lines a ref names, as they stand in the file; of a daily note that was condensed, in the archive.
 
     Raises:
         NotFoundError: there is no such file, it is no text, or it has not that many lines.
         UsageError: the path leaves the workspace.
     """
     path, first, last = split_ref(ref)
-    layout.safe_path(root, path)
+    full = layout.safe_path(root, path)
     found = read(root, path)
+    if isinstance(found, Problem) and not full.exists() and (moved := _archived(root, path)):
+        found = read(root, moved)
     if isinstance(found, Problem):
         raise NotFoundError(f"{layout.shown(path)} {found.reason}")
     if last is None:
@@ -42,3 +44,13 @@ def read_ref(root: Path, ref: str) -> str:
     if not 1 <= first <= len(lines):
         raise NotFoundError(f"{layout.shown(path)} has {len(lines)} lines, not {first}")
     return "".join(lines[first - 1 : last])
+
+
+def _archived(root: Path, path: str) -> str:
+    """Where a daily note went that was condensed; empty where it did not."""
+    place = layout.place(path)
+    folder, _, name = path.rpartition("/")
+    if place is None or place.role != "daily" or not folder:
+        return ""
+    moved = f"{folder}/archive/{name}"
+    return moved if (root / moved).is_file() else ""

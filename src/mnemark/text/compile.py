@@ -6,7 +6,7 @@ number. What was left out is named.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from mnemark.text.compile_drop import kept
@@ -23,7 +23,7 @@ _STRICT: Final = re.compile(
 _SENTENCE: Final = re.compile(r"(?<=[。！？；])(?=\S)|(?<=[.!?])\s+(?=[\"'“‘(\[A-Z0-9\u2e80-\u9fff])")
 _TITLE: Final = re.compile(
     r"(?:soul|agents?|user|memory|identity|persona|claude|about|profile|who you are|scratchpad|"
-    r"灵魂|身份|用户|记忆|人格|关于|档案|智能体|说明)",
+    r"灵魂|身份|用户|记忆|人格|关于|档案|智能体|说明)|^\d{4}-\d{2}(?:-\d{2})?",
     re.IGNORECASE,
 )
 _LEADS: Final = 8
@@ -45,17 +45,18 @@ def principle(text: str) -> bool:
     return _STRICT.search(text) is not None
 
 
-def compiled(text: str, budget: int, *, level: int = 3) -> Compiled:
+def compiled(text: str, budget: int, *, level: int = 3, first: Callable[[str], bool] = principle) -> Compiled:
     """The text within `budget` estimated tokens, without comments, placeholders and examples.
 
     Args:
         text: Markdown as a person wrote it.
         budget: tokens at most.
         level: of the outermost headings in the result.
+        first: what is to be kept before all else; by default rules.
     """
     items = outline(text)
     places = _without_title(items, kept(items))
-    choice = _Choice(items, places, level)
+    choice = _Choice(items, places, level, first)
     for rank in range(4):
         for at in places:
             choice.take(at, rank, budget)
@@ -64,8 +65,8 @@ def compiled(text: str, budget: int, *, level: int = 3) -> Compiled:
         choice.give_back()
         shown = choice.text()
     if not shown and places:
-        first = next((at for at in places if items[at].kind != "heading"), places[0])
-        shown = cut_to_tokens(items[first].text, budget)
+        only = next((at for at in places if items[at].kind != "heading"), places[0])
+        shown = cut_to_tokens(items[only].text, budget)
     return Compiled(shown, estimate_tokens(shown), choice.left_out())
 
 
@@ -86,10 +87,13 @@ def sentences(text: str) -> list[str]:
 class _Choice:
     """The items shown so far, and what they cost."""
 
-    def __init__(self, items: list[Item], places: list[int], level: int) -> None:
+    def __init__(
+        self, items: list[Item], places: list[int], level: int, first: Callable[[str], bool]
+    ) -> None:
         self._items = items
         self._places = places
         self._level = level
+        self._is_first = first
         self._shown: dict[int, str] = {}
         self._order: list[int] = []
         self._cost = 0.0
@@ -101,7 +105,7 @@ class _Choice:
         if item.kind == "heading" or (item.text.rstrip("*_ ").endswith((":", "：")) and self._leads_on(at)):
             return 9
         leads = [self._items[above].text for above in list(ancestors(self._items, at))[:_LEADS]]
-        if at == self._first or any(map(principle, [item.text, *leads])):
+        if at == self._first or any(map(self._is_first, [item.text, *leads])):
             return 0
         return {"item": 1, "paragraph": 2}.get(item.kind, 3)
 
@@ -112,7 +116,7 @@ class _Choice:
         """Show an item, or more of it, if it is its turn and there is room."""
         item = self._items[at]
         own = self._ranks[at]
-        brief = _brief(item)
+        brief = _brief(item, self._is_first)
         if own == rank and at not in self._shown:
             self._put(at, item.text if own < 2 else brief, budget)
             if own < 2 and at not in self._shown and brief != item.text:
@@ -171,12 +175,12 @@ class _Choice:
         return f"{gap}{indent}{item.mark}{space}{text}"
 
 
-def _brief(item: Item) -> str:
+def _brief(item: Item, first: Callable[[str], bool]) -> str:
     """The first sentence and those that are rules; code and tables have no short form."""
     if item.kind not in {"paragraph", "item", "quote"}:
         return item.text
     parts = sentences(item.text)
-    chosen = [part for number, part in enumerate(parts) if not number or principle(part)]
+    chosen = [part for number, part in enumerate(parts) if not number or first(part)]
     if len(chosen) == len(parts):
         return item.text
     return ("" if re.search(r"[\u2e80-\u9fff]", item.text) else " ").join(chosen)
