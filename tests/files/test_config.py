@@ -217,10 +217,22 @@ def test_mnemark_toml_wins_over_config_json(tmp_path: Path) -> None:
 
 def test_the_documentation_lists_every_setting_with_its_default() -> None:
     text = (Path(__file__).parents[2] / "docs/configuration.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(\w+)` \| `(.*?)` \|", text, re.MULTILINE))
+    listed = dict(re.findall(r"^\| `((?:llm\.)?\w+)` \| `(.*?)` \|", text, re.MULTILINE))
     fields = msgspec.structs.fields(Config)
-    defaults = {
-        field.name: json.dumps(msgspec.to_builtins(getattr(Config(), field.name))) for field in fields
-    }
-    assert listed == defaults
-    assert len(fields) <= 20
+    flat = msgspec.to_builtins(Config())
+    flat |= {f"llm.{name}": value for name, value in flat.pop("llm").items()}
+    assert listed == {name: json.dumps(value) for name, value in flat.items()}
+    assert len(fields) <= 20 + 1  # a table for the model: its settings make sense together only
+
+
+def test_the_table_of_the_model_is_read_in_both_spellings_and_checked(tmp_path: Path) -> None:
+    own(tmp_path, '[llm]\nmodel = "m"\ncallsPerDay = 5\ntokens_per_day = 1000')
+    found = load(tmp_path).llm
+    assert (found.calls_per_day, found.tokens_per_day, found.active) == (5, 1000, True)
+    assert not Config().llm.active
+    own(tmp_path, "[llm]\nmodle = 'm'")
+    with pytest.raises(ConfigError, match="modle"):
+        load(tmp_path)
+    own(tmp_path, "[llm]\ncalls_per_day = -1")
+    with pytest.raises(ConfigError, match="llm"):
+        load(tmp_path)

@@ -28,6 +28,30 @@ _EMBEDDERS = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
 _MOUNT_NAMES = r"^[\w.-]+$"
 
 
+class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `[llm]`: a language model and what it may cost. Nothing is asked without both."""
+
+    model: str = ""
+    """The server's name for the model; empty: none."""
+    url: str = ""
+    """Base address of an OpenAI-compatible server; empty: OpenAI's."""
+    key_env: str = ""
+    """Name of the environment variable with the key; empty: no key is sent."""
+    calls_per_day: Annotated[int, Meta(ge=0)] = 0
+    """Requests a day, retries included; 0: none."""
+    tokens_per_day: Annotated[int, Meta(ge=0)] = 0
+    """Tokens a day, prompts and answers; 0: none."""
+    timeout: Annotated[float, Meta(gt=0, le=600)] = 60.0
+    """Seconds for one answer, retries included."""
+    batch: Annotated[int, Meta(ge=1, le=50)] = 10
+    """Stretches of turns that one request learns from at most."""
+
+    @property
+    def active(self) -> bool:
+        """Whether there is a model and a budget to ask it with."""
+        return bool(self.model) and self.calls_per_day > 0 and self.tokens_per_day > 0
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All settings. What each one does for a user is in `docs/configuration.md`."""
 
@@ -77,6 +101,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     consolidate_at: Annotated[str, Meta(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = "03:00"
     """Time of day of the nightly consolidation; empty: never by itself."""
+
+    llm: LLMConfig = LLMConfig()
+    """A language model for what rules do not see; none unless it and a budget are configured."""
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -212,6 +239,8 @@ def _nearest(key: str) -> str:
 
 
 def _typed(name: str, value: Any) -> Any:
+    if name == "llm" and isinstance(value, dict):
+        value = {_snake(key): part for key, part in value.items()}
     return msgspec.convert(value, _FIELDS[name].type)
 
 

@@ -1,0 +1,322 @@
+"""Learning from sessions: each turn once, by rule; what a model may see better is queued for it.
+
+How far each session was learned from is noted in `state.db`. Losing that only means working again: a fact
+that was learned from a turn is known by its words and its source and is not learned from there twice, also
+where it was removed or forgotten since.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError
+from mnemark.files import platform
+from mnemark.files.sessions import FOLDER, Placed, SessionLog
+from mnemark.memory.facts import remember
+from mnemark.memory.facts_log import Words, words_of
+from mnemark.memory.facts_project import state_of
+from mnemark.memory.models import bookkeeping
+from mnemark.memory.when import local_now
+from mnemark.text.facts_timeline import Fact
+from mnemark.text.rules import Candidate, extract
+from mnemark.types import Origin
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+POSITION: Final = "learn:"
+"""What the names of positions in `state.db` begin with."""
+STRETCH: Final = 8
+"""Turns that are queued for the model as one item."""
+_STRETCH_CHARACTERS: Final = 6_000
+_CHECKPOINT: Final = 100
+"""Turns after which the position is noted."""
+
+Status = Literal["learned", "known", "review", "would be learned"]
+
+
+class Learned(msgspec.Struct, frozen=True, kw_only=True):
+    """One fact and the turn it comes from."""
+
+    status: Status
+    """`known`: learned from this turn before; `review`: it waits for a person."""
+    subject: str
+    predicate: str
+    value: str
+    type: str
+    since: str
+    """ISO time from when it holds."""
+    ref: str
+    """The turn: `sessions/x.jsonl#L12`."""
+    quote: str
+    """The sentence it was read from."""
+    by: Literal["rule", "model"] = "rule"
+    id: str = ""
+    """The fact's id; empty on a dry run."""
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run learned."""
+
+    facts: tuple[Learned, ...] = ()
+    turns: int = 0
+    """New turns that were read."""
+    sessions: int = 0
+    """Sessions that had any."""
+    queued: int = 0
+    """Stretches of turns queued for the model."""
+    asked: int = 0
+    """Requests that the model was sent, by stretch batch."""
+    complete: bool = True
+    """Nothing is left to read; False where the time ran out."""
+    notes: tuple[str, ...] = ()
+    """What a person should know."""
+
+
+class _Position(msgspec.Struct, frozen=True):
+    """How far a session was learned from: bytes and lines."""
+
+    offset: int = 0
+    lines: int = 0
+
+
+def learn(
+    memory: "Memory",
+    session: str | None = None,
+    *,
+    dry_run: bool = False,
+    budget_seconds: float | None = None,
+    again: bool = False,
+) -> Report:
+    """Learn by rule from turns that were not learned from yet; queue them where a model is configured.
+
+    Args:
+        memory: whose sessions.
+        session: the id of one session; all by default.
+        dry_run: only say what would be learned.
+        budget_seconds: stop at the next turn after so long; a later run goes on there.
+        again: from the first turn, also what was learned from.
+
+    Raises:
+        NotFoundError: there is no such session.
+        ReadOnlyError: the memory is open for reading only, and it is no dry run.
+    """
+    if memory.readonly and not dry_run:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to learn")
+    logs = [(scope, log) for scope, log in _logs(memory.root) if session in (None, log.id)]
+    if session is not None and not logs:
+        raise NotFoundError(f"there is no session {session!r}; `mnemark sessions` lists them")
+    end = None if budget_seconds is None else time.monotonic() + budget_seconds
+    run = _Run(memory, dry_run=dry_run, end=end)
+    for scope, log in logs:
+        run.read(scope, log, again=again)
+        if run.late:
+            break
+    return run.report()
+
+
+def learn_all(memory: "Memory", budget_seconds: float = 30.0) -> Report:
+    """What the end of a session and the nightly consolidation do: learn by rule, then ask the model.
+
+    The model is asked only where it and a budget are configured, and as long as the time lasts.
+    """
+    from mnemark.memory.extraction import work
+
+    started = time.monotonic()
+    report = learn(memory, budget_seconds=budget_seconds)
+    left = budget_seconds - (time.monotonic() - started)
+    if left <= 0:
+        return report
+    asked = work(memory, seconds=left)
+    notes = (*report.notes, *((asked.problem,) if asked.problem else ()))
+    return msgspec.structs.replace(report, facts=report.facts + asked.facts, asked=asked.asked, notes=notes)
+
+
+def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
+    """Every session with its scope, the longest unchanged first."""
+    found = []
+    for pattern in (FOLDER, f"users/*/{FOLDER}", f"agents/*/{FOLDER}", f"projects/*/{FOLDER}"):
+        for folder in root.glob(pattern):
+            scope = folder.parent.relative_to(root).as_posix()
+            for path in folder.glob("*.jsonl"):
+                if path.name.startswith(".") or "conflict-" in path.name:
+                    continue
+                state = platform.identity(path)
+                if state is not None:
+                    found.append((state.mtime_ns, path.name, "" if scope == "." else scope))
+    for _, name, scope in sorted(found):
+        yield scope, SessionLog.at(root / scope if scope else root, f"{FOLDER}/{name}")
+
+
+class Sources:
+    """Which facts were learned from which turn before, whatever became of them."""
+
+    def __init__(self, memory: "Memory") -> None:
+        facts = state_of(memory)
+        with facts.lock:
+            log = facts.log
+            log.refresh()
+            self._known: set[tuple[str, Words, str]] = set()
+            everything = {**log.records, **log.proposals}
+            for fact in everything.values():
+                self.add(fact.scope, fact)
+            for said in log.confirmations.values():
+                same, source = everything.get(said.fact), said.fields.get("source", "")
+                if same is not None and source:
+                    self._known.add((same.scope, words_of(same), source))
+
+    def add(self, scope: str, fact: Fact) -> None:
+        """It is known now."""
+        for source in fact.source.split(","):
+            self._known.add((scope, words_of(fact), source.strip()))
+
+    def has(self, scope: str, fact: Fact) -> bool:
+        """Whether it was learned from this very turn before."""
+        return (scope, words_of(fact), fact.source) in self._known
+
+
+class Keeper:
+    """Keeps what was found in turns, each once."""
+
+    def __init__(self, memory: "Memory", *, dry_run: bool = False) -> None:
+        self.memory = memory
+        self.dry_run = dry_run
+        self.sources = Sources(memory)
+
+    def keep(
+        self,
+        one: Candidate,
+        *,
+        ref: str,
+        scope: str,
+        origin: Origin,
+        by: Literal["rule", "model"] = "rule",
+    ) -> Learned:
+        """Remember a candidate as the agent's who cites the turn, or say why it is not needed."""
+        wanted = Fact(id="", subject=one.subject, predicate=one.predicate, value=one.value, source=ref)
+        status: Status = "known" if self.sources.has(scope, wanted) else "would be learned"
+        identifier = ""
+        if status != "known" and not self.dry_run:
+            kept = remember(
+                self.memory, one.predicate, one.value, subject=one.subject, type=one.type,
+                origin="import" if origin == "import" else "agent", since=one.since,
+                importance=one.importance, confidence=one.confidence, priority=one.priority, source=ref,
+                scope=scope,
+            )  # fmt: skip
+            self.sources.add(scope, wanted)
+            status, identifier = ("review" if kept.review else "learned"), kept.id
+        return Learned(
+            status=status, subject=one.subject, predicate=one.predicate, value=one.value, type=one.type,
+            since=one.since.isoformat(), ref=ref, quote=one.quote, by=by, id=identifier,
+        )  # fmt: skip
+
+
+class _Run:
+    """One run over sessions."""
+
+    def __init__(self, memory: "Memory", *, dry_run: bool, end: float | None) -> None:
+        self._memory = memory
+        self._dry_run = dry_run
+        self._end = end
+        self._state = bookkeeping(memory)
+        self._keeper = Keeper(memory, dry_run=dry_run)
+        self._positions = self._state.positions(POSITION)
+        self._facts: list[Learned] = []
+        self._turns = self._sessions = self._queued = 0
+        self._notes: list[str] = []
+        self.late = False
+
+    def report(self) -> Report:
+        """What was done."""
+        problem = f"bookkeeping: {self._state.problem}" if self._state.problem else ""
+        return Report(
+            facts=tuple(self._facts), turns=self._turns, sessions=self._sessions, queued=self._queued,
+            complete=not self.late, notes=tuple(filter(None, (*self._notes, problem))),
+        )  # fmt: skip
+
+    def read(self, scope: str, log: SessionLog, *, again: bool) -> None:
+        """Learn from the turns of a session from where the last run stopped."""
+        path = f"{scope}/{log.name}" if scope else log.name
+        at = _Position() if again else self._position(path, log)
+        state = platform.identity(log.path)
+        if state is None or state.size <= at.offset:
+            return
+        waiting: list[Placed] = []
+        before = self._turns
+        try:
+            for placed in log.turns(at.offset, start_line=at.lines + 1 if at.offset else None):
+                self._from(placed, path, scope)
+                waiting.append(placed)
+                self.late = self._end is not None and time.monotonic() > self._end
+                if self.late or len(waiting) >= _CHECKPOINT:
+                    self._note(path, waiting)
+                    waiting = []
+                if self.late:
+                    break
+        except IntegrityError as error:
+            self._notes.append(str(error))
+        if waiting:
+            self._note(path, waiting)
+        self._sessions += self._turns > before
+
+    def _position(self, path: str, log: SessionLog) -> _Position:
+        text = self._positions.get(POSITION + path, "")
+        try:
+            at = msgspec.json.decode(text, type=_Position) if text else _Position()
+        except msgspec.DecodeError:
+            return _Position()
+        return at if _ends_a_line(log.path, at.offset) else _Position()  # rewritten since: work again
+
+    def _from(self, placed: Placed, path: str, scope: str) -> None:
+        self._turns += 1
+        turn = placed.turn
+        if turn.origin in {"tool", "web", "file"}:
+            return
+        turn = self._memory.without_secrets(turn)
+        ref = f"{path}#L{placed.line}"
+        for one in extract(turn.content, time=turn.time, role=turn.role, origin=turn.origin):
+            if "[redacted:" in one.value:
+                continue
+            self._facts.append(self._keeper.keep(one, ref=ref, scope=scope, origin=turn.origin))
+
+    def _note(self, path: str, read: Sequence[Placed]) -> None:
+        """Queue what was read for the model, and note the position with it: both or neither."""
+        if self._dry_run:
+            return
+        at = _Position(read[-1].end, read[-1].line)
+        items = list(_stretches(path, read)) if self._memory.config.llm.active else []
+        noting = {POSITION + path: msgspec.json.encode(at).decode()}
+        now = local_now(self._memory.config.timezone)
+        self._queued += self._state.enqueue(items, now, noting=noting)
+
+
+def _stretches(path: str, read: Sequence[Placed]) -> Iterator[tuple[str, int, int]]:
+    """Turns that belong together, a few at a time; those without a word of owner or agent are left out."""
+    part: list[Placed] = []
+    size = 0
+    for placed in read:
+        if part and (len(part) >= STRETCH or size + len(placed.turn.content) > _STRETCH_CHARACTERS):
+            yield from _stretch(path, part)
+            part, size = [], 0
+        part.append(placed)
+        size += len(placed.turn.content)
+    yield from _stretch(path, part)
+
+
+def _stretch(path: str, part: Sequence[Placed]) -> Iterator[tuple[str, int, int]]:
+    if any(placed.turn.origin in {"owner", "agent", "import"} for placed in part):
+        yield path, part[0].line, part[-1].line
+
+
+def _ends_a_line(path: Path, offset: int) -> bool:
+    if offset == 0:
+        return True
+    try:
+        with path.open("rb") as file:
+            file.seek(offset - 1)
+            return file.read(1) == b"\n"
+    except OSError:
+        return False
