@@ -161,6 +161,8 @@ def test_speed_prints_ratios_beside_baselines() -> None:
     assert min(found["sync_rate"], found["fts5_rate"], found["sync_ratio"], found["embed_rate"]) > 0
     assert found["index_bytes"] > 0 < found["vector_bytes"]
     assert set(found["cold"]) == {"lexical", "hybrid"}
+    assert set(found["overlap"]) == {"vectors", "vectors, ties", "search"}
+    assert 0.9 < found["overlap"]["vectors, ties"] <= 1
 
 
 def test_sizes_are_checked() -> None:

@@ -267,3 +267,8 @@ def _fresh_processes(results: Sequence[SpeedResult]) -> None:
         for found in results
     ]
     table("On the disk, MB", ["passages", "texts", "index", "vectors", "fts5"], rows, left=0)
+    compared = [found for found in results if found.overlap]
+    if compared:
+        names = list(compared[0].overlap)
+        rows = [[f"{f.passages:,}", *(number(f.overlap.get(name)) for name in names)] for f in compared]
+        table("Of the ten best with exact float32 vectors, share found", ["passages", *names], rows, left=0)

@@ -22,6 +22,7 @@ from mnemark.bench.baselines import MATCH, match_expression, spaced
 from mnemark.bench.bed import embedder_for, opened
 from mnemark.bench.corpus import Corpus, Text, grow
 from mnemark.bench.measures import Measures, percentiles
+from mnemark.bench.overlap import overlap
 from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.memory.core import Memory
@@ -32,6 +33,7 @@ MILLION: Final = 1_000_000
 QUESTIONS: Final = 200
 _WARMING: Final = 50
 _REPEATS: Final = 3
+_COMPARED: Final = 100
 _HITS: Final = 8
 FTS5: Final = "fts5"
 SCAN: Final = "numpy scan"
@@ -70,6 +72,8 @@ class SpeedResult(msgspec.Struct, kw_only=True):
     """Processor time of a route, p50, as a multiple of the baseline's."""
     cold: dict[str, dict[str, float]]
     """A fresh process, by route: `import_ms`, `import_cpu_ms`, `open_ms`, `first_ms`, `rss_mb`, `bare_mb`."""
+    overlap: dict[str, float]
+    """Shares of the ten best with exact vectors that are found: see `overlap.overlap`; empty without them."""
     index_bytes: int
     vector_bytes: int
     fts5_bytes: int
@@ -99,6 +103,8 @@ def measure(folder: Path, size: int, embedder: str, tell: Callable[[str], None])
     tell("  searching")
     with opened(root, None) as words, opened(root, model) as both:
         latency = _in_turn(_asks(words, both if model else None, fts5), questions)
+        tell("  comparing with exact vectors")
+        kept = overlap(both, model, questions[:_COMPARED]) if model else {}
     # By itself: the scan throws everything else out of the caches, and its threads go on for a while.
     latency |= _in_turn({SCAN: _scan(len(grown.texts), model.dimension if model else 256)}, questions)
     return SpeedResult(
@@ -117,6 +123,7 @@ def measure(folder: Path, size: int, embedder: str, tell: Callable[[str], None])
         latency=latency,
         ratios=_ratios(latency),
         cold=_cold(root, embedder, questions[0]),
+        overlap=kept,
         index_bytes=_bytes(root / ".mnemark", "index.db*"),
         vector_bytes=_bytes(root / ".mnemark" / "vectors", "*"),
         fts5_bytes=_bytes(folder, "fts5.db*"),

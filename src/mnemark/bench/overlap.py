@@ -1,0 +1,143 @@
+"""How much of the top ten the vectors' eight bits keep: the same questions with exact float32 vectors."""
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemark.embed import Embedder
+from mnemark.errors import MnemarkError
+from mnemark.index.units import embedded_text
+from mnemark.index.vectors import VectorStore
+from mnemark.memory.core import Memory
+from mnemark.memory.when import local_now
+from mnemark.retrieval.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
+from mnemark.retrieval.presets import preset
+from mnemark.retrieval.search import DenseRoute, Request, search
+
+_TOP: Final = 10
+_BATCH: Final = 4_096
+_SAME: Final = 1e-6
+"""Cosines that differ by less are a tie in float32."""
+
+
+class Exact:
+    """A store with the rows of another, as float32. Reads only.
+
+    Args:
+        store: the store under test.
+        matrix: unit vectors by its row numbers, (count, dimension).
+    """
+
+    engine = "float32"
+
+    def __init__(self, store: VectorStore, matrix: NDArray[np.float32]) -> None:
+        self._store = store
+        self._matrix = matrix
+
+    @property
+    def count(self) -> int:
+        """As of the other."""
+        return self._store.count
+
+    @property
+    def generation(self) -> int:
+        """As of the other."""
+        return self._store.generation
+
+    def refresh(self) -> bool:
+        """Nothing changes here."""
+        return False
+
+    def lookup(self, keys: Sequence[bytes]) -> NDArray[np.int64]:
+        """As of the other."""
+        return self._store.lookup(keys)
+
+    def missing(self, keys: Sequence[bytes]) -> list[bytes]:
+        """As of the other."""
+        return self._store.missing(keys)
+
+    def scores(
+        self, query: NDArray[np.float32], rows: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float32]:
+        """Cosines in float32, 0 for row -1."""
+        found = np.append(self._matrix @ query, np.float32(0))
+        return np.asarray(found[:-1] if rows is None else found[rows], np.float32)
+
+    def add(self, keys: Sequence[bytes], matrix: NDArray[np.float32]) -> NDArray[np.int64]:  # noqa: ARG002
+        """Refused."""
+        raise MnemarkError("this store is for reading")
+
+    def compact(self, keep: Iterable[bytes]) -> int:  # noqa: ARG002
+        """Refused."""
+        raise MnemarkError("this store is for reading")
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def overlap(memory: Memory, embedder: Embedder, questions: Sequence[str]) -> dict[str, float]:
+    """Shares of the ten best with exact vectors that are among the ten best with the stored ones.
+
+    Returns:
+        `vectors`: by cosine alone; `vectors, ties`: the same, where one as near as the exact tenth counts
+        (texts of the same words have the same vector); `search`: hybrid search as a user has it.
+    """
+    store = memory.vectors.store()
+    store.refresh()
+    shares: dict[str, list[float]] = {"vectors": [], "vectors, ties": [], "search": []}
+    with tempfile.TemporaryDirectory(prefix="mnemark-overlap-") as folder:
+        exact = Exact(store, _matrix(memory, embedder, store, Path(folder) / "exact"))
+        ways: tuple[tuple[VectorStore, VectorRows], ...] = ((store, VectorRows()), (exact, VectorRows()))
+        for question in questions:
+            request = Request(text=question, k=_TOP, preset=preset(memory.config.preset), now=local_now(""))
+            kept, other = (
+                [
+                    hit.ref
+                    for hit in search(memory.reader, request, _route(embedder, way, mapping, question)).hits
+                ]
+                for way, mapping in ways
+            )
+            shares["search"].append(_share(kept, other))
+            vector = embedder.query(question)
+            if vector.any():
+                both = _by_cosine(exact.scores(vector), store.scores(vector))
+                shares["vectors"].append(both[0])
+                shares["vectors, ties"].append(both[1])
+    return {name: float(np.mean(found)) for name, found in shares.items() if found}
+
+
+def _route(embedder: Embedder, store: VectorStore, mapping: VectorRows, question: str) -> DenseRoute:
+    if isinstance(embedder, RarityAware):
+        return DenseRoute(WeightedQuery(embedder, store, question), mapping)
+    return DenseRoute(QueryVector(lambda: (embedder, store), question), mapping)
+
+
+def _matrix(memory: Memory, embedder: Embedder, store: VectorStore, path: Path) -> NDArray[np.float32]:
+    """All texts embedded anew, by the store's row numbers, in a file: they may not fit into memory twice."""
+    shape = (store.count, embedder.dimension)
+    matrix = np.memmap(path, np.float32, "w+", shape=shape)
+    with memory.reader.reading() as view:
+        rows, _ = VectorRows().rows(view.snapshot, store)
+        first = np.unique(rows, return_index=True)[1]
+        first = first[rows[first] >= 0]
+        for start in range(0, len(first), _BATCH):
+            part = first[start : start + _BATCH]
+            texts = [embedded_text(record.title, record.text) for record in view.fetch(part)]
+            matrix[rows[part]] = embedder.passages(texts)
+    return matrix
+
+
+def _by_cosine(exact: NDArray[np.float32], stored: NDArray[np.float32]) -> tuple[float, float]:
+    k = min(_TOP, len(exact))
+    right = np.argpartition(-exact, k - 1)[:k]
+    found = np.argpartition(-stored, k - 1)[:k]
+    least = float(exact[right].min())
+    return _share(found.tolist(), right.tolist()), float(np.mean(exact[found] >= least - _SAME))
+
+
+def _share(found: Sequence[object], right: Sequence[object]) -> float:
+    return len(set(found) & set(right)) / len(right) if right else 1.0
