@@ -211,6 +211,8 @@ def main() -> int:
         process = daemon.start()
         assert process is not None
         while (at := daemon.find()) is None:
+            if process.poll() is not None:
+                raise SystemExit("the daemon did not start")
             time.sleep(0.05)
         load = Load(workspaces, at)
         agents = [

@@ -1,0 +1,121 @@
+"""How long agents wait: hooks and MCP, with the daemon and without, beside a bare Python start.
+
+    python tools/latency.py [--runs 30]
+
+Prints medians of wall and CPU time in milliseconds. CPU is that of the process the agent starts, its end
+included. A workspace of a thousand notes is indexed before.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from mnemark.agent import daemon
+
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "When does the backup run?"}
+
+
+def message(identifier: int, method: str, params: Any) -> bytes:
+    """A request as a line."""
+    body = {"jsonrpc": "2.0", "id": identifier, "method": method, "params": params}
+    return json.dumps(body).encode() + b"\n"
+
+
+def run(command: list[str], sent: list[bytes], given: bytes = b"") -> tuple[float, float]:
+    """Wall time until all lines of `sent` are answered (or the end), and CPU of the process, in ms."""
+    before = os.times()
+    begun = time.perf_counter()
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for line in sent:
+        process.stdin.write(line)
+        process.stdin.flush()
+        if b"error" in process.stdout.readline()[:60]:
+            raise RuntimeError("an error came back")
+    wall = time.perf_counter() - begun
+    process.communicate(given)
+    if not sent:
+        wall = time.perf_counter() - begun
+    after = os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return wall * 1000, spent * 1000
+
+
+def measure(what: str, runs: int, command: list[str], sent: list[bytes], given: bytes = b"") -> None:
+    """One line of the table."""
+    times = [run(command, sent, given) for _ in range(runs)]
+    wall, spent = (statistics.median(column) for column in zip(*times, strict=True))
+    print(f"  {what:34} wall {wall:6.0f} ms   CPU {spent:6.0f} ms", flush=True)
+
+
+def notes(workspace: Path) -> None:
+    """A thousand notes."""
+    (workspace / "memory").mkdir(parents=True)
+    for number in range(1000):
+        text = f"# Note {number}\n\nThe backup of host {number} runs at {number % 24}:00. 备份 {number}。\n"
+        (workspace / f"memory/note-{number}.md").write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """Measure all."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=30)
+    runs = parser.parse_args().runs
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # it makes every start compile anew
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = str(Path(folder, "state"))
+        workspace = Path(folder, "workspace")
+        notes(workspace)
+        mnemark = [sys.executable, "-m", "mnemark"]
+        subprocess.run([*mnemark, "sync", "-w", str(workspace)], stdout=subprocess.DEVNULL, check=True)
+        front, hook = (
+            [*mnemark, "mcp", "-w", str(workspace)],
+            [*mnemark, "hook", "prompt", "-w", str(workspace)],
+        )
+        hook += ["--agent", "claude-code"]
+        listed = [message(1, "initialize", HELLO), message(2, "tools/list", {})]
+        call = {"name": "memory_search", "arguments": {"query": "when does the backup run"}}
+        found = [*listed, message(3, "tools/call", call)]
+        event = json.dumps(PROMPT | {"cwd": str(workspace)}).encode()
+        measure("python -c pass", runs, [sys.executable, "-c", "pass"], [])
+        measure("mcp until tools/list", runs, [*front, "--alone"], listed)
+        measure("mcp until a first search, alone", runs, [*front, "--alone"], found)
+        measure("hook, a prompt, alone", runs, [*hook, "--alone"], [], event)
+        begun = time.perf_counter()
+        process = daemon.start()
+        assert process is not None
+        while (at := daemon.find()) is None:
+            if process.poll() is not None:
+                raise SystemExit("the daemon did not start")
+            time.sleep(0.005)
+        print(
+            f"  {'daemon, until it listens':34} wall {(time.perf_counter() - begun) * 1000:6.0f} ms",
+            flush=True,
+        )
+        daemon.post("/v1/search", {"workspace": str(workspace), "query": "backup"}, 60, daemon=at)
+        measure("mcp until a first search, daemon", runs, front, found)
+        measure("hook, a prompt, daemon", runs, hook, [], event)
+        times = []
+        for _ in range(runs):
+            begun = time.perf_counter()
+            daemon.post("/v1/recall", {"workspace": str(workspace), "query": "backup of host 7"}, daemon=at)
+            times.append((time.perf_counter() - begun) * 1000)
+        print(f"  {'API, recall':34} wall {statistics.median(times):6.1f} ms")
+        process.terminate()
+        process.wait(30)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
