@@ -4,7 +4,7 @@ import subprocess
 import sys
 import textwrap
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemark import Memory
-from mnemark.errors import UsageError
+from mnemark.errors import BusyError, UsageError
 from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import from_callable
 from mnemark.memory.compaction import Compacted, compact, flush_prompt, is_due
@@ -191,7 +191,7 @@ def test_secrets_do_not_reach_log_or_summary(memory: Memory) -> None:
 
 
 def model(memory: Memory, answer: str) -> Any:
-    def say(asked: list[Message]) -> str:
+    def say(asked: Sequence[Message]) -> str:
         if answer == "fail":
             raise OSError("gone")
         assert asked[0].role == "system"
@@ -219,8 +219,24 @@ def test_steps_see_all_turns_once_they_are_safe(memory: Memory) -> None:
         assert len(logged(memory, session.id)) == len(placed)
         seen.append(len(placed))
 
-    compact(memory.session("cli:x"), openai(5), 400, steps=[step])
+    def failing(session: Any, placed: Any) -> None:
+        raise BusyError("someone is at it; try later")
+
+    found = compact(memory.session("cli:x"), openai(5), 400, steps=[failing, step], deadline=5)
     assert seen == [20]
+    assert any("failing: someone is at it" in reason for reason in found.degraded)
+
+
+def test_what_is_left_out_is_learned_and_an_episode_once(memory: Memory) -> None:
+    messages = openai(8)
+    messages[1] = {"role": "user", "content": "My name is Ann and I live in Berlin."}
+    session = memory.session("cli:x")
+    for _ in range(2):
+        session.compact(messages, 700, deadline=5)
+        assert [str(fact) for fact in memory.facts() if "Berlin" in fact.value]
+    found = list(memory.facts())
+    assert len(found) == len({fact.key for fact in found})
+    assert len(list((memory.root / "memory/episodes").glob("*.md"))) == 1
 
 
 def test_the_flush_prompt_speaks_the_languages_of_the_conversation(memory: Memory) -> None:
@@ -232,7 +248,7 @@ def test_the_flush_prompt_speaks_the_languages_of_the_conversation(memory: Memor
 
 def test_parallel_calls_and_results_without_a_call_stay_with_their_neighbours() -> None:
     calls = [{"id": name, "type": "function", "function": {}} for name in "ab"]
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": "go"},
         {"role": "assistant", "content": None, "tool_calls": calls},
         {"role": "tool", "tool_call_id": "b", "content": "2"},

@@ -1,17 +1,17 @@
 """Compaction: a conversation that outgrows a model's window becomes a summary, its last turns and a recall.
 
 In this order, so that a process may die at any moment: what the session's log does not hold yet is recorded
-(fsynced), each message once; what the host wants done with it is done (`steps`: facts, an episode); then the
-summary is made. Nothing is taken out of the log. Done again after a kill, it records nothing twice.
+(fsynced), each message once; facts are taken by rule and an episode is written (`steps`); then the summary is
+made. Nothing is taken out of the log. Done again after a kill, it records nothing twice.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from mnemark.errors import UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.locks import workspace_lock
 from mnemark.files.sessions import Placed
 from mnemark.llm.base import LLM, LLMUnavailable
@@ -44,6 +44,8 @@ TIMEOUT: Final = 10.0
 SUMMARY_SHARE: Final = 0.25
 RECALL_SHARE: Final = 0.2
 """Parts of what the host's instructions leave, for summary and recall; the rest is for the last turns."""
+LEARNING: Final = 0.5
+"""Seconds for learning by rule."""
 MOST_SUMMARY: Final = 600
 """Tokens of a summary."""
 LOOKED_AT: Final = 400
@@ -69,8 +71,36 @@ _TASK: Final = (
     "nothing invented."
 )
 
-Step = Callable[["Session", Sequence[Placed]], object]
-"""What is done with the turns of a session once they are recorded."""
+
+class Step(Protocol):
+    """What is done with the turns of a session once they are recorded."""
+
+    @property
+    def __name__(self) -> str:
+        """For messages."""
+        ...
+
+    def __call__(self, session: "Session", placed: Sequence[Placed], /) -> object:
+        """Do it; again changes nothing."""
+        ...
+
+
+def facts(session: "Session", placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
+    """Facts by rule, as far as the time allows; learning goes on from there at the end of the session."""
+    from mnemark.memory.learning import learn
+
+    return learn(session._memory, session.id, budget_seconds=LEARNING)  # noqa: SLF001
+
+
+def episode(session: "Session", placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
+    """An episode by rule; the end of the session fills in a model's summary."""
+    from mnemark.memory.ending import end
+
+    return end(session._memory, session, summary=False)  # noqa: SLF001
+
+
+STEPS: Final[tuple[Step, ...]] = (facts, episode)
+"""What compaction does by default."""
 
 
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +141,7 @@ def compact(
     budget: int,
     *,
     llm: LLM | None = None,
-    steps: Sequence[Step] = (),
+    steps: Sequence[Step] | None = None,
     deadline: float | None = None,
     timeout: float = TIMEOUT,
 ) -> Compacted:
@@ -122,8 +152,8 @@ def compact(
         messages: the host's, in OpenAI's or Anthropic's shape; they are not changed.
         budget: estimated tokens of all messages that come back.
         llm: writes the summary; without one, or where it fails, the rules do.
-        steps: called with the session and its turns once all are recorded: learning, an episode. Each must be
-            safe to call again with the same turns.
+        steps: called with the session and its turns once all are recorded, where something has to be left
+            out; by default `STEPS`. Each must be safe to call again with the same turns.
         deadline: seconds that recall may take.
         timeout: seconds for the model.
 
@@ -138,8 +168,6 @@ def compact(
     if budget < 1:
         raise UsageError(f"a budget is at least 1 token, not {budget}")
     record = _recorded(session, messages)
-    for step in steps:
-        step(session, record.placed)
     start = next((at for at, message in enumerate(messages) if not is_system(message)), len(messages))
     head = [dict(message) for message in messages[:start]]
     parts = units(messages, start)
@@ -150,6 +178,7 @@ def compact(
         whole = tuple(dict(message) for message in messages)
         return Compacted(messages=whole, flush=flush, recorded=record.new, tokens=sum(map(tokens_of, whole)))
     work = _Work(session, messages, record, room)
+    work.do(STEPS if steps is None else steps)
     kept = work.recent(parts)
     return work.result(head, kept, flush, llm=llm, deadline=deadline, timeout=timeout)
 
@@ -228,6 +257,14 @@ class _Work:
         memory = session._memory  # noqa: SLF001
         self._recall_room = min(memory.config.recall_budget, int(room * RECALL_SHARE))
         self._degraded: list[str] = []
+
+    def do(self, steps: Sequence[Step]) -> None:
+        """Learning and episode; what cannot be done now is done at the session's end."""
+        for step in steps:
+            try:
+                step(self._session, self._record.placed)
+            except MnemarkError as error:
+                self._degraded.append(f"{step.__name__}: {error}; it is caught up at the end of the session")
 
     def recent(self, parts: Sequence[Unit]) -> list[dict[str, Any]]:
         """The last units that fit; the very last one always, its long results cut if need be."""
