@@ -31,11 +31,12 @@ _OTHER: Final = "file · 文件"
 _SENT: Final = {
     "in": (
         "received",
-        "from {sender} · I sent it to you, you got it from me · {chinese}发来，我发给你的，我发你的",
+        "from {sender} · I sent it to you, you got it from me · {chinese}发来，我发给你的，我上次发你的",
     ),
     "out": (
         "sent",
-        "by {sender} · you sent it to me, you made it for me · {chinese}发出，你发给我的，你发我的，你做的",
+        "by {sender} · you sent it to me, you made it for me · "
+        "{chinese}发出，你发给我的，你上次发我的，你做的",
     ),
 }
 _CHINESE: Final = {"the user": "用户", "the assistant": "助手"}
@@ -93,10 +94,11 @@ def kind_words(mime: str) -> str:
 def written(text: str, one: Attachment, said: Said) -> str:
     """The file's text with the attachment in it."""
     verb, how = _SENT[one.direction]
+    who = how.format(sender=one.sender, chinese=_CHINESE.get(one.sender, one.sender))
     rows = [
         f"- **file**: {one.place}",
         f"- **type**: {one.mime} · {kind_words(one.mime)}",
-        f"- **{verb}**: {one.time:%Y-%m-%d %H:%M} {how.format(sender=one.sender, chinese=_CHINESE.get(one.sender, one.sender))}",
+        f"- **{verb}**: {one.time:%Y-%m-%d %H:%M} {who}",
     ]
     words = {
         "description": said.description or one.description,

@@ -206,12 +206,14 @@ class Memory(Operations):
         if not self.readonly and (self.root / "journal").is_dir():
             from mnemark.memory.facts import catch_up
             from mnemark.memory.ledger import finish
-            from mnemark.memory.projections import bring_down
 
             catch_up(self)  # facts whose file was busy when they were remembered
             finish(self)  # edits that a kill cut off
-            bring_down(self)  # observations, attachments and their descriptions
             self._finish_forgetting()
+        if not self.readonly:
+            from mnemark.memory.projections import bring_down
+
+            bring_down(self)  # observations, attachments and their descriptions
         report = self.follower.sync(progress=progress, wait=wait, embed=embed)
         if report.touched and not self.readonly:
             self._note_edits()

@@ -17,7 +17,7 @@ from mnemark.errors import BusyError, ReadOnlyError
 from mnemark.files.journal import Change
 from mnemark.files.locks import ending_lock
 from mnemark.files.sessions import Placed
-from mnemark.memory import attachments, ledger, observations, scratchpad
+from mnemark.memory import attachments, facts, ledger, observations, scratchpad
 from mnemark.memory.episodes import (
     SessionAt,
     Sitting,
@@ -29,6 +29,7 @@ from mnemark.memory.episodes import (
 )
 from mnemark.memory.history import sessions
 from mnemark.memory.journal_state import state_of
+from mnemark.memory.learning import Learned, learn
 from mnemark.memory.secrets import rules_for
 from mnemark.memory.summary import improved
 from mnemark.memory.when import local_now
@@ -67,6 +68,8 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     scratchpad: str = ""
     attachments: tuple[str, ...] = ()
     observations: int = 0
+    facts: tuple[Learned, ...] = ()
+    """What was learned by rule."""
     problems: tuple[str, ...] = ()
     """What did not work, each with what was done instead."""
     group: str = ""
@@ -87,6 +90,7 @@ class _Run:
         self.notes: list[str] = []
         self.words: list[str] = []
         self.by: Literal["llm", "rule", ""] = ""
+        self.facts: tuple[Learned, ...] = ()
         self.deferred = False
         self.group = ""
 
@@ -100,6 +104,7 @@ class _Run:
         memory, session = self.memory, self.session
         for problem in ledger.finish(memory):
             self.problems.append(f"{problem.path}: {problem.reason}")
+        facts.catch_up(memory)  # what a killed end had acknowledged
         before = self._before()
         turns = self._turns(before)
         if not turns:
@@ -116,13 +121,14 @@ class _Run:
         self._busy(busy)
         last = self._sittings(turns, before)
         pad = self._scratchpad(turns)
+        self._learn()
         if not self.deferred:
             self._done(turns, last)
         return Ended(
             session=session.id, status="deferred" if self.deferred else "ended", turns=len(new), by=self.by,
             summary=tuple(self.words), episodes=tuple(self.episodes), notes=tuple(dict.fromkeys(self.notes)),
-            scratchpad=pad, attachments=tuple(kept), observations=noted, problems=tuple(self.problems),
-            group=self.group,
+            scratchpad=pad, attachments=tuple(kept), observations=noted, facts=self.facts,
+            problems=tuple(self.problems), group=self.group,
         )  # fmt: skip
 
     def _note_down(self) -> int:
@@ -220,6 +226,13 @@ class _Run:
         )
         self._busy([done.path] if done.status == "deferred" else [])
         return done.path
+
+    def _learn(self) -> None:
+        """Facts by rule; what the model is to read stays queued."""
+        try:
+            self.facts = learn(self.memory, self.session.id).facts
+        except BusyError as error:
+            self.problems.append(f"facts: {error}; they are learned with the next end or consolidation")
 
     def _busy(self, paths: Iterable[str]) -> None:
         for path in paths:

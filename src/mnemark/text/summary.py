@@ -153,7 +153,7 @@ def _outcome(
         return _cut(done.text), "done"
     if actions and actions[-1].failed and not happy:
         return actions[-1].title, "failed"
-    said_last = next(iter(one for one in reversed(late) if len(_content(one.text)) >= 2), None)
+    said_last = next(iter(one for one in reversed(late) if _content(one.text)), None)
     if happy and said_last is not None:
         first = next(one for one in replies if one.turn == said_last.turn)
         return _cut(first.text), "done"

@@ -80,8 +80,8 @@ _EXIT: Final = re.compile(
     re.IGNORECASE,
 )
 _BAD_START: Final = re.compile(
-    r"\s*(?:error\b|fatal\b|traceback \(most recent|[\w.]*(?:Error|Exception)\b\s*[:(]|command not found|"
-    r"permission denied|no such file|错误|失败|异常|报错)",
+    r"\s*(?:(?:error|fatal)(?:\s*[:\[(]|\s*$)|traceback \(most recent|[\w.]*(?:Error|Exception)\b\s*[:(]|"
+    r"command not found|permission denied|no such file|错误|失败|异常|报错)",
     re.IGNORECASE,
 )
 _SPLIT: Final = re.compile(r"&&|\|\||[;|\n]")
