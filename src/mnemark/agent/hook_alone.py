@@ -106,7 +106,7 @@ def _later(root: Path, session: str) -> None:
     """Bring the index up to date, and end a session, in the background; it outlives this process."""
     flags = 0x0000_0208 if sys.platform == "win32" else 0  # no console, a group of its own
     subprocess.Popen(
-        [sys.executable, "-m", "mnemark.agent.hook_later", str(root), session],
+        [sys.executable, "-P", "-m", "mnemark.agent.hook_later", str(root), session],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         start_new_session=True, creationflags=flags,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError
 from mnemark.interfaces.commands.care import init, status, sync
+from mnemark.interfaces.commands.connect import connect
 from mnemark.interfaces.commands.consolidate import consolidate
 from mnemark.interfaces.commands.demo import demo
 from mnemark.interfaces.commands.find import read, recall, search
@@ -95,6 +96,7 @@ COMMANDS = (
     serve,
     mcp,
     hook,
+    connect,
     *(forget, undo, revert, pin),
 )
 for command in COMMANDS:

@@ -1,0 +1,175 @@
+"""Changes in a JSON text that leave every other byte as it is.
+
+The text is read once for where its parts stand; a part is then put in or cut out. Comments, trailing commas
+and repeated keys are no JSON: they are refused, because nothing could be promised about them.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from mnemark.errors import UsageError
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
+_DEEPEST: Final = 100
+
+
+class NotJsonError(UsageError):
+    """The text is no strict JSON."""
+
+
+class Node(NamedTuple):
+    """A value: where it stands, and the parts of an object (by key) or array."""
+
+    start: int
+    end: int
+    keys: tuple[str, ...]
+    """Keys of an object, in order."""
+    starts: tuple[int, ...]
+    """Where each part begins; of an object, its key."""
+    parts: "tuple[Node, ...]"
+    kind: str
+    """`{`, `[` or empty."""
+
+    def child(self, key: str) -> "Node | None":
+        """The value of a key."""
+        return self.parts[self.keys.index(key)] if key in self.keys else None
+
+
+def parse(text: str) -> Node:
+    """Where the parts of a text stand.
+
+    Raises:
+        NotJsonError: it is no strict JSON.
+    """
+    begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    node = _value(text, begin, 0)
+    if _skip(text, node.end) != len(text):
+        raise NotJsonError("there is something behind the JSON")
+    return node
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _value(text: str, at: int, depth: int) -> Node:
+    kind = text[at : at + 1]
+    if kind in {"{", "["} and depth < _DEEPEST:
+        return _container(text, at, depth, kind)
+    try:
+        _, end = _DECODER.raw_decode(text, at)
+    except ValueError as error:
+        raise NotJsonError(f"it is no strict JSON: {error}") from None
+    return Node(at, end, (), (), (), "")
+
+
+def _container(text: str, at: int, depth: int, kind: str) -> Node:
+    close = "}" if kind == "{" else "]"
+    keys: list[str] = []
+    starts: list[int] = []
+    parts: list[Node] = []
+    place = _skip(text, at + 1)
+    while text[place : place + 1] != close or parts:
+        starts.append(place)
+        if kind == "{":
+            place = _key(text, place, keys)
+        parts.append(_value(text, place, depth + 1))
+        place = _skip(text, parts[-1].end)
+        if text[place : place + 1] == close:
+            break
+        if text[place : place + 1] != ",":
+            raise NotJsonError(f"it is no strict JSON: a comma is missing at character {place}")
+        place = _skip(text, place + 1)
+    return Node(at, place + 1, tuple(keys), tuple(starts), tuple(parts), kind)
+
+
+def _key(text: str, place: int, keys: list[str]) -> int:
+    try:
+        key, end = _DECODER.raw_decode(text, place)
+    except ValueError as error:
+        raise NotJsonError(f"it is no strict JSON: {error}") from None
+    colon = _skip(text, end)
+    if not isinstance(key, str) or text[colon : colon + 1] != ":" or key in keys:
+        raise NotJsonError(f"it is no strict JSON: a key of its own is missing at character {place}")
+    keys.append(key)
+    return _skip(text, colon + 1)
+
+
+def at(text: str, path: Sequence[str]) -> Node | None:
+    """The value at a path of keys; None where there is none."""
+    node: Node | None = parse(text)
+    for key in path:
+        node = node.child(key) if node is not None and node.kind == "{" else None
+    return node
+
+
+def put(text: str, path: Sequence[str], value: Any) -> str:
+    """Set the value at a path of keys; objects on the way are made.
+
+    Raises:
+        NotJsonError: the text is no strict JSON, or what stands on the way is no object.
+    """
+    node = parse(text)
+    for depth, key in enumerate(path):
+        if node.kind != "{":
+            raise NotJsonError(f"{'.'.join(path[:depth]) or 'it'} is no object")
+        inner = node.child(key)
+        if inner is None:
+            for name in reversed(path[depth + 1 :]):
+                value = {name: value}
+            return _added(text, node, value, depth, f"{json.dumps(key, ensure_ascii=False)}: ")
+        node = inner
+    return text[: node.start] + _written(value, text, len(path)) + text[node.end :]
+
+
+def append(text: str, path: Sequence[str], value: Any) -> str:
+    """Add a value at the end of the array at a path of keys, which is made if missing."""
+    node = at(text, path)
+    if node is None:
+        return put(text, path, [value])
+    if node.kind != "[":
+        raise NotJsonError(f"{'.'.join(path)} is no list")
+    return _added(text, node, value, len(path), "")
+
+
+def cut(text: str, node: Node, index: int) -> str:
+    """Take the part with that number out of an object or array."""
+    if len(node.parts) == 1:
+        return text[: node.start + 1] + text[node.end - 1 :]
+    if index:
+        return text[: node.parts[index - 1].end] + text[node.parts[index].end :]
+    return text[: node.starts[0]] + text[node.starts[1] :]
+
+
+def _added(text: str, node: Node, value: Any, depth: int, name: str) -> str:
+    stop = "\r\n" if "\r\n" in text else "\n"
+    step = _step(text)
+    if node.parts:
+        # As the parts before it stand: each on a line of its own, or all on one.
+        lead = text[node.start + 1 : node.starts[0]]
+        last = node.parts[-1].end
+        flat = stop not in lead
+        said = _written(value, text, depth + 1, flat=flat)
+        return f"{text[:last]},{lead if not flat else ' '}{name}{said}{text[last:]}"
+    inner, outer = stop + step * (depth + 1), stop + step * depth
+    said = _written(value, text, depth + 1)
+    return f"{text[: node.start + 1]}{inner}{name}{said}{outer}{text[node.end - 1 :]}"
+
+
+def _step(text: str) -> str:
+    """What a line of the text is indented by."""
+    found = re.search(r"[{\[]\r?\n([ \t]+)", text)
+    return found[1] if found else "  "
+
+
+def _written(value: Any, text: str, depth: int, *, flat: bool = False) -> str:
+    if flat:
+        return json.dumps(value, ensure_ascii=False)
+    step = _step(text)
+    lines = json.dumps(value, ensure_ascii=False, indent=step).split("\n")
+    stop = "\r\n" if "\r\n" in text else "\n"
+    return (stop + step * depth).join(lines)

@@ -1,0 +1,126 @@
+"""Give agents this memory: connect."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemark.errors import UsageError
+from mnemark.interfaces import options
+from mnemark.interfaces.output import out, out_json, safe, say
+
+if TYPE_CHECKING:
+    from mnemark.agent.connect import Change
+    from mnemark.agent.connect_table import Host
+
+_Dry = Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")]
+
+
+def connect(
+    agent: Annotated[
+        str, typer.Argument(help="claude-code, codex, gemini-cli, cursor or openclaw; none: list them.")
+    ] = "",
+    *,
+    workspace_: Annotated[
+        Path | None,
+        typer.Option("--workspace", "-w", metavar="FOLDER", envvar="MNEMARK_WORKSPACE", show_envvar=True,
+                     help="The folder that is to be its memory. Default: ~/mnemark, made if missing."),
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
+    dry_run: _Dry = False,
+    project: Annotated[
+        bool, typer.Option("--project", help="Only in the project in the current folder.")
+    ] = False,
+    plugin: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, and change no settings."),
+    ] = None,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Write hooks and memory tools into an agent's configuration, or take them out.
+
+    What is there stays as it is, and a copy is kept beside each file.
+    """
+    from mnemark.agent import connect as work
+
+    here = Path.cwd() if project else None
+    if not agent:
+        _list(here, json=json)
+        return
+    host = work.host_of(agent)
+    root = work.workspace_for(workspace_)
+    if plugin is not None:
+        _plugin(host, plugin, root, dry_run=dry_run)
+        return
+    changes = work.plan(host, root, project=here, remove=remove)
+    if not dry_run:
+        if not remove and not root.is_dir():
+            from mnemark.files import layout
+
+            layout.init(root)
+            say(f"Made {safe(str(root))}.")
+        work.apply(changes)
+    _tell(host, changes, root, remove=remove, dry_run=dry_run, json=json)
+
+
+def _list(project: Path | None, *, json: bool) -> None:
+    from mnemark.agent.connect import connections
+    from mnemark.interfaces import render
+
+    found = connections(project)
+    if json:
+        out_json([one._asdict() for one in found])
+        return
+    rows = [
+        (one.agent, "installed" if one.installed else "not found", one.state, safe(one.workspace))
+        for one in found
+    ]
+    out("\n".join(render.table(rows)))
+    for one in found:
+        if one.problem:
+            say(safe(one.problem))
+
+
+def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool) -> None:
+    from mnemark.agent.plugin import plugin_files, write_plugin
+
+    if host.name != "claude-code":
+        raise UsageError("--plugin is for claude-code alone")
+    if dry_run:
+        for name, text in plugin_files(root).items():
+            out(f"--- {safe(name)}\n{safe(text)}")
+        return
+    if not root.is_dir():
+        from mnemark.files import layout
+
+        layout.init(root)
+    for path in write_plugin(folder.expanduser().absolute(), root):
+        out(safe(str(path)))
+    say(f"Try it with: claude --plugin-dir {safe(str(folder))}")
+
+
+def _tell(
+    host: "Host", changes: "list[Change]", root: Path, *, remove: bool, dry_run: bool, json: bool
+) -> None:
+    if json:
+        out_json({
+            "agent": host.name, "workspace": str(root), "dry_run": dry_run, "removed": remove,
+            "changes": [{"path": str(one.path), "diff": one.diff} for one in changes],
+        })  # fmt: skip
+        return
+    if dry_run:
+        for one in changes:
+            out(safe(one.diff), end="")
+        if not changes:
+            say("Nothing would change.")
+        return
+    for one in changes:
+        out(safe(str(one.path)))
+    if not changes:
+        say(f"{host.title} is {'not connected' if remove else 'connected already'}; nothing was changed.")
+    elif remove:
+        say(f"{host.title} is as it was before.")
+    else:
+        say(f"{host.title} remembers in {safe(str(root))} from its next session on.")
+        if host.note:
+            say(host.note)
