@@ -46,6 +46,13 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """Added to passages of other documents dated like the best hit, times the square of its score (a weak
     hit is no anchor), fading over `near_days`."""
     near_days: float = 3.0
+    phrase: float = 0.5
+    """Added to passages that hold a quoted phrase word by word, as a share of the best score."""
+    inner: float = 0.3
+    """What words inside the question's longer Chinese words count beside those that were said."""
+    order: float = 0.05
+    """What being the newest (or oldest) of the candidates adds, as a share of the best score, where the
+    question asks for that."""
     recency: float = 0.0
     importance: float = 0.0
     access: float = 0.0

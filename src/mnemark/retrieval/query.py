@@ -8,6 +8,7 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.retrieval.lexical import QueryTerm
+from mnemark.retrieval.presets import DEFAULT
 from mnemark.text.normal import normalize
 from mnemark.text.segment import index_terms, query_terms
 from mnemark.text.stopwords import is_stop
@@ -18,7 +19,6 @@ MAX_CHARACTERS: Final = 8_192
 """A question is read up to here; a pasted file is no question."""
 MAX_TERMS: Final = 64
 CONTEXT_WEIGHT: Final = 0.2
-INNER_WEIGHT: Final = 0.3
 _QUOTED: Final = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」|『([^』\n]{2,200})』')
 
 Order = Literal["before", "after", "latest", "first"]
@@ -36,22 +36,25 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     order: Order | None = None
 
 
-def understand(text: str, *, now: datetime, context: Sequence[str] = ()) -> Query:
+def understand(
+    text: str, *, now: datetime, context: Sequence[str] = (), inner: float = DEFAULT.inner
+) -> Query:
     """Read a question; any string is safe.
 
     Args:
         text: the question, in any language.
         now: the moment that relative time words are relative to.
         context: what was said before, oldest first; its terms count `CONTEXT_WEIGHT`.
+        inner: what words inside longer Chinese words count; 0 leaves them out.
     """
     text = text[:MAX_CHARACTERS]
     terms = content_terms(text)
-    inner = inner_words(text, terms)
-    asked = {*terms, *inner}
+    parts = inner_words(text, terms) if inner else []
+    asked = {*terms, *parts}
     extra = [t for said in context for t in content_terms(said[-MAX_CHARACTERS:]) if t not in asked]
     extra = list(dict.fromkeys(extra))[-MAX_TERMS:]
     weighted = [QueryTerm(term) for term in terms[:MAX_TERMS]]
-    weighted += [QueryTerm(term, INNER_WEIGHT) for term in inner[:MAX_TERMS]]
+    weighted += [QueryTerm(term, inner) for term in parts[:MAX_TERMS]]
     weighted += [QueryTerm(term, CONTEXT_WEIGHT) for term in extra]
     phrases = tuple(
         normalize(quoted) for match in _QUOTED.finditer(text) for quoted in match.groups() if quoted

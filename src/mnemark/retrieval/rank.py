@@ -12,8 +12,6 @@ from mnemark.retrieval.presets import Preset
 SUSPECT_FACTOR: Final = 0.6
 """Text shaped like instructions is ranked lower, never hidden."""
 _DAY: Final = 86_400.0
-_ORDER_GAIN: Final = 0.05
-"""What being the newest (or oldest) of the candidates adds, where the question asks for that."""
 
 
 class Ranked(NamedTuple):
@@ -40,7 +38,7 @@ def adjust(
         positions: candidates, into `rows`.
         fused: their fused scores, shape (len(positions),).
         rows: columns of all passages.
-        preset: weights of recency, importance and access.
+        preset: weights of recency, importance, access and order.
         now: seconds of wall time.
         order: "latest" or "first" where the question asks for it.
         access: how often a passage was recalled, by passage number.
@@ -57,8 +55,8 @@ def adjust(
     if preset.access and access:
         counts = np.array([access.get(int(number), 0) for number in chosen["passage"]], np.float32)
         added["access"] = np.float32(preset.access) * (counts / (1 + counts))
-    if order in {"latest", "first"} and len(positions):
-        gain = np.float32(_ORDER_GAIN * float(scores.max()))
+    if preset.order and order in {"latest", "first"} and len(positions):
+        gain = np.float32(preset.order * float(scores.max()))
         added[order] = gain * _relative_age(chosen["time"], newest=order == "latest")
     for values in added.values():
         scores += values

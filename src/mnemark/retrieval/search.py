@@ -26,8 +26,6 @@ from mnemark.text.segment import query_terms
 from mnemark.types import DateRange, Hit
 
 _CANDIDATES: Final = 32
-_PHRASE_GAIN: Final = 0.5
-"""Added to passages that hold a quoted phrase word by word, as a share of the best score."""
 _FACT_BELIEVED: Final = 0.9
 """How likely a fact is the answer whose subject and predicate are all that is asked for."""
 
@@ -77,7 +75,7 @@ def search(
     book: facts.Book | None = None,
 ) -> Found:
     """Answer a request from the state of this moment; `book` holds the facts that the asker may see."""
-    query = understand(request.text, now=request.now, context=request.context)
+    query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
     with reader.reading() as view:
         found = _Search(view, request, query, route, list(degraded))
         found.judge = judge
@@ -244,9 +242,10 @@ class _Search:
         return np.concatenate([rerank.blend(scores[: len(logits)], logits), scores[len(logits) :]])
 
     def _with_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
-        if not self.query.phrases or not len(scores):
+        share = self.request.preset.phrase
+        if not share or not self.query.phrases or not len(scores):
             return scores
-        gain = np.float32(_PHRASE_GAIN * float(scores.max()))
+        gain = np.float32(share * float(scores.max()))
         holds = [
             sum(phrase in normalize(f"{record.title}\n{record.text}") for phrase in self.query.phrases)
             for record in records
