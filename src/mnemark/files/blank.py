@@ -2,13 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from mnemark.files import jsonl
 from mnemark.types import Json
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 ERASED: Final = "[erased]"
 """Stands where a quoted piece was taken out of a turn."""
@@ -23,6 +27,7 @@ MECHANICAL: Final = frozenset(
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 _MANY: Final = 24
 _WINDOW: Final = 8
+_SMALL: Final = 256
 
 
 def forms(text: str) -> list[bytes]:
@@ -50,30 +55,51 @@ class Needles:
         """Longest first, so that a text is taken out before a part of it."""
         self.forms = tuple(dict.fromkeys(form for text in self.texts for form in forms(text)))
 
+        self._many = len(self.forms) > _MANY and min(map(len, self.forms)) >= _WINDOW
+        self._by_head: dict[bytes, list[bytes]] = {}
+        for form in self.forms if self._many else ():
+            self._by_head.setdefault(form[:_WINDOW], []).append(form)
+        self._heads: NDArray[np.uint64] | None = None
+
     def __bool__(self) -> bool:
         return bool(self.forms)
 
     def found_in(self, data: bytes) -> bool:
         """Whether any of them stands in the bytes."""
-        if len(self.forms) <= _MANY or len(data) < 1 << 16 or min(map(len, self.forms)) < _WINDOW:
+        if not self._many:
             return any(form in data for form in self.forms)
-        return self._found_in_much(data)
+        return next(self._present(data), None) is not None
 
-    def _found_in_much(self, data: bytes) -> bool:
-        """The same for many needles and much data: first by the numbers that their first bytes make."""
+    def present(self, text: str) -> list[str]:
+        """Those that stand in a text, longest first."""
+        data = text.encode("utf-8", "replace")
+        found = set(self._present(data)) if self._many else {form for form in self.forms if form in data}
+        return sorted((form.decode("utf-8", "replace") for form in found), key=len, reverse=True)
+
+    def _present(self, data: bytes) -> Iterator[bytes]:
+        """The same for many needles: first by their first bytes, then the whole of those that begin so."""
+        for at in self._starts(data):
+            for form in self._by_head.get(data[at : at + _WINDOW], ()):
+                if data.startswith(form, at):
+                    yield form
+
+    def _starts(self, data: bytes) -> Iterable[int]:
+        """Where a needle may begin."""
+        if len(data) < _SMALL:
+            return range(len(data) - _WINDOW + 1)
         import numpy as np
 
-        heads = np.unique(
-            np.array([int.from_bytes(form[:_WINDOW], "little") for form in self.forms], np.uint64)
-        )
+        if self._heads is None:
+            self._heads = np.array(
+                [int.from_bytes(head, "little") for head in sorted(self._by_head)], np.uint64
+            )
+            self._heads.sort()
+        found: list[int] = []
         for shift in range(_WINDOW):
-            count = (len(data) - shift) // _WINDOW
-            windows = np.frombuffer(data, "<u8", count, shift)
-            at = np.minimum(np.searchsorted(heads, windows), len(heads) - 1)
-            for place in np.flatnonzero(heads[at] == windows).tolist():
-                if data.startswith(self.forms, place * _WINDOW + shift):
-                    return True
-        return False
+            windows = np.frombuffer(data, "<u8", (len(data) - shift) // _WINDOW, shift)
+            at = np.minimum(np.searchsorted(self._heads, windows), len(self._heads) - 1)
+            found += (np.flatnonzero(self._heads[at] == windows) * _WINDOW + shift).tolist()
+        return found
 
     def said_in(self, value: Json, depth: int) -> bool:
         """Whether any of them stands in the texts of a JSON value.
@@ -81,7 +107,7 @@ class Needles:
         Names of fields are none, nor are ids and times (`MECHANICAL`) in the outer `depth` objects.
         """
         if isinstance(value, str):
-            return any(form.decode("utf-8", "replace") in value for form in self.forms)
+            return self.found_in(value.encode("utf-8", "replace"))
         if isinstance(value, list):
             return any(self.said_in(one, depth) for one in value)
         if isinstance(value, dict):
@@ -92,8 +118,8 @@ class Needles:
     def replaced(self, value: Json, depth: int) -> Json:
         """A JSON value with `ERASED` in the place of what its texts quote; see `said_in`."""
         if isinstance(value, str):
-            for form in self.forms:
-                value = value.replace(form.decode("utf-8", "replace"), ERASED)
+            for words in self.present(value):
+                value = value.replace(words, ERASED)
             return value
         if isinstance(value, list):
             return [self.replaced(one, depth) for one in value]

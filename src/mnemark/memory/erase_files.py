@@ -33,6 +33,8 @@ _OWN: Final = ("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock
 _CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
 _FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
 _LOG_REF: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+\.jsonl(?:#L\d+(?:-L?\d+)?)?")
+_ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+_FEW: Final = 24
 _ID: Final = re.compile(r"\bid:\s*([0-9A-Z]{26})\b")
 
 
@@ -74,6 +76,8 @@ class Pass:
         self.step = step
         self.dry_run = dry_run
         self.done = Done([], [], [])
+        self._runs = Needles(text for text in targets.words.notes.texts if "\n" in text)
+        """What runs over several lines."""
 
     def run(self) -> Done:
         """Go through all files, in the order of their names: journals come before the files of facts.
@@ -121,10 +125,10 @@ class Pass:
         beside = (
             [full, *(full.with_name(full.name + end) for end in ("-wal", "-journal"))] if database else [full]
         )
-        ids = [one.encode() for one in (*self.targets.turns, *self.targets.facts)]
-        if not any(self._is_private_copy(one.read_bytes(), ids) for one in beside if one.exists()):
+        if not any(self._is_private_copy(one.read_bytes()) for one in beside if one.exists()):
             return
         if database:
+            ids = [one.encode() for one in (*self.targets.turns, *self.targets.facts)]
             rows = 0 if self.dry_run else erase_rows(full, [*self.targets.words.notes.forms, *ids])
             self._place(path, f"{rows} records" if rows else "records")
             return
@@ -133,8 +137,16 @@ class Pass:
             self._drop(full)
         self._place(path, "derived file", bytes_=size)
 
-    def _is_private_copy(self, data: bytes, ids: list[bytes]) -> bool:
-        return self.targets.words.notes.found_in(data) or any(one in data for one in ids)
+    def _is_private_copy(self, data: bytes) -> bool:
+        named = self._names(data, self.targets.turns) or self._names(data, self.targets.facts)
+        return named or self.targets.words.notes.found_in(data)
+
+    @staticmethod
+    def _names(data: bytes, ids: frozenset[str]) -> bool:
+        """Whether any of the ids stands in the bytes: a few are looked for, of many all ids are read."""
+        if len(ids) <= _FEW:
+            return any(one.encode() in data for one in ids)
+        return any(one.decode("ascii") in ids for one in _ANY_ID.findall(data))
 
     def _drop(self, full: Path) -> None:
         """Derived, or a record of an edit: the files of one record go together."""
@@ -173,7 +185,7 @@ class Pass:
         """Whether anything in a log may be meant: a quick look before it is rewritten."""
         if journal or self.targets.words.notes.found_in(data):
             return True
-        return path in self.targets.turn_lines or any(one.encode() in data for one in self.targets.turns)
+        return path in self.targets.turn_lines or self._names(data, self.targets.turns)
 
     def _journal_line(self, line: jsonl.Line) -> bytes | None:
         record = jsonl.decode(line.data)
@@ -259,15 +271,15 @@ class Pass:
     def _left(self, path: str, data: bytes) -> bytes:
         lines = self._lines_to_go(path, data)
         left = without_lines(data, lambda number, _: number in lines)
-        return without_runs(left, self.targets.words.notes) if self.step == "copies" else left
+        return without_runs(left, self._runs) if self.step == "copies" else left
 
     def _holds_runs(self, data: bytes) -> bool:
-        return any(
-            b"\n" in form and form in data.replace(b"\r\n", b"\n") for form in self.targets.words.notes.forms
-        )
+        return self._runs.found_in(data.replace(b"\r\n", b"\n"))
 
     def _lines_to_go(self, path: str, data: bytes) -> set[int]:
         """Numbers of the lines that go in this step."""
+        if not self._may_hold(path, data):
+            return set()
         decoded = reading.decode(data)
         encoding = decoded[1] if decoded else "utf-8"
         lines = [line.decode(encoding, "replace") for line in lines_of(data)]
@@ -285,6 +297,12 @@ class Pass:
         # A bullet goes as a whole, unless it is one of the things themselves: those come last.
         whole = {n for number in found for n in range(block(lines, number)[0], block(lines, number)[1] + 1)}
         return (whole if path not in self.targets.files else set()) - own
+
+    def _may_hold(self, path: str, data: bytes) -> bool:
+        """A quick look before a file is taken apart."""
+        named = path in self.targets.marks or (self.targets.facts and b"id:" in data)
+        cites = self.targets.turn_lines and b".jsonl" in data
+        return bool(named or cites) or (self.step == "copies" and self.targets.words.notes.found_in(data))
 
     @staticmethod
     def _spoken(line: bytes) -> bytes:
