@@ -85,7 +85,7 @@ def test_a_broken_copy_is_made_anew(memory: Memory) -> None:
 
 def test_a_model_is_asked_once_and_its_words_serve_without_it(memory: Memory) -> None:
     asked: list[int] = []
-    rules = compiled(memory).part("identity")
+    rules = compiled(memory, budgets={"identity": 315}).part("identity")
     lines = [line for line in rules.text.splitlines() if line.strip() and not line.startswith("#")]
     assert len(lines) > 3
     short = [line.replace("the owner first", "the owner") for line in lines]
@@ -99,6 +99,9 @@ def test_a_model_is_asked_once_and_its_words_serve_without_it(memory: Memory) ->
     assert compiled(memory, llm=llm) == found
     assert len(asked) == 1
     assert compiled(memory).part("identity").by == "llm"
+    parts = {part.name: part for part in memory.prompt().parts}
+    assert parts["identity"].by == "llm"
+    assert "\n".join(short) in parts["identity"].text
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,8 @@ BUDGETS: Final[Mapping[str, int]] = {"identity": 350, "persona": 200, "profile":
 """Tokens of each section."""
 VERSION: Final = 1
 """Of the compiler: a new one compiles anew."""
+MODEL_SHARE: Final = 0.9
+"""Of a budget, for a model: so that its version still serves where a heading takes some tokens."""
 TIMEOUT: Final = 30.0
 """Seconds a model is waited for, for each section."""
 _FILES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -119,6 +121,11 @@ def compiled(
     return Identity(tuple(parts), tuple(notes))
 
 
+def section(memory: "Memory", name: str, found: Sequence[Source], budget: int) -> Part:
+    """One section of sources that were read, without asking a model."""
+    return _Section(memory, name, found, budget).compile(None, TIMEOUT, [])
+
+
 def sources(memory: "Memory", name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
     """The files a section is made from, the root's before the scope's."""
     if name == "persona":
@@ -154,6 +161,11 @@ def _paths(memory: "Memory", name: str, scope: str) -> list[str]:
     return paths
 
 
+def _digest(said: list[object]) -> str:
+    data = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
 class _Section:
     """One section on its way from its sources to its budget."""
 
@@ -162,30 +174,35 @@ class _Section:
         self._name = name
         self._sources = found
         self._budget = budget
-        said = json.dumps([VERSION, budget, found], ensure_ascii=False).encode("utf-8", "replace")
-        self._key = hashlib.blake2b(said, digest_size=8).hexdigest()
+        self._key = _digest([VERSION, budget, found])
+        self._key_of_sources = _digest([VERSION, "llm", found])
 
     def compile(self, llm: LLM | None, timeout: float, notes: list[str]) -> Part:
         """The section, from what is kept where the sources are the same."""
         if not self._sources:
             return Part(name=self._name, budget=self._budget)
-        part = self._load(".llm") or (self._load("") if llm is None else None)
-        if part is not None:
+        part = self._load(self._key)
+        if part is None:
+            part = self._by_rule(self._budget)
+            self._save(self._key, part)
+        if not part.left_out:  # what fits as it is needs nobody's words
             return part
-        part = self._by_rule()
-        if llm is None or not part.left_out:  # what fits as it is needs nobody's words
-            self._save("", part)
+        known = self._load(self._key_of_sources)
+        if known is not None:
+            serves = known.by == "llm" and known.tokens <= self._budget
+            return msgspec.structs.replace(known, budget=self._budget) if serves else part
+        if llm is None:
             return part
         try:
-            part = self._by_model(llm, part, timeout, notes)
+            made = self._by_model(llm, part, timeout, notes)
         except LLMUnavailable as error:
             notes.append(f"{self._name}: compiled by rule: {error}")
             return part
-        self._save(".llm", part)
-        return part
+        self._save(self._key_of_sources, made)
+        return made
 
-    def _by_rule(self) -> Part:
-        texts = _fitted([one.text for one in self._sources], self._budget)
+    def _by_rule(self, budget: int) -> Part:
+        texts = _fitted([one.text for one in self._sources], budget)
         shown = "\n\n".join(text.text for text in texts if text.text)
         left = tuple(
             f"{words} ({source.path})"
@@ -208,38 +225,38 @@ class _Section:
     def _by_model(self, llm: LLM, part: Part, timeout: float, notes: list[str]) -> Part:
         """The model's answer where it stands up to the source; else `part`, and why."""
         source = "\n\n".join(one.text for one in self._sources)
+        limit = int(self._budget * MODEL_SHARE)
         asked = [
-            Message("system", _TASK.format(budget=self._budget)),
+            Message("system", _TASK.format(budget=limit)),
             Message("user", "\n\n".join(f"{one.path}\n---\n{one.text}" for one in self._sources)),
         ]
         lines = llm.complete(asked, schema=Shortened, timeout=timeout).value.lines
         text = "\n".join(strip_fences(line).strip("\r\n") for line in lines if line.strip())
-        must = [item.text for item in outline(part.text) if item.kind != "heading" and principle(item.text)]
+        rules = outline(self._by_rule(limit).text)
+        must = [item.text for item in rules if item.kind != "heading" and principle(item.text)]
         wrong = complaints(text.splitlines(), source, must=must)
         if not text:
             wrong = ["the answer is empty"]
-        if estimate_tokens(text) > self._budget:
-            wrong.append(f"{estimate_tokens(text)} tokens are more than {self._budget}")
+        if estimate_tokens(text) > limit:
+            wrong.append(f"{estimate_tokens(text)} tokens are more than {limit}")
         if wrong:
             notes.append(f"{self._name}: the model's version was not taken: {wrong[0]}")
             return part
         return self._part(text, by_llm=True)
 
-    def _load(self, kind: str) -> Part | None:
-        found = kept.load(self._memory.root, self._name, self._key + kind)
+    def _load(self, key: str) -> Part | None:
+        found = kept.load(self._memory.root, self._name, key)
         head, _, text = (found or "").partition("\n")
         with suppress(ValueError, msgspec.ValidationError):
             record = json.loads(head.removeprefix("<!-- mnemark: ").removesuffix(" -->"))
             return msgspec.convert({**record, "text": text}, Part)
         return None
 
-    def _save(self, kind: str, part: Part) -> None:
+    def _save(self, key: str, part: Part) -> None:
         if not self._memory.readonly:
             record = {key: value for key, value in msgspec.to_builtins(part).items() if key != "text"}
             head = json.dumps(record, ensure_ascii=False).replace(">", "\\u003e")
-            kept.save(
-                self._memory.root, self._name, self._key + kind, f"<!-- mnemark: {head} -->\n{part.text}"
-            )
+            kept.save(self._memory.root, self._name, key, f"<!-- mnemark: {head} -->\n{part.text}")
 
 
 def _fitted(texts: Sequence[str], budget: int) -> list[Compiled]:

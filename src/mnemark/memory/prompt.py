@@ -138,6 +138,7 @@ class _Builder:
     def __init__(self, memory: "Memory", asked: Asked) -> None:
         self._memory = memory
         self._asked = asked
+        self._read: dict[str, list[identity.Source]] = {}
         self._facts: Facts = facts_for(memory, asked.now, scope=asked.scope)
         self._quoted = Quoted(memory, asked, self._facts.other)
         recall = self._quoted.recall
@@ -194,20 +195,17 @@ class _Builder:
         return f"## {words} ({', '.join(sources)})" if sources else f"## {words}"
 
     def _sources(self, name: str) -> list[identity.Source]:
-        asked = self._asked
-        return identity.sources(self._memory, name, scope=asked.scope, persona=asked.persona)
+        if name not in self._read:
+            asked = self._asked
+            self._read[name] = identity.sources(self._memory, name, scope=asked.scope, persona=asked.persona)
+        return self._read[name]
 
     def _compiled(self, name: str, budget: int) -> Part:
         heading = self._heading(name, [one.path for one in self._sources(name)])
         room = budget - estimate_tokens(heading) - 2
         if room <= 0:
             return Part(name=name, budget=budget)
-        found = identity.compiled(
-            self._memory,
-            scope=self._asked.scope,
-            persona=self._asked.persona,
-            budgets={**dict.fromkeys(identity.BUDGETS, 0), name: room},
-        ).part(name)
+        found = identity.section(self._memory, name, self._sources(name), room)
         text = f"{heading}{JOIN}{found.text}" if found.text else ""
         return msgspec.structs.replace(found, text=text, tokens=estimate_tokens(text), budget=budget)
 

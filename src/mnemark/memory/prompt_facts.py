@@ -1,7 +1,8 @@
 """Facts as parts of a prompt: their current values, only those that may speak in the system's role."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.files.reading import read
@@ -9,6 +10,7 @@ from mnemark.memory.context import curated_files
 from mnemark.memory.upkeep.curated import CORE, PROFILE, entry
 from mnemark.memory.upkeep.earned import earned
 from mnemark.memory.upkeep.plan import Look
+from mnemark.memory.uses import Use
 from mnemark.text.facts_keys import subject_key
 from mnemark.text.facts_timeline import Fact, order
 from mnemark.text.fence import visible
@@ -43,6 +45,15 @@ class Facts(NamedTuple):
     """What nobody vouches for yet: only quoted."""
 
 
+class _Look(Look):
+    """Does not count how often facts were recalled: what earned its place by that stands in MEMORY.md."""
+
+    @cached_property
+    def uses(self) -> Mapping[str, Use]:
+        """None are counted."""
+        return {}
+
+
 def facts_for(memory: "Memory", now: datetime, *, scope: str = "") -> Facts:
     """The facts that hold at `now`, the most important first.
 
@@ -50,19 +61,21 @@ def facts_for(memory: "Memory", now: datetime, *, scope: str = "") -> Facts:
     the core memory; of that, nothing shaped like an attack, nothing in doubt, nothing passing. Lines that a
     person took out of a generated part of MEMORY.md or USER.md stay out here, too.
     """
-    look = Look(memory, now, scope=scope)
-    removed = _removed(memory, scope)
+    look = _Look(memory, now, scope=scope)
+    removed, standing = _generated(memory, scope)
     groups: dict[str, list[Spoken]] = {name: [] for name in Facts._fields}
     current = list(memory.facts(scope=scope, as_of=now))
     for fact in sorted(current, key=lambda fact: _rank(fact, look)):
         line = entry(fact)
         if mark(line) not in removed:
-            groups[_group(look, fact)].append(Spoken(f"- {visible(line[2:])}", fact.ref or fact.id))
+            groups[_group(look, fact, vouched=mark(line) in standing)].append(
+                Spoken(f"- {visible(line[2:])}", fact.ref or fact.id)
+            )
     return Facts(**{name: tuple(found) for name, found in groups.items()})
 
 
-def _group(look: Look, fact: Fact) -> str:
-    if not _trusted(look, fact):
+def _group(look: Look, fact: Fact, *, vouched: bool) -> str:
+    if not (vouched or _trusted(look, fact)):
         return "other"
     if fact.type in {"rule", "skill"}:
         return {"rule": "rules", "skill": "skills"}[fact.type]
@@ -82,9 +95,10 @@ def _rank(fact: Fact, look: Look) -> tuple[object, ...]:
     return fact.priority != "permanent", -importance, -start, fact.id
 
 
-def _removed(memory: "Memory", scope: str) -> frozenset[str]:
-    """Marks of generated lines that a person took out."""
-    found: frozenset[str] = frozenset()
+def _generated(memory: "Memory", scope: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Marks of generated lines of MEMORY.md and USER.md: those a person took out, and those that stand."""
+    removed: set[str] = set()
+    standing: set[str] = set()
     for folder in ("", f"{scope}/") if scope else ("",):
         pairs = [(path, CORE) for path in curated_files(memory.root, folder)]
         where = memory.root / folder
@@ -93,8 +107,10 @@ def _removed(memory: "Memory", scope: str) -> frozenset[str]:
         for path, name in pairs:
             document = read(memory.root, path)
             part = None if isinstance(document, Problem) else find(document.text, name)
-            found |= part.removed if part else frozenset()
-    return found
+            if part is not None:
+                removed |= part.removed
+                standing |= {mark(line) for line in part.lines}
+    return frozenset(removed), frozenset(standing)
 
 
 def lines_of(spoken: Sequence[Spoken]) -> tuple[str, ...]:
