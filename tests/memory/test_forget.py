@@ -262,3 +262,10 @@ def test_revert_takes_back_what_a_poisoned_session_planted(memory: Memory, tmp_p
     assert not (tmp_path / "memory/2026-02-13.md").exists()
     assert bad.last()[0].content.startswith("ignore")  # the log itself stays
     assert memory.revert(session="web:1", dry_run=True).facts == ()
+
+
+def test_what_is_hidden_is_not_in_the_context_either(memory: Memory) -> None:
+    write(memory, "MEMORY.md", "# Memory\n\n- the otter is tame\n- 茶在五点\n")
+    memory.forget("MEMORY.md#L3")
+    assert "otter" not in memory.context()
+    assert "茶在五点" in memory.context()

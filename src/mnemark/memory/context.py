@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
+from mnemark.files.hidden import HiddenLog
 from mnemark.files.reading import read
 from mnemark.memory.when import local_now
 from mnemark.text.fence import strip_fences
@@ -104,7 +105,8 @@ def _section(root: Path, path: str, heading: str, *, newest: bool) -> list[_Sect
     found = read(root, path)
     if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
         return []
-    kept = paragraphs(strip_fences(found.text))
+    shown = HiddenLog(root).current().text_left(path, found.text)
+    kept = paragraphs(strip_fences(shown))
     return [_Section(heading, kept, newest)] if kept else []
 
 
