@@ -3,9 +3,12 @@
 Files are only changed through `edit`; what is applied twice changes nothing the second time.
 """
 
+import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +17,7 @@ from mnemark.files.edit import EditResult, edit
 from mnemark.files.ids import derived_id, is_id, time_of
 from mnemark.text import facts_write
 from mnemark.text.facts import clean, decode, encode, parse
-from mnemark.text.facts_keys import subject_key
+from mnemark.text.facts_keys import predicate_key, subject_key
 from mnemark.text.facts_timeline import TYPES, Fact, timeline
 from mnemark.text.facts_types import ParsedFact
 from mnemark.text.frontmatter import front_matter
@@ -28,6 +31,8 @@ _SUBJECT_OF: Final = {"imported": "user"}
 _OLDEST: Final = datetime(2001, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 _READABLE_NAME: Final = 60
+_TOGETHER: Final = 3
+"""From so many on, new facts are added to a file in one step."""
 _BUSY: Final = 0.3
 """Seconds a change waits for the workspace's lock before it is left for the next time."""
 
@@ -46,6 +51,7 @@ class FactFiles:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._read: dict[str, tuple[platform.Identity, tuple[Fact, ...]]] = {}
+        self._links: set[str] = set()
 
     def saved(self, path: str) -> datetime:
         """When a file was last written, as it was last read; now where it was not."""
@@ -60,19 +66,25 @@ class FactFiles:
     def paths(self, scope: str = "") -> list[str]:
         """Fact files of a scope, relative to the workspace, in the order of their names."""
         folder = f"{scope}/{FOLDER}" if scope else FOLDER
-        base = self.root / folder
-        found = sorted(base.iterdir()) if base.is_dir() else []
-        paths = [f"{folder}/{path.name}" for path in found if path.is_file() and self._is_inside(path)]
-        return [path for path in paths if (place := layout.place(path)) and place.role == "fact"]
+        try:
+            with os.scandir(self.root / folder) as entries:
+                found = sorted(entry.name for entry in entries if self._is_file(folder, entry))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [path for name in found if _is_fact_file(path := f"{folder}/{name}")]
 
-    def _is_inside(self, path: Path) -> bool:
-        """Whether it is no link that leads out; the scan tells people of those."""
-        return not path.is_symlink() or path.resolve().is_relative_to(self.root.resolve())
+    def _is_file(self, folder: str, entry: "os.DirEntry[str]") -> bool:
+        """Whether it is a file, and no link that leads out; the scan tells people of those."""
+        if not entry.is_symlink():
+            return entry.is_file()
+        self._links.add(f"{folder}/{entry.name}")
+        full = self.root / folder / entry.name
+        return entry.is_file() and full.resolve().is_relative_to(self.root.resolve())
 
     def facts(self, path: str) -> tuple[Fact, ...]:
         """The facts of a file, as they stand; empty where there is no such file."""
-        full = self.root / path
-        state = platform.identity(names.inside(self.root, path) if full.is_symlink() else full)
+        full = names.inside(self.root, path) if path in self._links else self.root / path
+        state = platform.identity(full)
         if state is None:
             self._read.pop(path, None)
             return ()
@@ -94,6 +106,12 @@ class FactFiles:
         there = next((path for path in paths if _stem(path) == key), None)
         there = there or next((path for path in paths if subject_key(_stem(path)) == key), None)
         return there or "/".join(filter(None, (scope, FOLDER, _file_name(key))))
+
+
+@lru_cache(maxsize=16_384)
+def _is_fact_file(path: str) -> bool:
+    place = layout.place(path)
+    return place is not None and place.role == "fact"
 
 
 def _saved(state: platform.Identity) -> datetime:
@@ -175,13 +193,60 @@ def project(
     def change(data: bytes) -> bytes:
         text = decode(data)
         done.clear()
+        text, together = _added_together(text, path, changes, zone)
+        done.extend(together)
         for item in changes:
-            text, stands = applied(text, path, item, zone)
-            done.extend([item.id] if stands else [])
+            if item.id not in together:
+                text, stands = applied(text, path, item, zone)
+                done.extend([item.id] if stands else [])
         return encode(text)
 
     result = edit(root, path, change, timeout=timeout)
     return result, [] if result.status == "deferred" else done
+
+
+def _added_together(
+    text: str, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo
+) -> tuple[str, frozenset[str]]:
+    """The text with all that is new about new things at its end, and the ids of that: one look for all.
+
+    Nothing where some of it would not read back as what it is; then each is tried by itself.
+    """
+    if sum(isinstance(change, Fact) for change in changes) < _TOGETHER:
+        return text, frozenset()
+    now = datetime.now(UTC)
+    standing = {fact.key[:2] for fact in (_fact(parsed, path, now.isoformat()) for parsed in parse(text))}
+    counts = Counter(change.key for change in changes if isinstance(change, Fact))
+    new = [
+        change
+        for change in changes
+        if isinstance(change, Fact) and change.key[:2] not in standing and counts[change.key] == 1
+    ]
+    if len(new) < _TOGETHER:
+        return text, frozenset()
+    groups: dict[tuple[str, str], list[Fact]] = {}
+    for fact in new:
+        groups.setdefault(fact.key[:2], []).append(fact)
+    lines = [_bullet(fact, zone, now) for group in groups.values() for fact in group]
+    end = facts_write.line_end(text)
+    if not text.strip("\ufeff \t\r\n"):
+        text = f"{text}# {clean(_subject_of(path)).capitalize()}\n\n"
+    elif not text.endswith(("\n", "\r")):
+        text += end
+    candidate = text + end.join([*lines, ""])
+    found = {one.id: (one.predicate, one.value) for one in parse(candidate)}
+    wanted = {fact.id: (facts_write.predicate_words(fact.predicate), fact.value) for fact in new}
+    before = [(one.predicate, one.value, one.struck) for one in parse(text)]
+    others = [(one.predicate, one.value, one.struck) for one in parse(candidate) if one.id not in wanted]
+    if others != before or any(found.get(one) != words for one, words in wanted.items()):
+        return text, frozenset()
+    return candidate, frozenset(wanted)
+
+
+def _bullet(fact: Fact, zone: tzinfo, now: datetime) -> str:
+    end = timeline([fact], zone)[0].end
+    struck = end is not None and end <= now
+    return facts_write.bullet_of(fact.predicate, fact.value, _comment(fact), struck=struck)
 
 
 def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> tuple[str, bool]:
@@ -189,9 +254,11 @@ def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> 
     if isinstance(change, Confirmation):
         return _confirm(text, path, change), True
     now = datetime.now(UTC)
-    standing = [(parsed, _fact(parsed, path, now.isoformat())) for parsed in parse(text)]
-    if any(parsed.id == change.id for parsed, _ in standing):
+    found = parse(text)
+    if any(parsed.id == change.id for parsed in found):
         return text, True
+    key = predicate_key(change.predicate)
+    standing = [(parsed, _fact(parsed, path, now.isoformat())) for parsed in found if parsed.key == key]
     same = [(parsed, fact) for parsed, fact in standing if fact.key == change.key]
     held = {one.fact.id: one for one in timeline([*(fact for _, fact in same), change], zone)}
     mine = held[change.id].fact

@@ -130,7 +130,7 @@ def remember_many(
         meant = [(_as_said(fact, turns.get(fact.source)), turns.get(fact.source)) for fact in new]
         if dry_run:
             facts.log.refresh()
-            return Deciding(facts).decide_all(meant)
+            return Deciding(facts, scopes).decide_all(meant)
         with workspace_lock(facts.root, _PATIENCE):
             facts.log.refresh()
             noted = [
@@ -138,7 +138,7 @@ def remember_many(
             ]
             if noted:
                 facts.log.append(*noted)
-            deciding = Deciding(facts)
+            deciding = Deciding(facts, scopes, read=not noted)
             kept = deciding.decide_all(meant)
             if deciding.changes:
                 facts.log.append(*deciding.changes)

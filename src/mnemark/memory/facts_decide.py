@@ -1,6 +1,6 @@
 """What becomes of a fact in the light of the others: kept, a confirmation, or a proposal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -9,11 +9,11 @@ import msgspec
 from mnemark.files.facts import Confirmation
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
-from mnemark.memory.facts_kept import Kept
 from mnemark.memory.facts_log import FactLog, payload_of, words_of
 from mnemark.memory.facts_project import State
 from mnemark.memory.facts_view import confirmed_by
 from mnemark.memory.read import split_ref
+from mnemark.text.facts_keys import subject_key
 from mnemark.text.facts_timeline import TRUST, Fact, Held, confirmed, order, timeline
 from mnemark.types import Origin, Turn
 
@@ -26,10 +26,12 @@ CONFIDENCE: Final[dict[Origin, float]] = {
 class Deciding:
     """Facts being decided, each in the light of those before it; `changes` are the lines to write."""
 
-    def __init__(self, facts: State) -> None:
+    def __init__(self, facts: State, scopes: Iterable[str], *, read: bool = False) -> None:
+        """`read`: the facts of these scopes were read a moment ago, under the same lock."""
         self._facts = facts
         self._groups: dict[tuple[str, ...], list[Held]] = {}
-        self._scopes: dict[str, Kept] = {}
+        self._scopes = {scope: facts.kept(scope) if read else facts.fresh(scope) for scope in scopes}
+        self._paths: dict[tuple[str, str], str] = {}
         self.changes: list[Change] = []
 
     def decide_all(self, said: Sequence[tuple[Fact, Turn | None]]) -> list[Fact]:
@@ -40,8 +42,6 @@ class Deciding:
         """The versions of the same fact, those decided before included."""
         key = (fact.scope, *fact.key)
         if key not in self._groups:
-            if fact.scope not in self._scopes:
-                self._scopes[fact.scope] = self._facts.fresh(fact.scope)
             self._groups[key] = self._scopes[fact.scope].group(fact.key)
         return self._groups[key]
 
@@ -57,13 +57,19 @@ class Deciding:
         if reason := _doubt(log, fact, rival, turn):
             return self._propose(fact, rival, reason)
         path = rival.path if rival is not None else ""
-        path = path or facts.files.path_for(fact.subject, fact.scope)
+        path = path or self._path_for(fact)
         fact = msgspec.structs.replace(fact, path=path, supersedes=there[-1].id if there else "")
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
         versions = [*(one.fact for one in held), kept]
         self._groups[fact.scope, *fact.key] = timeline(versions, facts.zone)
         return kept
+
+    def _path_for(self, fact: Fact) -> str:
+        subject = (fact.scope, subject_key(fact.subject))
+        if subject not in self._paths:
+            self._paths[subject] = self._facts.files.path_for(fact.subject, fact.scope)
+        return self._paths[subject]
 
     def _propose(self, fact: Fact, rival: Fact | None, reason: str) -> Fact:
         """Let it wait for a person; what waits already, or was rejected, is not listed again."""

@@ -126,8 +126,9 @@ def _path_of(facts: State, identifier: str) -> str:
         return record.path if record is not None else facts.files.path_for("user", scope)
     record = log.records[identifier]
     path = record.path or facts.files.path_for(record.subject, scope)
-    own = [name for name in facts.files.paths(scope) if name == path]
-    return path if own or not record.supersedes else facts.files.path_for(record.subject, scope)
+    if not record.supersedes or path in facts.files.paths(scope):
+        return path
+    return facts.files.path_for(record.subject, scope)
 
 
 def _change_of(log: FactLog, identifier: str, path: str) -> Fact | Confirmation:
