@@ -1,6 +1,6 @@
 """Joining the routes' scores into one. Pure functions over arrays of shape (n,)."""
 
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,13 @@ _DAY: Final = 86_400.0
 _BLOCK: Final = 256
 _REACH: Final = 5
 """Beyond so many `near_days` a gain is below a hundredth of its best."""
+
+
+class Side(NamedTuple):
+    """Before or after, and the passages that may be in the answer."""
+
+    order: Literal["before", "after"]
+    allowed: Mask
 
 
 def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Preset) -> Floats:
@@ -36,6 +43,29 @@ def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Pr
     if in_time is not None and preset.time:
         fused += np.float32(preset.time) * in_time
     return fused
+
+
+def beside_event(fused: Floats, snapshot: Snapshot, preset: Preset, event: int, side: Side) -> Floats:
+    """Add to what happened on one side of an event, most to what was next to it, whatever its words are.
+
+    Args:
+        fused: scores, shape (n,).
+        snapshot: the passages.
+        preset: `near` and `near_days`.
+        event: position of the passage that tells of the event; it has a time.
+        side: which, and what may be in the answer.
+    """
+    times = snapshot.rows["time"]
+    reach = int(_REACH * preset.near_days * _DAY)
+    moment = int(times[event])
+    after = side.order == "after"
+    begin, end = (moment + 1, moment + reach) if after else (moment - reach, moment - 1)
+    inside = np.flatnonzero((times >= begin) & (times <= end) & (times != NO_TIME) & side.allowed)
+    inside = inside[snapshot.group[inside] != snapshot.group[event]]
+    gain = np.exp(-np.abs(times[inside] - moment) / _DAY / preset.near_days)
+    moved = fused.copy()
+    moved[inside] += (preset.near * float(fused[event]) * gain).astype(np.float32)
+    return moved
 
 
 def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | None) -> Floats:

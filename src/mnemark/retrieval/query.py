@@ -34,6 +34,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """Quoted words, normalised: passages that hold them come first."""
     ranges: tuple[DateRange, ...] = ()
     order: Order | None = None
+    event: tuple[str, ...] = ()
+    """Terms of X, where the question asks for what was before or after X."""
 
 
 def understand(
@@ -59,12 +61,14 @@ def understand(
     phrases = tuple(
         normalize(quoted) for match in _QUOTED.finditer(text) for quoted in match.groups() if quoted
     )
+    order = order_hint(text)
     return Query(
         text=text,
         terms=tuple(weighted),
         phrases=phrases,
         ranges=tuple(date_ranges(text, now)),
-        order=order_hint(text),
+        order=order,
+        event=tuple(event_terms(text, order)),
     )
 
 
@@ -90,6 +94,20 @@ def inner_words(text: str, terms: Sequence[str]) -> list[str]:
     known = set(terms)
     parts = dict.fromkeys(index_terms(text).parts)
     return [part for part in parts if len(part) > 1 and part not in known and not is_stop(part)]
+
+
+_EVENT: Final = {
+    "before": r"\bbefore\s+(?P<en>[^,.;?!\n]{3,80})|(?P<zh>[^，。；？！,?!\n]{2,30}?)(?:之前|以前)",
+    "after": r"\bafter\s+(?P<en>[^,.;?!\n]{3,80})|(?P<zh>[^，。；？！,?!\n]{2,30}?)(?:之后|以后)",
+}
+
+
+def event_terms(text: str, order: Order | None) -> list[str]:
+    """Terms of the event that the question wants to know the before or after of; none where it names none."""
+    match = re.search(_EVENT[order], text[:2000], re.IGNORECASE) if order in _EVENT else None
+    if match is None:
+        return []
+    return [term for term in content_terms(match["en"] or match["zh"]) if not is_stop(term)]
 
 
 def content_terms(text: str) -> list[str]:

@@ -26,6 +26,8 @@ from mnemark.text.segment import query_terms
 from mnemark.types import DateRange, Hit
 
 _CANDIDATES: Final = 32
+_TELLS: Final = 0.6
+"""Share of an event's idf that a passage must hold to be taken for the one that tells of it."""
 _FACT_BELIEVED: Final = 0.9
 """How likely a fact is the answer whose subject and predicate are all that is asked for."""
 
@@ -115,7 +117,7 @@ class _Search:
         in_time = self._in_time(mask)
         fused = fusion.fuse(words.scores, meaning, in_time, preset)
         plain = self._restrict(fused, mask)
-        fused = fusion.near_best(plain, self.snapshot, preset, self.query.order)
+        fused = self._in_order_of_time(plain, words, mask)
         positions = fusion.best_positions(fused, max(_CANDIDATES, 4 * self.request.k))
         records = self.view.fetch(positions)
         scores, boosts = rank.adjust(
@@ -157,6 +159,33 @@ class _Search:
         )  # fmt: skip
         believable = max(found.believable, round(joined.believable * _FACT_BELIEVED, 3))
         return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
+
+    def _in_order_of_time(self, fused: Floats, words: lexical.Lexical, mask: Mask | None) -> Floats:
+        """With what was beside the best hit; or, where it was asked for, before or after an event."""
+        preset, order = self.request.preset, self.query.order
+        event = self._event(fused, words) if preset.near else None
+        if event is None or order not in {"before", "after"}:
+            return fusion.near_best(fused, self.snapshot, preset, order)
+        allowed = self._restrict(np.ones(len(fused), np.float32), mask) > 0
+        side = fusion.Side("before" if order == "before" else "after", allowed)
+        return fusion.beside_event(fused, self.snapshot, preset, event, side)
+
+    def _event(self, fused: Floats, words: lexical.Lexical) -> int | None:
+        """The passage that tells best of the event a question names; None where none clearly does."""
+        told = [(words.hits[term].pos, words.idf[term]) for term in self.query.event if term in words.hits]
+        if not told or not sum(len(pos) for pos, _ in told):
+            return None
+        where, which = np.unique(np.concatenate([pos for pos, _ in told]), return_inverse=True)
+        share = np.bincount(which, np.concatenate([np.full(len(pos), idf) for pos, idf in told]))
+        clear = (
+            (share >= _TELLS * sum(idf for _, idf in told))
+            & (self.snapshot.rows["time"][where] != NO_TIME)
+            & (fused[where] > 0)
+        )
+        if not clear.any():
+            return None
+        best = np.lexsort((fused[where], np.where(clear, share, 0)))[-1]
+        return int(where[best])
 
     def _in_time(self, mask: Mask | None) -> Mask | None:
         """Passages inside a time the question names; None where it names none that the memory knows."""
