@@ -268,8 +268,9 @@ def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> 
             fields = {"until": mine.since} | ({} if parsed.id else _comment(fact))
             write = facts_write.strike if one.end <= now else facts_write.change_comment
             text = write(text, parsed, fields | {"until": mine.since})
-    near = [at for at, (_, fact) in enumerate(standing) if fact.key[:2] == mine.key[:2]]
-    near = [at for at in near if standing[at][1].id == mine.supersedes] or near
+    order = {parsed.bullet.start: at for at, parsed in enumerate(found)}
+    beside = [(order[parsed.bullet.start], fact) for parsed, fact in standing if fact.key[:2] == mine.key[:2]]
+    near = [at for at, fact in beside if fact.id == mine.supersedes] or [at for at, _ in beside]
     return _insert(text, mine, near[-1] if near else None, held[change.id].end, now)
 
 
