@@ -90,7 +90,8 @@ def overlap(memory: Memory, embedder: Embedder, questions: Sequence[str]) -> dic
     store.refresh()
     shares: dict[str, list[float]] = {"vectors": [], "vectors, ties": [], "search": []}
     with tempfile.TemporaryDirectory(prefix="mnemark-overlap-") as folder:
-        exact = Exact(store, _matrix(memory, embedder, store, Path(folder) / "exact"))
+        matrix, known = _matrix(memory, embedder, store, Path(folder) / "exact")
+        exact = Exact(store, matrix)
         ways: tuple[tuple[VectorStore, VectorRows], ...] = ((store, VectorRows()), (exact, VectorRows()))
         for question in questions:
             request = Request(text=question, k=_TOP, preset=preset(memory.config.preset), now=local_now(""))
@@ -104,7 +105,7 @@ def overlap(memory: Memory, embedder: Embedder, questions: Sequence[str]) -> dic
             shares["search"].append(_share(kept, other))
             vector = embedder.query(question)
             if vector.any():
-                both = _by_cosine(exact.scores(vector), store.scores(vector))
+                both = _by_cosine(exact.scores(vector, known), store.scores(vector, known))
                 shares["vectors"].append(both[0])
                 shares["vectors, ties"].append(both[1])
     return {name: float(np.mean(found)) for name, found in shares.items() if found}
@@ -116,8 +117,13 @@ def _route(embedder: Embedder, store: VectorStore, mapping: VectorRows, question
     return DenseRoute(QueryVector(lambda: (embedder, store), question), mapping)
 
 
-def _matrix(memory: Memory, embedder: Embedder, store: VectorStore, path: Path) -> NDArray[np.float32]:
-    """All texts embedded anew, by the store's row numbers, in a file: they may not fit into memory twice."""
+def _matrix(
+    memory: Memory, embedder: Embedder, store: VectorStore, path: Path
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """All texts embedded anew, by the store's row numbers, and which of its rows have a text.
+
+    In a file: they may not fit into memory twice.
+    """
     shape = (store.count, embedder.dimension)
     matrix = np.memmap(path, np.float32, "w+", shape=shape)
     with memory.reader.reading() as view:
@@ -128,7 +134,7 @@ def _matrix(memory: Memory, embedder: Embedder, store: VectorStore, path: Path) 
             part = first[start : start + _BATCH]
             texts = [embedded_text(record.title, record.text) for record in view.fetch(part)]
             matrix[rows[part]] = embedder.passages(texts)
-    return matrix
+    return matrix, rows[first]
 
 
 def _by_cosine(exact: NDArray[np.float32], stored: NDArray[np.float32]) -> tuple[float, float]:
