@@ -42,7 +42,8 @@ class Api:
         self.activity = activity
         self._default = workspace
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="mnemark-request")
-        self._mcp = sdk.endpoint(self._tool_for)
+        self._sdk = sdk.installed()
+        self._mcp = sdk.Endpoint(self._tool_for)
         self._decoders = {call.name: msgspec.json.Decoder(call.body) for call in CALLS}
         self._tool_body = msgspec.json.Decoder(ToolCall)
 
@@ -61,8 +62,7 @@ class Api:
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
             async with AsyncExitStack() as stack:
                 stack.callback(self._close)
-                if self._mcp is not None:
-                    await stack.enter_async_context(self._mcp.running())
+                stack.push_async_callback(self._mcp.close)
                 for context in around:
                     await stack.enter_async_context(context())
                 yield
@@ -81,7 +81,7 @@ class Api:
         return _json({
             "name": "mnemark", "version": __version__, "pid": os.getpid(),
             "workspaces": self.workspaces.count(), "running": self.activity.running,
-            "served": self.activity.served, "mcp": self._mcp.version if self._mcp else None,
+            "served": self.activity.served, "mcp": self._sdk,
         })  # fmt: skip
 
     async def _openapi(self, _: Request) -> Response:
@@ -126,7 +126,7 @@ class Api:
             return handle(opened, event, body)
 
     async def _mcp_app(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._mcp is None:
+        if self._sdk is None:
             missing = (
                 'MCP over HTTP needs the official SDK: pip install "mnemark[mcp]"; `mnemark mcp` does not'
             )

@@ -4,10 +4,10 @@ Without sessions: each request is answered by itself and as JSON, so that a clie
 nothing open. The SDK's types differ between its versions and are not looked at here.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
 from importlib import import_module, metadata
-from typing import Any, NamedTuple
+from typing import Any
 
 from mnemark._version import __version__
 from mnemark.interfaces.tools import INSTRUCTIONS, listed
@@ -16,26 +16,52 @@ CallTool = Callable[[Any, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 """Runs a tool for a request (a Starlette `Request`) and gives the result; it must not raise."""
 
 
-class Endpoint(NamedTuple):
-    """What answers at /mcp, and what has to run around it."""
-
-    handle: Callable[[Any, Any, Any], Awaitable[None]]
-    running: Callable[[], AbstractAsyncContextManager[None]]
-    version: str
-    """Of the SDK."""
-
-
-def endpoint(call: CallTool) -> Endpoint | None:
-    """The endpoint; None where the SDK is not installed."""
+def installed() -> str | None:
+    """Version of the SDK; None where there is none. Nothing of it is loaded."""
     try:
-        version = metadata.version("mcp")
+        return metadata.version("mcp")
     except metadata.PackageNotFoundError:
         return None
-    make = _first if version.startswith("1.") else _second
-    server = make(call)
+
+
+class Endpoint:
+    """What answers at /mcp. The SDK is loaded with the first request: it takes half a second of CPU."""
+
+    def __init__(self, call: CallTool) -> None:
+        self._call = call
+        self._loading = asyncio.Lock()
+        self._manager: Any = None
+        self._task: asyncio.Task[None] | None = None
+        self._over = asyncio.Event()
+
+    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request (ASGI)."""
+        async with self._loading:
+            if self._manager is None:
+                manager = await asyncio.to_thread(_manager, self._call)
+                ready = asyncio.Event()
+                self._task = asyncio.create_task(self._run(manager, ready))
+                await ready.wait()
+                self._manager = manager
+        await self._manager.handle_request(scope, receive, send)
+
+    async def _run(self, manager: Any, ready: asyncio.Event) -> None:
+        """Keep what the SDK needs open, in one task from begin to end as it wants."""
+        async with manager.run():
+            ready.set()
+            await self._over.wait()
+
+    async def close(self) -> None:
+        """End what runs."""
+        self._over.set()
+        if self._task is not None:
+            await self._task
+
+
+def _manager(call: CallTool) -> Any:
+    make = _first if str(installed()).startswith("1.") else _second
     module: Any = import_module("mcp.server.streamable_http_manager")
-    manager = module.StreamableHTTPSessionManager(server, json_response=True, stateless=True)
-    return Endpoint(manager.handle_request, manager.run, version)
+    return module.StreamableHTTPSessionManager(make(call), json_response=True, stateless=True)
 
 
 def _first(call: CallTool) -> Any:
