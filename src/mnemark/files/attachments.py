@@ -35,8 +35,10 @@ _SENT: Final = {
     ),
     "out": (
         "sent",
-        "by {sender} · you sent it to me, you made it for me · "
-        "{chinese}发出，你发给我的，你上次发我的，你做的",
+        (
+            "by {sender} · you sent it to me, you made it for me · "
+            "{chinese}发出，你发给我的，你上次发我的，你做的"
+        ),
     ),
 }
 _CHINESE: Final = {"the user": "用户", "the assistant": "助手"}

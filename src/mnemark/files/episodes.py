@@ -84,11 +84,11 @@ def path_for(root: Path, scope: str, episode: Episode) -> str:
     return path
 
 
-def episodes(root: Path, scope: str, day: str = "") -> list[EpisodeFile]:
-    """The episodes of a scope whose file names begin with `day`, oldest first."""
+def episodes(root: Path, scope: str, day: str = "", *, since: str = "") -> list[EpisodeFile]:
+    """The episodes of a scope whose file names begin with `day`, or are not before `since`; oldest first."""
     folder = root / scope / FOLDER if scope else root / FOLDER
     files = sorted(folder.glob(f"{day}*.md")) if folder.is_dir() else ()
-    read_in = (read_episode(root, file.relative_to(root).as_posix()) for file in files)
+    read_in = (read_episode(root, file.relative_to(root).as_posix()) for file in files if file.name >= since)
     found = [one for one in read_in if one is not None]
     return sorted(found, key=lambda one: (one.date, one.path))
 

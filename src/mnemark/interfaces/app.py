@@ -12,6 +12,7 @@ from mnemark.interfaces.commands.care import init, status, sync
 from mnemark.interfaces.commands.connect import connect
 from mnemark.interfaces.commands.consolidate import consolidate
 from mnemark.interfaces.commands.demo import demo
+from mnemark.interfaces.commands.facts import facts, remember
 from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
 from mnemark.interfaces.commands.forget import forget
@@ -20,7 +21,9 @@ from mnemark.interfaces.commands.learn import learn
 from mnemark.interfaces.commands.mcp import mcp
 from mnemark.interfaces.commands.prompt import prompt
 from mnemark.interfaces.commands.repair import doctor, verify
+from mnemark.interfaces.commands.review import review, why
 from mnemark.interfaces.commands.serve import serve
+from mnemark.interfaces.commands.sessions import sessions
 from mnemark.interfaces.commands.transfer import export, import_
 from mnemark.interfaces.commands.undo import pin, revert, undo
 from mnemark.interfaces.commands.write import add, log
@@ -92,11 +95,13 @@ COMMANDS = (
     *(init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export),
     consolidate,
     learn,
+    sessions,
     prompt,
     serve,
     mcp,
     hook,
     connect,
+    *(remember, facts, review, why),
     *(forget, undo, revert, pin),
 )
 for command in COMMANDS:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError
+from mnemark.files.episodes import episodes
 from mnemark.files.journal import Change
 from mnemark.files.locks import ending_lock
 from mnemark.files.sessions import Placed
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 FEWEST: Final = 3
 """Turns of a sitting that a summary is made of; below, one line serves."""
 _PATIENCE: Final = 20.0
+_RECENT: Final = timedelta(days=60)
 _ASKED: Final = 2
 """Sittings at most that a model is asked about at one end; older ones are summed up by rule."""
 _WRITING: Final = frozenset({"write", "add", "save", "store", "update", "remember", "append"})
@@ -173,7 +175,7 @@ class _Run:
         memory, session = self.memory, self.session
         lines = lines_of(sitting)
         actions = actions_of(memory, session.scope, session.id, sitting)
-        found = digest(lines, actions)
+        found = digest(lines, actions, self._projects(sitting))
         if asks and self.llm is not None and self.summary and len(lines) >= FEWEST:
             found = self._improved(lines, actions, found)
         path = ""
@@ -187,6 +189,12 @@ class _Run:
         if self.summary and found.title and not (own and len(lines) < FEWEST):
             self._note(sitting, found, path, short=own or len(lines) < FEWEST)
         return path
+
+    def _projects(self, sitting: Sitting) -> list[str]:
+        """Names of the projects of the last months."""
+        since = (sitting.span(self.zone)[0] - _RECENT).date().isoformat()
+        recent = episodes(self.memory.root, self.session.scope, since=since)
+        return list(dict.fromkeys(name for one in recent for name in one.projects))
 
     def _improved(self, lines: Sequence[Line], actions: Sequence[Action], found: Digest) -> Digest:
         assert self.llm is not None  # noqa: S101 - for the type checker; the caller looked

@@ -77,7 +77,7 @@ def refresh(
 ) -> Written:
     """Rewrite the generated parts of a scope's scratchpad from its episodes of the last two weeks."""
     since = (now - timedelta(days=DAYS)).date().isoformat()
-    recent = [one for one in episodes(memory.root, scope) if since <= one.date[:10]]
+    recent = episodes(memory.root, scope, since=since)
     rows = parts(recent)
 
     def change(text: str) -> str:

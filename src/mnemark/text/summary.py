@@ -18,11 +18,13 @@ from mnemark.text.summary_rules import (
     DONE,
     FAILED,
     HAPPY,
+    LEFT,
     NEXT,
     OFFER,
     OWN,
     QUESTION,
     SMALL_TALK,
+    TASK,
     UNSURE,
     entities,
     is_chinese,
@@ -86,14 +88,22 @@ class _Sentence(NamedTuple):
     text: str
 
 
-def digest(lines: Sequence[Line], actions: Sequence[Action] = ()) -> Digest:
-    """The digest of a conversation. `lines` are redacted and without recalled blocks, oldest first."""
+def digest(lines: Sequence[Line], actions: Sequence[Action] = (), known: Sequence[str] = ()) -> Digest:
+    """The digest of a conversation.
+
+    Args:
+        lines: the turns, redacted and without recalled blocks, oldest first.
+        actions: what tools did.
+        known: names of projects known from before: named again, they count without the word "project".
+    """
     said = list(_sentences(lines))
     chinese = is_chinese("\n".join(line.text for line in lines if line.role == "user"))
     goal = _goal(said)
     decided = _unique((_cut(one.text) for one in said if _is_decision(one)), most=_LISTED)
     outcome, status = _outcome(lines, said, actions)
-    steps = _unique((_cut(request(one.text)) for one in said if _is_step(one)), most=_LISTED, last=True)
+    answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
+    left = (_cut(request(one.text)) for one in said if _is_step(one, answered))
+    steps = _unique(left, most=_LISTED, last=True)
     asked = (text for text in _open_questions(lines, said) if request(text) not in steps)
     questions = _unique(asked, most=_LISTED, last=True)
     taken = {goal, outcome, *decided, *steps, *questions}
@@ -107,7 +117,7 @@ def digest(lines: Sequence[Line], actions: Sequence[Action] = ()) -> Digest:
         said=_told(said, taken),
         decided=decided,
         entities=tuple(entities(texts)),
-        projects=tuple(projects(texts, paths)),
+        projects=tuple(projects(texts, paths, known)),
         questions=questions,
         steps=steps,
         chinese=chinese,
@@ -123,17 +133,23 @@ def _sentences(lines: Sequence[Line]) -> Iterator[_Sentence]:
 
 
 def _goal(said: Sequence[_Sentence]) -> str:
-    """The first thing the user came with; where the request alone says little, with what stands before it."""
-    first = next((one for one in said if one.role == "user" and _content(one.text)), None)
-    if first is None:
+    """The first thing the user asked for; with what stands before it where it alone says little."""
+    own = [one for one in said if one.role == "user" and _content(one.text)]
+    if not own:
         return ""
-    turn = [one.text for one in said if one.turn == first.turn]
-    asked = next((text for text in turn if request(text) != text[:1].upper() + text[1:]), turn[0])
-    if asked == turn[0]:
-        return _cut(request(asked))
-    if len(_content(request(asked))) >= 3:
-        return _cut(request(asked))
-    return _cut(f"{turn[0]} {request(asked)}")
+    asked = next((one for one in own if _asks(one.text)), None)
+    if asked is None:
+        return _cut(own[0].text)
+    words = request(asked.text)
+    before = [one.text for one in own[: own.index(asked)] if one.turn == asked.turn]
+    if before and len(_content(words)) < 3:
+        return _cut(f"{before[0]} {words}")
+    return _cut(words)
+
+
+def _asks(text: str) -> bool:
+    words = request(text)
+    return words != text[:1].upper() + text[1:] or bool(TASK.match(words) or QUESTION.search(text))
 
 
 def _outcome(
@@ -170,11 +186,13 @@ def _is_decision(one: _Sentence) -> bool:
     return bool(DECIDED.search(one.text)) and not QUESTION.search(one.text) and one.role == "user"
 
 
-def _is_step(one: _Sentence) -> bool:
-    """Something still to be done, as the user says, or the assistant without offering it."""
+def _is_step(one: _Sentence, answered: int) -> bool:
+    """Something still to be done: no request that was answered, nor what an assistant says of a day."""
     if QUESTION.search(one.text) or not NEXT.search(one.text) or DONE.search(one.text):
         return False
-    return one.role == "user" or not OFFER.match(one.text)
+    if one.role == "user":
+        return one.turn > answered or not _asks(one.text)
+    return bool(LEFT.search(one.text)) and not OFFER.match(one.text)
 
 
 def _open_questions(lines: Sequence[Line], said: Sequence[_Sentence]) -> Iterator[str]:

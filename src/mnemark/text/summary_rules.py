@@ -65,12 +65,24 @@ NEXT: Final = re.compile(
     r"下一步|接下来|明天|后天|下周|下个月|待办|回头再?|之后再|还要|还需要|还差|剩下",
     re.IGNORECASE,
 )
+LEFT: Final = re.compile(
+    r"\b(?:next steps?|to-?do|remaining|remains to|still (?:need|have|has|needs) to|left to do)\b|下一步|接下来|待办|还需要|还差|剩下",
+    re.IGNORECASE,
+)
+"""How an assistant says what is left to do."""
 UNSURE: Final = re.compile(
     r"\b(?:not sure|unclear|undecided|open question|tbd|don't know (?:yet|whether|if|which)|"
     r"have(?:n't| not) decided|to be decided|need to (?:decide|figure out|find out))\b|"
     r"不确定|没想好|还没定|待定|没决定|不清楚|要想想|再想想|拿不准",
     re.IGNORECASE,
 )
+TASK: Final = re.compile(
+    r"^(?:fix|write|run|add|make|create|update|check|find|show|explain|compare|review|deploy|release|refactor|test|build|install|"
+    r"send|book|summari[sz]e|translate|draft|prepare|remove|rename|move|set up|open|look|search|plan|help|change|convert|"
+    r"generate|implement|debug|clean|merge|order|remind|schedule)\b|^(?:修|写|跑|查|找|看|做|改|加|删|整理|翻译|总结|生成|部署|发布|准备|订|提醒|安排|比较|解释|检查|更新)",
+    re.IGNORECASE,
+)
+"""How a request begins that is said without politeness."""
 OWN: Final = re.compile(r"\b(?:i|i'm|i've|my|we|we're|our|me)\b|我|咱", re.IGNORECASE)
 OFFER: Final = re.compile(
     r"^(?:(?:let me know|feel free|i can(?! ?no)|i could(?! no)|shall i|should i|do you want|would you like|"
@@ -185,9 +197,12 @@ def _entities(text: str) -> Iterator[str]:
         yield from _NAME.findall(prose)
 
 
-def projects(texts: Iterable[str], paths: Iterable[str] = (), *, most: int = 5) -> list[str]:
+def projects(
+    texts: Iterable[str], paths: Iterable[str] = (), known: Iterable[str] = (), *, most: int = 5
+) -> list[str]:
     """Projects named in texts ("project Falcon", 猎鹰项目) or by the folders that tools worked in."""
     found: dict[str, None] = {}
+    texts = list(texts)
     for text in texts:
         for english, other in _PROJECT.findall(text):
             name = (english or other).strip('`" ')
@@ -196,6 +211,10 @@ def projects(texts: Iterable[str], paths: Iterable[str] = (), *, most: int = 5) 
                 name = words[-1] if len(words[-1]) > 1 else "".join(words[-2:])
             if len(name) > 1 and name.casefold() not in _NOT_PROJECTS:
                 found.setdefault(name)
+    together = "\n".join(texts)
+    for name in known:
+        if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", together, re.IGNORECASE):
+            found.setdefault(name)
     for path in paths:
         if match := _FOLDER.search(path):
             found.setdefault(match["name"])

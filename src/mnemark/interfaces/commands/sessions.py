@@ -1,0 +1,116 @@
+"""`mnemark sessions`: which there are, and what is written down when one ends."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.interfaces.options import Json, Workspace
+from mnemark.interfaces.output import DIM, out, out_json, safe, safe_line, say, style
+from mnemark.interfaces.workspace import locate, opened
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+    from mnemark.memory.ending import Ended
+
+
+def sessions(
+    action: Annotated[
+        str | None, typer.Argument(metavar="[end]", help="end: write down what is to be kept of a session.")
+    ] = None,
+    session: Annotated[str | None, typer.Argument(metavar="[ID]", help="Which session.")] = None,
+    *,
+    idle: Annotated[
+        bool, typer.Option("--idle", help="With end: all that were silent for half an hour.")
+    ] = False,
+    summary: Annotated[
+        bool, typer.Option("--summary/--no-summary", help="With end: a summary in the day's note.")
+    ] = True,
+    json: Json = False,
+    workspace: Workspace = None,
+) -> None:
+    """List the sessions, the latest last; or end one, which may go on later.
+
+    An ended session has an episode, a summary in the day's note, its attachments and observations described,
+    the scratchpad refreshed and its facts learned. Ending it again changes nothing.
+    """
+    if action not in {None, "end"} or (action is None and (session or idle)):
+        raise UsageError(
+            "write `mnemark sessions`, `mnemark sessions end ID` or `mnemark sessions end --idle`"
+        )
+    root = locate(workspace)
+    if action is None:
+        with opened(root, readonly=True) as memory:
+            _list(memory, json=json)
+        return
+    if (session is None) != idle:
+        raise UsageError("name one session, or --idle for all that are silent")
+    with opened(root) as memory:
+        from mnemark.memory.ending import catch_up
+
+        found = (
+            catch_up(memory, summary=summary) if session is None else [_end(memory, session, summary=summary)]
+        )
+    if json:
+        out_json({"ended": found})
+        return
+    for one in found:
+        _show(one)
+    if not found:
+        say("No silent session has anything new.")
+
+
+def _list(memory: "Memory", *, json: bool) -> None:
+    from mnemark.files.sessions import FOLDER, SessionLog
+    from mnemark.memory.history import sessions as all_sessions
+
+    rows = []
+    for scope, info in sorted(all_sessions(memory), key=lambda pair: pair[1].mtime_ns):
+        base = memory.root / scope if scope else memory.root
+        last = SessionLog.at(base, f"{FOLDER}/{info.path.name}").last(1)
+        rows.append(
+            {
+                "session": info.id,
+                "scope": scope,
+                "path": info.path.relative_to(memory.root).as_posix(),
+                "created": info.created,
+                "last": last[0].time if last else None,
+                "bytes": info.size,
+            }
+        )
+    if json:
+        out_json({"sessions": rows})
+        return
+    for row in rows:
+        last_at = row["last"]
+        when = f"{last_at:%Y-%m-%d %H:%M}" if isinstance(last_at, datetime) else "-" * 16
+        where = f" · {row['scope']}" if row["scope"] else ""
+        out(f"{when}  {safe_line(str(row['session']))}{style(safe(where), DIM)}")
+    if not rows:
+        say("There are no sessions yet.")
+
+
+def _end(memory: "Memory", session: str, *, summary: bool) -> "Ended":
+    from mnemark.memory.history import sessions as all_sessions
+
+    scopes = [scope for scope, info in all_sessions(memory) if info.id == session]
+    if not scopes:
+        raise NotFoundError(f"there is no session {session!r}; `mnemark sessions` lists them")
+    kind, _, name = scopes[0].partition("/")
+    owner = {"user": name} if kind == "users" else {"agent": name} if kind == "agents" else {}
+    return memory.session(session, **owner).end(summary=summary)
+
+
+def _show(one: "Ended") -> None:
+    for line in one.summary:
+        out(safe(line))
+    for path in dict.fromkeys((*one.episodes, *one.notes, one.scratchpad)):
+        if path:
+            out(style(safe(path), DIM))
+    for problem in one.problems:
+        say(f"To look at: {safe(problem)}")
+    if one.status == "unchanged":
+        say(f"Nothing new in {safe(one.session)}; all of it was written down before.")
+    elif one.group:
+        say(f"Take it back with `mnemark undo {one.group}`.")
