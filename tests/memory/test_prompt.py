@@ -85,6 +85,19 @@ def test_facts_appear_as_they_are_now_and_rules_as_rules(memory: Memory) -> None
     assert "MySQL" not in found.text + found.recall
 
 
+def test_what_people_wrote_is_not_said_twice(memory: Memory) -> None:
+    memory.remember("timezone", "Europe/Berlin")
+    assert memory.prompt(now=NOW, layers={"runtime": 0}).text.count("Europe/Berlin") == 1
+
+
+def test_a_compiled_identity_goes_with_what_is_erased(memory: Memory) -> None:
+    memory.prompt(now=NOW)
+    assert list((memory.root / ".mnemark/compiled").glob("*.md"))
+    receipt = memory.forget("SOUL.md#L7", erase=True)
+    assert not list((memory.root / ".mnemark/compiled").glob("*.md"))
+    assert any("compiled" in place.path for place in receipt.places)
+
+
 def test_a_fact_that_attacks_does_not_speak_in_the_system(memory: Memory) -> None:
     facts = memory.root / "memory/facts/user.md"
     facts.parent.mkdir()

@@ -125,7 +125,11 @@ class Pass:
         beside = (
             [full, *(full.with_name(full.name + end) for end in ("-wal", "-journal"))] if database else [full]
         )
-        if not any(self._is_private_copy(one.read_bytes()) for one in beside if one.exists()):
+        # A compiled identity may say it in a model's words; it is made again from what is left.
+        reworded = inner.startswith("compiled/")
+        if not reworded and not any(
+            self._is_private_copy(one.read_bytes()) for one in beside if one.exists()
+        ):
             return
         if database:
             ids = [one.encode() for one in (*self.targets.turns, *self.targets.facts)]

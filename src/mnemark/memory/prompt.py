@@ -22,6 +22,7 @@ from mnemark.memory.prompt_quoted import Asked, Quoted, scratchpads
 from mnemark.memory.session import Session
 from mnemark.memory.when import local_now
 from mnemark.text.generated import outside
+from mnemark.text.similar import key_of
 from mnemark.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -211,7 +212,11 @@ class _Builder:
 
     def _known(self, name: str, budget: int) -> Part:
         """What people wrote, and below it the facts as they are now; each has half until it needs less."""
-        spoken = self._facts.core if name == "core" else self._facts.profile
+        written_by_people = {
+            key_of(line.strip(" -*#\t")) for one in self._sources(name) for line in one.text.splitlines()
+        }
+        facts = self._facts.core if name == "core" else self._facts.profile
+        spoken = [one for one in facts if key_of(one.line[2:]) not in written_by_people]
         written = self._compiled(name, budget)
         if not spoken:
             return written
@@ -220,11 +225,11 @@ class _Builder:
             written = self._compiled(name, room)
         head = "" if written.text else self._heading(name)
         layer = Layer(name=name, heading=head, pieces=lines_of(spoken), sources=refs_of(spoken))
-        facts = cut(layer, budget - written.tokens - bool(written.text))
-        text = JOIN.join(filter(None, (written.text, facts.text)))
+        shown = cut(layer, budget - written.tokens - bool(written.text))
+        text = JOIN.join(filter(None, (written.text, shown.text)))
         return Part(
-            name=name, text=text, sources=written.sources + facts.sources, tokens=estimate_tokens(text),
-            budget=budget, left_out=written.left_out + facts.left_out, by=written.by,
+            name=name, text=text, sources=written.sources + shown.sources, tokens=estimate_tokens(text),
+            budget=budget, left_out=written.left_out + shown.left_out, by=written.by,
         )  # fmt: skip
 
     def _layer(self, name: str) -> Layer:
