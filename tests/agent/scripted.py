@@ -47,7 +47,7 @@ def strings(value: Any) -> Iterator[str]:
 
 def messages_events(text: str) -> list[tuple[str, dict[str, Any]]]:
     usage = {"input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 0}
-    message = {
+    message: dict[str, Any] = {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [],
         "stop_reason": None, "stop_sequence": None, "usage": usage,
     }  # fmt: skip

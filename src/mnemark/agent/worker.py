@@ -1,0 +1,126 @@
+"""Work that nobody waits for: one thread, a bounded queue, nothing lost at the end.
+
+Back-pressure: where the queue is full, `submit` waits for room for `patience` seconds; then it says no, and
+the caller does the work itself. So memory stays bounded, nothing is dropped unseen, and who makes work
+faster than it can be done is slowed down. Jobs run in the order they were taken.
+"""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+ROOM: Final = 256
+PATIENCE: Final = 1.0
+"""Seconds that `submit` waits for room."""
+DRAIN: Final = 10.0
+"""Seconds that `close` waits for what is queued."""
+_TICK: Final = 0.5
+
+_log = logging.getLogger("mnemark.agent")
+Job = Callable[[], object]
+
+
+class Counts(NamedTuple):
+    """What a worker has done."""
+
+    done: int
+    failed: int
+    refused: int
+    waiting: int
+
+
+class Worker:
+    """Runs jobs one after the other on a thread of its own. A context manager.
+
+    Args:
+        name: for the thread.
+        room: jobs that may wait.
+        tick: called about twice a second between jobs, for what depends on time.
+    """
+
+    def __init__(self, name: str = "mnemark-worker", *, room: int = ROOM, tick: Job | None = None) -> None:
+        self._queue: queue.Queue[Job | None] = queue.Queue(room)
+        self._tick = tick
+        self._closed = False
+        self._guard = threading.Lock()
+        self._done = self._failed = self._refused = 0
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def counts(self) -> Counts:
+        """What was done, failed and refused, and what waits."""
+        with self._guard:
+            return Counts(self._done, self._failed, self._refused, self._queue.qsize())
+
+    def submit(self, job: Job, *, patience: float = PATIENCE) -> bool:
+        """Queue a job; False where there was no room within `patience` seconds, or the worker is closed."""
+        if not self._closed:
+            try:
+                self._queue.put(job, timeout=patience)
+            except queue.Full:
+                _log.warning("the queue is full; the work is done at once")
+            else:
+                return True
+        with self._guard:
+            self._refused += 1
+        return False
+
+    def flush(self, timeout: float = DRAIN) -> bool:
+        """Wait until all that is queued now is done; False where that takes longer than `timeout` seconds."""
+        reached = threading.Event()
+        deadline = time.monotonic() + timeout
+        if not self._thread.is_alive() or not self.submit(reached.set, patience=timeout):
+            return self._queue.empty()
+        return reached.wait(max(deadline - time.monotonic(), 0.0))
+
+    def close(self, timeout: float = DRAIN) -> int:
+        """Take no more, do what is queued, end the thread; how many jobs are left after `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        with self._guard:
+            first, self._closed = not self._closed, True
+        if first:
+            try:
+                self._queue.put(None, timeout=timeout)
+            except queue.Full:
+                _log.error("the queue is full and does not move")
+        self._thread.join(max(deadline - time.monotonic(), 0.0))
+        left = self._queue.qsize()
+        if left and self._thread.is_alive():
+            _log.error("%d jobs were not done within %.0f s", left, timeout)
+        return left
+
+    def _run(self) -> None:
+        while True:
+            try:
+                job = self._queue.get(timeout=_TICK if self._tick is not None else None)
+            except queue.Empty:
+                self._do(self._tick, count=False)
+                continue
+            if job is None:
+                return
+            self._do(job)
+
+    def _do(self, job: Job | None, *, count: bool = True) -> None:
+        failed = False
+        try:
+            if job is not None:
+                job()
+        except Exception:  # noqa: BLE001 - one bad job must not end the others; logged and counted
+            _log.exception("a job failed")
+            failed = True
+        with self._guard:
+            self._failed += failed
+            self._done += count and not failed
