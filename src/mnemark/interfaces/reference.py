@@ -11,12 +11,16 @@ from mnemark.interfaces.app import app
 from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
 from mnemark.memory.exchange import Exported
+from mnemark.memory.facts_review import Waiting
+from mnemark.memory.facts_why import Found as Asked
+from mnemark.memory.facts_why import Line, Quoted, Why
 from mnemark.memory.forget_receipt import Forgotten, Place, Receipt
 from mnemark.memory.incoming import Summary
 from mnemark.memory.pin import Pinned
 from mnemark.memory.repair import Finding
 from mnemark.memory.revert import Reverted
 from mnemark.memory.undo import Undone
+from mnemark.text.facts_timeline import Fact
 from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\
@@ -74,6 +78,11 @@ def _shapes() -> str:
         "doctor, verify": checked,
         "export": f"{_names(Exported)}; each of {problem}",
         "import": f"{_names(Summary)}; each of {problem}",
+        "remember": "`dry_run fact replaces`; `fact` and `replaces`: as `facts`",
+        "facts": f"`facts`; each: {_names(Fact)[:-1]} ref`",
+        "review": f"`waiting`; each: {_names(Waiting)}; of accept and reject: `id action fact`",
+        "why": f"{_names(Why)}; of `sources`: {_names(Quoted)}; of `journal`: {_names(Line)}; "
+        f"`found`: {_names(Asked)}",
         "forget": f"{_names(Receipt)}; of `items`: {_names(Forgotten)}; of `places`: {_names(Place)}",
         "undo": f"`undone`; each: {_names(Undone)}",
         "revert": f"{_names(Reverted)}; `hidden` and `facts` as `items` of forget",

@@ -1,0 +1,137 @@
+"""What waits for a decision, and where something came from: review, why."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces.commands.facts import row
+
+if TYPE_CHECKING:
+    from mnemark.memory.facts_review import Waiting
+    from mnemark.memory.facts_why import Found, Why
+
+_WORDS = {
+    "proposal": "proposed",
+    "conflict": "conflict",
+    "removed": "removed before",
+    "edit": "changed in a file",
+}
+
+
+def review(
+    action: Annotated[str, typer.Argument(metavar="[list|show|accept|reject]")] = "list",
+    id_: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help='As listed; "edits" accepts all changes in files.')
+    ] = None,
+    *,
+    workspace_: options.Workspace = None,
+    scope: Annotated[
+        str, typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME, projects/NAME.")
+    ] = "",
+    json: options.Json = False,
+) -> None:
+    """Decide what waits: what tools or the web proposed, conflicts, and changes made in the fact files.
+
+    Accepting makes a proposal your fact; rejecting a change in a file brings the value before back.
+    """
+    root = workspace.locate(workspace_)
+    with workspace.opened(root) as memory:
+        if action in {"accept", "reject"}:
+            if id_ is None:
+                raise UsageError(f"say what to {action}: `mnemark review` lists the ids")
+            fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
+            if json:
+                output.out_json({"id": id_, "action": action, "fact": row(fact)})
+            else:
+                output.out(output.safe(f"{action}ed" + (f": {fact}" if fact is not None else "")))
+            return
+        if action not in {"list", "show"}:
+            raise UsageError(f"{action!r} is none of list, show, accept, reject")
+        found = memory.review(scope=scope)
+        if action == "show":
+            found = [one for one in found if one.id == id_]
+            if not found:
+                raise NotFoundError(f"nothing waits under {id_!r}; `mnemark review` lists what does")
+    _show(found, json=json, whole=action == "show")
+
+
+def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
+    if json:
+        from msgspec.structs import asdict
+
+        output.out_json({"waiting": [{**asdict(one), "fact": row(one.fact)} for one in found]})
+        return
+    from mnemark.interfaces import render
+
+    rows = [(one.id, _WORDS[one.what], one.time[:10], output.safe_line(one.text)) for one in found]
+    for line in render.table(rows):
+        output.out(line)
+    for one in found if whole else ():
+        source = one.fact.source or one.fact.path or "nowhere"
+        output.out(f"  source: {output.safe_line(source)}; `mnemark why {one.id}` tells more")
+    if not found:
+        output.say("Nothing waits for a decision.")
+
+
+def why(
+    ref: Annotated[str, typer.Argument(metavar="REF", help="PATH#L12 as hits have it, or the id of a fact.")],
+    query: Annotated[
+        str | None, typer.Argument(metavar="[QUERY]", help="Also why this question found it, or did not.")
+    ] = None,
+    *,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
+) -> None:
+    """Tell where something came from: who said it, when and where, what it was before, and the journal."""
+    root = workspace.locate(workspace_)
+    with workspace.followed(root) as (memory, late):
+        found = memory.why(ref, query)
+    for reason in late:
+        output.say(reason)
+    if json:
+        from msgspec.structs import asdict
+
+        output.out_json({**asdict(found), "history": [row(fact) for fact in found.history]})
+        return
+    for line in _lines(found):
+        output.out(output.safe(line))
+
+
+def _lines(found: "Why") -> list[str]:
+    lines = [found.text, f"  {found.kind} {found.ref}", f"  said by: {found.origin}"]
+    lines += [f"  learned: {found.time[:16].replace('T', ' ')}"] if found.time else []
+    lines += [f"  session: {found.session}"] if found.session else []
+    lines += [f"  waits for review: {found.waits}"] if found.waits else []
+    lines += ["  forgotten or taken back: in no answer"] if found.hidden else []
+    for one in found.sources:
+        who = f"{one.role} ({one.origin}), {one.time[:16].replace('T', ' ')}: " if one.role else ""
+        lines += [f"  source: {one.ref}", f"    {one.problem or who + _one_line(one.text)}"]
+    if len(found.history) > 1:
+        lines.append("  history:")
+        for fact in found.history:
+            span = f"{fact.since[:10] or '…'} to {fact.until[:10] or 'now'}"
+            lines.append(f"    {span}  {_one_line(fact.value)}  ({fact.origin})")
+    if found.confirmations:
+        lines.append(f"  confirmed: {len(found.confirmations)} times")
+    for line in found.journal:
+        lines.append(f"  {line.ref}: {line.kind} by {line.origin}, {line.time[:16].replace('T', ' ')}")
+    return lines + (_asked(found.found) if found.found is not None else [])
+
+
+def _asked(found: "Found") -> list[str]:
+    lines = [f'  asked "{_one_line(found.query)}": {found.reason}']
+    for name, route in found.routes.items():
+        place = route.get("rank")
+        shown: Any = f"place {place}" if place else "not found"
+        lines.append(f"    {name}: {shown}, score {route['score']:.3f}")
+    lines += [f"    {name}: {value:+.3f}" for name, value in found.boosts.items()]
+    lines += [f"    words here: {', '.join(found.here)}"] if found.here else []
+    lines += [f"    words not here: {', '.join(found.absent)}"] if found.absent else []
+    return lines
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 200 else f"{line[:199]}…"

@@ -1,0 +1,96 @@
+"""The commands remember, facts, review and why, as a person or a script meets them."""
+
+import pytest
+
+from interfaces.conftest import Shell
+from mnemark import Memory
+from mnemark.interfaces.render import width
+
+
+@pytest.fixture
+def facts(shell: Shell) -> Shell:
+    shell.write("MEMORY.md", "# Memory\n")
+    for value, since in (("3.10", "2026-01-01"), ("3.12", "2026-02-20")):
+        assert shell("remember", "python version", value, "--since", since).code == 0
+    assert shell("remember", "住在", "杭州", "--subject", "李明", "--tag", "家").code == 0
+    return shell
+
+
+def test_a_newer_value_says_what_it_replaced(facts: Shell) -> None:
+    done = facts("remember", "Python 版本", "3.13", "--json")
+    assert done.code == 0
+    assert done.data["fact"]["value"] == "3.13"
+    assert done.data["fact"]["subject"] == "user"
+    assert done.data["replaces"]["value"] == "3.12"
+    assert [fact["value"] for fact in facts("facts", "user", "--json").data["facts"]] == ["3.13"]
+    history = facts("facts", "me", "--history", "--json").data["facts"]
+    assert [(fact["value"], fact["until"][:10]) for fact in history][1:] == [
+        ("3.12", done.data["fact"]["since"][:10]),
+        ("3.10", "2026-02-20"),
+    ]
+    then = facts("facts", "--as-of", "2026-02-01", "--json").data["facts"]
+    assert [fact["value"] for fact in then] == ["3.10"]
+
+
+def test_the_table_is_aligned_with_chinese_in_it(facts: Shell) -> None:
+    lines = facts("facts", "--history").out.splitlines()
+    assert len(lines) == 4
+    column = lines[0].index("value")
+    for line, value in zip(lines[1:], ("3.12", "3.10", "杭州"), strict=True):
+        assert width(line[: line.index(value)]) == column
+
+
+def test_a_dry_run_keeps_nothing(facts: Shell) -> None:
+    before = facts.state()
+    done = facts("remember", "python version", "4.0", "--dry-run")
+    assert done.code == 0
+    assert "would be remembered" in done.out
+    assert "3.12" in done.out
+    assert facts.state() == before
+
+
+def test_what_the_web_says_waits_and_is_accepted(facts: Shell) -> None:
+    asked = facts("remember", "editor", "Vim", "--origin", "web")
+    assert "waits for review" in asked.out
+    assert not facts("facts", "user", "--json").data["facts"][1:]
+    (one,) = facts("review", "--json").data["waiting"]
+    assert (one["what"], one["fact"]["value"]) == ("proposal", "Vim")
+    assert one["id"] in facts("review", "show", one["id"]).out
+    assert facts("review", "accept", one["id"]).code == 0
+    assert facts("review").out == ""
+    assert [fact["value"] for fact in facts("facts", "user", "--json").data["facts"]] == ["3.12", "Vim"]
+    assert facts("review", "accept", one["id"]).code == 3
+    assert facts("review", "accept").code == 2
+    assert facts("review", "burn", one["id"]).code == 2
+
+
+def test_a_rejected_proposal_is_not_listed_again(facts: Shell) -> None:
+    facts("remember", "editor", "Vim", "--origin", "tool")
+    (one,) = facts("review", "--json").data["waiting"]
+    assert facts("review", "reject", one["id"]).code == 0
+    facts("remember", "editor", "Vim", "--origin", "tool")
+    assert facts("review", "--json").data["waiting"] == []
+
+
+def test_why_tells_the_history_and_how_a_question_found_it(facts: Shell) -> None:
+    (ref,) = [fact["ref"] for fact in facts("facts", "user", "--json").data["facts"]]
+    told = facts("why", ref, "which python do I use?")
+    assert told.code == 0
+    for words in ("user python version: 3.12", "said by: owner", "3.10", "journal/", "found at place 1"):
+        assert words in told.out
+    found = facts("why", ref, "which python do I use?", "--json").data["found"]
+    assert found["place"] == 1
+    assert found["routes"]["facts"]["rank"] == 1
+    assert facts("why", "memory/facts/user.md#L999").code == 3
+
+
+def test_why_quotes_the_turn_that_a_fact_came_from(facts: Shell) -> None:
+    facts("add", "--session", "cli:main", "I moved to Hangzhou")
+    log = next((facts.folder / "sessions").glob("*.jsonl"))
+    with Memory.open(facts.folder) as memory:
+        memory.remember("city", "Hangzhou", origin="agent", source=f"sessions/{log.name}#L2")
+    (fact,) = [one for one in facts("facts", "user", "--json").data["facts"] if one["value"] == "Hangzhou"]
+    assert fact["origin"] == "owner"
+    told = facts("why", fact["id"])
+    assert "I moved to Hangzhou" in told.out
+    assert f"session: sessions/{log.name}" in told.out
