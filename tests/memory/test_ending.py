@@ -11,8 +11,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.faults.layer import FaultyFileSystem, Killed
 
+from faults.layer import FaultyFileSystem, Killed
 from mnemark import Memory
 from mnemark.files import platform
 from mnemark.llm import LLM, Budget, Ledger, Message, Meter

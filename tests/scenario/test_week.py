@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
-from tests.scenario.week import TIMEZONE, WEEK, play
 
 from mnemark import Memory
+
+from .week import TIMEZONE, WEEK, play
 
 CONFIG = {"embedder": "none", "timezone": TIMEZONE}
 
