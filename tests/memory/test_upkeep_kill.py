@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.faults.layer import FaultyFileSystem, Killed
 
+from faults.layer import FaultyFileSystem, Killed
 from mnemark import Memory
 from mnemark.files import platform
 from mnemark.files.journal import Journal
