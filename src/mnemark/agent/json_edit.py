@@ -62,7 +62,7 @@ def _value(text: str, at: int, depth: int) -> Node:
         return _container(text, at, depth, kind)
     try:
         _, end = _DECODER.raw_decode(text, at)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NotJsonError(f"it is no strict JSON: {error}") from None
     return Node(at, end, (), (), (), "")
 
@@ -90,7 +90,7 @@ def _container(text: str, at: int, depth: int, kind: str) -> Node:
 def _key(text: str, place: int, keys: list[str]) -> int:
     try:
         key, end = _DECODER.raw_decode(text, place)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NotJsonError(f"it is no strict JSON: {error}") from None
     colon = _skip(text, end)
     if not isinstance(key, str) or text[colon : colon + 1] != ":" or key in keys:

@@ -1,0 +1,232 @@
+"""Connecting changes only what it must, shows it first, and is undone to the byte."""
+
+import json
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemark.agent import connect, json_edit
+from mnemark.agent.connect_table import HOSTS, Entry, Target
+from mnemark.errors import BusyError, UsageError
+
+NAMES = [host.name for host in HOSTS]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def put_in(name: str, root: Path, **more: bool) -> list[connect.Change]:
+    changes = connect.plan(connect.host_of(name), root, **more)  # type: ignore[arg-type] # only `remove`
+    connect.apply(changes)
+    return changes
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_connecting_twice_is_connecting_once_and_removing_leaves_nothing(home: Path, name: str) -> None:
+    assert put_in(name, home / "memory")
+    assert not put_in(name, home / "memory")
+    state = {one.agent: one for one in connect.connections()}[name]
+    assert (state.state, state.workspace) == ("connected", str(home / "memory"))
+    assert put_in(name, home / "memory", remove=True)
+    assert everything(home) == {}
+    assert not put_in(name, home / "memory", remove=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_another_workspace_replaces_the_first(home: Path, name: str) -> None:
+    put_in(name, home / "one")
+    put_in(name, home / "two words")
+    text = "".join(data.decode() for data in everything(home).values())
+    assert str(home / "one") not in text
+    assert {one.agent: one for one in connect.connections()}[name].workspace == str(home / "two words")
+
+
+SETTINGS = """{
+    // not JSON
+}"""
+ODD = (
+    '{"model":"opus", "hooks" : {"Stop":[ {"hooks":[{"type":"command","command":"beep"}]} ],\r\n'
+    ' "Own": []},\n\n\t"x":1e5}  \n'
+)
+
+
+def test_what_is_there_stays_byte_for_byte_and_comes_back(home: Path) -> None:
+    path = home / ".claude/settings.json"
+    path.parent.mkdir()
+    path.write_bytes(ODD.encode())
+    path.chmod(0o640)
+    put_in("claude-code", home / "memory")
+    text = path.read_bytes().decode()
+    assert text.startswith(
+        '{"model":"opus", "hooks" : {"Stop":[ {"hooks":[{"type":"command","command":"beep"}]}'
+    )
+    assert text.endswith('\n\n\t"x":1e5}  \n')
+    assert json.loads(text)["hooks"]["Stop"][0] == {"hooks": [{"type": "command", "command": "beep"}]}
+    assert len(json.loads(text)["hooks"]["Stop"]) == 2
+    assert path.with_name("settings.json.before-mnemark").read_bytes() == ODD.encode()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    put_in("claude-code", home / "memory", remove=True)
+    assert path.read_bytes() == ODD.encode()
+    assert everything(home) == {".claude/settings.json": ODD.encode()}
+
+
+def test_what_a_person_adds_meanwhile_survives_the_removal(home: Path) -> None:
+    path = home / ".claude/settings.json"
+    path.parent.mkdir()
+    path.write_text('{\n  "model": "opus"\n}\n', encoding="utf-8")
+    put_in("claude-code", home / "memory")
+    path.write_text(path.read_text(encoding="utf-8").replace('"opus"', '"sonnet"'), encoding="utf-8")
+    put_in("claude-code", home / "memory", remove=True)
+    assert path.read_text(encoding="utf-8") == '{\n  "model": "sonnet"\n}\n'
+
+
+def test_comments_are_refused_with_what_to_paste_and_nothing_is_written(home: Path) -> None:
+    path = home / ".gemini/settings.json"
+    path.parent.mkdir()
+    path.write_text(SETTINGS, encoding="utf-8")
+    with pytest.raises(UsageError, match="BeforeAgent") as caught:
+        put_in("gemini-cli", home / "memory")
+    assert "mnemark hook prompt" in str(caught.value).replace(
+        "mnemark.exe", "mnemark"
+    ) or "hook prompt" in str(caught.value)
+    assert everything(home) == {".gemini/settings.json": SETTINGS.encode()}
+    assert {one.agent: one for one in connect.connections()}["gemini-cli"].state == "unreadable"
+
+
+def test_toml_keeps_its_comments_and_says_the_same(home: Path) -> None:
+    path = home / ".codex/config.toml"
+    path.parent.mkdir()
+    before = '# mine\nmodel = "gpt-5" # dear\r\n\n[mcp_servers.other]\ncommand = "x"\n[profiles.a]\nmodel="b"'
+    path.write_bytes(before.encode())
+    put_in("codex", home / "memory")
+    text = path.read_bytes().decode()
+    assert text.startswith(before)
+    found = tomllib.loads(text)
+    assert found["mcp_servers"]["mnemark"]["args"][-1] == str(home / "memory")
+    assert found["profiles"] == {"a": {"model": "b"}}
+    put_in("codex", home / "memory", remove=True)
+    assert path.read_bytes().decode() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["mcp_servers = { other = { command = 'x' } }\n", "[mcp_servers.mnemark]\ncommand = 'mine'\n", "a = \n"],
+)
+def test_toml_that_cannot_be_added_to_is_refused(home: Path, text: str) -> None:
+    path = home / ".codex/config.toml"
+    path.parent.mkdir()
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"mcp_servers\.mnemark"):
+        put_in("codex", home / "memory")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_file_that_changes_between_plan_and_change_is_left_alone(home: Path) -> None:
+    path = home / ".cursor/mcp.json"
+    changes = connect.plan(connect.host_of("cursor"), home / "memory")
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {}}', encoding="utf-8")
+    with pytest.raises(BusyError, match="try again"):
+        connect.apply(changes)
+    assert path.read_text(encoding="utf-8") == '{"mcpServers": {}}'
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_a_linked_file_stays_a_link(home: Path) -> None:
+    (home / "dotfiles").mkdir()
+    (home / "dotfiles/settings.json").write_text("{}", encoding="utf-8")
+    (home / ".claude").mkdir()
+    (home / ".claude/settings.json").symlink_to(home / "dotfiles/settings.json")
+    put_in("claude-code", home / "memory")
+    assert (home / ".claude/settings.json").is_symlink()
+    assert "hooks" in (home / "dotfiles/settings.json").read_text(encoding="utf-8")
+    put_in("claude-code", home / "memory", remove=True)
+    assert (home / "dotfiles/settings.json").read_text(encoding="utf-8") == "{}"
+
+
+def test_a_project_is_connected_without_what_is_shared_with_others(home: Path) -> None:
+    project = home / "project"
+    project.mkdir()
+    changes = connect.plan(connect.host_of("claude-code"), home / "memory", project=project)
+    names = {str(change.path.relative_to(project)) for change in changes}
+    assert names == {str(Path(".claude/settings.local.json")), ".mcp.json"}
+
+
+def test_the_diff_shows_what_is_added(home: Path) -> None:
+    (change,) = connect.plan(connect.host_of("openclaw"), home / "memory")
+    assert '+      "mnemark": {' in change.diff
+    assert not everything(home)
+
+
+def test_an_unknown_agent_is_answered_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match="claude-code, codex"):
+        connect.host_of("emacs")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150)
+@given(
+    st.dictionaries(st.sampled_from(["a", "b", "hooks", "名"]), JSON, max_size=4),
+    JSON,
+    st.sampled_from([None, 0, 2, "\t"]),
+)
+def test_putting_a_value_in_changes_it_and_nothing_else(
+    whole: dict[str, object], value: object, indent: object
+) -> None:
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)  # type: ignore[arg-type] # as sampled
+    found = json_edit.put(text, ("new", "inner"), value)
+    assert json.loads(found) == {**whole, "new": {"inner": value}}
+    node = json_edit.parse(found)
+    assert json_edit.cut(found, node, node.keys.index("new")).split() == text.split() or not whole
+
+
+@settings(max_examples=150)
+@given(st.text(alphabet='{}[]",:ab1 \n', max_size=40))
+def test_the_scanner_takes_what_json_takes_and_nothing_more(text: str) -> None:
+    try:
+        pairs: list[bool] = []
+
+        def once(found: list[tuple[str, object]]) -> dict[str, object]:
+            pairs.append(len({key for key, _ in found}) == len(found))
+            return dict(found)
+
+        json.loads(text, object_pairs_hook=once)
+        valid = all(pairs)
+    except ValueError:
+        valid = False
+    try:
+        json_edit.parse(text)
+    except json_edit.NotJsonError:
+        assert not valid
+    else:
+        assert valid
+
+
+def test_deep_nesting_is_refused_and_not_a_crash() -> None:
+    with pytest.raises(json_edit.NotJsonError):
+        json_edit.parse("[" * 100_000)
+
+
+def test_a_target_can_be_pasted(home: Path) -> None:
+    target = Target("tools", home / "x.json", (Entry(("mcpServers", "mnemark"), {"command": "m"}),))
+    assert json.loads(connect.snippet(target)) == {"mcpServers": {"mnemark": {"command": "m"}}}

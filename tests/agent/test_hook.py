@@ -1,0 +1,401 @@
+"""`mnemark hook` as agents call it: strict JSON, exit 0 whatever happens, the same with and without a daemon."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.samples import claude_line, event, write
+from mnemark import Memory
+from mnemark._version import __version__
+from mnemark.agent import daemon, hook_alone, hook_events
+from mnemark.agent.capture import PlainRecord
+from mnemark.agent.hook_asked import asked, is_question
+from mnemark.agent.hook_log import MAX_BYTES, log
+from mnemark.agent.table import AGENTS
+from mnemark.errors import UsageError
+from mnemark.files import platform
+from mnemark.files.sessions import SessionLog
+from mnemark.memory.session import Session
+from mnemark.text.fence import check_fenced
+
+QUESTION = "What is the code word of the harbour gate?"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "memory"
+    root.mkdir()
+    (root / "MEMORY.md").write_text(
+        "# Memory\n\nThe harbour gate opens with the code word pelican.\n", "utf-8"
+    )
+    (root / "SCRATCHPAD.md").write_text("# Scratchpad\n\n- Ask Ann for the tide tables\n", "utf-8")
+    (root / "memory/episodes").mkdir(parents=True)
+    for day in range(1, 6):
+        name = root / f"memory/episodes/2026-03-0{day}-move.md"
+        name.write_text(f"# Move {day}\n\n第 {day} 次搬迁完成。\n", "utf-8")
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.sync()
+    return root
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """An environment without a daemon and without the workspace of whoever runs the tests."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("MNEMARK_WORKSPACE", raising=False)
+    return dict(os.environ)
+
+
+@pytest.fixture
+def background(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What would have been left to the background, which tests do not wait for."""
+    left: list[str] = []
+    monkeypatch.setattr(hook_alone, "_later", lambda root, session: left.append(session))
+    return left
+
+
+def call(data: object, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    given = data if isinstance(data, bytes) else json.dumps(data).encode()
+    return subprocess.run(
+        [sys.executable, "-m", "mnemark", "hook", *words],
+        input=given, capture_output=True, check=False, timeout=60, cwd=cwd,
+    )  # fmt: skip
+
+
+def alone(root: Path, name: str, word: str, **data: Any) -> dict[str, Any]:
+    return hook_alone.handle(root, asked(word, name, data))
+
+
+def text_of(output: dict[str, Any]) -> str:
+    found = output.get("hookSpecificOutput", {}).get(
+        "additionalContext", output.get("additional_context", "")
+    )
+    return str(found)
+
+
+class Open:
+    """As the daemon keeps a workspace."""
+
+    def __init__(self, root: Path) -> None:
+        self.memory = Memory.open(root, config={"embedder": "none", "recall_deadline_ms": 5_000})
+
+    def session(self, identifier: str, *, user: str | None = None, agent: str | None = None) -> Session:
+        return self.memory.session(identifier, user=user, agent=agent)
+
+
+@pytest.fixture(params=["alone", "daemon"])
+def handle(request: pytest.FixtureRequest, root: Path, background: list[str]) -> Iterator[Any]:
+    """An event handled here, or as the daemon handles it: the answers are alike."""
+    if request.param == "alone":
+        yield lambda name, word, **data: alone(root, name, word, **data)
+        return
+    opened = Open(root)
+    yield lambda name, word, **data: hook_events.handle(opened, word, {"agent": name, "event": data})[
+        "output"
+    ]
+    opened.memory.close()
+
+
+def test_a_session_begins_with_a_briefing(handle: Any) -> None:
+    output = handle("claude-code", "session-start", session_id="one", source="startup")
+    assert output["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+    block = text_of(output)
+    assert check_fenced(block)
+    assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 3 次"))
+    assert "第 2 次" not in block, "the last three episodes are enough"
+    assert len(block) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "native"),
+    [("claude-code", "UserPromptSubmit"), ("codex", "UserPromptSubmit"), ("gemini-cli", "BeforeAgent")],
+)
+def test_a_prompt_is_answered_with_what_is_known(handle: Any, name: str, native: str) -> None:
+    output = handle(name, "prompt", session_id="one", prompt=QUESTION)
+    assert output["hookSpecificOutput"]["hookEventName"] == native
+    assert check_fenced(text_of(output))
+    assert "pelican" in text_of(output)
+
+
+def test_cursor_reads_another_shape(handle: Any) -> None:
+    output = handle("cursor", "beforeSubmitPrompt", conversation_id="one", prompt=QUESTION)
+    assert output["continue"] is True
+    assert "pelican" in output["additional_context"]
+    assert handle("cursor", "sessionStart", conversation_id="one")["additional_context"]
+    assert handle("cursor", "beforeSubmitPrompt", conversation_id="one", prompt="ok") == {"continue": True}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "continue",
+        "好的",
+        "run the tests",
+        "",
+        "/clear",
+        "Write a sonnet about winter mornings in Prague",
+        5,
+        None,
+    ],
+)
+def test_silence_beats_noise(handle: Any, prompt: object) -> None:
+    assert handle("claude-code", "prompt", session_id="one", prompt=prompt) == {}
+
+
+def test_a_session_is_not_told_what_it_said_itself(root: Path, handle: Any) -> None:
+    path = write(
+        root.parent / "t.jsonl", claude_line(1, "user", "The mooring fee of the walrus is 77 crowns.")
+    )
+    handle("claude-code", "response", **event(path))
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.sync()
+    words = "What is the mooring fee of the walrus?"
+    assert handle("claude-code", "prompt", **event(path, prompt=words)) == {}
+    assert "77" in text_of(handle("claude-code", "prompt", session_id="another", prompt=words))
+    handle("claude-code", "compact", **event(path, trigger="auto"))
+    assert "77" in text_of(handle("claude-code", "prompt", **event(path, prompt=words))), (
+        "it is out of its sight"
+    )
+
+
+def test_compaction_is_preceded_by_a_flush(root: Path, handle: Any) -> None:
+    path = write(root.parent / "t.jsonl", claude_line(1, "user", "One."), claude_line(2, "assistant", "Two."))
+    assert handle("claude-code", "PreCompact", **event(path, trigger="manual")) == {}
+    assert [turn.content for turn in SessionLog(root, "claude-code:one").last(9)] == ["One.", "Two."]
+    assert text_of(handle("claude-code", "SessionStart", **event(path, source="compact")))
+
+
+def test_tools_are_observed_once_and_memory_s_own_never(root: Path, handle: Any) -> None:
+    done = {"tool_name": "Bash", "tool_input": {"command": "make deploy"}, "tool_response": {"stdout": "ok"}}
+    for _ in range(2):
+        assert handle("claude-code", "tool", session_id="one", tool_use_id="t1", **done) == {}
+    own = {"tool_name": "mcp__mnemark__memory_write", "tool_input": {"text": "x"}, "tool_use_id": "t2"}
+    handle("claude-code", "tool", session_id="one", **own)
+    read = {"tool_name": "Read", "tool_input": {"file_path": "a"}, "tool_use_id": "t3"}
+    handle("claude-code", "tool", session_id="one", **read)
+    failed = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "make test"},
+        "error": "exit 2",
+        "tool_use_id": "t4",
+    }
+    handle("claude-code", "PostToolUseFailure", session_id="one", **failed)
+    text = "".join(path.read_text("utf-8") for path in (root / "journal").glob("*.jsonl"))
+    lines = [json.loads(line) for line in text.splitlines()]
+    kept = [line["payload"] for line in lines if line["kind"] == "observe"]
+    assert [(one["arguments"]["command"], one.get("failed", False)) for one in kept] == [
+        ("make deploy", False), ("make test", True),
+    ]  # fmt: skip
+
+
+def test_the_end_of_a_session_is_left_to_the_background_where_nobody_waits(
+    root: Path, background: list[str]
+) -> None:
+    path = write(root.parent / "t.jsonl", claude_line(1, "user", "Good bye."))
+    assert alone(root, "claude-code", "session-end", **event(path, reason="exit")) == {}
+    assert background == ["claude-code:one"]
+    assert PlainRecord(root, "claude-code:one").last(1)[0].content == "Good bye."
+
+
+def test_the_background_ends_the_session_and_indexes_what_was_said(root: Path) -> None:
+    path = write(
+        root.parent / "t.jsonl",
+        *(
+            claude_line(n, "user" if n % 2 else "assistant", f"The walrus pays {n} crowns.")
+            for n in range(1, 7)
+        ),
+    )
+    alone(root, "claude-code", "response", **event(path))
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "mnemark.agent.hook_later", str(root), "claude-code:one"],
+        check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert not (root / ".mnemark/hook.log").exists(), (root / ".mnemark/hook.log").read_text("utf-8")
+    output = alone(root, "codex", "prompt", session_id="other", prompt="How many crowns does the walrus pay?")
+    assert "crowns" in text_of(output)
+
+
+def test_what_was_forgotten_is_not_told_before_the_next_sync(root: Path) -> None:
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.forget("MEMORY.md#L3")
+    assert alone(root, "claude-code", "prompt", session_id="one", prompt=QUESTION) == {}
+
+
+# The command itself.
+
+
+def test_the_command_answers_in_strict_json(root: Path, quiet: dict[str, str]) -> None:
+    done = call({"session_id": "s", "prompt": QUESTION}, "prompt", "--agent", "claude", "-w", str(root))
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+    assert "pelican" in text_of(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", ["prompt"]),
+        (b"no json", ["prompt"]),
+        (b"[1, 2]", ["prompt"]),
+        (b'{"session_id": "\xff\xfe"}', ["prompt"]),
+        (b"[" * 100_000, ["session-start"]),
+        (b"{}", ["no-such-event"]),
+        (b"{}", ["prompt", "--agent", "emacs"]),
+        (b"{}", ["prompt", "--what"]),
+        (b'{"session_id": {"a": 1}, "prompt": [], "transcript_path": 7}', ["response"]),
+        (b'{"session_id": "s", "tool_name": "Bash", "tool_input": 1e999}', ["tool"]),
+    ],
+)
+def test_nothing_that_comes_in_stops_the_agent(
+    root: Path, quiet: dict[str, str], data: bytes, words: list[str]
+) -> None:
+    done = call(data, *words, "--workspace", str(root), "--alone")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert isinstance(json.loads(done.stdout), dict)
+
+
+def test_without_a_workspace_the_log_is_the_users(tmp_path: Path, quiet: dict[str, str]) -> None:
+    done = call({"cwd": str(tmp_path)}, "session-start", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"{}\n")
+    told = (platform.state_folder() / "hook.log").read_text("utf-8")
+    assert "session-start" in told
+    gone = call({}, "session-start", "-w", str(tmp_path / "gone"))
+    assert (gone.returncode, gone.stdout) == (0, b"{}\n")
+    assert not (tmp_path / "gone").exists(), "a hook makes no workspace"
+
+
+def test_a_damaged_index_is_logged_and_the_agent_goes_on(root: Path, quiet: dict[str, str]) -> None:
+    (root / ".mnemark/index.db").write_bytes(b"no database" * 1000)
+    done = call({"session_id": "s", "prompt": QUESTION}, "prompt", "-w", str(root))
+    assert (done.returncode, done.stdout) == (0, b"{}\n")
+    assert "index.db" in (root / ".mnemark/hook.log").read_text("utf-8")
+
+
+def test_a_module_in_the_project_is_not_run(root: Path, tmp_path: Path, quiet: dict[str, str]) -> None:
+    """Agents run hooks in the user's project: what lies there must not be imported in place of ours."""
+    from mnemark.agent.connect_table import command
+
+    (tmp_path / "json.py").write_text("raise SystemExit('taken over')", "utf-8")
+    (tmp_path / "mnemark.py").write_text("raise SystemExit('taken over')", "utf-8")
+    done = subprocess.run(
+        [*command("hook"), "session-start", "-w", str(root), "--alone"],
+        input=b"{}", capture_output=True, check=False, timeout=60, cwd=tmp_path,
+    )  # fmt: skip
+    assert b"taken over" not in done.stderr
+    assert json.loads(done.stdout)["hookSpecificOutput"]
+
+
+def test_the_log_is_redacted_and_does_not_grow_without_end(root: Path) -> None:
+    secret = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4"
+    log(root, f"failed with {secret}")
+    path = root / ".mnemark/hook.log"
+    assert secret not in path.read_text("utf-8")
+    path.write_bytes(b"x" * (MAX_BYTES + 1))
+    log(root, "one more")
+    assert path.stat().st_size < 200
+    assert path.with_name("hook.log.1").stat().st_size > MAX_BYTES
+    if os.name != "nt":
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_agents_are_recognised_by_their_events() -> None:
+    said = {
+        "claude-code": {"hook_event_name": "UserPromptSubmit", "prompt_id": "p"},
+        "codex": {"hook_event_name": "UserPromptSubmit", "turn_id": "t"},
+        "gemini-cli": {"hook_event_name": "BeforeAgent", "timestamp": "2026-03-02T10:00:00Z"},
+        "cursor": {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "c"},
+    }
+    for name, data in said.items():
+        found = asked("", "", data)
+        assert (found.agent.name, found.event) == (name, "prompt")
+    for agent in AGENTS:
+        for native, event_ in agent.events.items():
+            assert asked(native, agent.name, {}).event == event_
+            assert asked(event_, agent.name, {"hook_event_name": native}).native == native
+    with pytest.raises(UsageError, match="session-start"):
+        asked("SubagentStop", "claude-code", {})
+
+
+@pytest.mark.parametrize(
+    ("said", "asking"),
+    [
+        ("who is Ann?", True), ("发布日是哪天", True), ("yes", False), ("提交代码", False), ("what?", False),
+        ("move the archive of old invoices to the new disk", True), ("/compact", False), ("", False),
+    ],
+)  # fmt: skip
+def test_only_what_asks_for_something_is_asked(*, said: str, asking: bool) -> None:
+    assert is_question(said) is asking
+
+
+# The daemon, as its clients see it.
+
+
+def _announce(port: int) -> None:
+    folder = platform.state_folder()
+    platform.private_folder(folder)
+    said = {"url": f"http://127.0.0.1:{port}", "token": "t", "pid": os.getpid(), "version": __version__}
+    platform.write_private(folder / daemon.STATE, json.dumps(said).encode())
+
+
+@pytest.fixture
+def answering(quiet: dict[str, str]) -> Iterator[list[bytes]]:
+    """A daemon that says one thing, and what it was asked."""
+    import socket
+
+    asked_: list[bytes] = []
+    body = json.dumps({"output": {"hookSpecificOutput": {"hookEventName": "x", "additionalContext": "d"}}})
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            with connection:
+                asked_.append(connection.recv(65_536))
+                connection.sendall(f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode())
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with platform.locked(_locked(), os.O_RDWR | os.O_CREAT, timeout=1):
+        _announce(server.getsockname()[1])
+        yield asked_
+    server.close()
+
+
+def _locked() -> Path:
+    platform.private_folder(platform.state_folder())
+    return platform.state_folder() / daemon.LOCK
+
+
+def test_the_daemon_is_asked_first(root: Path, answering: list[bytes]) -> None:
+    done = call({"session_id": "s", "prompt": "x"}, "UserPromptSubmit", "--agent", "codex", "-w", str(root))
+    assert text_of(json.loads(done.stdout)) == "d"
+    head, _, body = answering[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"POST /hook/prompt HTTP/1.1")
+    sent = json.loads(body)
+    assert (sent["agent"], sent["workspace"]) == ("codex", str(root))
+    assert sent["event"] == {"session_id": "s", "prompt": "x", "hook_event_name": "UserPromptSubmit"}
+
+
+def test_a_daemon_that_is_gone_costs_nothing(root: Path, quiet: dict[str, str]) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with platform.locked(_locked(), os.O_RDWR | os.O_CREAT, timeout=1):
+        _announce(port)
+        started = time.monotonic()
+        done = call({"session_id": "s", "prompt": QUESTION}, "prompt", "-w", str(root))
+    assert "pelican" in text_of(json.loads(done.stdout))
+    assert time.monotonic() - started < 5

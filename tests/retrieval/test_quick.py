@@ -1,0 +1,112 @@
+"""What a hook finds without numpy is what a search by words finds first."""
+
+import random
+import struct
+from pathlib import Path
+
+import pytest
+
+from mnemark import Memory
+from mnemark.errors import NotFoundError
+from mnemark.index.quick import LENGTH_AT, LINE_SHIFT, ROW, QuickIndex, Row
+from mnemark.index.rows import ROW as COLUMNS
+from mnemark.index.units import first_ordinal
+from mnemark.retrieval.quick import quick_search
+
+WORDS = (
+    *("harbour", "pelican", "invoice", "crane", "tide", "lantern", "walrus", "anchor"),
+    *("码头", "灯塔", "潮汐", "账单"),
+)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("w")
+    draw = random.Random(7)
+    for number in range(120):
+        chosen = " ".join(draw.choices(WORDS, weights=range(1, len(WORDS) + 1), k=draw.randint(2, 30)))
+        (root / f"note-{number:03d}.md").write_text(f"# Note {number}\n\n{chosen}\n", "utf-8")
+    (root / "needle.md").write_text("# Needle\n\nThe walrus lost its passport in Trondheim.\n", "utf-8")
+    (root / "users/ann").mkdir(parents=True)
+    (root / "users/ann/MEMORY.md").write_text("# Ann\n\nAnn's passport is in the safe.\n", "utf-8")
+    (root / "memory/archive").mkdir(parents=True)
+    (root / "memory/archive/2025-01.md").write_text("# Old\n\nAn archived passport.\n", "utf-8")
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        memory.session("one").add("user", "My passport number is in the blue folder.")
+        memory.sync()
+    return root
+
+
+def test_the_row_is_read_as_it_is_written() -> None:
+    assert ROW.size == COLUMNS.itemsize
+    assert Row._fields == COLUMNS.names
+    fields = COLUMNS.fields
+    assert fields is not None
+    assert [fields[name][1] for name in Row._fields] == [
+        struct.calcsize("<" + "qiqqHiBBBB"[:n]) for n in range(len(Row._fields))
+    ]
+    assert fields["length"][1] == LENGTH_AT
+    assert first_ordinal(7) == 7 << LINE_SHIFT
+
+
+@pytest.mark.parametrize(
+    "query", ["walrus passport Trondheim", "灯塔 潮汐", "where is the lantern of the harbour?"]
+)
+def test_it_agrees_with_a_search_by_words(root: Path, query: str) -> None:
+    found = quick_search(root, query, k=5)
+    with Memory.open(root, config={"embedder": "none", "preset": "bm25"}) as memory:
+        wanted = memory.search(query, k=20)
+    assert found.hits[0].text in {hit.text for hit in wanted.hits[:5]}
+    assert {hit.ref for hit in found.hits} <= {hit.ref for hit in wanted.hits}
+    assert found.mode == "lexical"
+    assert found.degraded
+
+
+def test_belief_tells_a_known_thing_from_an_unknown_one(root: Path) -> None:
+    known = quick_search(root, "Where did the walrus lose its passport?").believable
+    unknown = quick_search(root, "Which violin concerto did Sibelius revise?").believable
+    assert known > 0.35 > unknown
+
+
+def test_other_scopes_the_archive_and_the_own_session_are_left_out(root: Path) -> None:
+    refs = [hit.path for hit in quick_search(root, "passport").hits]
+    session = next(path for path in refs if path.startswith("sessions/"))
+    assert sorted(refs) == sorted(["needle.md", session])
+    assert [hit.path for hit in quick_search(root, "passport", exclude=(session, 1)).hits] == ["needle.md"]
+    assert len(quick_search(root, "passport", exclude=(session, 99)).hits) == 2
+
+
+def test_where_there_is_no_index_it_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="mnemark sync"):
+        quick_search(tmp_path, "anything")
+
+
+@pytest.mark.parametrize("query", ["", " ", "\0", "the of and", '"', "x" * 100_000])
+def test_any_question_is_safe(root: Path, query: str) -> None:
+    quick_search(root, query)
+
+
+def test_nothing_slow_is_loaded(root: Path) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from pathlib import Path; from mnemark.retrieval.quick import quick_search\n"
+        f"quick_search(Path({str(root)!r}), 'walrus passport')\n"
+        "print(sorted({'numpy', 'rjieba', 'httpx', 'typer', 'rich', 'asyncio'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_dead_passages_are_not_found(tmp_path: Path) -> None:
+    note = tmp_path / "note.md"
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        note.write_text("# One\n\nThe heron sleeps.\n", "utf-8")
+        memory.sync()
+        note.write_text("# One\n\nThe otter sleeps.\n", "utf-8")
+        memory.sync()
+    assert not quick_search(tmp_path, "heron").hits
+    assert quick_search(tmp_path, "otter").hits
+    with QuickIndex(tmp_path) as index:
+        assert index.counts()[0] >= 1
