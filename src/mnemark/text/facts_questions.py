@@ -55,8 +55,8 @@ _SHAPES: Final = {
     "license": r"(?:what|which) licen[cs]e|under (?:what|which) licen[cs]e|(?:什么|哪个|哪种)(?:开源)?(?:许可证|协议)",
     "branch": r"(?:what|which) branch|(?:哪个|什么)分支",
     "budget": r"how much [\w' ]{0,20}(?:budget|spend)|预算(?:是|有)?多少",
-    "likes": r"what (?:do|does|did) [\w' ]{1,20}?(?:like|love|enjoy)(?! (?:to be called|about))|(?<!不)喜欢(?:什么|哪|吃什么|喝什么)",
-    "dislikes": r"what (?:do|does|did) [\w' ]{1,20}?(?:dislike|hate)|(?:do not|don't|does not|doesn't|not) (?:like|enjoy)|"
+    "likes": r"what (?:do|does|did) [\w' ]{1,20}?\b(?:like|love|enjoy)(?! (?:to be called|about))|(?<!不)喜欢(?:什么|哪|吃什么|喝什么)",
+    "dislikes": r"what (?:do|does|did) [\w' ]{1,20}?\b(?:dislike|hate)|(?:do not|don't|does not|doesn't|not) (?:like|enjoy)|"
     r"(?:不喜欢|讨厌)(?:什么|哪)?",
     "favorite food": r"favou?rite (?:food|dish|meal)|最(?:喜欢|爱)吃(?:什么|的)?",
     "favorite color": r"favou?rite colou?r|(?:最)?喜欢(?:的|什么)颜色",
