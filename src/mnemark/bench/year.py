@@ -13,7 +13,6 @@ import msgspec
 
 from mnemark.bench.life import Truth, true_on, truths, turns
 from mnemark.memory.core import Memory
-from mnemark.text.facts_keys import predicate_key
 from mnemark.text.generated import find
 from mnemark.text.tokens import estimate_tokens
 
@@ -105,7 +104,7 @@ class _Year:
         path.write_text(text, encoding="utf-8", newline="")
 
     def _look(self, month: int, now: datetime) -> Month:
-        true = true_on(month * _DAYS + _DAYS)
+        true = true_on(month * _DAYS + _DAYS - 1)
         ours = [_answer(self.memory, truth, now) for truth in true]
         plain = [_answer(self.plain, truth, now) for truth in true]
         lines = [line for name, part in _PARTS for line in _entries(self.memory.root / name, part)]
@@ -118,7 +117,7 @@ class _Year:
             plain=_share([found for found, _ in plain]),
             first=_share([first for _, first in ours if first is not None]),
             plain_first=_share([first for _, first in plain if first is not None]),
-            facts=sum(1 for _ in self.memory.facts()),
+            facts=sum(1 for _ in self.memory.facts(as_of=now)),
             core=len(lines),
             wrong=tuple(line for line in lines if not _is_true(line, true)),
             prompt=estimate_tokens(self.memory.context(now=now)),
@@ -151,14 +150,11 @@ def _entries(path: Path, part: str) -> list[str]:
 
 
 def _is_true(line: str, true: Sequence[Truth]) -> bool:
-    key = predicate_key(line.removeprefix("- ").rpartition(":")[0])
     words = line.casefold()
-    for truth in true:
-        about = truth.subject == "user" or truth.subject in words
-        same = predicate_key(truth.predicate) in key or truth.predicate in {"rules", "likes"} or not key
-        if truth.value.casefold() in words and about and same:
-            return True
-    return False
+    return any(
+        truth.value.casefold() in words and (truth.subject == "user" or truth.subject in words)
+        for truth in true
+    )
 
 
 def _share(found: Sequence[bool]) -> float:

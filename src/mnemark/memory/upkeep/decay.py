@@ -2,8 +2,8 @@
 
 `strength = importance * (1 - rate) ** days`, with the days since a fact was learned or last recalled. Below
 0.1 with less than two recalls a fact is archived; a transient one after 24 hours. What the owner said, or a
-person wrote, does not decay unless its priority says so: that a memory forgets an allergy because nobody
-asked for a year would be no upkeep.
+person wrote, only fades where its priority is short or transient: that a memory forgets an allergy because
+nobody asked for a year would be no upkeep.
 """
 
 from collections.abc import Mapping
@@ -47,9 +47,10 @@ def strength(fact: Fact, days: float) -> float:
 
 def rate(fact: Fact) -> float:
     """Loss a day."""
-    if fact.priority in RATES:
-        return RATES[fact.priority]
-    return 0.0 if fact.origin in _LASTING or fact.type == "rule" else RATES["long"]
+    lasting = fact.origin in _LASTING or fact.type == "rule"
+    if lasting and fact.priority != "short":
+        return 0.0
+    return RATES.get(fact.priority, RATES["long"])
 
 
 def _faded(look: Look, fact: Fact) -> str:
