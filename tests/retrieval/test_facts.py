@@ -95,7 +95,7 @@ def test_questions_find_their_facts_in_both_languages(
     first, among = shares(filled)
     with monkeypatch.context() as without:
         without.setattr("mnemark.retrieval.facts.matches", lambda *_: [])
-        plain_first, plain_among = shares(filled)
+        plain_first, _ = shares(filled)
     assert first >= 0.9
     assert among >= 0.95
     assert first > plain_first + 0.2

@@ -11,7 +11,7 @@ from mnemark.errors import MnemarkError
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
-    from mnemark.retrieval.facts import Book
+    from mnemark.retrieval.facts_book import Book
 
 _REST: Final = 20.0
 """Times a look at the fact files the pause after it lasts, but for this process's own writes."""
@@ -103,7 +103,7 @@ class FactBooks:
 
     def _make(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
         from mnemark.memory.facts_project import state_of
-        from mnemark.retrieval.facts import Book
+        from mnemark.retrieval.facts_book import Book
 
         facts = state_of(self._memory)
         with facts.lock:

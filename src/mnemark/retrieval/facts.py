@@ -6,28 +6,28 @@ what it was. In the answer a value that holds stands before those it replaced, a
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, tzinfo
-from functools import cached_property, lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from datetime import datetime, tzinfo
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from mnemark.index.fact_units import FACT, date_of, words_of
 from mnemark.index.rows import seconds, seconds_of
+from mnemark.retrieval.facts_book import Book, State, content_of, meta_of, told
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.lexical import QueryTerm
 from mnemark.retrieval.rank import SUSPECT_FACTOR
-from mnemark.text.facts_keys import predicate_key, predicate_names, subject_key, subject_names
+from mnemark.text.facts_keys import subject_key, subject_names
 from mnemark.text.facts_questions import Asked, asked, speaks_of
-from mnemark.text.facts_timeline import Fact, Held, when
+from mnemark.text.facts_timeline import Fact, Held
 from mnemark.text.instructions import looks_like_instructions
 from mnemark.text.segment import index_terms, query_terms
-from mnemark.text.stopwords import is_stop
 from mnemark.types import Hit
 
 WEIGHT: Final = 0.8
-"""Times the match to the power of `_BEND`, added for a fact whose subject and predicate are what the question asks: more than any passage gets for
-words that all fit, and in proportion less where the question is about more than that."""
+"""Times the match to the power of `_BEND`, added for a fact whose subject and predicate are asked for: more
+than any passage gets for words that all fit, and much less where the question is about more than that."""
 _BEND: Final = 1.5
 PAST_FACTOR: Final = 0.5
 """A value that does not hold any more is ranked lower, never hidden."""
@@ -36,14 +36,10 @@ _LEAST: Final = 0.2
 _SUBJECT: Final = {"named": 1.0, "open": 0.75, "other": 0.15}
 _PART: Final = 0.5
 """Of a predicate that no table knows, so many of its words have to be in the question."""
-_NEW_SECONDS: Final = 120.0
-_NEW: Final = 200
 _NEW_SHARE: Final = 0.5
 """What a fact that is not in the index yet gets for the share of the question's words it holds."""
 _MOST: Final = 50
 """Facts that one question brings in."""
-
-State = Literal["current", "past", "future"]
 
 
 class Match(NamedTuple):
@@ -54,80 +50,10 @@ class Match(NamedTuple):
     by: str
 
 
-class Book:
-    """All facts a searcher may see, as of the moment it was made; made once, asked often."""
-
-    def __init__(self, held: Iterable[Held], zone: tzinfo, *, made: datetime | None = None) -> None:
-        self.zone = zone
-        self.made = made or datetime.now(UTC)
-        self.held = tuple(held)
-        self.by_id: dict[str, Held] = {one.fact.id: one for one in self.held}
-        self.by_key: dict[tuple[str, ...], list[Held]] = defaultdict(list)
-        """Versions of one fact, oldest first."""
-        self.by_predicate: dict[str, list[Held]] = defaultdict(list)
-        for one in self.held:
-            self.by_key[one.fact.scope, *one.fact.key].append(one)
-            self.by_predicate[predicate_key(one.fact.predicate)].append(one)
-
-    def __len__(self) -> int:
-        return len(self.held)
-
-    @cached_property
-    def other_predicates(self) -> dict[str, frozenset[str]]:
-        """Predicates that no table knows, with their terms."""
-        known = set(predicate_names().values())
-        pairs = ((key, frozenset(_content(key))) for key in self.by_predicate if key and key not in known)
-        return {key: terms for key, terms in pairs if terms}
-
-    @cached_property
-    def other_subjects(self) -> frozenset[str]:
-        """Keys of the subjects that are neither the user nor another that everyone has."""
-        keys = {subject_key(one.fact.subject) for one in self.held}
-        return frozenset(keys - set(subject_names().values()))
-
-    @cached_property
-    def new(self) -> tuple[Held, ...]:
-        """What the index may not hold yet: facts that are in no file, and those of the last moments."""
-        latest = [
-            one
-            for one in self.held
-            if not one.fact.line
-            or (
-                (at := when(one.fact.recorded or one.fact.since, self.zone)) is not None
-                and abs((self.made - at).total_seconds()) < _NEW_SECONDS
-            )
-        ]
-        return tuple(latest[-_NEW:])
-
-    def versions(self, fact: Fact) -> Sequence[Held]:
-        """All versions of a fact, oldest first."""
-        return self.by_key.get((fact.scope, *fact.key), ())
-
-    def current(self, fact: Fact, moment: datetime) -> Held | None:
-        """The version of a fact that held at a moment."""
-        return next((one for one in reversed(self.versions(fact)) if one.at(moment)), None)
-
-    def before(self, held: Held) -> Held | None:
-        """The version whose place a fact took."""
-        others = (one for one in self.versions(held.fact) if one.fact.id != held.fact.id)
-        ended = [one for one in others if one.end is not None]
-        named = next((one for one in ended if one.fact.id == held.fact.supersedes), None)
-        return named or next((one for one in reversed(ended) if one.end == held.begin), None)
-
-    def after(self, held: Held) -> Held | None:
-        """The version that took a fact's place."""
-        later = (one for one in self.versions(held.fact) if one.begin is not None and one.begin == held.end)
-        return next(later, None)
-
-
-def _content(text: str) -> list[str]:
-    return [term for term in dict.fromkeys(query_terms(text)) if not is_stop(term)]
-
-
 def matches(book: Book, question: str, terms: Sequence[QueryTerm], moment: datetime) -> list[Match]:
     """The facts that hold at `moment` and are what a question asks for, the best first."""
     wanted = asked(question)
-    content = _content(question)
+    content = content_of(question)
     if not len(book):
         return []
     subjects = wanted.subjects | {name for name in book.other_subjects if speaks_of(wanted, name)}
@@ -230,7 +156,7 @@ def join(
         joining.take(hit)
     for rank, match in enumerate(found, 1):
         joining.add(match, rank)
-    joining.add_new(_content(question), {term for term, _ in terms})
+    joining.add_new(content_of(question), {term for term, _ in terms})
     best = next((match.score for match in found if match.held.fact.id in joining.scores), 0.0)
     return Joined(tuple(joining.ordered()[:k]), best)
 
@@ -365,50 +291,3 @@ class _Joining:
         if passage is not None and score != passage.score:
             boosts["facts"] = round(score - passage.score, 4)
         return {**base, "routes": routes, "boosts": boosts}
-
-
-def meta_of(book: Book, held: Held, state: State) -> dict[str, Any]:
-    """What a hit's `meta` says of a fact."""
-    fact, before = held.fact, book.before(held)
-    found: dict[str, Any] = {
-        FACT: fact.id,
-        "subject": fact.subject,
-        "predicate": fact.predicate,
-        "value": fact.value,
-        "type": fact.type,
-        "since": fact.since or None,
-        "until": fact.until or None,
-        "current": state == "current",
-        "replaces": None,
-    }
-    if before is not None:
-        found["replaces"] = {"value": before.fact.value, "until": before.fact.until or None}
-    if fact.pending:
-        found["pending"] = True
-    return found
-
-
-def told(book: Book, held: Held, state: State) -> str:
-    """A fact in words, with since when, and what was before or came after.
-
-    `user python version: 3.12 (since 2026-02-20; before: 3.10 until 2026-02-20)`
-    """
-    fact = held.fact
-    since, until = _day(fact.since), _day(fact.until)
-    notes = []
-    if state == "past":
-        notes.append(f"past: {since} until {until}" if since else f"past: until {until}")
-        after = book.after(held)
-        notes += [f"then: {after.fact.value}"] if after is not None else []
-    else:
-        notes += [f"{'from' if state == 'future' else 'since'} {since}"] if since else []
-        notes += [f"until {until}"] if until else []
-        before = book.before(held)
-        if before is not None:
-            ended = _day(before.fact.until)
-            notes.append(f"before: {before.fact.value}" + (f" until {ended}" if ended else ""))
-    return f"{fact} ({'; '.join(notes)})" if notes else str(fact)
-
-
-def _day(time: str) -> str:
-    return time[:10]

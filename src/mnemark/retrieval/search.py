@@ -17,6 +17,7 @@ from mnemark.index.units import embedded_text
 from mnemark.retrieval import belief, dense, evidence, facts, filters, fusion, lexical, rank, rerank
 from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
+from mnemark.retrieval.facts_book import Book
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
@@ -74,7 +75,7 @@ def search(
     degraded: Sequence[str] = (),
     judge: rerank.Judge | None = None,
     *,
-    book: facts.Book | None = None,
+    book: Book | None = None,
 ) -> Found:
     """Answer a request from the state of this moment; `book` holds the facts that the asker may see."""
     query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
@@ -148,7 +149,7 @@ class _Search:
             believable=belief.believable(rests_on),
         )
 
-    def with_facts(self, found: Found, book: facts.Book | None) -> Found:
+    def with_facts(self, found: Found, book: Book | None) -> Found:
         """The answer with the facts in their places; without any it is what it was."""
         request = self.request
         if book is None or not len(book):
