@@ -1,4 +1,4 @@
-"""`mnemark hook` as agents call it: strict JSON, exit 0 whatever happens, the same with and without a daemon."""
+"""`mnemark hook` as agents call it: strict JSON, exit 0 whatever happens, with and without a daemon."""
 
 import json
 import os

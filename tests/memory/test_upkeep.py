@@ -135,7 +135,7 @@ def test_what_is_recalled_is_counted_and_does_not_fade(memory: Memory) -> None:
     (hit, *_) = found.hits
     assert memory.uses.counts([uses.name_of(hit)])[uses.name_of(hit)].times == 1
     for _ in range(2):
-        memory.uses.note([msgspec.structs.replace(hit, kind="fact", meta={"id": kept.id})])
+        memory.uses.note([msgspec.structs.replace(hit, kind="fact", meta={"fact": kept.id})])
     in_a_day = datetime.now().astimezone() + timedelta(days=1)
     for weeks in range(20):
         memory.consolidate(now=in_a_day + timedelta(weeks=weeks))

@@ -63,7 +63,7 @@ def test_it_agrees_with_a_search_by_words(root: Path, query: str) -> None:
 
 
 def test_belief_tells_a_known_thing_from_an_unknown_one(root: Path) -> None:
-    known = quick_search(root, "Where did the walrus lose its passport?").believable
+    known = quick_search(root, "Who lost a passport in Trondheim?").believable
     unknown = quick_search(root, "Which violin concerto did Sibelius revise?").believable
     assert known > 0.35 > unknown
 

@@ -53,5 +53,5 @@ class Uses:
 
 def name_of(hit: Hit) -> str:
     """What a use is counted under: the id of a fact, the ref of all else."""
-    identifier = hit.meta.get("id") if hit.kind == "fact" else None
+    identifier = hit.meta.get("fact") if hit.kind == "fact" else None
     return identifier if isinstance(identifier, str) and identifier else hit.ref

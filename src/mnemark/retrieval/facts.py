@@ -4,6 +4,7 @@ It adds to the hits of the other routes and never takes from them: where no fact
 what it was. In the answer a value that holds stands before those it replaced, and says so.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
@@ -31,13 +32,15 @@ than any passage gets for words that all fit, and much less where the question i
 _BEND: Final = 1.5
 PAST_FACTOR: Final = 0.5
 """A value that does not hold any more is ranked lower, never hidden."""
-_LEAST: Final = 0.2
+_LEAST: Final = 0.5
 """Below this a match says too little to bring in a fact that no other route found."""
 _SUBJECT: Final = {"named": 1.0, "open": 0.75, "other": 0.15}
 _PART: Final = 0.5
 """Of a predicate that no table knows, so many of its words have to be in the question."""
 _NEW_SHARE: Final = 0.5
 """What a fact that is not in the index yet gets for the share of the question's words it holds."""
+_SOMEONE: Final = "somebody else"
+_NAME: Final = re.compile(r"\b([A-Z][a-z]+)['’]s\b|\b(?:do|does|did|is|are|was|were|has)\s+([A-Z][a-z]+)\b")
 _MOST: Final = 50
 """Facts that one question brings in."""
 
@@ -57,6 +60,8 @@ def matches(book: Book, question: str, terms: Sequence[QueryTerm], moment: datet
     if not len(book):
         return []
     subjects = wanted.subjects | {name for name in book.other_subjects if speaks_of(wanted, name)}
+    if _someone(question, wanted):
+        subjects |= {_SOMEONE}
     found: list[Match] = []
     for key, share, words in _predicates(book, wanted, terms):
         for one in book.by_predicate[key]:
@@ -81,6 +86,12 @@ def _predicates(book: Book, wanted: Asked, terms: Sequence[QueryTerm]) -> Iterab
         share = sum(there) / len(own)
         if there and share >= _PART:
             yield key, share * share, " ".join((key, *(term for term in said if term in own)))
+
+
+def _someone(question: str, wanted: Asked) -> bool:
+    """Whether a question asks about somebody by a name: "where does Ann live", "Ann's birthday"."""
+    named = " ".join(wanted.predicates.values())
+    return any((name[1] or name[2]).casefold() not in named for name in _NAME.finditer(question))
 
 
 def _about(fact: Fact, subjects: frozenset[str]) -> float:

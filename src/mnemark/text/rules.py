@@ -46,7 +46,7 @@ _NEGATED_ZH: Final = re.compile(
     r"^(?:我|我们)(?:现在|目前|已经|还)*(?:不住|不是|没|不在|不用|不再|不会)(?!.*(?:决定|以后))"
 )
 _SPLIT: Final = re.compile(
-    r"[,;:]\s+(?:(?:and|but|so|because|then)\s+)?|\s+(?:but|so|because|although|though|while|and (?=I\b|I'|we\b|my\b))\s*|"
+    r"[,;:]\s+(?:(?:and|but|so|because|then)\s+)?|\s+(?:but|so|because|although|though|while)\s+|\s+and (?=I\b|I'|we\b|my\b)|"
     r"\s+[-–—]+\s+|[，；]\s*(?:但是?|所以|因为|而且|并且|不过|然后)?|,(?=[\u4e00-\u9fff])"
 )
 _TAIL: Final = re.compile(

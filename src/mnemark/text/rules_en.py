@@ -131,6 +131,8 @@ def _decision(match: re.Match[str], _: Clause) -> list[Found]:
         if not chosen or match["v"].lower().startswith("the "):
             return []
     social = r"(?i)(?:that )?(?:meet|chat|talk|go (?!with)|come|stay|find time|have an?|call|visit|get together|everything|need)\b"
+    if " " not in value and not is_program(value):
+        return []
     if re.match(social, value) or re.search(
         r"(?i)\b(?:weekend|tomorrow|tonight|next (?:time|week)|in touch)\b", value
     ):
@@ -157,6 +159,8 @@ def _standing(match: re.Match[str], _: Clause) -> list[Found]:
     value = match["v"].strip().rstrip(" .!")
     order = _WORK.search(value)
     if order is None or len(value[: order.start()].split()) > 6 or not 3 <= len(value.split()) <= 30:
+        return []
+    if re.match(r"(?:I|he|she|they)\b", value):
         return []
     if BLOT in value or _ONCE.search(value) or _PARTICIPLE.match(value):
         return []

@@ -89,7 +89,7 @@ _WORK: Final = re.compile(
 def _standing(match: re.Match[str], _: Clause) -> list[Found]:
     """A rule of work: words that order, meant for more than this once."""
     value = match["v"].strip().rstrip("。！! ，,")
-    if not _WORK.search(value) or re.search("您|一定会|保障|努力|呗", value):
+    if not _WORK.search(value) or re.search("您|一定会|保障|努力|呗|^(?:强调|建议|提醒)|[（(] *[）)]", value):
         return []
     if (
         BLOT in value
@@ -163,7 +163,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:(?P<who>我们|我|项目)(?:已经|刚)?)?(?:把)?\s*(?P<t>(?i:{VERSIONED}))\s*(?:版本)?(?:已经|刚)?从\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?P<v>{VERSION})\s*了?", _version, dated=True),
     _rule(rf"(?:我们|项目|这个项目|本项目)的?\s*(?P<t>(?i:{VERSIONED}))\s*(?:的)?版本(?:是|为)\s*(?P<v>{VERSION})", _version),
     _rule(rf"(?:我们的?|项目的?|这个项目的?)?(?P<p>{_OURS})(?:已经|现在)?(?:统一)?(?:是|用的是|用|使用|换成了?|改成了?|改为)\s*(?P<v>[A-Za-z][\w.+ -]{{1,28}})了?", _ours, dated=True),
-    _rule(r"(?:开会|会上|大家|团队)?(?:我们|咱们|团队|大家)?(?:开会|最后|最终|已经|一致|都|还是)*(?:决定|商定|敲定|选定|选择了?)了?(?P<v>[^，,。？?]{2,80})", lambda m, c: _decision(m, c) if re.match("(?:最后|最终)?[，,]?(?:开会|会上|大家|团队|我们|咱们)", c.sentence) and not m["v"].startswith(("了", "其", "一个")) else [], agent=True, importance=0.7),
+    _rule(r"(?:开会|会上|大家|团队)?(?:我们|咱们|团队|大家)?(?:开会|最后|最终|已经|一致|都|还是)*(?:决定|商定|敲定|选定|选择了?)了?(?P<v>[^，,。？?]{2,80})", lambda m, c: _decision(m, c) if re.match("(?:最后|最终)?[，,]?(?:开会|会上|大家|团队|我们|咱们)", c.sentence) and not m["v"].startswith(("了", "其", "一个", "的")) else [], agent=True, importance=0.7),
     _rule(r"(?:最终)?决定[：:]\s*(?P<v>[^？?]{2,80})", _decision, whole=True, agent=True, importance=0.7),
     _rule(r"(?:那|我们|咱们)?就(?P<v>(?:用|选|按)\s*[A-Za-z][^，,。]{1,30}?)吧", _decision, importance=0.6),
     _rule(r"(?:.*?定下来了|.*?说好了|.*?确定了)[，,：:](?P<v>(?=.*(?:用|采用|统一|不再|支持|改成|改为|选))[^？?]{3,80})", _decision, whole=True, importance=0.6),

@@ -13,8 +13,10 @@ from mnemark.files.edit import edit as edit_file
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.scan import scan
-from mnemark.memory import ledger
+from mnemark.memory import condense, ledger
 from mnemark.memory.facts import catch_up, follow
+from mnemark.memory.identity import compiled
+from mnemark.memory.models import model_of
 from mnemark.memory.upkeep import cleanup, curated, decay, duplicates, tidy
 from mnemark.memory.upkeep.plan import Edit, Look, Move, Planned, Proposal, scopes_in
 from mnemark.memory.when import local_now
@@ -28,6 +30,7 @@ _LOG: Final = logging.getLogger(__name__)
 STEPS: Final[Mapping[str, Callable[[Look], Proposal]]] = {
     duplicates.STEP: duplicates.propose,
     decay.STEP: decay.propose,
+    condense.STEP: condense.propose,
     curated.STEP: curated.propose,
     cleanup.STEP: cleanup.propose,
 }
@@ -84,7 +87,8 @@ def consolidate(
         dry_run: change nothing, and say exactly what would change.
         now: the time that ages are counted to.
         force: also where another machine consolidated these days.
-        llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`.
+        llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`; the configured
+            one by default.
         commit: make a git commit of each step's files, where the workspace is the root of a repository.
 
     Raises:
@@ -93,6 +97,7 @@ def consolidate(
     if memory.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to consolidate")
     now = (now or local_now(memory.config.timezone)).astimezone()
+    llm = model_of(memory) if llm is None else llm
     edits = ledger.edits_of(memory)
     edits.refresh()
     other = _others(edits, now)
@@ -100,9 +105,10 @@ def consolidate(
         reason = f"{other} consolidated this workspace in the last {_OTHERS.days} days; use --force to do it"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
     notes: list[str] = []
-    if not dry_run:
-        notes += [f"{problem.path}: {problem.reason}" for problem in ledger.finish(memory)]
-        catch_up(memory)
+    if dry_run:
+        notes += _waiting(memory)
+    else:
+        notes += _caught_up(memory, now, llm)
     planned: list[Planned] = []
     for scope in _scopes(memory):
         if not dry_run:
@@ -114,9 +120,33 @@ def consolidate(
         shown = [_applied(one, "planned", one.diff) for one in planned]
         return Report(group="", time=now, dry_run=True, edits=tuple(shown), notes=tuple(notes))
     report = _apply(memory, planned, now, notes)
+    compiled(memory, llm=llm)
     if commit:
         _commit(memory, report)
     return report
+
+
+def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None") -> list[str]:
+    """What was left undone comes first: cut-off edits, facts without file, sessions that nobody ended."""
+    from mnemark.memory.ending import catch_up as end_sessions
+    from mnemark.memory.learning import learn_all
+    from mnemark.memory.observations import age_out
+
+    notes = [f"{problem.path}: {problem.reason}" for problem in ledger.finish(memory)]
+    catch_up(memory)
+    for ended in end_sessions(memory, llm):
+        notes += [f"{ended.session}: {problem}" for problem in ended.problems]
+    notes += learn_all(memory).notes
+    late = age_out(memory, now).deferred
+    return notes + [f"{path} is being saved by someone; old observations wait" for path in late]
+
+
+def _waiting(memory: "Memory") -> list[str]:
+    """What a run would do first, told but not planned: what is learned depends on it."""
+    from mnemark.memory.learning import learn
+
+    learned = learn(memory, dry_run=True).facts
+    return [f"would be learned first: {fact}" for fact in learned]
 
 
 def _scopes(memory: "Memory") -> list[str]:
