@@ -108,6 +108,8 @@ def test_watch_follows_edits_and_ends_with_an_interrupt(notes: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
+        # A shell without job control starts background jobs with interrupts ignored; the child is not to be.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stderr is not None

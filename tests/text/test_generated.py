@@ -50,7 +50,9 @@ def test_a_line_taken_out_does_not_come_back() -> None:
     part = find(found, "core")
     assert part is not None
     assert part.lines == ("- two", "- three")
-    assert find(put(found, "core", ["- one"]), "core").lines == ()
+    again = find(put(found, "core", ["- one"]), "core")
+    assert again is not None
+    assert again.lines == ()
 
 
 def test_a_broken_marker_swallows_nothing() -> None:
@@ -62,5 +64,7 @@ def test_a_broken_marker_swallows_nothing() -> None:
 
 def test_parts_of_other_names_are_others() -> None:
     text = put(put("", "core", ["- one"]), "profile", ["- 二"])
-    assert find(put(text, "core", ["- x"]), "profile").lines == ("- 二",)
+    kept = find(put(text, "core", ["- x"]), "profile")
+    assert kept is not None
+    assert kept.lines == ("- 二",)
     assert outside(text).strip() == ""
