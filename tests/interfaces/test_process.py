@@ -102,14 +102,14 @@ def test_closed_streams_are_no_error(notes: Path) -> None:
 
 @POSIX
 def test_watch_follows_edits_and_ends_with_an_interrupt(notes: Path) -> None:
+    # A shell without job control starts its jobs with interrupts ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*MNEMARK, "watch", "--json"],
         cwd=notes,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
-        # A shell without job control starts background jobs with interrupts ignored; the child is not to be.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stderr is not None
