@@ -13,6 +13,7 @@ from mnemark.types import Problem
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
     from mnemark.interfaces.ledger import Entry
+    from mnemark.memory.attention import Attention
     from mnemark.memory.core import Memory
     from mnemark.memory.repair import Finding
     from mnemark.types import Hit, Recall
@@ -171,6 +172,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """Why the next sync builds the index anew."""
     embedder: str
     problems: tuple[Problem, ...]
+    attention: "tuple[Attention, ...]"
+    """What needs a person."""
 
     @classmethod
     def of(cls, memory: "Memory") -> "Status":
@@ -198,6 +201,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
                 *seen.problems,
                 *stats.problems,
             ),
+            attention=tuple(one for one in memory.attention() if one.what != "skipped"),
         )
 
 
@@ -216,6 +220,8 @@ def status(found: Status) -> None:
     for line in table(rows):
         out(line)
     problems(found.problems)
+    for one in found.attention:
+        say(f"To look at: {safe_line(one.text)}")
 
 
 def _freshness(found: Status) -> str:

@@ -11,6 +11,7 @@ from mnemark.types import Origin
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
+    from mnemark.memory.attention import Attention
     from mnemark.memory.core import Memory
     from mnemark.memory.facts_review import Waiting
     from mnemark.memory.facts_why import Why
@@ -233,6 +234,12 @@ class Operations:
             self._memory, query, session=session, scope=scope, budget=budget, layers=layers,
             deadline=deadline, persona=persona, now=now,
         )  # fmt: skip
+
+    def attention(self) -> "list[Attention]":
+        """What needs a person, each with what to do; see `mnemark.memory.attention`."""
+        from mnemark.memory.attention import attention
+
+        return attention(self._memory)
 
     def stats(self) -> "Stats":
         """Counts and states, without changing anything."""

@@ -14,6 +14,7 @@ from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.scan import scan
 from mnemark.memory import condense, ledger
+from mnemark.memory.attention import attention
 from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.identity import compiled
 from mnemark.memory.models import model_of
@@ -200,6 +201,7 @@ def _apply(memory: "Memory", planned: list[Planned], now: datetime, notes: list[
         if written.status != "unchanged":
             done.append(_applied(one, written.status, written.diff))
     changed = any(edit.status == "written" for edit in done)
+    notes += [one.text for one in attention(memory)]
     report = Report(
         group=group if changed else "", time=now, dry_run=False, edits=tuple(done), notes=tuple(notes)
     )
