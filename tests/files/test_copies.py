@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemark.files import ids
-from mnemark.files.copies import Copy, copy_of, has_merge_markers, merge_jsonl, plan_copies
+from mnemark.files.copies import Copy, Lacking, copy_of, has_merge_markers, lacking, plan_copies
 
 
 @pytest.mark.parametrize(
@@ -87,50 +87,42 @@ def line(identifier: str | None, content: str = "", **more: str) -> bytes:
 EARLY, MIDDLE, LATE = (f"01J{digit}{'0' * 22}" for digit in "123")
 
 
-def test_two_machines_turns_are_joined_in_the_order_they_were_made() -> None:
-    ours = line(EARLY, "one") + b"\n" + line(LATE, "three") + b"\n"
-    theirs = line(EARLY, "one") + b"\n" + line(MIDDLE, "two") + b"\n"
-    assert merge_jsonl(ours, theirs).splitlines() == [
-        line(EARLY, "one"),
-        line(MIDDLE, "two"),
-        line(LATE, "three"),
-    ]
+def test_what_the_other_machine_said_is_appended_in_the_order_it_was_said() -> None:
+    ours = line(MIDDLE, "two") + b"\n"
+    theirs = b"\n".join([line(LATE, "three"), line(MIDDLE, "two"), line(EARLY, "one")])
+    assert lacking(ours, theirs) == Lacking([line(EARLY, "one"), line(LATE, "three")], [])
 
 
 def test_records_without_a_ulid_are_ordered_by_their_time() -> None:
     first = line(None, "a", time="2024-01-01T09:00:00+08:00")
     second = line("x-1", "b", time="2024-01-01T02:00:00Z")
     later = line(ids.derived_id(b"c", None).replace("0", "7", 1), "c")
-    assert merge_jsonl(later + b"\n" + second, first).splitlines() == [first, second, later]
+    assert lacking(b"", b"\n".join([later, second, first])).lines == [first, second, later]
 
 
-def test_two_contents_of_one_id_both_stay() -> None:
-    assert merge_jsonl(line(EARLY, "a"), line(EARLY, "b")).splitlines() == [
-        line(EARLY, "a"),
-        line(EARLY, "b"),
-    ]
+def test_another_content_of_a_known_id_is_for_a_person() -> None:
+    assert lacking(line(EARLY, "a"), line(EARLY, "b")) == Lacking([], [line(EARLY, "b")])
 
 
-def test_lines_of_other_programs_stay_where_they_were() -> None:
-    ours = b"// header\n" + line(EARLY) + b"\n{broken\n" + line(LATE) + b"\n"
-    assert merge_jsonl(ours, line(MIDDLE)).splitlines() == [
-        b"// header",
-        line(EARLY),
-        b"{broken",
-        line(MIDDLE),
-        line(LATE),
-    ]
+def test_what_was_erased_here_does_not_come_back() -> None:
+    ours = json.dumps({"id": EARLY, "erased": "2026-02-13T10:00:00Z"}).encode()
+    assert lacking(ours, line(EARLY, "secret")) == Lacking([], [])
 
 
-def test_a_torn_line_goes_when_the_other_copy_has_the_whole_and_stays_otherwise() -> None:
+def test_lines_of_other_programs_are_for_a_person() -> None:
+    assert lacking(line(EARLY), b"// header\n" + line(EARLY)) == Lacking([], [b"// header"])
+
+
+def test_a_torn_line_is_left_out_where_its_whole_is_there() -> None:
     whole = line(EARLY, "hello")
-    assert merge_jsonl(whole, whole[:20]) == whole + b"\n"
-    assert merge_jsonl(line(LATE), whole[:20]).splitlines() == [whole[:20], line(LATE)]
+    assert lacking(whole, whole[:20]) == Lacking([], [])
+    assert lacking(b"", whole[:20] + b"\n" + whole) == Lacking([whole], [])
+    assert lacking(line(LATE), whole[:20]).unclear == [whole[:20]]
 
 
 def test_line_ends_changed_by_git_make_no_new_records() -> None:
     unix = line(EARLY) + b"\n" + line(LATE) + b"\n"
-    assert merge_jsonl(unix, unix.replace(b"\n", b"\r\n")) == unix
+    assert lacking(unix, unix.replace(b"\n", b"\r\n")) == Lacking([], [])
 
 
 records = st.builds(
@@ -149,16 +141,15 @@ def lines_of(data: bytes) -> set[bytes]:
 
 
 @given(logs, logs)
-def test_merging_keeps_every_whole_record_and_invents_none(ours: bytes, theirs: bytes) -> None:
-    both, merged = lines_of(ours) | lines_of(theirs), lines_of(merge_jsonl(ours, theirs))
-    assert merged <= both
-    for lost in both - merged:
-        assert any(kept.startswith(lost) for kept in merged)
+def test_every_line_of_both_is_kept_or_told(ours: bytes, theirs: bytes) -> None:
+    found = lacking(ours, theirs)
+    kept = lines_of(ours) | {*found.lines, *found.unclear}
+    assert kept <= lines_of(ours) | lines_of(theirs)
+    for left_out in lines_of(theirs) - kept:
+        assert any(one.startswith(left_out) for one in kept)
 
 
-@given(logs, logs, logs)
-def test_merging_is_one_union_whoever_comes_first(a: bytes, b: bytes, c: bytes) -> None:
-    merged = merge_jsonl(a, b)
-    assert merged == merge_jsonl(b, a)
-    assert merge_jsonl(merged, b) == merged
-    assert merge_jsonl(merged, c) == merge_jsonl(a, merge_jsonl(b, c))
+@given(logs, logs)
+def test_once_appended_nothing_is_lacking(ours: bytes, theirs: bytes) -> None:
+    joined = b"\n".join([ours, *lacking(ours, theirs).lines])
+    assert lacking(joined, theirs).lines == []

@@ -6,9 +6,9 @@ browsers and file managers name ordinary copies so.
 
 import bisect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -38,7 +38,7 @@ class Copy(msgspec.Struct, frozen=True):
     path: str
     original: str
     kind: Literal["jsonl", "markdown"]
-    """`jsonl` merges by `merge_jsonl`; `markdown` is reported, and its facts may be merged by id."""
+    """`jsonl` merges by `lacking`; `markdown` is for a person to merge."""
     tool: Tool
 
 
@@ -88,38 +88,49 @@ def has_merge_markers(text: str) -> bool:
     return False
 
 
-def merge_jsonl(ours: bytes, theirs: bytes) -> bytes:
-    """The union of two copies of one append-only log: no record of either is lost, none appears twice.
+class Lacking(NamedTuple):
+    """What one copy of an append-only log has and the other has not."""
 
-    Records are ordered by their ULID, else by their `time`. Where one id has two contents, both stay. Lines
-    that are no records (torn, blank id, other programs') stay behind the record they followed; only a torn
-    line whose whole is there as well is left out. The order of the arguments does not matter, and merging
-    again changes nothing.
+    lines: list[bytes]
+    """To be appended: records whose id is not there at all, in order of their ids or times."""
+    unclear: list[bytes]
+    """For a person: other contents of a known id, and lines that are no records."""
 
-    A tombstone is a record like any other: what one side has erased comes back if the other still holds it,
-    so apply the journal's tombstones after merging.
+
+def lacking(ours: bytes, theirs: bytes) -> Lacking:
+    """What `theirs` has and `ours` lacks: the union of two logs without moving a line of `ours`.
+
+    Lines keep their numbers, so refs to them hold. A record that `ours` has erased stays erased; a torn line
+    is left out where its whole is on either side.
     """
-    lines = _keyed(ours) | _keyed(theirs)
-    whole = sorted(line for _, _, line in lines)
-    kept = [line for _, _, line in sorted(lines) if not _torn(line, whole)]
-    return b"".join(line + b"\n" for line in kept)
-
-
-def _keyed(data: bytes) -> set[tuple[str, bool, bytes]]:
-    """Each line with its place: (ULID-like key, whether it only follows that record, bytes)."""
-    keyed = set()
-    last = ""
-    for line in data.split(b"\n"):
-        clean = line.removesuffix(b"\r")
-        if not clean.strip():
+    have = set(_lines(ours))
+    known = {name for line in have if (name := _name(line))}
+    erased = {name for line in have if (name := _name(line)) and "erased" in (jsonl.decode(line) or {})}
+    new = [line for line in dict.fromkeys(_lines(theirs)) if line not in have]
+    whole = sorted({*have, *new})
+    found: list[bytes] = []
+    unclear: list[bytes] = []
+    for line in new:
+        name = _name(line)
+        if name in erased or _torn(line, whole):
             continue
-        key = _key(clean)
-        last = last if key is None else key
-        keyed.add((last, key is None, clean))
-    return keyed
+        (unclear if name in known or jsonl.decode(line) is None else found).append(line)
+    return Lacking(sorted(found, key=lambda line: _moment(line) or ""), unclear)
 
 
-def _key(line: bytes) -> str | None:
+def _lines(data: bytes) -> Iterator[bytes]:
+    """The lines without their ends, which git and editors change."""
+    return (clean for line in data.split(b"\n") if (clean := line.removesuffix(b"\r")).strip())
+
+
+def _name(line: bytes) -> str:
+    """The id of a record; empty where it has none."""
+    identifier = (jsonl.decode(line) or {}).get("id")
+    return identifier if isinstance(identifier, str) else ""
+
+
+def _moment(line: bytes) -> str | None:
+    """Where a record belongs among others: its ULID, or one made from its time."""
     record = jsonl.decode(line) or {}
     identifier, time = record.get("id"), record.get("time")
     if isinstance(identifier, str) and ids.is_id(identifier):
@@ -127,7 +138,6 @@ def _key(line: bytes) -> str | None:
     if not isinstance(time, str):
         return None
     try:
-        # Only the moment counts: records of one moment are then ordered by their bytes.
         return ids.derived_id(b"", datetime.fromisoformat(time))
     except (ValueError, OverflowError):
         return None

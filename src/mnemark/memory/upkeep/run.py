@@ -18,7 +18,7 @@ from mnemark.memory.attention import attention
 from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.identity import compiled
 from mnemark.memory.models import model_of
-from mnemark.memory.upkeep import cleanup, curated, decay, duplicates, tidy
+from mnemark.memory.upkeep import cleanup, copies, curated, decay, duplicates, tidy
 from mnemark.memory.upkeep.plan import Edit, Look, Move, Planned, Proposal, scopes_in
 from mnemark.memory.when import local_now
 from mnemark.types import Problem
@@ -134,6 +134,7 @@ def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None") -> list[str]:
     from mnemark.memory.observations import age_out
 
     notes = [f"{problem.path}: {problem.reason}" for problem in ledger.finish(memory)]
+    notes += copies.merge(memory)
     catch_up(memory)
     for ended in end_sessions(memory, llm):
         notes += [f"{ended.session}: {problem}" for problem in ended.problems]
