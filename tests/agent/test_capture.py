@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.samples import claude_line, codex_line, event, write
-from mnemark.agent import transcripts
 from mnemark.agent.capture import PlainRecord, capture
 from mnemark.agent.table import AGENTS, Agent
+from mnemark.files import transcripts
 from mnemark.files.sessions import SessionLog
 from mnemark.text.fence import fence
 from mnemark.types import Turn

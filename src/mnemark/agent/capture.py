@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from mnemark.agent import transcripts
 from mnemark.agent.table import Agent, Event, session_of
-from mnemark.files import layout, platform
+from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import Config, load
 from mnemark.files.ids import derived_id
 from mnemark.files.sessions import SessionLog
