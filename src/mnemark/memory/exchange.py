@@ -1,7 +1,8 @@
 """Taking a memory elsewhere and bringing others in: whole workspaces, notes, and conversations."""
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
@@ -17,7 +18,7 @@ from mnemark.files.reading import READ_LIMIT, read
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import encode_turn
-from mnemark.memory import chats, other_memories
+from mnemark.memory import agent_transcripts, chats, other_memories
 from mnemark.memory.incoming import Incoming, Summary
 from mnemark.text.markdown import passages, text_passages
 from mnemark.types import Passage, Problem
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
 ExportFormat = Literal["zip", "jsonl"]
 ImportFormat = Literal[
-    "markdown", "jsonl", "zip", "openclaw", "nanobot", "openakita", "chatgpt", "claude", "mem0", "claude-mem"
-]
+    "markdown", "jsonl", "zip", "openclaw", "nanobot", "openakita", "chatgpt", "claude", "mem0", "claude-mem",
+    "claude-code", "codex",
+]  # fmt: skip
 FORMATS: Final[tuple[ImportFormat, ...]] = get_args(ImportFormat)
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _MOST_BYTES: Final = 4 << 30
@@ -85,7 +87,8 @@ def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: 
         format: "markdown" (a folder of notes, kept below `imported/`), "zip" (our export), "jsonl" (our
             export, or OpenAI-style messages), "openclaw", "nanobot" or "openakita" (such an agent's folder),
             "chatgpt" or "claude" (the export of conversations: the archive, its folder, or the file), "mem0"
-            (the JSON of its `get_all`) or "claude-mem" (its exported JSON).
+            (the JSON of its `get_all`), "claude-mem" (its exported JSON), "claude-code" or "codex" (the
+            transcripts that these keep: a folder of them, or one).
         path: what to read. It is never changed.
         dry_run: only say what would be done.
 
@@ -108,18 +111,8 @@ def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: 
         incoming = Incoming(memory.root, memory.config, format, path, dry_run=dry_run)
         if format in {"openclaw", "nanobot", "openakita"}:
             incoming.migrated(migrate(path, memory.root, dry_run=dry_run))
-        elif format == "markdown":
-            _markdown(incoming, path)
-        elif format == "zip":
-            _zip(incoming, path)
-        elif format == "jsonl":
-            chats.read_jsonl(incoming, path)
-        elif format == "mem0":
-            other_memories.read_mem0(incoming, path)
-        elif format == "claude-mem":
-            other_memories.read_claude_mem(incoming, path)
         else:
-            chats.read_conversations(incoming, path, chats.CHATGPT if format == "chatgpt" else chats.CLAUDE)
+            _READERS[format](incoming, path)
         return incoming.finish()
 
 
@@ -254,3 +247,16 @@ def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInf
         incoming.problems.append(Problem(layout.shown(name), "is too large"))
     else:
         incoming.note(name, archive.read(member))
+
+
+_READERS: Final[Mapping[ImportFormat, Callable[[Incoming, Path], None]]] = {
+    "markdown": _markdown,
+    "zip": _zip,
+    "jsonl": chats.read_jsonl,
+    "chatgpt": partial(chats.read_conversations, service=chats.CHATGPT),
+    "claude": partial(chats.read_conversations, service=chats.CLAUDE),
+    "mem0": other_memories.read_mem0,
+    "claude-mem": other_memories.read_claude_mem,
+    "claude-code": partial(agent_transcripts.read_transcripts, agent="claude-code"),
+    "codex": partial(agent_transcripts.read_transcripts, agent="codex"),
+}

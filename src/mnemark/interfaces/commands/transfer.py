@@ -48,7 +48,8 @@ def import_(
         str,
         typer.Argument(
             metavar="FORMAT",
-            help="markdown, jsonl, zip, openclaw, nanobot, openakita, chatgpt, claude, mem0 or claude-mem.",
+            help="markdown, jsonl, zip, openclaw, nanobot, openakita, chatgpt, claude, mem0, claude-mem, "
+            "claude-code or codex.",
         ),
     ],
     source: Annotated[Path, typer.Argument(metavar="PATH", help="What to bring in; it is never changed.")],
@@ -59,8 +60,9 @@ def import_(
 ) -> None:
     """Bring in notes and conversations.
 
-    From a folder of Markdown, from our own exports, from another agent's folder, or from the archive that
-    ChatGPT or Claude give you. Doing it twice adds nothing, and nothing that is there is overwritten.
+    From a folder of Markdown, from our own exports, from another agent's folder, from the archive that
+    ChatGPT or Claude give you, or from the transcripts of Claude Code (~/.claude/projects) and Codex
+    (~/.codex/sessions). Doing it twice adds nothing, and nothing that is there is overwritten.
     """
     from mnemark.memory.exchange import import_from
 
