@@ -7,29 +7,48 @@ from typing import Final
 from mnemark.files.facts import facts_in
 from mnemark.memory.facts_decide import CONFIDENCE
 from mnemark.memory.upkeep.archive import archive
+from mnemark.memory.upkeep.judge import judge
 from mnemark.memory.upkeep.plan import Edit, Look, Proposal
 from mnemark.text.facts import parse
 from mnemark.text.facts_keys import predicate_key, subject_key
 from mnemark.text.facts_timeline import TRUST, Fact, confirmed, order
 from mnemark.text.facts_write import change_comment
-from mnemark.text.similar import similar
+from mnemark.text.similar import key_of, similar
 
 STEP: Final = "deduplicate"
 _MOST_NOTES: Final = 20
 
 
 def propose(look: Look) -> Proposal:
-    """Merge facts that say the same: the one that is trusted most, then the oldest, stays."""
+    """Merge facts that say the same: the one that is trusted most, then the oldest, stays.
+
+    What is only alike is shown to the model where there is one, else told.
+    """
     facts = [fact for fact in look.current() if not fact.pending and fact.line]
     groups = [(subject_key(fact.subject), predicate_key(fact.predicate)) for fact in facts]
     found = similar([f"{fact.predicate} {fact.value}" for fact in facts], groups)
+    merging = [
+        sorted((facts[at] for at in places), key=lambda one: _rank(look, one)) for places in found.same
+    ]
+    judged = judge(look, facts, found.alike)
+    merging += [sorted(group, key=lambda one: _detailed(look, one)) for group in judged.same]
+    edits, gone = _merged(look, merging)
+    notes = [f"alike: {facts[pair.one]} · {facts[pair.other]}" for pair in judged.left]
+    return Proposal(STEP, tuple(edits), (*judged.notes, *notes[:_MOST_NOTES]), frozenset(gone))
+
+
+def _merged(look: Look, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]:
+    """Edits that leave the first fact of each group, naming the sources of the others, which are archived."""
     merged: dict[str, Mapping[str, str]] = {}
     into: dict[str, list[Fact]] = defaultdict(list)
     kept: dict[str, Fact] = {}
-    for places in found.same:
-        first, *others = sorted((facts[at] for at in places), key=lambda one: _rank(look, one))
+    for first, *others in groups:
+        if first.id in merged:  # another group has it already: one step at a time
+            continue
         kept[first.id] = first
         for other in others:
+            if other.id in merged or other.id in kept:
+                continue
             merged[other.id] = {
                 "archived": look.now.date().isoformat(),
                 "merged": first.id,
@@ -38,9 +57,12 @@ def propose(look: Look) -> Proposal:
             into[first.id].append(other)
     edits, gone = archive(look, merged)
     said = {one: [fact for fact in others if fact.id in gone] for one, others in into.items()}
-    edits = [*_confirmations(kept, said), *edits]
-    notes = [f"alike: {facts[pair.one]} · {facts[pair.other]}" for pair in found.alike]
-    return Proposal(STEP, tuple(edits), tuple(notes[:_MOST_NOTES]), frozenset(gone))
+    return [*_confirmations(kept, said), *edits], gone
+
+
+def _detailed(look: Look, fact: Fact) -> tuple[object, ...]:
+    """Of facts in other words the one that says most stays."""
+    return -TRUST[fact.origin], -len(key_of(fact.value)), order(fact, look.zone)
 
 
 def _rank(look: Look, fact: Fact) -> tuple[object, ...]:

@@ -15,6 +15,7 @@ from mnemark.text.hunks import diff
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
+    from mnemark.llm.base import LLM
     from mnemark.memory.core import Memory
 
 
@@ -60,8 +61,10 @@ class Planned(NamedTuple):
 class Look:
     """A scope as the steps see it: the files, with what earlier steps proposed on top of them."""
 
-    def __init__(self, memory: "Memory", now: datetime, *, scope: str = "") -> None:
+    def __init__(self, memory: "Memory", now: datetime, *, scope: str = "", llm: "LLM | None" = None) -> None:
         self.memory = memory
+        self.llm = llm
+        """Asked where a step has a question; None: by rule alone."""
         self.scope = scope
         self.now = now
         self._texts: dict[str, str] = {}

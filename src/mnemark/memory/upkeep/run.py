@@ -114,8 +114,8 @@ def consolidate(
     for scope in _scopes(memory):
         if not dry_run:
             follow(memory, scope)
-        look = Look(memory, now, scope=scope)
-        notes += _plan(look, leapt=_leapt(edits, now), llm=llm)
+        look = Look(memory, now, scope=scope, llm=llm)
+        notes += _plan(look, leapt=_leapt(edits, now))
         planned += look.planned
     if dry_run:
         shown = [_applied(one, "planned", one.diff) for one in planned]
@@ -169,7 +169,7 @@ def _leapt(edits: ledger.Edits, now: datetime) -> bool:
     return bool(times) and now - max(times) > _LEAP
 
 
-def _plan(look: Look, *, leapt: bool, llm: "LLM | None") -> list[str]:
+def _plan(look: Look, *, leapt: bool) -> list[str]:
     notes: list[str] = []
     for step, propose in STEPS.items():
         if step == decay.STEP and leapt:
@@ -178,8 +178,8 @@ def _plan(look: Look, *, leapt: bool, llm: "LLM | None") -> list[str]:
         proposal = propose(look)
         look.take(proposal)
         notes += proposal.notes
-    if llm is not None:
-        proposal = tidy.propose(look, llm)
+    if look.llm is not None:
+        proposal = tidy.propose(look, look.llm)
         look.take(proposal)
         notes += proposal.notes
     return notes
