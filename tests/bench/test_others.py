@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bench import tiny
+from mnemark.bench import duplicates
 from mnemark.bench.ablate import terms_of
 from mnemark.bench.bed import bedded
 from mnemark.bench.cli import app
@@ -168,3 +169,11 @@ def test_speed_prints_ratios_beside_baselines() -> None:
 def test_sizes_are_checked() -> None:
     done = CliRunner().invoke(app, ["speed", "--sizes", "1000,many"])
     assert done.exit_code == 2
+
+
+def test_facts_that_say_the_same_are_merged_and_traps_are_not() -> None:
+    (row,) = duplicates.run([1_000])
+    assert row.repeated == row.traps == 200
+    assert (row.precision, row.trapped) == (1.0, 0)
+    assert row.recall > 0.95 > row.recall_equal
+    assert row.compared < row.pairs / 10

@@ -207,3 +207,21 @@ def year(
         print_json(found)
     else:
         typer.echo(bench.table(found))
+
+
+@app.command()
+def duplicates(
+    *,
+    size: Annotated[
+        list[int] | None, typer.Option(min=100, help="How many facts; may be given several times.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """How well and how fast facts that say the same are found, beside equal text and all pairs."""
+    from mnemark.bench import duplicates as bench
+
+    found = list(bench.run(size or bench.SIZES))
+    if json:
+        print_json(found)
+    else:
+        typer.echo(bench.table(found))
