@@ -108,9 +108,7 @@ def _unfinished(memory: "Memory") -> "Iterator[Attention]":
     edits.refresh()
     paths = sorted({entry.path for entry in edits.open()})
     if paths:
-        text = (
-            f"{_things(len(paths), 'edit')} begun, not finished ({_named(paths)}): `mnemark consolidate`"
-        )
+        text = f"{_things(len(paths), 'edit')} begun, not finished ({_named(paths)}): `mnemark consolidate`"
         yield Attention(what="unfinished", count=len(paths), text=text)
 
 
