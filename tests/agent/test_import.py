@@ -45,7 +45,7 @@ def test_claude_code(memory: Memory, projects: Path) -> None:
     memory.sync()
     (hit, *_) = memory.search("钥匙").hits
     assert hit.ref.startswith("sessions/claude-code")
-    assert hit.date.startswith("2026-03-02")
+    assert (hit.date or "").startswith("2026-03-02")
 
 
 def test_what_hooks_captured_is_the_same_session_and_not_said_twice(memory: Memory, projects: Path) -> None:

@@ -52,6 +52,17 @@ class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return bool(self.model) and self.calls_per_day > 0 and self.tokens_per_day > 0
 
 
+class ConsolidateConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `[consolidate]`: when a memory looks after itself, and how."""
+
+    at: Annotated[str, Meta(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = "03:00"
+    """Time of day; empty: never by itself."""
+    commit: bool = False
+    """Whether each step is a git commit, where the workspace is a repository's root."""
+    condense_days: Annotated[int, Meta(ge=0)] = 60
+    """Days after a month's end at which its daily notes become a monthly one; 0: never."""
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All settings. What each one does for a user is in `docs/configuration.md`."""
 
@@ -99,8 +110,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     brief_tokens: Annotated[int, Meta(ge=10)] = 60
     """Tokens of one brief row."""
 
-    consolidate_at: Annotated[str, Meta(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = "03:00"
-    """Time of day of the nightly consolidation; empty: never by itself."""
+    consolidate: ConsolidateConfig = ConsolidateConfig()
+    """The nightly upkeep."""
 
     llm: LLMConfig = LLMConfig()
     """A language model for what rules do not see; none unless it and a budget are configured."""
@@ -115,6 +126,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 _FIELDS = {field.name: field for field in msgspec.structs.fields(Config)}
+_TABLES = frozenset({"llm", "consolidate"})
 
 Setting = tuple[str, Any]
 Convert = Callable[[Any], Setting | str]
@@ -239,7 +251,7 @@ def _nearest(key: str) -> str:
 
 
 def _typed(name: str, value: Any) -> Any:
-    if name == "llm" and isinstance(value, dict):
+    if name in _TABLES and isinstance(value, dict):
         value = {_snake(key): part for key, part in value.items()}
     return msgspec.convert(value, _FIELDS[name].type)
 

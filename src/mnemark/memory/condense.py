@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
 STEP: Final = "condense"
-AGE: Final = timedelta(days=60)
-"""A month is condensed once its last day is that old."""
 SHORT: Final = 60
 """Tokens of a day that are kept whole."""
 SHARE: Final = 0.25
@@ -69,10 +67,12 @@ class Condensed(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def propose(
-    look: Look, *, older_than: timedelta = AGE, llm: LLM | None = None, timeout: float = TIMEOUT
-) -> Proposal:
+def propose(look: Look, *, older_than: timedelta | None = None, timeout: float = TIMEOUT) -> Proposal:
     """What condensing would change: monthly notes first, then the days' files into the archive."""
+    if older_than is None:
+        older_than = timedelta(days=look.memory.config.consolidate.condense_days)
+        if not older_than:
+            return Proposal(STEP)
     notes: list[str] = []
     edits: list[Edit | Move] = []
     months: dict[str, list[str]] = {}
@@ -83,7 +83,7 @@ def propose(
             continue
         months.setdefault(_stem(path)[:7], []).append(path)
     for month, paths in months.items():
-        parts = [(path, _lines(look, path, _Model(llm, timeout, notes))) for path in paths]
+        parts = [(path, _lines(look, path, _Model(look.llm, timeout, notes))) for path in paths]
         target = look.path(f"memory/{month}.md")
         why = tuple(f"{path}: older than {older_than.days} days" for path in paths)
         edits.append(Edit(target, _adding(month, parts), why))
@@ -94,7 +94,7 @@ def propose(
 def condense(
     memory: "Memory",
     *,
-    older_than: timedelta = AGE,
+    older_than: timedelta | None = None,
     scope: str = "",
     dry_run: bool = False,
     now: datetime | None = None,
@@ -104,7 +104,7 @@ def condense(
 
     Args:
         memory: whose.
-        older_than: age of a month's last day from which it is condensed.
+        older_than: age of a month's last day from which it is condensed; as configured by default.
         scope: whose notes; the root's by default.
         dry_run: change nothing, and say exactly what would change.
         now: the time that ages are counted to.
@@ -117,8 +117,8 @@ def condense(
         raise ReadOnlyError("this memory is open for reading only; open it for writing to condense notes")
     if not dry_run:
         ledger.finish(memory)
-    look = Look(memory, now or local_now(memory.config.timezone), scope=scope)
-    proposal = propose(look, older_than=older_than, llm=llm)
+    look = Look(memory, now or local_now(memory.config.timezone), scope=scope, llm=llm)
+    proposal = propose(look, older_than=older_than)
     look.take(proposal)
     if dry_run:
         planned = tuple(ledger.Written("", one.edit.path, "written", one.diff) for one in look.planned)

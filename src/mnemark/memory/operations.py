@@ -161,7 +161,7 @@ class Operations:
         now: datetime | None = None,
         force: bool = False,
         llm: "LLM | None" = None,
-        commit: bool = False,
+        commit: bool | None = None,
     ) -> "Report":
         """Deduplicate, let fade, refresh and clean up; see `mnemark.memory.upkeep.run.consolidate`."""
         from mnemark.memory.upkeep.run import consolidate

@@ -19,8 +19,13 @@ def consolidate(
         bool, typer.Option("--force", help="Also where another machine consolidated these days.")
     ] = False,
     commit: Annotated[
-        bool, typer.Option("--commit", help="Commit each step's files, in the root of a git repository.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--commit/--no-commit",
+            help="Commit each step's files, in the root of a git repository. Default: as configured.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:

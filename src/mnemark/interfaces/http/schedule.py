@@ -64,7 +64,7 @@ class Nightly:
                 now = now or local_now(memory.config.timezone)
                 if memory.readonly or not (root / "journal").is_dir():
                     return False  # nobody writes with mnemark here
-                if not due(memory.config.consolidate_at, self._last(memory, root), now):
+                if not due(memory.config.consolidate.at, self._last(memory, root), now):
                     return False
                 self._failed[root] = now
                 memory.consolidate(now=now)

@@ -79,7 +79,7 @@ def consolidate(
     now: datetime | None = None,
     force: bool = False,
     llm: "LLM | None" = None,
-    commit: bool = False,
+    commit: bool | None = None,
 ) -> Report:
     """Deduplicate, let fade, refresh and clean up; see `STEPS`.
 
@@ -90,7 +90,8 @@ def consolidate(
         force: also where another machine consolidated these days.
         llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`; the configured
             one by default.
-        commit: make a git commit of each step's files, where the workspace is the root of a repository.
+        commit: make a git commit of each step's files, where the workspace is the root of a repository; as
+            configured (`commit` in `[consolidate]`) by default.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
@@ -122,7 +123,7 @@ def consolidate(
         return Report(group="", time=now, dry_run=True, edits=tuple(shown), notes=tuple(notes))
     report = _apply(memory, planned, now, notes)
     compiled(memory, llm=llm)
-    if commit:
+    if memory.config.consolidate.commit if commit is None else commit:
         _commit(memory, report)
     return report
 
