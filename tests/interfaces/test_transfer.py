@@ -1,3 +1,4 @@
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,44 @@ def test_mistakes_name_the_fix(workspace: Shell, arguments: list[str], code: int
     ran = workspace(*arguments)
     assert (ran.code, ran.out) == (code, "")
     assert words in ran.err
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and ".mnemark" not in path.parts and path.name != ".stignore"
+    }
+
+
+def test_a_backup_comes_back_to_the_byte(workspace: Shell, tmp_path: Path) -> None:
+    workspace("remember", "城市", "杭州")
+    archive = tmp_path / "backups/one.zip"
+    archive.parent.mkdir()
+    assert "read and compared" in workspace("backup", str(archive)).out
+    ran = workspace("restore", str(archive), str(tmp_path / "back"))
+    assert ran.out.startswith(str(tmp_path / "back"))
+    assert files_of(tmp_path / "back") == files_of(Path.cwd())
+    again = workspace("restore", str(archive), str(tmp_path / "back"))
+    assert again.code == 2
+    assert "is not empty" in again.err
+
+
+def test_a_damaged_backup_writes_nothing(workspace: Shell, tmp_path: Path) -> None:
+    archive = tmp_path / "one.zip"
+    workspace("backup", str(archive))
+    data = bytearray(archive.read_bytes())
+    at = data.index(b"mnemark.toml") + 40
+    data[at : at + 10] = b"\0" * 10
+    archive.write_bytes(data)
+    assert workspace("restore", str(archive), str(tmp_path / "back")).code == 6
+    assert not (tmp_path / "back").exists()
+
+
+def test_a_name_that_leads_out_is_refused(workspace: Shell, tmp_path: Path) -> None:
+    archive = tmp_path / "trap.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("../out.md", "x")
+    assert workspace("restore", str(archive), str(tmp_path / "back")).code == 2
+    assert not (tmp_path / "out.md").exists()
+    assert not (tmp_path / "back").exists()

@@ -24,7 +24,7 @@ from mnemark.interfaces.commands.repair import doctor, verify
 from mnemark.interfaces.commands.review import review, why
 from mnemark.interfaces.commands.serve import serve
 from mnemark.interfaces.commands.sessions import sessions
-from mnemark.interfaces.commands.transfer import export, import_
+from mnemark.interfaces.commands.transfer import backup, export, import_, restore
 from mnemark.interfaces.commands.undo import pin, revert, undo
 from mnemark.interfaces.commands.write import add, log
 from mnemark.interfaces.main import INTERRUPTED, abandon_stdout, debugging
@@ -92,7 +92,23 @@ def root(
 
 
 COMMANDS = (
-    *(init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export),
+    *(
+        init,
+        demo,
+        sync,
+        watch,
+        search,
+        recall,
+        read,
+        add,
+        log,
+        status,
+        doctor,
+        verify,
+        export,
+        backup,
+        restore,
+    ),
     consolidate,
     learn,
     sessions,

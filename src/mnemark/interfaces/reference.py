@@ -10,6 +10,7 @@ from mnemark.interfaces import output
 from mnemark.interfaces.app import app
 from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
+from mnemark.memory.backup import Restored
 from mnemark.memory.exchange import Exported
 from mnemark.memory.facts_review import Waiting
 from mnemark.memory.facts_why import Found as Asked
@@ -76,7 +77,8 @@ def _shapes() -> str:
         "watch": "a line for each change: `time paths report`, the report as for sync",
         "status": f"{_names(Status)}; each of {problem}",
         "doctor, verify": checked,
-        "export": f"{_names(Exported)}; each of {problem}",
+        "export, backup": f"{_names(Exported)}; each of {problem}",
+        "restore": _names(Restored),
         "import": f"{_names(Summary)}; each of {problem}",
         "remember": "`dry_run fact replaces`; `fact` and `replaces`: as `facts`",
         "facts": f"`facts`; each: {_names(Fact)[:-1]} ref`",

@@ -1,6 +1,7 @@
 """Taking a memory elsewhere and bringing others in: whole workspaces, notes, and conversations."""
 
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,10 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _MOST_BYTES: Final = 4 << 30
 """What an archive may unpack to: beyond, it is a trap or no memory."""
 _PASSAGE_TOKENS: Final = 256
+UNREADABLE: Final = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError,
+)  # fmt: skip
+"""What reading a damaged or strange archive raises."""
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,7 +231,7 @@ def _zip(incoming: Incoming, path: Path) -> None:
                 raise IntegrityError(f"{path.name} would unpack to more than {_MOST_BYTES >> 30} GB")
             for member in sorted(members, key=lambda member: member.filename):
                 _member(incoming, archive, member)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, RuntimeError, NotImplementedError, EOFError) as error:
+    except UNREADABLE as error:
         raise IntegrityError(f"{path.name} is no archive that can be read: {error}") from error
 
 

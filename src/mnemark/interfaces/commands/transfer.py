@@ -43,6 +43,50 @@ def export(
     render.problems(done.problems)
 
 
+def backup(
+    target: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="Default: NAME-DATE.zip beside the workspace.", show_default=False
+        ),
+    ] = None,
+    *,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
+) -> None:
+    """Save the whole memory in one file, read it again and compare.
+
+    A copy of the folder is a backup as well; this one is checked.
+    """
+    from mnemark.memory.backup import backup as save
+
+    with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
+        done = save(memory, target)
+    if json:
+        output.out_json(done)
+        return
+    output.out(
+        f"{output.safe(done.target)}: {done.files:,} files, {done.bytes / 1e6:.1f} MB, read and compared"
+    )
+    render.problems(done.problems)
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder.")],
+    *,
+    json: options.Json = False,
+) -> None:
+    """Bring a backup back as a workspace of its own, to the byte."""
+    from mnemark.memory.backup import restore as bring_back
+
+    done = bring_back(source, folder)
+    if json:
+        output.out_json(done)
+    else:
+        output.out(f"{output.safe(done.workspace)}: {done.files:,} files, {done.bytes / 1e6:.1f} MB")
+
+
 def import_(
     format_: Annotated[
         str,
