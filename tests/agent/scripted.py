@@ -1,4 +1,4 @@
-"""A model that says what it is told to, on loopback: Anthropic's Messages and OpenAI's Responses, streamed.
+"""A model that says what it is told to, on loopback: Anthropic's, OpenAI's and Gemini's protocols, streamed.
 
 What each request held is kept, so that a test can read what would have reached the model.
 """
@@ -8,25 +8,55 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Call(NamedTuple):
+    """A tool that the model calls once, in the first request that holds `when` and offers the tool."""
+
+    when: str
+    tool: str
+    """As memory calls it; agents put the name of the server before it."""
+    arguments: dict[str, Any]
+
+
+class Wanted(NamedTuple):
+    """A call in the agent's own words."""
+
+    name: str
+    namespace: str
+    arguments: dict[str, Any]
+    number: int
 
 
 class Model:
-    """Answers each request with the next of `replies`, the last one again and again."""
+    """Answers each request with the next of `replies`, the last one again and again, after its `calls`."""
 
-    def __init__(self, *replies: str) -> None:
+    def __init__(self, *replies: str, calls: tuple[Call, ...] = ()) -> None:
         self.replies = list(replies) or ["Understood."]
+        self.calls = list(calls)
         self.requests: list[tuple[str, dict[str, Any]]] = []
         self.url = ""
         self._lock = threading.Lock()
         self._said = 0
 
-    def take(self, path: str, body: dict[str, Any]) -> str:
+    def take(self, path: str, body: dict[str, Any]) -> "str | Wanted":
         with self._lock:
             self.requests.append((path, body))
+            if (wanted := self._wanted(body)) is not None:
+                return wanted
             reply = self.replies[min(self._said, len(self.replies) - 1)]
             self._said += 1
             return reply
+
+    def _wanted(self, body: dict[str, Any]) -> Wanted | None:
+        said = "\n".join(strings(body))
+        for call in self.calls:
+            names = [found for found in offered(body) if found[0].endswith(call.tool)]
+            if names and call.when in said:
+                self.calls.remove(call)
+                return Wanted(*names[0], call.arguments, len(self.requests))
+        return None
 
     @property
     def received(self) -> str:
@@ -45,30 +75,56 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(one)
 
 
-def messages_events(text: str) -> list[tuple[str, dict[str, Any]]]:
+def offered(body: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names of the tools in a request, each with its namespace; empty where it has none."""
+    found = []
+    for tool in body.get("tools") or []:
+        inner = tool.get("functionDeclarations") or tool.get("tools")
+        space = str(tool.get("name") or "") if inner else ""
+        found += [(str(one.get("name") or ""), space) for one in inner or [tool]]
+    return found
+
+
+def messages_events(said: "str | Wanted") -> list[tuple[str, dict[str, Any]]]:
     usage = {"input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 0}
     message: dict[str, Any] = {
         "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [],
         "stop_reason": None, "stop_sequence": None, "usage": usage,
     }  # fmt: skip
+    if isinstance(said, Wanted):
+        block: dict[str, Any] = {
+            "type": "tool_use",
+            "id": f"toolu_{said.number}",
+            "name": said.name,
+            "input": {},
+        }
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(said.arguments)}
+    else:
+        block = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": said}
+    stop = "tool_use" if isinstance(said, Wanted) else "end_turn"
     return [
         ("message_start", {"type": "message_start", "message": message}),
-        ("content_block_start", {"type": "content_block_start", "index": 0,
-                                 "content_block": {"type": "text", "text": ""}}),
-        ("content_block_delta", {"type": "content_block_delta", "index": 0,
-                                 "delta": {"type": "text_delta", "text": text}}),
+        ("content_block_start", {"type": "content_block_start", "index": 0, "content_block": block}),
+        ("content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta}),
         ("content_block_stop", {"type": "content_block_stop", "index": 0}),
-        ("message_delta", {"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+        ("message_delta", {"type": "message_delta", "delta": {"stop_reason": stop},
                            "usage": {"output_tokens": 5}}),
         ("message_stop", {"type": "message_stop"}),
     ]  # fmt: skip
 
 
-def responses_events(text: str) -> list[tuple[str, dict[str, Any]]]:
-    item = {
+def responses_events(said: "str | Wanted") -> list[tuple[str, dict[str, Any]]]:
+    item: dict[str, Any] = {
         "type": "message", "role": "assistant", "id": "item_1", "status": "completed",
-        "content": [{"type": "output_text", "text": text, "annotations": []}],
+        "content": [{"type": "output_text", "text": said, "annotations": []}],
     }  # fmt: skip
+    if isinstance(said, Wanted):
+        item = {
+            "type": "function_call", "id": f"item_{said.number}", "call_id": f"call_{said.number}",
+            "name": said.name, "arguments": json.dumps(said.arguments), "status": "completed",
+        }  # fmt: skip
+        item |= {"namespace": said.namespace} if said.namespace else {}
     usage = {
         "input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 5,
         "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 15,
@@ -80,6 +136,18 @@ def responses_events(text: str) -> list[tuple[str, dict[str, Any]]]:
         ("response.output_item.done", {"type": "response.output_item.done", "output_index": 0, "item": item}),
         ("response.completed", {"type": "response.completed", "response": done}),
     ]
+
+
+def gemini_chunk(said: "str | Wanted") -> dict[str, Any]:
+    part: dict[str, Any] = {"text": said}
+    if isinstance(said, Wanted):
+        part = {"functionCall": {"name": said.name, "args": said.arguments}}
+    content = {"role": "model", "parts": [part]}
+    return {
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+        "modelVersion": "scripted",
+    }
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -108,6 +176,13 @@ class Handler(BaseHTTPRequestHandler):
             self._stream(messages_events(self.model.take(path, body)))
         elif path.endswith("/responses"):
             self._stream(responses_events(self.model.take(path, body)))
+        elif path.endswith(":streamGenerateContent"):
+            chunk = json.dumps(gemini_chunk(self.model.take(path, body)))
+            self._send(f"data: {chunk}\n\n".encode(), "text/event-stream")
+        elif path.endswith(":generateContent"):
+            self._send(json.dumps(gemini_chunk(self.model.take(path, body))).encode(), "application/json")
+        elif path.endswith(":countTokens"):
+            self._send(b'{"totalTokens": 10}', "application/json")
         else:
             self._send(b"{}", "application/json")
 

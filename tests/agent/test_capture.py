@@ -192,6 +192,13 @@ def test_gemini_tells_a_prompt_twice_and_it_is_kept_once(tmp_path: Path) -> None
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("block", ["&lt;mnemark-recall 1 memory&gt;\nred", fence("red"), ""])
+def test_what_gemini_puts_before_a_prompt_is_nobody_s_words(tmp_path: Path, block: str) -> None:
+    told = f"<hook_context>{block}</hook_context>\n\nIs <hook_context> a tag?"
+    keep(tmp_path, GEMINI, {"session_id": "g", "prompt": told, "prompt_response": "Yes."}, "response")
+    assert said(tmp_path) == [("user", "Is <hook_context> a tag?"), ("assistant", "Yes.")]
+
+
 @pytest.mark.parametrize("name", ["gone.jsonl", "t.txt", "../t.jsonl", ""])
 def test_a_path_that_is_no_transcript_is_not_read(tmp_path: Path, name: str) -> None:
     (tmp_path / "t.txt").write_text(json.dumps(claude_line(1, "user", "no")), encoding="utf-8")

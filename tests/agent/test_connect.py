@@ -20,7 +20,7 @@ NAMES = [host.name for host in HOSTS]
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -44,6 +44,17 @@ def test_connecting_twice_is_connecting_once_and_removing_leaves_nothing(home: P
     assert put_in(name, home / "memory", remove=True)
     assert everything(home) == {}
     assert not put_in(name, home / "memory", remove=True)
+
+
+def test_codex_tools_look_for_the_daemon_where_its_hooks_do(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+    put_in("codex", home / "memory")
+    config = tomllib.loads((home / ".codex/config.toml").read_text("utf-8"))
+    assert config["mcp_servers"]["mnemark"]["env_vars"] == ["XDG_STATE_HOME"]
+    assert put_in("codex", home / "memory", remove=True)
+    assert everything(home) == {}
 
 
 @pytest.mark.parametrize("name", NAMES)

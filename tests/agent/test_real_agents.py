@@ -1,12 +1,15 @@
-"""The real Claude Code and Codex, connected as a user would, with a scripted model on loopback.
+"""The real Claude Code, Codex and Gemini CLI, connected as a user would, with a scripted model on loopback.
 
-They are not ours to ship: tests are skipped where `claude` or `codex` is not on the PATH
-(`npm install @anthropic-ai/claude-code @openai/codex`).
+They are not ours to ship: tests are skipped where `claude`, `codex` or `gemini` is not on the PATH
+(`npm install @anthropic-ai/claude-code @openai/codex @google/gemini-cli`, and node_modules/.bin on the PATH).
+With MNEMARK_TRANSCRIPTS=FOLDER what the model received in each second session is written there.
 """
 
+import html
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.scripted import Model, serving
+from agent.scripted import Call, Model, serving, strings
 from mnemark import Memory
 from mnemark.files.sessions import SessionLog, list_sessions
 
@@ -25,37 +28,52 @@ pytestmark = [
 ]
 FIRST = "Please note: the code word of the harbour gate is pelican, and Ann keeps the spare key."
 SECOND = "What is the code word of the harbour gate?"
+REPLIES = ("Noted: pelican.", "It is the word I was told.")
+AGENTS = ("claude-code", "codex", "gemini-cli")
+PROGRAMS = {"claude-code": "claude", "codex": "codex", "gemini-cli": "gemini"}
+CODEX = (
+    '# mine\nmodel = "gpt-5"\nmodel_provider = "scripted"\n\n[model_providers.scripted]\nname = "scripted"\n'
+    'base_url = "{url}/v1"\nwire_api = "responses"\nenv_key = "SCRIPTED_KEY"\n'
+)
+GEMINI = '{\n  "security": {"auth": {"selectedType": "gemini-api-key"}}\n}\n'
 
 
-def program(name: str) -> str:
-    found = shutil.which(name)
+def program(agent: str) -> str:
+    found = shutil.which(PROGRAMS[agent])
     if found is None:
-        pytest.skip(f"{name} is not installed; npm install it and put node_modules/.bin on the PATH")
+        pytest.skip(
+            f"{PROGRAMS[agent]} is not installed; npm install it and put node_modules/.bin on the PATH"
+        )
     return found
 
 
 class Machine:
     """A home, a project and a workspace of their own, and a model that agents there talk to."""
 
-    def __init__(self, folder: Path, model: Model, *, daemon: bool) -> None:
+    def __init__(self, folder: Path, model: Model) -> None:
         self.model = model
         self.memory = folder / "memory"
         self.project = folder / "project"
         self.home = folder / "home"
-        for made in (self.memory, self.project, self.home):
+        for made in (self.memory, self.project, self.home, self.home / ".codex", self.home / ".gemini"):
             made.mkdir()
-        dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "MNEMARK", "XDG")
+        dropped = ("CLAUDE", "ANTHROPIC", "OPENAI", "CODEX", "GEMINI", "GOOGLE", "MNEMARK", "XDG")
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(dropped)} | {
-            "HOME": str(self.home), "XDG_STATE_HOME": str(self.home / "state"), "SCRIPTED_KEY": "x",
+            "HOME": str(self.home), "SCRIPTED_KEY": "x",
             "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "x", "DISABLE_AUTOUPDATER": "1",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "GOOGLE_GEMINI_BASE_URL": model.url, "GEMINI_API_KEY": "x", "GEMINI_CLI_TRUST_WORKSPACE": "true",
         }  # fmt: skip
-        self.daemon = daemon
+        (self.home / ".codex/config.toml").write_text(CODEX.format(url=model.url), "utf-8")
+        (self.home / ".gemini/settings.json").write_text(GEMINI, "utf-8")
 
     def mnemark(self, *words: str) -> str:
         command = [sys.executable, "-m", "mnemark", *words]
         done = subprocess.run(command, env=self.env, check=True, capture_output=True, text=True, timeout=60)
         return done.stdout
+
+    def connect(self, agent: str, *more: str) -> None:
+        self.mnemark("connect", agent, "--workspace", str(self.memory), *more)
 
     def run(self, *words: str) -> str:
         done = subprocess.run(
@@ -64,6 +82,17 @@ class Machine:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def say(self, agent: str, words: str) -> str:
+        """A session of one prompt."""
+        match agent:
+            case "claude-code":
+                more = ["--model", "claude-sonnet-4-5", "--allowedTools", "mcp__mnemark"]
+                return self.run(program(agent), "-p", words, *more)
+            case "codex":
+                more = ["--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
+                return self.run(program(agent), "exec", *more, words)
+        return self.run(program(agent), "-m", "gemini-2.5-flash", "--yolo", "-p", words)
 
     def settle(self) -> None:
         """Wait until what was left to the background is done."""
@@ -75,94 +104,143 @@ class Machine:
                     if any(path.startswith("sessions/") for path in known):
                         return
             time.sleep(0.3)
-        raise AssertionError((self.memory / ".mnemark/hook.log").read_text("utf-8"))
+        raise AssertionError(self.log())
+
+    def log(self) -> str:
+        path = self.memory / ".mnemark/hook.log"
+        return path.read_text("utf-8") if path.exists() else ""
 
     def turns(self) -> list[tuple[str, str]]:
         logs = [SessionLog(self.memory, info.id) for info in list_sessions(self.memory)]
         return [(placed.turn.role, placed.turn.content) for log in logs for placed in log.turns()]
 
+    def received(self, said: str) -> list[str]:
+        """All texts of the last request that held these words; Gemini CLI escapes what hooks say."""
+        bodies = [[html.unescape(text) for text in strings(body)] for _, body in self.model.requests]
+        return next(texts for texts in reversed(bodies) if any(said in text for text in texts))
 
-@pytest.fixture(params=["alone", "daemon"])
-def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
-    with serving(Model("Noted: pelican.", "It is the word I was told.")) as model:
-        machine = Machine(tmp_path, model, daemon=request.param == "daemon")
-        serve = None
-        if machine.daemon:
-            serve = subprocess.Popen(
-                [sys.executable, "-m", "mnemark", "serve", "--no-nightly"], env=machine.env,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            state = machine.home / "state/mnemark/daemon.json"
+    def files(self) -> dict[str, bytes]:
+        """The configuration that `mnemark connect` knows of."""
+        names = (".claude/settings.json", ".claude.json", ".codex/hooks.json", ".codex/config.toml",
+                 ".gemini/settings.json")  # fmt: skip
+        return {name: (self.home / name).read_bytes() for name in names if (self.home / name).exists()}
+
+    def stop(self) -> None:
+        """End the daemons that were started here."""
+        for path in self.home.rglob("daemon.json"):
+            pid = json.loads(path.read_bytes())["pid"]
+            os.kill(pid, signal.SIGTERM)
             deadline = time.monotonic() + 30
-            while not state.exists() and time.monotonic() < deadline:
-                time.sleep(0.1)
+            while path.exists() and time.monotonic() < deadline:
+                time.sleep(0.05)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    with serving(Model(*REPLIES)) as model:
+        machine = Machine(tmp_path, model)
         try:
             yield machine
         finally:
-            if serve is not None:
-                serve.terminate()
-                serve.wait(30)
+            machine.stop()
 
 
-def hooks_only(path: Path, key: str) -> None:
+@pytest.fixture(params=["alone", "daemon"])
+def way(request: pytest.FixtureRequest, machine: Machine) -> Iterator[str]:
+    """Whether a daemon runs."""
+    if request.param == "alone":
+        yield "alone"
+        return
+    serve = subprocess.Popen(
+        [sys.executable, "-m", "mnemark", "serve", "--no-nightly"], env=machine.env,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while not list(machine.home.rglob("daemon.json")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    yield "daemon"
+    serve.terminate()
+    serve.wait(30)
+
+
+def without_tools(machine: Machine, agent: str, before: dict[str, bytes]) -> None:
     """Take the tools out: this is about hooks, and `mnemark mcp` would start a daemon of its own."""
-    found = json.loads(path.read_text("utf-8"))
-    found.pop(key, None)
-    path.write_text(json.dumps(found), "utf-8")
+    if agent == "codex":
+        (machine.home / ".codex/config.toml").write_bytes(before[".codex/config.toml"])
+        return
+    name = ".claude.json" if agent == "claude-code" else ".gemini/settings.json"
+    found = json.loads((machine.home / name).read_bytes())
+    del found["mcpServers"]
+    (machine.home / name).write_text(json.dumps(found), "utf-8")
 
 
-def seen_in_second(machine: Machine) -> str:
-    """What the model got when the second session asked."""
-    said = [json.dumps(body, ensure_ascii=False) for _, body in machine.model.requests]
-    last = next(body for body in reversed(said) if SECOND in body)
-    return last.replace("\\n", "\n")
+def note_down(agent: str, what: str, texts: list[str]) -> None:
+    """Write down what the model received of memory, and the question it came with."""
+    folder = os.environ.get("MNEMARK_TRANSCRIPTS")
+    if folder:
+        ours = [text for text in texts if "mnemark-recall" in text or SECOND in text or "unquote" in text]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / f"{agent}-{what}.txt").write_text("\n---\n".join(ours) + "\n", "utf-8")
 
 
-def test_claude_code_remembers_from_one_session_to_the_next(machine: Machine) -> None:
-    claude = program("claude")
-    machine.mnemark("connect", "claude-code", "--workspace", str(machine.memory))
-    hooks_only(machine.home / ".claude.json", "mcpServers")
-    machine.run(claude, "-p", FIRST, "--model", "claude-sonnet-4-5")
+@pytest.mark.parametrize("agent", AGENTS)
+def test_it_remembers_from_one_session_to_the_next(machine: Machine, way: str, agent: str) -> None:
+    program(agent)
+    before = machine.files()
+    machine.connect(agent)
+    without_tools(machine, agent, before)
+    machine.say(agent, FIRST)
     machine.settle()
-    machine.run(claude, "-p", SECOND, "--model", "claude-sonnet-4-5")
+    first = len(machine.model.requests)
+    machine.say(agent, SECOND)
     assert ("user", FIRST) in machine.turns()
-    assert ("assistant", "Noted: pelican.") in machine.turns()
-    second = seen_in_second(machine)
-    assert "UserPromptSubmit hook additional context: <mnemark-recall" in second
-    assert "Ann keeps the spare key" in second
-    assert not (machine.memory / ".mnemark/hook.log").exists()
-    machine.mnemark("connect", "claude-code", "--remove")
-    assert not (machine.home / ".claude/settings.json").exists()
+    assert ("user", SECOND) in machine.turns()
+    assert ("assistant", REPLIES[0]) in machine.turns()
+    assert not any("mnemark-recall" in text for _, text in machine.turns())
+    assert not any("pelican" in text for _, body in machine.model.requests[first:] for text in strings(body)
+                   if "mnemark-recall" not in text)  # fmt: skip
+    texts = machine.received(SECOND)
+    note_down(agent, way, texts)
+    assert any("<mnemark-recall" in text and "Ann keeps the spare key" in text for text in texts)
+    assert machine.log() == ""
 
 
-def test_codex_remembers_from_one_session_to_the_next(machine: Machine) -> None:
-    codex = program("codex")
-    home = machine.home / ".codex"
-    home.mkdir()
-    (home / "config.toml").write_text(
-        'model = "gpt-5"\nmodel_provider = "scripted"\n[model_providers.scripted]\nname = "scripted"\n'
-        f'base_url = "{machine.model.url}/v1"\nwire_api = "responses"\nenv_key = "SCRIPTED_KEY"\n',
-        "utf-8",
-    )
-    before = (home / "config.toml").read_bytes()
-    machine.mnemark("connect", "codex", "--workspace", str(machine.memory))
-    (home / "config.toml").write_bytes(before)  # without the tools, as for Claude Code
-    words = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]
-    machine.run(codex, *words, FIRST)
-    machine.settle()
-    machine.run(codex, *words, SECOND)
-    assert ("user", FIRST) in machine.turns()
-    assert ("assistant", "Noted: pelican.") in machine.turns()
-    second = seen_in_second(machine)
-    assert "<mnemark-recall" in second
-    assert "Ann keeps the spare key" in second
-    assert not (machine.memory / ".mnemark/hook.log").exists()
+@pytest.mark.parametrize("agent", AGENTS)
+def test_its_model_uses_the_tools(machine: Machine, agent: str) -> None:
+    program(agent)
+    fact = {"subject": "harbour gate", "predicate": "code word", "value": "pelican"}
+    machine.model.calls += [
+        Call(FIRST, "memory_remember", fact),
+        Call(FIRST, "memory_write", {"text": "Ann keeps the spare key of the harbour gate."}),
+        Call(SECOND, "memory_search", {"query": "harbour gate code word spare key"}),
+    ]
+    machine.connect(agent)
+    machine.say(agent, FIRST)
+    machine.say(agent, SECOND)
+    assert machine.model.calls == []
+    with Memory.open(machine.memory, config={"embedder": "none"}) as memory:
+        assert [fact.value for fact in memory.facts(subject="harbour gate")] == ["pelican"]
+        assert "Ann keeps the spare key" in memory.context()
+    texts = machine.received(SECOND)
+    note_down(agent, "tools", texts)
+    rows = next(text for text in texts if '"startLine"' in text)
+    assert "pelican" in rows
+    assert machine.log() == ""
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_removing_leaves_every_byte_as_it_was(machine: Machine, agent: str) -> None:
+    before = machine.files()
+    machine.connect(agent)
+    assert machine.files() != before
+    machine.mnemark("connect", agent, "--remove")
+    assert machine.files() == before
 
 
 def test_the_plug_in_passes_claudes_own_check(machine: Machine, tmp_path: Path) -> None:
-    claude = program("claude")
+    claude = program("claude-code")
     folder = tmp_path / "plugin"
-    machine.mnemark("connect", "claude-code", "--plugin", str(folder), "--workspace", str(machine.memory))
+    machine.connect("claude-code", "--plugin", str(folder))
     assert "Validation passed" in machine.run(claude, "plugin", "validate", str(folder))
     machine.run(claude, "-p", FIRST, "--plugin-dir", str(folder), "--model", "claude-sonnet-4-5",
                 "--strict-mcp-config", "--mcp-config", '{"mcpServers": {}}')  # fmt: skip

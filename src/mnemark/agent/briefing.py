@@ -5,6 +5,7 @@ asked, so that it costs as little without a daemon. It is one quoted block, as a
 when the agent's transcript is read, and never learned.
 """
 
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -26,6 +27,8 @@ _SHARES: Final = (0.5, 0.2, 0.3)
 """Parts of the budget for curated memory with today's notes, the scratchpad, and episodes."""
 _FRAME: Final = 80
 """Tokens of the marks, the introduction and the headings."""
+_MARKERS: Final = re.compile(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
+"""Around generated parts (`text.generated`): of no use to a model."""
 
 
 def briefing(root: Path, now: datetime, *, scope: str = "", budget: int = BUDGET) -> str:
@@ -44,7 +47,7 @@ def briefing(root: Path, now: datetime, *, scope: str = "", budget: int = BUDGET
     pad = _scratchpad(root, hidden, scope, scratch)
     spare = room - estimate_tokens(episodes) - estimate_tokens(pad)
     curated = read_context(root, now.date(), scope=scope, budget=max(spare, core))
-    parts = [part for part in (curated, pad, episodes) if part]
+    parts = [part for text in (curated, pad, episodes) if (part := _MARKERS.sub("", text).strip())]
     while parts:
         block = fence("\n\n".join(parts), label=LABEL)
         if len(block) <= CHARACTERS and estimate_tokens(block) <= budget + _FRAME:

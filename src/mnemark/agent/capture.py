@@ -6,6 +6,7 @@ time.
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,8 @@ from mnemark.types import Turn
 LOCK: Final = "hooks.lock"
 PATIENCE: Final = 5.0
 """Seconds to wait for another hook that is reading; the next hook reads what is left then."""
+_HOOKED: Final = re.compile(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
+"""What Gemini CLI puts before a prompt that hooks had something to say about, and tells as part of it."""
 _LOOK_BACK: Final = 50
 _BATCH: Final = 500
 
@@ -154,7 +157,7 @@ def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Tur
     if event == "prompt":
         found.append(("user", data.get("prompt")))
     elif event == "response" and agent.name == "gemini-cli":
-        found += [("user", data.get("prompt")), ("assistant", data.get("prompt_response"))]
+        found += [("user", _unhooked(data.get("prompt"))), ("assistant", data.get("prompt_response"))]
     elif event == "response":
         found.append(("assistant", data.get("last_assistant_message") or data.get("text")))
     turns = []
@@ -163,6 +166,14 @@ def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Tur
         if said:
             turns.append(_turn(agent, data, role, said))
     return turns
+
+
+def _unhooked(prompt: Any) -> Any:
+    """A prompt of Gemini CLI without what hooks had to say, which stands before it, escaped or not."""
+    if not isinstance(prompt, str):
+        return prompt
+    left = _HOOKED.match(prompt)
+    return prompt[left.end() :] if left else prompt
 
 
 def _turn(agent: Agent, data: Mapping[str, Any], role: str, said: str) -> Turn:

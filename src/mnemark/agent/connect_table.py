@@ -16,6 +16,8 @@ from mnemark.agent import table
 SERVER: Final = "mnemark"
 """Our name among an agent's MCP servers."""
 _SECONDS: Final = 10
+_STATE: Final = "XDG_STATE_HOME"
+"""Where the user's daemons are found, where this is set."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
 """Whose executions Claude Code tells: a process for each read or search would be for nothing."""
 
@@ -136,9 +138,12 @@ def _codex_home() -> Path:
 
 def _codex(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     home = project / ".codex" if project else _codex_home()
+    # Servers see few variables there; without this one, hooks and tools would find two daemons.
+    more = {"env_vars": [_STATE]} if os.environ.get(_STATE) else {}
+    servers = _server(workspace, "mcp_servers", **more)
     return (
         Target("hooks", home / "hooks.json", _nested("codex", workspace, _SECONDS)),
-        Target("tools", home / "config.toml", _server(workspace, "mcp_servers"), form="toml", base=""),
+        Target("tools", home / "config.toml", servers, form="toml", base=""),
     )
 
 
