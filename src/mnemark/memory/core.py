@@ -17,6 +17,7 @@ from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
 from mnemark.memory.arguments import among, changed, count_of, scope_name, scopes_of, text_of
+from mnemark.memory.elsewhere import EditsElsewhere
 from mnemark.memory.facts_book import FactBooks
 from mnemark.memory.following import Follower
 from mnemark.memory.mounts import MARK, Mounts
@@ -80,7 +81,8 @@ class Memory(Operations):
         self.index = index
         self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
         self.vectors = Vectors(index.home, config, readonly=index.readonly, embedder=self.embedder)
-        self.follower = Follower(index, self.vectors, config)
+        edits = EditsElsewhere(self.root, self.reader.logs)
+        self.follower = Follower(index, self.vectors, config, edits)
 
     def _ready(self) -> None:
         """Where there is no index and none can be kept, make a passing one elsewhere."""

@@ -8,6 +8,7 @@ from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
+from mnemark.memory.elsewhere import EditsElsewhere
 from mnemark.memory.vectors import Vectors
 from mnemark.memory.when import Clock
 
@@ -24,8 +25,9 @@ _LONG: Final = 60.0
 class Follower:
     """Follows the files of one workspace. Safe to use from several threads."""
 
-    def __init__(self, index: Index, vectors: Vectors, config: Config) -> None:
+    def __init__(self, index: Index, vectors: Vectors, config: Config, edits: EditsElsewhere) -> None:
         self._index = index
+        self._edits = edits
         self._vectors = vectors
         self._config = config
         self._checked = Clock()
@@ -41,6 +43,8 @@ class Follower:
         """Whether the index is as the files were a moment ago: the longer a look takes, the longer."""
         if self._index.readonly:
             return True
+        if self._edits.came():
+            self._checked.forget()
         return self._checked.passed() < max(FRESH_SECONDS, _REST * self._cost)
 
     def sync(self, *, progress: Progress | None, wait: float, embed: bool) -> SyncReport:

@@ -1,0 +1,60 @@
+"""What another process writes into a note through the ledger is found by the next search."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from mnemark import Memory
+from mnemark.files.journal import Change, Journal
+from mnemark.index.pending import LogSizes
+from mnemark.memory.elsewhere import EditsElsewhere
+
+WRITE = """
+import sys
+from mnemark import Memory
+from mnemark.memory.ledger import write
+with Memory.open(sys.argv[1], config={"embedder": "none"}) as memory:
+    write(memory, "memory/notes.md", lambda old: f"{old}- {sys.argv[2]}\\n", step="test")
+"""
+
+
+def test_a_note_by_another_process_is_found_at_once(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.remember("colour", "red")
+        for words in ("zebra crossing repainted", "斑马线 重新 粉刷"):
+            assert not any(words in hit.text for hit in memory.search(words).hits)
+            memory.follower._checked.mark()  # a look has just been taken: none is due for a second
+            subprocess.run([sys.executable, "-c", WRITE, str(tmp_path), words], check=True)
+            memory.follower._checked.mark()
+            assert any(words in hit.text for hit in memory.search(words).hits)
+
+
+def test_only_edits_count_and_each_once(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append(Change(kind="done", payload={"ids": []}))
+    edits = EditsElsewhere(tmp_path, LogSizes(tmp_path))
+    assert not edits.came()
+
+    def told(kind: str, **payload: str) -> bool:
+        journal.append(Change(kind=kind, payload=dict(payload)))
+        return EditsAnew(edits).came()
+
+    assert not told("observe", text='say "kind":"done" to them')
+    assert told("done")
+    assert not told("remember")
+    assert told("project")
+    assert not EditsAnew(edits).came()
+    for path in (tmp_path / "journal").iterdir():
+        path.write_bytes(b"")
+    assert EditsAnew(edits).came(), "it was replaced"
+
+
+class EditsAnew:
+    """Asks without the pause between two looks at the logs."""
+
+    def __init__(self, edits: EditsElsewhere) -> None:
+        self._edits = edits
+
+    def came(self) -> bool:
+        self._edits._logs._due = float("-inf")
+        return self._edits.came()
