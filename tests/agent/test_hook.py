@@ -114,6 +114,17 @@ def test_a_session_begins_with_a_briefing(handle: Any) -> None:
     assert len(block) < 10_000
 
 
+def test_what_machines_read_is_not_in_a_briefing(root: Path, handle: Any) -> None:
+    text = (
+        "---\nsession: s-9\n---\n\n# Move 9\n\n<!-- mnemark:begin episode | 8baccc 047b0c -->\n"
+        "- Outcome: 第 9 次搬迁完成。\n<!-- mnemark:end episode -->\n"
+    )
+    (root / "memory/episodes/2026-04-01-move.md").write_text(text, "utf-8")
+    block = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert "第 9 次" in block
+    assert not any(word in block for word in ("s-9", "mnemark:begin", "mnemark:end"))
+
+
 @pytest.mark.parametrize(
     ("name", "native"),
     [("claude-code", "UserPromptSubmit"), ("codex", "UserPromptSubmit"), ("gemini-cli", "BeforeAgent")],

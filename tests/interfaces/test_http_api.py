@@ -66,6 +66,25 @@ def test_all_turns_of_a_request_are_kept_or_none(ask: Asked) -> None:
     assert not list(ask.workspace.glob("sessions/*"))
 
 
+def test_a_tool_is_observed_with_its_error_and_stands_in_what_the_session_came_to(
+    ask: Asked, tmp_path: Path
+) -> None:
+    ask("turns", session="s", turns=[{"role": "user", "content": "Fix the build of the harbour service"}])
+    failed = {"tool": "Bash", "arguments": {"command": "make build"}, "error": "exit 2: no harbour.h"}
+    kept = ask("observe", session="s", call="c1", duration_ms=1200, **failed)["observation"]
+    assert (kept["tool"], kept["failed"]) == ("Bash", True)
+    assert ask("observe", session="s", call="c1", duration_ms=1200, **failed)["observation"] is None
+    assert ask("observe", session="s", call="c2", tool="Read", arguments={})["observation"] is None
+    hit = ask("search", query="harbour.h", kinds=["observation"])["hits"][0]
+    assert (hit["origin"], hit["meta"]["failed"], hit["meta"]["duration_ms"]) == ("tool", True, 1200)
+    ask("turns", session="s", turns=[{"role": "assistant", "content": "Done: the header was missing."}])
+    ended = ask("session/end", session="s")
+    assert (ended["status"], ask("session/end", session="s")["status"]) == ("ended", "unchanged")
+    assert ask("session/end", session="nobody")["status"] == "empty"
+    episode = next(hit for hit in ask("search", query="Fix the build", kinds=["episode"])["hits"])
+    assert "make build failed (exit 2)" in ask("read", ref=episode["path"])["text"]
+
+
 def test_secrets_are_taken_out_before_they_are_written(ask: Asked) -> None:
     secret = "sk-" + "proj-" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
     ask("turns", session="s", turns=[{"role": "user", "content": f"my key is {secret}"}])
@@ -129,6 +148,9 @@ def test_a_folder_that_was_replaced_is_opened_anew(ask: Asked) -> None:
         ("read", {"ref": "nothing.md"}, 404, "not_found"),
         ("remember", {"predicate": "a", "value": ""}, 400, "usage"),
         ("recall", {"query": "x", "user": "ann"}, 400, "usage"),
+        ("observe", {"session": "s", "tool": ""}, 400, "usage"),
+        ("observe", {"session": "s", "tool": "Bash", "duration_ms": -1}, 400, "usage"),
+        ("session/end", {"session": ""}, 400, "usage"),
         ("tools/memory_nothing", {}, 404, "not_found"),
     ],
 )

@@ -15,6 +15,7 @@ from mnemark.files.hidden import Hidden, HiddenLog
 from mnemark.files.reading import read
 from mnemark.memory.context import read_context
 from mnemark.text.fence import fence, strip_fences
+from mnemark.text.frontmatter import front_matter
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
 
@@ -90,7 +91,8 @@ def _episodes(root: Path, hidden: Hidden, scope: str, budget: int) -> str:
     newest = sorted(shown, key=lambda path: path.rpartition("/")[2], reverse=True)[:_EPISODES]
     texts = []
     for path in newest:
-        text = cut_to_tokens(_text(root, path, hidden), budget // max(len(newest), 1))
+        whole = _text(root, path, hidden)
+        text = cut_to_tokens(whole[front_matter(whole).end :].strip(), budget // max(len(newest), 1))
         if text:
             texts.append(f"### {path}\n\n{text}")
     return "## Last episodes\n\n" + "\n\n".join(texts) if texts else ""

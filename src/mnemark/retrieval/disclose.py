@@ -71,6 +71,8 @@ def source_line(hit: Hit) -> str:
 def brief(hit: Hit, tokens: int = BRIEF_TOKENS) -> str:
     """One line: source, score and first words."""
     source = cut_to_tokens(f"- {source_line(hit)} · {hit.score:.2f}", max(tokens - 8, 8))
+    least = f"- {visible(hit.ref)}"  # cut short it would lead nowhere
+    source = source if source.startswith(least) else least
     room = tokens - estimate_tokens(source) - 2
     words = cut_to_tokens(" ".join(hit.snippet.split()), room) if room > 0 else ""
     return f"{source} | {words}" if words else source

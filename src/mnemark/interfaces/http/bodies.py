@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from mnemark.types import Kind, Origin
+
+Milliseconds = Annotated[int, msgspec.Meta(ge=0)]
+Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class Body(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -64,7 +67,7 @@ class NewTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tool_calls: list[Any] = []
     tool_results: list[Any] = []
     attachments: list[Any] = []
-    duration_ms: int | None = None
+    duration_ms: Milliseconds | None = None
     meta: dict[str, Any] = {}
 
 
@@ -81,12 +84,12 @@ class Observe(Body):
     """As `Session.observe`: a tool was run."""
 
     session: str
-    tool: str
+    tool: Name
     arguments: Any = None
     result: Any = None
     call: str = ""
     error: str | None = None
-    duration_ms: int | None = None
+    duration_ms: Milliseconds | None = None
     time: datetime | None = None
     tools: list[str] | None = None
     user: str | None = None
