@@ -38,7 +38,7 @@ def projects(tmp_path: Path) -> Path:
 
 
 def test_claude_code(memory: Memory, projects: Path) -> None:
-    assert import_from(memory, "claude-code", projects, dry_run=True).turns == 2
+    assert memory.import_("claude-code", projects, dry_run=True).turns == 2
     done = import_from(memory, "claude-code", projects)
     assert (done.sessions, done.turns) == (1, 2)
     assert import_from(memory, "claude-code", projects).turns == 0

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, cast
 from mnemark.types import Origin
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mnemark.llm.base import LLM
     from mnemark.memory.attention import Attention
     from mnemark.memory.core import Memory
+    from mnemark.memory.exchange import ImportFormat
     from mnemark.memory.facts_review import Waiting
     from mnemark.memory.facts_why import Why
     from mnemark.memory.forget_receipt import Receipt
     from mnemark.memory.history import Said
+    from mnemark.memory.incoming import Summary
     from mnemark.memory.learning import Report as Learning
     from mnemark.memory.ledger import Written
     from mnemark.memory.pin import Pinned
@@ -234,6 +238,20 @@ class Operations:
             self._memory, query, session=session, scope=scope, budget=budget, layers=layers,
             deadline=deadline, persona=persona, now=now,
         )  # fmt: skip
+
+    def import_(
+        self,
+        format: "ImportFormat",  # noqa: A002 - the word of the command
+        path: "Path | str",
+        *,
+        dry_run: bool = False,
+    ) -> "Summary":
+        """Bring notes and conversations in; twice adds nothing. See `mnemark.memory.exchange.import_from`."""
+        from pathlib import Path
+
+        from mnemark.memory.exchange import import_from
+
+        return import_from(self._memory, format, Path(path), dry_run=dry_run)
 
     def attention(self) -> "list[Attention]":
         """What needs a person, each with what to do; see `mnemark.memory.attention`."""
