@@ -56,6 +56,8 @@ class Load:
         self.times: dict[str, list[float]] = {}
         self.kept: dict[Path, dict[str, str]] = {path: {} for path in workspaces}
         self.calls = 0
+        self.facts = 0.1
+        """Share of rounds of an API agent in which it replaces a fact."""
 
     def timed(self, what: str, job: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """Do it, keep the time; an error is kept and not raised."""
@@ -95,7 +97,7 @@ def api_agent(load: Load, number: int) -> None:
                 load.kept[workspace][kept["turns"][0]["id"]] = words
         query = " ".join(chance.sample(WORDS, 3))
         load.timed("recall", load.post, "/v1/recall", workspace=at, query=query, session=mine)
-        if chance.random() < 0.1:
+        if chance.random() < load.facts:
             value = said(chance)
             load.timed("remember", load.post, "/v1/remember", workspace=at, predicate="mood", value=value)
         if chance.random() < 0.05:
@@ -202,7 +204,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--minutes", type=float, default=10)
-    minutes = parser.parse_args().minutes
+    parser.add_argument("--facts", type=float, default=0.1, help="share of rounds that replace a fact")
+    given = parser.parse_args()
+    minutes = given.minutes
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = str(Path(folder, "state"))
         workspaces = [Path(folder, name) for name in ("one", "two", "three")]
@@ -215,6 +219,7 @@ def main() -> int:
                 raise SystemExit("the daemon did not start")
             time.sleep(0.05)
         load = Load(workspaces, at)
+        load.facts = given.facts
         agents = [
             threading.Thread(target=mcp_agent if n < 3 else api_agent, args=(load, n)) for n in range(8)
         ]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ import pytest
 from agent.samples import claude_line, event, write
 from mnemark import Memory
 from mnemark._version import __version__
-from mnemark.agent import daemon, hook_alone, hook_events
+from mnemark.agent import daemon, hook, hook_alone, hook_events
 from mnemark.agent.capture import PlainRecord
 from mnemark.agent.hook_asked import asked, is_question
 from mnemark.agent.hook_log import MAX_BYTES, log
@@ -360,8 +361,6 @@ def _announce(port: int) -> None:
 @pytest.fixture
 def answering(quiet: dict[str, str]) -> Iterator[list[bytes]]:
     """A daemon that says one thing, and what it was asked."""
-    import socket
-
     asked_: list[bytes] = []
     body = json.dumps({"output": {"hookSpecificOutput": {"hookEventName": "x", "additionalContext": "d"}}})
     server = socket.create_server(("127.0.0.1", 0))
@@ -400,8 +399,6 @@ def test_the_daemon_is_asked_first(root: Path, answering: list[bytes]) -> None:
 
 
 def test_a_daemon_that_is_gone_costs_nothing(root: Path, quiet: dict[str, str]) -> None:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with platform.locked(_locked(), os.O_RDWR | os.O_CREAT, timeout=1):
@@ -410,3 +407,27 @@ def test_a_daemon_that_is_gone_costs_nothing(root: Path, quiet: dict[str, str]) 
         done = call({"session_id": "s", "prompt": QUESTION}, "prompt", "-w", str(root))
     assert "pelican" in text_of(json.loads(done.stdout))
     assert time.monotonic() - started < 5
+
+
+def _hang_up(server: socket.socket) -> None:
+    server.accept()[0].close()
+
+
+@pytest.mark.parametrize(("lives", "kept"), [(True, 0), (False, 2)])
+def test_what_a_dying_daemon_was_told_is_kept_and_what_a_slow_one_was_told_is_its_business(
+    root: Path, quiet: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, lives: bool, kept: int
+) -> None:
+    """Gemini CLI tells a turn in one event and never again."""
+    monkeypatch.setattr(hook, "_QUIET_SECONDS", 0.3)
+    data = {"session_id": "g", "prompt": "Is it open?", "prompt_response": "It is."}
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        platform.locked(_locked(), os.O_RDWR | os.O_CREAT, timeout=1),
+    ):
+        _announce(server.getsockname()[1])
+        if not lives:
+            threading.Thread(target=_hang_up, args=(server,), daemon=True).start()
+        assert hook._answer(root, hook.Called("response", "gemini-cli"), data) == {}
+    assert [turn.content for turn in PlainRecord(root, "gemini-cli:g").last()] == (
+        ["Is it open?", "It is."][:kept]
+    )

@@ -2,16 +2,19 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from agent.samples import claude_line
 from interfaces.daemons import found, running, surroundings, wait_for
 from mnemark.agent import daemon
 
@@ -157,7 +160,10 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path: Path) -> No
             agents = [threading.Thread(target=agent, args=(number,)) for number in range(3)]
             for one in agents:
                 one.start()
-            time.sleep(0.3 + 0.13 * round_)
+            deadline = time.monotonic() + 20
+            while len(acknowledged) < 8 * (round_ + 1) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            time.sleep(random.Random(round_).uniform(0, 0.2))
             os.kill(here.process.pid, signal.SIGKILL)
             for one in agents:
                 one.join()
@@ -165,6 +171,58 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path: Path) -> No
     kept = {json.loads(line).get("content") for line in lines if line.startswith("{")}
     assert len(acknowledged) > 10
     assert set(acknowledged) <= kept
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_hooks_go_on_while_the_daemon_is_killed_and_lose_no_turn(tmp_path: Path, seed: int) -> None:
+    """Each answered hook says that all its transcript held by then is kept, whoever kept it."""
+    workspace, chance = tmp_path / "w", random.Random(seed)
+    workspace.mkdir()
+    rounds = threading.Event()
+    answered: list[str] = []
+    codes: list[tuple[int, bytes]] = []
+
+    def agent(number: int) -> None:
+        transcript = tmp_path / f"t{number}.jsonl"
+        count = 0
+        while not rounds.is_set():
+            words = f"agent {number} says {count} 第 {count} 句"
+            with transcript.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(claude_line(count, "user", words)) + "\n")
+            event = {"session_id": f"s{number}", "transcript_path": str(transcript)}
+            ran = subprocess.run(
+                [sys.executable, "-m", "mnemark", "hook", "response", "-a", "claude-code",
+                 "-w", str(workspace)],
+                input=json.dumps(event).encode(), env=surroundings(tmp_path), capture_output=True,
+                check=False, timeout=60,
+            )  # fmt: skip
+            codes.append((ran.returncode, ran.stdout))
+            answered.append(words)
+            count += 1
+
+    agents = [threading.Thread(target=agent, args=(number,)) for number in range(3)]
+    for one in agents:
+        one.start()
+    for _ in range(4):
+        with running(tmp_path) as here:
+            time.sleep(chance.uniform(0.05, 0.6))
+            os.kill(here.process.pid, signal.SIGKILL)
+            here.process.wait()
+    rounds.set()
+    for one in agents:
+        one.join()
+    assert set(codes) == {(0, b"{}\n")}
+    kept = Counter(
+        json.loads(line).get("content")
+        for path in workspace.glob("sessions/*") for line in path.read_text("utf-8").splitlines()
+    )  # fmt: skip
+    kept.pop(None, None)
+    log = workspace / ".mnemark/hook.log"
+    assert not log.exists(), log.read_text("utf-8")
+    assert len(answered) > 8
+    missing = [words for words in answered if not kept[words]]
+    assert [(words, kept[words]) for words in kept if kept[words] > 1] == []
+    assert missing == []
 
 
 def test_the_night_is_due_once_and_made_up_for() -> None:

@@ -42,12 +42,13 @@ class UnreachableError(MnemarkError):
     """There is no daemon, or it went away before its answer was whole: go on alone.
 
     Where `sent` is true, it may have done what it was asked for all the same: what is done again must not be
-    harmed by that.
+    harmed by that. Where `slow` is true, the time was over, and it may still be at it.
     """
 
-    def __init__(self, message: str, *, sent: bool = False) -> None:
+    def __init__(self, message: str, *, sent: bool = False, slow: bool = False) -> None:
         super().__init__(message)
         self.sent = sent
+        self.slow = slow
 
 
 class RefusedError(MnemarkError):
@@ -126,7 +127,10 @@ def _exchange(host: str, request: bytes, deadline: float) -> tuple[int, bytes]:
             connection.sendall(request)
             return _answer(connection, deadline)
     except (OSError, ValueError) as error:
-        raise UnreachableError(f"the daemon at {host} does not answer: {error}", sent=sent) from error
+        slow = sent and isinstance(error, TimeoutError)
+        raise UnreachableError(
+            f"the daemon at {host} does not answer: {error}", sent=sent, slow=slow
+        ) from error
 
 
 def _answer(connection: Any, deadline: float) -> tuple[int, bytes]:

@@ -119,15 +119,16 @@ def _answer(root: Path, called: Called, data: dict[str, Any]) -> Mapping[str, An
 
     agent = table.agent_named(called.agent) if called.agent else table.recognised(data)
     found = table.event_of(agent, called.event, data) if agent is not None else None
-    if not called.alone and agent is not None and found is not None:
+    at = None if called.alone else daemon.find()
+    if at is not None and agent is not None and found is not None:
         event, _ = found
         seconds = _ANSWER_SECONDS if event in {"session-start", "prompt"} else _QUIET_SECONDS
         body = {"agent": agent.name, "workspace": str(root), "event": data | {"hook_event_name": found[1]}}
         try:
-            said = daemon.post(f"/hook/{event}", body, seconds)
+            said = daemon.post(f"/hook/{event}", body, seconds, daemon=at)
         except daemon.UnreachableError as gone:
-            if gone.sent and seconds == _QUIET_SECONDS:
-                return {}  # it is at it
+            if gone.slow and seconds == _QUIET_SECONDS and daemon.find() == at:
+                return {}  # it is at it; one that was killed is not
         else:
             output = said.get("output") if isinstance(said, dict) else None
             return output if isinstance(output, dict) else {}
