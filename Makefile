@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+HOSTS := .adapters
 
-.PHONY: help demo test check lint types layers verify conformance load format clean
+.PHONY: help demo test check lint types layers verify adapters conformance load format clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -36,6 +37,15 @@ check: lint types layers test  ## all of the above
 verify: $(STAMP) ## long simulations and fault sweeps (an hour or so)
 	@$(BIN)/python -m pytest -q -m slow
 
+$(HOSTS)/.installed: pyproject.toml
+	@test -x $(HOSTS)/bin/python || $(PYTHON) -m venv $(HOSTS)
+	@$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(HOSTS)/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group adapters
+	@touch $@
+
+adapters: $(HOSTS)/.installed ## run the adapters in their real hosts (nanobot and frameworks; fetched into .adapters)
+	@$(HOSTS)/bin/python -m pytest -q -p no:cacheprovider tests/adapters
+
 conformance: $(STAMP) ## the MCP suite, the Inspector and the official clients (npm; fetches into .conformance)
 	@$(BIN)/python tools/conformance.py all
 
@@ -47,4 +57,4 @@ format: $(STAMP) ## rewrite the code in the project's style
 	@$(BIN)/ruff format .
 
 clean:           ## remove what was made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(HOSTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
