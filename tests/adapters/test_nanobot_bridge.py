@@ -222,7 +222,7 @@ def test_a_workspace_in_nanobots_is_refused(tmp_path: Path, inside: str) -> None
 
 def test_nothing_of_a_host_is_imported() -> None:
     code = (
-        "import sys, mnemark, mnemark.agent.adapters.nanobot\n"
+        "import sys, mnemark, mnemark.agent.adapters.nanobot, mnemark.agent.adapters.openakita\n"
         "found = {'nanobot', 'openakita', 'numpy', 'apsw', 'mnemark.memory.core'} & set(sys.modules)\n"
         "assert not found, found"
     )
