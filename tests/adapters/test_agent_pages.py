@@ -65,6 +65,8 @@ def test_openakita(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (_, manifest), (_, code) = blocks("openakita.md")
     (folder / "plugin.json").write_text(manifest, encoding="utf-8")
     (folder / "plugin.py").write_text(code, encoding="utf-8")
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "mnemark.toml").write_text("recall_deadline_ms = 20_000\n", encoding="utf-8")
     backends: dict[str, Any] = {}
 
     async def load() -> str:

@@ -94,6 +94,7 @@ class Bridge:
         self._limit = _limit_of(root) if limit is None else limit
         self._idle = idle
         self._guard = threading.Lock()
+        self._opening = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._told: set[str] = set()
         self._opened = threading.Event()
@@ -172,7 +173,7 @@ class Bridge:
             MnemarkError: the workspace cannot be opened.
         """
         self._wait(_PATIENCE)
-        with self._guard:
+        with self._opening:
             if self._searched is None:
                 self._searched = self._open(mounted=True)
             return self._searched

@@ -8,6 +8,7 @@ counted, and an answer is empty rather than an error. A plug-in hands it over:
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import threading
@@ -18,7 +19,7 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from mnemark.errors import MnemarkError, NotFoundError, UsageError
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
@@ -30,6 +31,8 @@ SOURCE: Final = "openakita:"
 """Before OpenAkita's own id in the source of a fact that came from it."""
 _TYPES: Final = frozenset({"fact", "preference", "rule", "skill", "error"})
 _SHORT: Final = 8
+_START: Final = 2.0
+"""Seconds that the first call waits for dictionaries and vectors to be loaded."""
 _THEIR_SESSION: Final = "openakita_memory_session_id_"
 """Beginning of the name of the context variable in which OpenAkita's manager has the id of the session."""
 _T = TypeVar("_T")
@@ -84,6 +87,7 @@ class OpenAkitaMemory:
     def __init__(self, workspace: str | Path) -> None:
         self._root = Path(workspace).expanduser()
         self._guard = threading.Lock()
+        self._opening = threading.Lock()
         self._order = threading.Lock()
         self._memory: Memory | None = None
         self._counts: Counter[str] = Counter()
@@ -145,7 +149,7 @@ class OpenAkitaMemory:
     def close(self) -> None:
         """Let go of the files."""
         self._lane.shutdown()
-        with self._guard:
+        with self._opening:
             if self._memory is not None:
                 self._memory.close()
                 self._memory = None
@@ -167,9 +171,13 @@ class OpenAkitaMemory:
     def _opened(self) -> "Memory":
         from mnemark.memory.core import Memory
 
-        with self._guard:
+        with self._opening:
             if self._memory is None:
-                self._memory = Memory.open(self._root)
+                memory = Memory.open(self._root)
+                with contextlib.suppress(BusyError):  # another process reads the files in just now
+                    memory.sync()
+                memory.recall("memory 记忆", deadline=_START)  # loads what a first question would wait for
+                self._memory = memory
             return self._memory
 
     def _key(self) -> str:
