@@ -198,6 +198,37 @@ def report(load: Load, minutes: float) -> None:
     print(f"turns acknowledged {kept:,}, lost {lost(load)}; a bare scan {scan(load) * 1000:.1f} ms")
 
 
+def started() -> "tuple[subprocess.Popen[bytes], daemon.Daemon]":
+    """A daemon that listens."""
+    process = daemon.start()
+    assert process is not None
+    while (at := daemon.find()) is None:
+        if process.poll() is not None:
+            raise SystemExit("the daemon did not start")
+        time.sleep(0.05)
+    return process, at
+
+
+def anew(load: Load) -> None:
+    """What a fresh daemon takes for the same workspaces: what the other had beyond it, it had not let go."""
+    process, load.at = started()
+
+    def ask(number: int) -> None:
+        for query in WORDS:
+            at = str(load.workspaces[number % len(load.workspaces)])
+            load.timed("anew", load.post, "/v1/recall", workspace=at, query=query, session=f"s{number}")
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    own, megabytes, files = usage(process.pid)
+    print(f"a fresh daemon with the same: {own:.1f} MB own, {megabytes:.1f} MB resident, {files} files")
+    process.terminate()
+    process.wait(30)
+
+
 def main() -> int:
     """Run for some minutes."""
     parser = argparse.ArgumentParser(
@@ -212,12 +243,7 @@ def main() -> int:
         workspaces = [Path(folder, name) for name in ("one", "two", "three")]
         for path in workspaces:
             path.mkdir()
-        process = daemon.start()
-        assert process is not None
-        while (at := daemon.find()) is None:
-            if process.poll() is not None:
-                raise SystemExit("the daemon did not start")
-            time.sleep(0.05)
+        process, at = started()
         load = Load(workspaces, at)
         load.facts = given.facts
         agents = [
@@ -240,6 +266,7 @@ def main() -> int:
         process.terminate()
         process.wait(30)
         report(load, minutes)
+        anew(load)
     return 1 if load.errors else 0
 
 

@@ -10,7 +10,7 @@ from mnemark.errors import UsageError
 from mnemark.text.fence import check_fenced
 
 FLOOR: Final = 0.35
-"""`Recall.believable` below which a prompt gets no recall; docs/agents/README.md says how it was chosen."""
+"""`Recall.believable` below which a prompt gets no recall; docs/agents/README.md says why."""
 SHORTEST: Final = 3
 """Terms that a prompt needs for a recall unless it is a question: "run the tests" asks memory nothing."""
 _ASKING: Final = re.compile(
