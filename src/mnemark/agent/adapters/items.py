@@ -106,12 +106,12 @@ class ItemLog:
                 break
         return msgspec.structs.replace(kept, meta=meta)
 
-    def items(self) -> list[Kept]:
-        """The items that are not hidden, oldest first."""
-        hidden = self.memory.index.hidden.current()
+    def items(self, *, hidden: bool = False) -> list[Kept]:
+        """The items, oldest first; with `hidden`, also those that were hidden."""
+        gone = frozenset() if hidden else self.memory.index.hidden.current().turns
         with self._guard:
             self._follow()
-            return [one for one in self._read if one.id not in hidden.turns]
+            return [one for one in self._read if one.id not in gone]
 
     def _follow(self) -> None:
         """Read what was appended; all of it where the file was rewritten."""
