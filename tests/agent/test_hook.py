@@ -214,7 +214,7 @@ def test_the_end_of_a_session_is_left_to_the_background_where_nobody_waits(
     path = write(root.parent / "t.jsonl", claude_line(1, "user", "Good bye."))
     assert alone(root, "claude-code", "session-end", **event(path, reason="exit")) == {}
     assert background == ["claude-code:one"]
-    assert PlainRecord(root, "claude-code:one").last(1)[0].content == "Good bye."
+    assert PlainRecord(root, "claude-code:one").log.last(1)[0].content == "Good bye."
 
 
 def test_the_background_ends_the_session_and_indexes_what_was_said(root: Path) -> None:

@@ -37,8 +37,9 @@ class Record(Protocol):
     def path(self) -> str:
         """The session's file, relative to the workspace."""
 
-    def last(self, n: int = 20) -> list[Turn]:
-        """The last turns, oldest first."""
+    @property
+    def log(self) -> SessionLog:
+        """The session's file, with what is hidden."""
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
         """Keep turns, without what is secret in them."""
@@ -50,19 +51,15 @@ class PlainRecord:
     def __init__(self, root: Path, session: str, config: Config | None = None) -> None:
         self._root = root
         self._config = config
-        self._log = SessionLog(root, session)
-        self.path = self._log.name
-
-    def last(self, n: int = 20) -> list[Turn]:
-        """The last turns, oldest first."""
-        return self._log.last(n)
+        self.log = SessionLog(root, session)
+        self.path = self.log.name
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
         """Keep turns, redacted."""
         if not turns:
             return []
         rules = rules_for(self._root, self._config or load(self._root))
-        return self._log.append_many([redacted_turn(turn, rules) for turn in turns])
+        return self.log.append_many([redacted_turn(turn, rules) for turn in turns])
 
 
 class Captured(NamedTuple):
@@ -115,7 +112,7 @@ def _from_transcript(root: Path, record: Record, agent: Agent, path: Path) -> Ca
 
 def _position(record: Record, path: Path) -> tuple[int, bool]:
     """Where reading goes on, and whether nothing behind it can be kept already."""
-    for turn in reversed(record.last(_LOOK_BACK)):
+    for turn in reversed(record.log.last(_LOOK_BACK)):
         mark = turn.meta.get(transcripts.MARK)
         if not isinstance(mark, Mapping) or mark.get("name") != path.name:
             continue
@@ -136,7 +133,7 @@ def _ids(root: Path, record: Record) -> frozenset[str]:
 
 def _new(root: Path, record: Record, turns: Sequence[Turn]) -> list[Turn]:
     """Those of `turns` that an earlier event has not told already."""
-    last = record.last(_LOOK_BACK) if (root / record.path).exists() else []
+    last = record.log.last(_LOOK_BACK) if (root / record.path).exists() else []
     known = {turn.id for turn in last}
     return [turn for turn in turns if turn.id not in known and not (not turn.id and _is_told(turn, last))]
 

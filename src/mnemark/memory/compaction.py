@@ -286,7 +286,9 @@ class _Work:
     ) -> Compacted:  # fmt: skip
         """Summary and recall for what is no longer there, and all of it put together."""
         line = min((n for at, n in self._record.lines.items() if at >= self._first), default=0)
-        gone = [one for one in self._record.placed if not line or one.line < line][-LOOKED_AT:]
+        hidden = self._session._memory.index.hidden.current().turns  # noqa: SLF001
+        before = (one for one in self._record.placed if not line or one.line < line)
+        gone = [one for one in before if one.turn.id not in hidden][-LOOKED_AT:]
         text, by = self._summary(gone, llm, timeout)
         found = self._recall(line, deadline)
         blocks = [fenced(text, "summary")] if text else []

@@ -122,10 +122,11 @@ class _Work:
         except UsageError:
             return []
         found = []
+        hidden = self._memory.index.hidden.current().turns
         for placed in SessionLog.at(root, f"{FOLDER}/{name}").turns():
             if placed.line > item.last:
                 break
-            if placed.line >= item.first:
+            if placed.line >= item.first and placed.turn.id not in hidden:
                 turn = self._memory.without_secrets(placed.turn)
                 found.append(Said(turn=turn, ref=f"{item.path}#L{placed.line}", scope=scope))
         return found if any(one.turn.origin in {"owner", "agent", "import"} for one in found) else []

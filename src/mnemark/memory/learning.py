@@ -224,6 +224,7 @@ class _Run:
         self._state = bookkeeping(memory)
         self._keeper = Keeper(memory, dry_run=dry_run)
         self._positions = self._state.positions(POSITION)
+        self._hidden = memory.index.hidden.current().turns
         self._facts: list[Learned] = []
         self._turns = self._sessions = self._queued = 0
         self._notes: list[str] = []
@@ -273,7 +274,7 @@ class _Run:
     def _from(self, placed: Placed, path: str, scope: str) -> None:
         self._turns += 1
         turn = placed.turn
-        if turn.origin in {"tool", "web", "file"}:
+        if turn.origin in {"tool", "web", "file"} or turn.id in self._hidden:
             return
         turn = self._memory.without_secrets(turn)
         ref = f"{path}#L{placed.line}"

@@ -134,8 +134,10 @@ class Session:
             state.waiting += [(self, one) for one in came]
 
     def last(self, n: int = WINDOW) -> list[Turn]:
-        """The last `n` turns, oldest first."""
-        return self._log.last(n)
+        """The last `n` turns, oldest first; forgotten ones are left out."""
+        hidden = self._memory.index.hidden.current().turns
+        found = self._log.last(n + len(hidden))
+        return [turn for turn in found if turn.id not in hidden][-n:]
 
     def window(self, budget: int, *, tools: bool = False, n: int = 200) -> list[dict[str, Any]]:
         """The last turns as messages for a prompt, within `budget` tokens; see `mnemark.memory.history`."""

@@ -279,7 +279,8 @@ class Bridge:
 
         try:
             session = self._session(self._wait(_PATIENCE), key)
-            known = {turn.id for turn in session.last(_TURNS_SEEN)} if session.log.path.exists() else set()
+            seen = session.log.last(_TURNS_SEEN) if session.log.path.exists() else []
+            known = {turn.id for turn in seen}
             new = [turn for turn in turns(key, messages) if turn.id not in known]
             session.add_many(new)
             for execution in executions(messages):
@@ -296,7 +297,7 @@ class Bridge:
 
         try:
             session = self._session(self._wait(_PATIENCE), HISTORY)
-            last: list[Turn] = session.last(1) if session.log.path.exists() else []
+            last: list[Turn] = session.log.last(1) if session.log.path.exists() else []
             session.add_many(history(self.home / "memory" / "history.jsonl", last[0] if last else None))
         except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
             self._failed("history", error)
