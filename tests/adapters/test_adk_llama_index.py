@@ -1,6 +1,7 @@
 """Google ADK's memory service and LlamaIndex's memory block, with the real classes of both."""
 
 import asyncio
+import gc
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +83,20 @@ def test_llama_index_recalls_as_a_quotation_in_the_users_message(tmp_path: Path)
         memory.sync()
         block = memory_block(memory, "chat:1", deadline=5)
         chat = core.Memory.from_defaults(session_id="c", memory_blocks=[block], insert_method="user")
-        run(chat.aput(message(role="user", content="Which database does project kestrel use?")))
-        (sent,) = run(chat.aget())
+
+        async def exchange() -> Any:
+            await chat.aput(message(role="user", content="Which database does project kestrel use?"))
+            try:
+                return await chat.aget()
+            finally:
+                await chat.sql_store._async_engine.dispose()
+
+        (sent,) = run(exchange())
         assert str(sent.role.value) == "user"
         assert "PostgreSQL" in sent.content
         assert is_fenced(sent.content)
         assert run(block.aget([])) == ""
+    gc.collect()  # what it leaves open is told here, not in another test
 
 
 def test_llama_index_keeps_what_leaves_the_window_without_recalled_blocks(tmp_path: Path) -> None:

@@ -1,0 +1,22 @@
+"""Every block of the page on frameworks runs as it stands."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs/agents/frameworks.md"
+PACKAGES = ["anthropic", "langgraph", "agents", "claude_agent_sdk", "google.adk", "llama_index.core"]
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_a_block_for_each_framework() -> None:
+    assert len(BLOCKS) == len(PACKAGES)
+
+
+@pytest.mark.parametrize(("package", "block"), list(zip(PACKAGES, BLOCKS, strict=True)), ids=PACKAGES)
+@pytest.mark.filterwarnings("default")  # the frameworks' own
+def test_the_block_runs(package: str, block: str, tmp_path: Path) -> None:
+    pytest.importorskip(package, reason="run `make adapters`")
+    exec(compile(block, str(PAGE), "exec"), {"folder": tmp_path / "w"})
+    assert (tmp_path / "w").is_dir()
