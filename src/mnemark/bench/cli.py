@@ -225,3 +225,21 @@ def duplicates(
         print_json(found)
     else:
         typer.echo(bench.table(found))
+
+
+@app.command()
+def poison(
+    folder: Annotated[Path, typer.Argument(help="A folder with attacks.jsonl and benign.jsonl.")],
+    *,
+    embedder: Embedder = "bundled",
+    marks: Annotated[bool, typer.Option("--marks", help="Also list what came through.")] = False,
+    json: Json = False,
+) -> None:
+    """What texts that nobody should trust can do, by each way in: leaks counted, and what revert leaves."""
+    from mnemark.bench import poison as bench
+
+    result = bench.run(folder, say=say, embedder=embedder)
+    if json:
+        print_json(result)
+    else:
+        typer.echo(bench.table(result, marks=marks))

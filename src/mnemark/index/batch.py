@@ -11,10 +11,11 @@ from mnemark.errors import BusyError
 from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
 from mnemark.index import schema
-from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, SUSPECT, seconds_of
+from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, SUSPECT, UNTRUSTED, seconds_of
 from mnemark.index.segment import MAX_SIZE, SegmentBuilder, analyse
 from mnemark.index.units import Unit
 from mnemark.text.instructions import looks_like_instructions
+from mnemark.text.planted import speaks_for_owner
 from mnemark.types import Problem
 
 FLUSH_AT: Final = 32_768
@@ -146,7 +147,7 @@ def passage_row(
     """The columns of a passage, in the order of `ROW`, and its packed term counts."""
     analysis = analyse(unit.text, unit.head)
     flags = (ARCHIVED if place.role == "archive" else 0) | (CORE if place.role in _CORE_ROLES else 0)
-    if looks_like_instructions(unit.text):
+    if speaks_for_owner(unit.text) if unit.origin in UNTRUSTED else looks_like_instructions(unit.text):
         flags |= SUSPECT
     row = (
         number,

@@ -27,7 +27,9 @@ NO_TIME: Final = np.iinfo(np.int64).min
 ARCHIVED: Final = 1
 """Flag: under `memory/archive/`, found only when asked for."""
 SUSPECT: Final = 2
-"""Flag: shaped like instructions; labelled and ranked lower."""
+"""Flag: shaped like instructions, or speaking for the owner in the words of an untrusted origin; labelled and
+ranked lower, and of such an origin left out of what was not searched for."""
+UNTRUSTED: Final[frozenset[Origin]] = frozenset({"tool", "web"})
 CORE: Final = 4
 """Flag: long-term memory (MEMORY.md and kin), which never ages."""
 

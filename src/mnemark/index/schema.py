@@ -21,7 +21,7 @@ import apsw
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
 
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
-VERSION: Final = 3
+VERSION: Final = 4
 BUSY_MS: Final = 5_000
 
 SCHEMA: Final = """

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from mnemark.files import jsonl
 from mnemark.files.turns import decode_turn
 from mnemark.text.fence import strip_fences
+from mnemark.text.planted import without_recalled
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Turn
 
@@ -101,7 +102,8 @@ def turn_of(message: Message) -> Turn | None:
     turn = decode_turn(dict(message), jsonl.Line(0, 0, b"", 0))
     if turn is None:
         return None
-    content = strip_fences(turn.content).strip("\n")
+    tool = turn.origin in {"tool", "web"}
+    content = (without_recalled if tool else strip_fences)(turn.content).strip("\n")
     given = message.get("id") or message.get("uuid")
     meta = {key: value for key, value in turn.meta.items() if key not in {"undated", "content"}}
     role, origin = turn.role, turn.origin

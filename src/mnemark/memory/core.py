@@ -342,7 +342,7 @@ class Memory(Operations):
         request = Request(
             text=text_of(query),
             k=count_of(self.config.recall_hits if k is None else k),
-            where=Filter(scopes=scopes_of(scope)),
+            where=Filter(scopes=scopes_of(scope), unasked=True),
             preset=named_preset(self.config.preset),
             now=now or local_now(self.config.timezone),
             context=tuple(context),

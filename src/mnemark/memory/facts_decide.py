@@ -15,6 +15,7 @@ from mnemark.memory.facts_view import confirmed_by
 from mnemark.memory.read import split_ref
 from mnemark.text.facts_keys import subject_key
 from mnemark.text.facts_timeline import TRUST, Fact, Held, confirmed, order, timeline
+from mnemark.text.instructions import looks_like_instructions
 from mnemark.types import Origin, Turn
 
 CONFIDENCE: Final[dict[Origin, float]] = {
@@ -120,7 +121,7 @@ class Deciding:
 
 def _doubt(log: FactLog, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
     """Why a fact has to wait for a person; empty where it need not."""
-    if fact.origin in {"tool", "web"}:
+    if fact.origin in {"tool", "web"} or (fact.origin != "owner" and _is_suspect(fact)):
         return "untrusted"
     if rival is not None and TRUST[rival.origin] > TRUST[fact.origin]:
         return "conflict"
@@ -129,6 +130,11 @@ def _doubt(log: FactLog, fact: Fact, rival: Fact | None, turn: Turn | None) -> s
         return ""
     later = turn is not None and turn.time.astimezone(UTC) > datetime.fromisoformat(removed)
     return "" if fact.origin == "owner" and later else "removed"
+
+
+def _is_suspect(fact: Fact) -> bool:
+    """Whether it speaks to a model about its instructions; whoever passed that on may not have meant to."""
+    return looks_like_instructions(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)
 
 
 def _origin_of(source: str) -> str:

@@ -19,7 +19,7 @@ from mnemark.files.locks import workspace_lock
 from mnemark.memory import ledger
 from mnemark.memory.journal_state import Observed, state_of
 from mnemark.memory.when import local_now
-from mnemark.text.fence import strip_fences
+from mnemark.text.planted import without_recalled
 from mnemark.text.summary_tools import (
     SIGNIFICANT,
     head_and_tail,
@@ -114,7 +114,7 @@ def _payload(
     """The line's payload: redacted whole, then cut."""
     told = outcome_of(result, error)
     raw = Turn(
-        id="", time=datetime.now(UTC), role="tool", content=strip_fences(text_of(result)),
+        id="", time=datetime.now(UTC), role="tool", content=without_recalled(text_of(result)),
         tool_calls=[{"arguments": arguments}],
         meta={"tool": tool, "error": error or "", "reason": told.reason},
     )  # fmt: skip

@@ -1,6 +1,9 @@
 """Taking back all that one source brought in: what it planted is gone, what it said is hidden."""
 
+import re
 from datetime import datetime, tzinfo
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -8,7 +11,7 @@ import msgspec
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
-from mnemark.memory import ledger
+from mnemark.memory import ledger, scratchpad
 from mnemark.memory.facts_project import state_of
 from mnemark.memory.forget import follow, hide
 from mnemark.memory.forget_find import Finder, Item, Wanted
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 10.0
 _SHOWN: Final = 40
+_NAMED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
+_FOR_PAD: Final = re.compile(r"memory/episodes/|SCRATCHPAD\.md$")
+_BODY: Final = re.compile(r"^(?!#|[ \t]*$)", re.MULTILINE)
+"""A line that is no heading and not empty."""
 
 
 class Reverted(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,7 +101,9 @@ def revert(
     identifier = hide(memory, others, {"asked": {"revert": True} | said}) if others else ""
     _withdraw(memory, [item.id for item in planted])
     busy = take_out(memory)[1]
-    done, problems, waiting = _taken_back(memory, edits)
+    done, problems, waiting = _taken_back(memory, [one for one in edits if not _is_pad(one)])
+    cleared, late = _cleared(memory, items, edits)
+    done, waiting = [*done, *cleared], [*waiting, *late]
     follow(memory)
     return Reverted(
         hidden=forgotten(others, words=True),
@@ -104,6 +113,47 @@ def revert(
         waiting=tuple(dict.fromkeys([*busy, *waiting])),
         id=identifier,
     )
+
+
+def _cleared(memory: "Memory", items: list[Item], edits: list[ledger.Entry]) -> tuple[list[str], list[str]]:
+    """What no undo takes out: bullets that wait for review, lines of observations; and scratchpads anew.
+
+    Returns the files that changed, and those that are busy.
+    """
+    gone = {item.id for item in items if item.id}
+    wrote = [
+        ledger.write(memory, path, partial(_without, gone), step="undo", timeout=_PATIENCE)
+        for path in _pages(memory.root, gone)
+    ]
+    now = local_now(memory.config.timezone)
+    pads = {one.path[: found.start()].rstrip("/") for one in edits if (found := _FOR_PAD.search(one.path))}
+    wrote += [scratchpad.refresh(memory, now, scope=scope) for scope in sorted(pads)]
+    busy = [one.path for one in wrote if one.status == "deferred"]
+    return [one.path for one in wrote if one.status == "written"], busy
+
+
+def _is_pad(entry: ledger.Entry) -> bool:
+    """Whether an edit made a scratchpad, which is made anew from the episodes that are left."""
+    return entry.path.rpartition("/")[2] == scratchpad.FILE
+
+
+def _pages(root: Path, gone: set[str]) -> list[str]:
+    """Notes and lists for review that name one of these ids."""
+    return [
+        path.relative_to(root).as_posix()
+        for folder in ("memory", "memory/review")
+        for scope in ("", "users/*/", "agents/*/", "projects/*/")
+        for path in sorted(root.glob(f"{scope}{folder}/*.md"))
+        if any(match[1] in gone for match in _NAMED.finditer(path.read_text("utf-8", "replace")))
+    ]
+
+
+def _without(gone: set[str], text: str) -> str:
+    """Without the lines that name one of the ids, and with no heading left over that stood for them alone."""
+    lines = text.splitlines(keepends=True)
+    kept = [line for line in lines if not any(match[1] in gone for match in _NAMED.finditer(line))]
+    rest = "".join(kept)
+    return "" if len(kept) < len(lines) and not _BODY.search(rest) else rest
 
 
 def _planted(memory: "Memory", items: list[Item]) -> tuple[list[Item], list[Item]]:

@@ -6,7 +6,7 @@ from datetime import datetime
 import msgspec
 import numpy as np
 
-from mnemark.index.rows import ARCHIVED, KIND_CODE, NO_TIME, ORIGIN_CODE, Rows, seconds
+from mnemark.index.rows import ARCHIVED, KIND_CODE, NO_TIME, ORIGIN_CODE, SUSPECT, UNTRUSTED, Rows, seconds
 from mnemark.index.snapshot import Mask, Snapshot
 from mnemark.types import DateRange, Kind, Origin
 
@@ -23,6 +23,8 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     scopes: frozenset[str] | None = frozenset({""})
     """Whose memory; None for everyone's."""
     archived: bool = False
+    unasked: bool = False
+    """For a model that did not ask: without what speaks for the owner in the words of a tool or a page."""
 
 
 def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Mask | None:
@@ -37,6 +39,12 @@ def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Ma
         archived = (rows["flags"] & ARCHIVED) > 0
         if archived.any():
             mask = ~archived if mask is None else mask & ~archived
+    if wanted.unasked:  # nor may it count in statistics, or lift what was said beside it
+        suspect = (rows["flags"] & SUSPECT) > 0
+        if suspect.any():
+            untrusted = np.array([ORIGIN_CODE[origin] for origin in sorted(UNTRUSTED)], np.uint8)
+            fit = ~(suspect & np.isin(rows["origin"], untrusted))
+            mask = fit if mask is None else mask & fit
     return None if mask is None or mask.all() else mask
 
 

@@ -19,7 +19,7 @@ from mnemark.retrieval.snippet import snippet
 from mnemark.text.normal import normalize
 from mnemark.text.segment import query_terms
 from mnemark.text.stopwords import is_stop
-from mnemark.types import Hit, Kind, Origin, Recall
+from mnemark.types import ORIGINS, Hit, Kind, Origin, Recall
 
 MAX_CHARACTERS: Final = 8_192
 MAX_TERMS: Final = 64
@@ -27,6 +27,7 @@ _ARCHIVED: Final = 1
 _SUSPECT: Final = 2
 _LOWERED: Final = 0.6
 """What is shaped like instructions counts less, as in `rank`."""
+_UNTRUSTED: Final = frozenset({ORIGINS.index("tool"), ORIGINS.index("web")})
 _COMMON: Final = 2_000
 """A term in more passages than this, and in more than one of 16, is weighed and not looked up."""
 _FEW: Final = 20
@@ -115,6 +116,8 @@ def _best(
     for score, place in best:
         row = index.row(place)
         if row.scope != ROOT_SCOPE or row.flags & _ARCHIVED:
+            continue
+        if row.flags & _SUSPECT and row.origin in _UNTRUSTED:  # nobody asked for it: as `Filter.unasked`
             continue
         if row.document == left_out and row.ordinal >> LINE_SHIFT >= from_line:
             continue

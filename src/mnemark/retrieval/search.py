@@ -239,7 +239,7 @@ class _Search:
 
     def _visible(self) -> Mask | None:
         where, memo = self.request.where, self.snapshot.memo
-        key = ("visible", where.scopes, where.archived)
+        key = ("visible", where.scopes, where.archived, where.unasked)
         if key not in memo:
             memo[key] = filters.visible(self.snapshot, self.view.scopes, where)
         known = memo[key]
@@ -247,7 +247,7 @@ class _Search:
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
         where, preset = self.request.where, self.request.preset
-        key = ("lengths", where.scopes, where.archived, preset.neighbour, preset.short)
+        key = ("lengths", where.scopes, where.archived, where.unasked, preset.neighbour, preset.short)
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):
             known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset)

@@ -34,6 +34,10 @@ _QUOTED: Final = re.compile(
     r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|«[^»\n]{1,400}»|"
     r"(?<![\w])'[^'\n]{3,400}'(?!\w)|‘[^’\n]{1,400}’"
 )
+_BLOCK: Final = re.compile(
+    r"(?:\"{3}|'{3}|“{2,})[^\0]{1,20000}?(?:\"{3}|'{3}|”{2,}|\Z)|“(?=[^”]*\n)[^”]{1,4000}”|「(?=[^」]*\n)[^」]{1,4000}」"
+)
+"""A quotation of several lines."""
 _END: Final = re.compile(r"(?:[.!?…]+[\"')\]”’]*(?=\s|$)|[。！？]+[”’」』）]*|\n+)")
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|approx|[A-Z])\.)$")
 _TASK: Final = re.compile(
@@ -58,6 +62,7 @@ class Sentence(NamedTuple):
 def cleaned(text: str) -> str:
     """What is left of a turn when recalled blocks, code, logs and quoted lines are taken out."""
     text = strip_fences(text.replace("\r\n", "\n")) if is_fenced(text) else text.replace("\r\n", "\n")
+    text = _BLOCK.sub("\n", text)
     if len(text) > LONGEST:
         text = text[:_EDGE].rpartition("\n\n")[0] + "\n\n" + text[-_EDGE:].partition("\n\n")[2]
     if pasted := _PASTED.search(text):
