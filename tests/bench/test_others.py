@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bench import tiny
-from mnemark.bench import duplicates
+from mnemark.bench import duplicates, record
 from mnemark.bench.ablate import terms_of
 from mnemark.bench.bed import bedded
 from mnemark.bench.cli import app
@@ -177,3 +177,11 @@ def test_facts_that_say_the_same_are_merged_and_traps_are_not() -> None:
     assert (row.precision, row.trapped) == (1.0, 0)
     assert row.recall > 0.95 > row.recall_equal
     assert row.compared < row.pairs / 10
+
+
+def test_recording_is_measured_beside_a_bare_write(tmp_path: Path) -> None:
+    bare, *ours = record.run(20, tmp_path)
+    assert bare.ratio == 1.0
+    assert {one.what for one in ours} == {"a turn", "a new fact", "a newer value of a fact"}
+    assert all(0 < one.p50 <= one.p99 for one in (bare, *ours))
+    assert list(tmp_path.iterdir()) == []

@@ -243,3 +243,22 @@ def poison(
         print_json(result)
     else:
         typer.echo(bench.table(result, marks=marks))
+
+
+@app.command()
+def record(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="On which disk: a folder there. Default: the system's temporary one."),
+    ] = None,
+    *,
+    json: Json = False,
+) -> None:
+    """How long until a turn or a fact is on the disk, beside a bare write and fsync."""
+    from mnemark.bench import record as bench
+
+    found = bench.run(folder=folder)
+    if json:
+        print_json(found)
+    else:
+        typer.echo(bench.table(found))
