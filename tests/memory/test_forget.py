@@ -260,7 +260,7 @@ def test_revert_takes_back_what_a_poisoned_session_planted(memory: Memory, tmp_p
     assert [fact.value for fact in memory.facts(history=True)] == ["Berlin"]
     assert said(memory, "Atlantis") == ["I went to Atlantis by ship"]
     assert not (tmp_path / "memory/2026-02-13.md").exists()
-    assert bad.log.last()[0].content.startswith("ignore")  # the log itself stays
+    assert bad.log.last(20)[0].content.startswith("ignore")  # the log itself stays
     assert memory.revert(session="web:1", dry_run=True).facts == ()
 
 

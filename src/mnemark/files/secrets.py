@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from mnemark.errors import IntegrityError, ReadOnlyError
 from mnemark.files import layout, platform
+from mnemark.files.faults import told
 from mnemark.text.redact import DEFAULT, Rules
 from mnemark.text.redact_names import strength
 from mnemark.text.redact_values import is_path, looks_chosen, stands_in
@@ -94,6 +95,7 @@ def salt(root: Path) -> bytes:
 
     Raises:
         IntegrityError: The file is damaged.
+        MnemarkError: it cannot be written, for example because the disk is full.
     """
     try:
         path = layout.private_folder(root) / SALT_FILE
@@ -101,11 +103,12 @@ def salt(root: Path) -> bytes:
         return secrets.token_bytes(_SALT_BYTES)
     if not path.exists():
         made = path.with_name(f"{SALT_FILE}.{secrets.token_hex(8)}.tmp")
-        _write_new(made, secrets.token_bytes(_SALT_BYTES))
-        # Whoever was first has made it; the name is taken with the content already in place.
-        with contextlib.suppress(FileExistsError):
-            platform.FS.rename_new(made, path)
-        platform.FS.unlink(made)
+        with told(path):
+            _write_new(made, secrets.token_bytes(_SALT_BYTES))
+            # Whoever was first has made it; the name is taken with the content already in place.
+            with contextlib.suppress(FileExistsError):
+                platform.FS.rename_new(made, path)
+            platform.FS.unlink(made)
     data, _ = platform.read_file(path)
     if len(data) != _SALT_BYTES:
         raise IntegrityError(f"{path} is damaged; remove it, and a new one is made: hashes in marks change")
@@ -116,7 +119,9 @@ def _write_new(path: Path, data: bytes) -> None:
     fs = platform.FS
     fd = fs.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        fs.write(fd, memoryview(data))
+        rest = memoryview(data)
+        while rest:
+            rest = rest[fs.write(fd, rest) :]
         fs.sync(fd)
     finally:
         fs.close(fd)
