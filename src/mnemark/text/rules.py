@@ -37,10 +37,23 @@ _HYPOTHETICAL: Final = re.compile(
 )
 _DOUBT: Final = re.compile(
     r"(?i)\b(?:maybe|perhaps|probably|might|may|thinking (?:of|about)|considering|wish|hope|hopefully|want to|wanted to|"
-    r"would like|used to|no longer|not any ?more|supposedly|apparently|i guess|not sure|wondering|outdated|"
+    r"would like|supposedly|apparently|i guess|not sure|wondering|outdated|"
     r"(?:he|she|they|someone|people|everyone|somebody|nobody|\w+'s|customer|client|boss|article|docs?) (?:said|says|told|claims?|thinks?|writes?|wrote))\b|"
-    r"也许|可能|或许|大概|说不定|考虑|希望|打算|想要|想住|想去|想过|以前|曾经|过去|本来|不确定|好像|似乎|听说|据说|"
+    r"也许|可能|或许|大概|说不定|考虑|希望|打算|想要|想住|想去|想过|不确定|好像|似乎|听说|据说|"
     r"[他她]们?(?:说|告诉|觉得|认为)|客户说|老板说|同事说|朋友说|从没|从未"
+)
+_PAST: Final = re.compile(r"(?i)\b(?:used to|no longer|not any ?more)\b|以前|曾经|过去|本来")
+"""What is over, of the part of a sentence that says so."""
+_DICTATED: Final = re.compile(
+    r"(?i)^(?:please |now |then )*(?:write|change|replace|translate|set|rename|say|type|make|print|reply|answer|put|insert|fill|"
+    r"render|paste|quote|use)\b[^:]*:|^(?:请|帮我|给我|把|将|麻烦|再)*[^：:]{0,12}(?:写|翻译|改成|改为|回复|输出|打印|填上?|造句?|"
+    r"替换成?|一句|句子|标题)[^：:]{0,8}[：:]"
+)
+"""What follows the colon is to be written somewhere, and said by nobody."""
+_GO_ON: Final = re.compile(r"(?i)^(I(?:'m| am)?\b[^,;]{2,60}?) and (live|work|am|use|speak|prefer)\b")
+_OF_SELF: Final = re.compile("^我(?:的名字)?(?:叫|是|今年|搬|换工作|跳槽|住|来自)")
+_SELF_GOES_ON: Final = re.compile(
+    "^(?:现在|目前|如今|刚|已经)*(?:住|在.{1,12}(?:工作|上班|任职|就职)$|来自|今年|是.{0,10}$)"
 )
 _NEGATED_ZH: Final = re.compile(
     r"^(?:我|我们)(?:现在|目前|已经|还)*(?:不住|不是|没|不在|不用|不再|不会)(?!.*(?:决定|以后))"
@@ -96,15 +109,18 @@ def _read(
     yield from ((None, fact) for fact in mended(sentence))
     if _DOUBT.search(text):
         return
-    yield from ((None, fact) for fact in dated(sentence, time))
+    over = _PAST.search(text) is not None
+    if not over:
+        yield from ((None, fact) for fact in dated(sentence, time))
     chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
     english = language == "en" or (language is None and not chinese and _LATIN.search(text) is not None)
     rules = (CHINESE if chinese else ()) + (ENGLISH if english else ())
     whole = Clause(text.rstrip(_CLOSE), text, turn, time)
     for clause in _clauses(whole):
-        if not _NEGATED_ZH.match(clause.text):
+        if not (_NEGATED_ZH.match(clause.text) or _PAST.search(clause.text)):
             yield from _first(rules, clause, whole=False)
-    yield from _first(rules, whole, whole=True)
+    if not over:
+        yield from _first(rules, whole, whole=True)
 
 
 def _first(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[tuple[Rule, Found]]:
@@ -119,7 +135,7 @@ def _first(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[
 
 def _clauses(whole: Clause) -> Iterator[Clause]:
     """The parts of a sentence that can stand alone, and the sentence where it is short."""
-    parts = _SPLIT.split(whole.text)
+    parts = [] if _DICTATED.match(whole.text) else _spoken(_SPLIT.split(_GO_ON.sub(r"\1, I \2", whole.text)))
     seen: set[str] = set()
     for part in [whole.text, *parts] if len(parts) > 1 else parts:
         text = part.strip(_CLOSE)
@@ -128,6 +144,13 @@ def _clauses(whole: Clause) -> Iterator[Clause]:
             if form and form not in seen:
                 seen.add(form)
                 yield whole._replace(text=form)
+
+
+def _spoken(parts: list[str]) -> list[str]:
+    """The parts of a sentence, with the speaker put back where a part only goes on about him."""
+    if not _OF_SELF.match(parts[0]):
+        return parts
+    return [parts[0], *(f"我{part}" if _SELF_GOES_ON.match(part) else part for part in parts[1:])]
 
 
 def _without_times(text: str, time: datetime) -> str:

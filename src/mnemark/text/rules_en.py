@@ -83,6 +83,33 @@ def _employer(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("user", "employer", value)] if usable(value) else []
 
 
+def _position(match: re.Match[str], _: Clause) -> list[Found]:
+    """A job and where: "a data analyst at Fabrikam"."""
+    job, employer = bare(match["v"]), bare(match["e"] or "")
+    found = [Found("user", "job", job)] if usable(job, 40) else []
+    return found + ([Found("user", "employer", employer)] if employer and usable(employer) else [])
+
+
+def _joined(match: re.Match[str], clause: Clause) -> list[Found]:
+    """An employer that was joined; a call, a channel or a server is joined without a word of when."""
+    when = re.search(
+        r"(?i)\b(?:ago|last|this|yesterday|today|as an?|left|new job|in [A-Z]\w+|on [A-Z]\w+|since)\b",
+        clause.sentence,
+    )
+    return _employer(match, clause) if when and not is_program(bare(match["v"])) else []
+
+
+def _status(match: re.Match[str], _: Clause) -> list[Found]:
+    """How a project that is named stands."""
+    name = match["s"] or match["s2"]
+    return [] if _NO_NAME.fullmatch(name) else [Found(name, "status", match["v"].lower())]
+
+
+_NO_NAME: Final = re.compile(
+    r"(?i)the|this|that|whole|entire|test|demo|sample|example|my|our|your|new|old|first|last|other|side|pet|small|big|current"
+)
+
+
 def _tool(match: re.Match[str], _: Clause) -> list[Found]:
     value = bare(match["v"])
     kind = kind_of(value)
@@ -114,13 +141,16 @@ def _version(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("user" if own else "project", f"{tech.lower()} version", match["v"])]
 
 
+_STATE: Final = re.compile(
+    r"(?i)^(?:broken|slow|fast|down|up|not|too|still|red|green|full|empty|dead|fine|good|bad|great|ready|flaky|failing|passing|"
+    r"ok|okay|stuck|huge|tiny|big|small|old|new|busy|back|done|running|working|so|very|really|quite)\b|\b(?:again|today)$"
+)
+"""How something is, and not what it is."""
+
+
 def _ours(match: re.Match[str], _: Clause) -> list[Found]:
     value = bare(match["v"])
-    good = (
-        usable(value, 40)
-        and len(value.split()) <= 4
-        and not re.match(r"(?i)(?:broken|slow|down|not|too|still)\b", value)
-    )
+    good = usable(value, 40) and len(value.split()) <= 4 and not _STATE.search(value)
     return [Found("project", match["p"].lower(), value)] if good else []
 
 
@@ -193,6 +223,9 @@ def _command(match: re.Match[str], _: Clause) -> list[Found]:
 
 
 _I: Final = r"(?i:I)"
+_IS: Final = r"(?: is(?: now| currently)?|'s(?: now)?|(?: has|'s)? (?:just )?changed to)"
+_CALLED: Final = r"(?:(?:'s name)?(?: is(?: now| called| named)?|'s(?: called)?))"
+_OVER: Final = "finished|done|complete|completed|cancell?ed|on hold|paused|shelved|over|launched|shipped|live|archived|discontinued|abandoned"
 _OFTEN: Final = r"(?:(?:now|currently|mostly|usually|mainly|always|still|really|also|particularly|generally|just|recently) )*"
 _PATH: Final = r"(?P<v>(?:~|/|\.{1,2}/|[A-Za-z]:\\)[\w.~/\\@+-]+)"
 _MEANS: Final = r"(?i:uses|use|used|using|run|runs|running|on)"
@@ -203,27 +236,37 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:(?:please |you can |just )*call me) (?P<v>{_NAME})(?: please)?", slot("user", "nickname"), importance=0.8),
     _rule(rf"(?i:I (?:now |currently )?live|I'm (?:now |currently )?(?:living|based)|I am (?:now |currently )?(?:living|based)|I reside) (?:now )?in (?P<v>{_PLACE})", _place, importance=0.8, dated=True),
     _rule(rf"(?i:(?:I|we)(?:'ve| have)? {_OFTEN}(?:moved|relocated)(?: back)?(?: from {_PLACE})? to) (?P<v>{_PLACE})", _place, importance=0.8, dated=True),
-    _rule(rf"(?i:I {_OFTEN}work as) (?:an? |the )?(?P<v>[\w /&-]{{3,40}}?)(?: (?:at|in|for|by) .*)?", slot("user", "job"), importance=0.8),
-    _rule(rf"(?i:(?:I'm|I am|I work as|I became) (?:now )?(?:an?|the) )(?P<v>(?:[\w/-]+ ){{0,3}}(?:{_JOBS}))(?: (?:at|in|for|by|with|from|here|now)\b.*)?", slot("user", "job"), importance=0.8, dated=True),
+    _rule(rf"(?i:I {_OFTEN}work (?:at|for)) (?P<e>{_NAME}) as (?:an? |the )?(?P<v>[\w /&-]{{3,40}})", _position, importance=0.8),
+    _rule(rf"(?i:I {_OFTEN}work as) (?:an? |the )?(?P<v>[\w /&-]{{3,40}}?)(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by) .*)?", _position, importance=0.8),
+    _rule(rf"(?i:(?:I'm|I am|I work as|I became) (?:now )?(?:an?|the) )(?P<v>(?:[\w/-]+ ){{0,3}}(?:{_JOBS}))(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by|with|from|here|now)\b.*)?", _position, importance=0.8, dated=True),
     _rule(r"(?i:my (?:job|job title|occupation|profession|role)(?: is|'s)) (?P<v>(?:an? )?[\w /&-]{3,40})", slot("user", "job"), importance=0.8),
     _rule(rf"(?i:(?:I(?:'m| am)?|I have) {_OFTEN}(?:work|working|worked)? ?(?:at|for)) (?P<v>{_NAME})", lambda m, c: _employer(m, c) if "work" in m[0] else [], importance=0.8),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:started|got|took) a (?:new )?job at) (?P<v>{_NAME})", _employer, importance=0.8, dated=True),
+    _rule(rf"(?i:I(?:'ve| have)? left) {_NAME} (?i:and (?:have )?(?:joined|moved to|work (?:at|for)|started at)|to join|for) (?P<v>{_NAME})", _employer, importance=0.8, dated=True),
+    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}joined) (?P<v>{_NAME})(?: (?i:as) .*)?", _joined, importance=0.8, dated=True),
+    _rule(rf"(?i:my (?:new |current |direct |line )?(?:manager|boss|supervisor)){_CALLED} (?P<v>{_NAME})", slot("user", "manager"), importance=0.7, dated=True),
+    _rule(rf"(?i:my (?:wife|husband|partner|spouse)){_CALLED} (?P<v>{_NAME})", slot("user", "spouse"), importance=0.7),
+    _rule(rf"(?i:my (?:new )?team{_CALLED}|(?:I'm|I am)(?: now)? (?:on|in|part of)) (?:(?i:the) )?(?P<v>{_NAME})(?: (?P<team>(?i:team)))?", lambda m, _: slot("user", "team")(m, _) if m["team"] or "team" in m[0].lower() else [], importance=0.6, dated=True),
+    _rule(rf"(?i:my (?:phone|mobile|cell)(?: phone)?(?: number)?{_IS}) (?P<v>[+\d][\d ()-]{{5,20}}\d)", slot("user", "phone"), importance=0.6),
+    _rule(r"(?i:I'm|I am) (?P<v>\d{1,2}) (?i:years old)", slot("user", "age"), importance=0.5),
+    _rule(rf"(?i:the )?(?:(?P<s>[\w-]+) (?i:project)|(?i:project) (?P<s2>[\w-]+)) (?i:is|was|has been|got) (?:(?i:now|officially|finally) )?(?P<v>(?i:{_OVER}))", _status, importance=0.6, dated=True),
     _rule(rf"(?i:I grew up in|I'm originally from|I am originally from|I come from|my home ?town is) (?P<v>{_PLACE})", slot("user", "hometown")),
     _rule(r"(?i:my birthday is|my birthday's|I was born)(?: (?:on|in))? (?P<v>[\w ,./-]*\d[\w ,./-]*)", slot("user", "birthday", longest=30), importance=0.7),
     _rule(r"(?i:I'm|I am)(?: an?)? (?P<v>vegetarian|vegan|pescatarian|lactose intolerant|gluten[- ]free)", slot("user", "diet"), importance=0.8),
     _rule(r"(?i:I'm|I am) (?:also |severely |very )?allergic to (?P<v>[\w, -]{3,60})", many("user", "allergies"), importance=0.9),
-    _rule(r"(?i:my time ?zone(?: is|'s)) (?P<v>[A-Z][\w/+:-]+)", slot("user", "timezone"), importance=0.7),
+    _rule(r"(?i:my time ?zone" + _IS + r") (?P<v>[A-Z][\w/+:-]+)", slot("user", "timezone"), importance=0.7),
     _rule(rf"(?i:I (?:also )?speak) (?P<v>(?:{_LANGUAGES})(?:(?:, and |, | and )(?:{_LANGUAGES}))*)", many("user", "languages")),
     _rule(rf"(?i:my (?:daughter|son|kid|child)(?:'s name is| is called| is named)) (?P<v>{_NAME})", slot("user", "children")),
     _rule(r"(?i:(?:I|we) have) (?P<v>(?:an?|one|two|three|four|five|\d) (?:kids?|child(?:ren)?|sons?|daughters?))", lambda m, _: [Found("user", "children", m["v"])]),
     _rule(rf"(?i:(?:I|we) have (?:an?|one|two) (?:cat|dog|rabbit|parrot|hamster|horse|turtle)s? (?:named|called)) (?P<v>{_NAME})", slot("user", "pets")),
-    _rule(r"(?i:my (?:work |private |new )?e-?mail(?: address)?(?: is|'s)) (?P<v>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)", slot("user", "email"), importance=0.7),
+    _rule(r"(?i:my (?:work |private |new )?e-?mail(?: address)?" + _IS + r") (?P<v>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)", slot("user", "email"), importance=0.7),
     _rule(rf"(?i:I {_OFTEN}(?:like|love|enjoy|prefer|adore)) (?P<v>[^,{BLOT}]{{3,60}})", _likes("likes"), type="preference"),
     _rule(rf"(?i:I'd rather have) (?P<v>[^,{BLOT}]{{3,60}})", _likes("likes"), type="preference"),
     _rule(rf"(?i:I {_OFTEN}(?:hate|dislike|detest|don't (?:really )?like|do not like|can't stand|cannot stand)) (?P<v>(?!to )[^,{BLOT}]{{3,60}})", _likes("dislikes"), type="preference"),
     _rule(r"(?i:my (?:favou?rite|preferred)) (?P<p>\w+(?: \w+)?) (?i:is|are) (?P<v>[^,]{2,40})", _favorite, type="preference"),
     _rule(rf"(?i:I(?:'m| am)? {_OFTEN}(?:use|using)) (?P<v>[^,]{{2,30}}) (?i:as (?:my|an?|the)) (?:main |default )?(?P<p>{_WHAT})", _named_tool),
     _rule(rf"(?i:my (?:main |default )?(?P<p>{_WHAT}) is(?: now)?) (?P<v>[^,]{{2,30}})", _named_tool),
+    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed) my (?P<p>{_WHAT})(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>[^,]{{2,30}})", _named_tool, dated=True),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed)(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>(?i:{NAMED}))", _tool, dated=True),
     _rule(rf"(?i:(?:I|I'm|I am) {_OFTEN}{_MEANS}) (?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", _tool),
     _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) [\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),

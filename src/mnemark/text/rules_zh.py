@@ -124,6 +124,43 @@ def _likes(predicate: str) -> Read:
     return read
 
 
+_SURNAMES: Final = (
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪"
+    "范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
+)
+_PERSON: Final = rf"(?:(?:[{_SURNAMES}]|欧阳|司马|上官|诸葛)(?!个|是|不|在|座){_HAN}{{1,2}}|[小阿老]{_HAN}{{1,2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
+"""A person's name: a surname and one or two characters, a familiar name, or a foreign one."""
+_NO_PLACE_OF_WORK: Final = re.compile(
+    f"^(?:{_REGIONS})|^(?:这|那|哪|一|某|新|外|家|你|他|她|公司|单位|学校|学院|大学|国外|外地|国内|线上|网上|平台)|"
+    "(?:市|省|区|县|家|馆|店|厅|室|楼|上|里|下|边|前|后|中|组|团队|部门|部|方面|行业|期间|时候)$"
+)
+_ASKS: Final = "(?:现在|目前)*(?:是|在|为|改成了?|换成了?|变成了?|改为了?|换到了?)"
+
+
+def _work_place(match: re.Match[str], clause: Clause) -> list[Found]:
+    """An employer by its bare name, where the sentence is about who somebody is or about a new job."""
+    value = match["v"]
+    told = re.search("换工作|跳槽|入职|我(?:的名字)?叫|我是", clause.turn)
+    return [Found("user", "employer", value)] if told and not _NO_PLACE_OF_WORK.search(value) else []
+
+
+def _team(match: re.Match[str], _: Clause) -> list[Found]:
+    value = match["v"]
+    generic = re.match(
+        "这|那|哪|你|他|她|一|同|我们|某|两|别|其|整|各|每|外|团队$|小组$|部门$|全部|内部|外部|局部|总部$",
+        value,
+    )
+    return [] if generic or len(value) < 2 else [Found("user", "team", value)]
+
+
+def _status(match: re.Match[str], _: Clause) -> list[Found]:
+    name = re.sub("^(?:我们的?|咱们的?|公司的?|那个|这个|[，,])", "", match["s"]).strip()
+    generic = re.fullmatch(
+        "|这|那|本|该|整|哪|测试|新|老|旧|大|小|示例|上|下|另一个?|第.个|前端|后端|子|个|.*的", name
+    )
+    return [] if generic else [Found(name, "status", match["v"])]
+
+
 _PATH: Final = r"(?P<v>(?:~|/|[A-Za-z]:\\)[\w.~/\\@+-]+)"
 _MORE: Final = r"\s*(?:来?(?:写代码|写程序|编程|开发|工作|办公|做开发|写东西))?"
 
@@ -139,17 +176,25 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"我{_NOW}在\s*[^，,。]{{2,12}}?(?:做|当|担任)\s*(?:一?[名个位])?(?P<v>{_HAN}{{0,6}}(?:{_JOBS}))", slot("user", "job"), importance=0.8),
     _rule(rf"我{_NOW}在\s*(?P<v>(?!一家|某|这|那){_HAN}{{1,10}}(?:{_ORGANISATION})|[A-Z]\w+)\s*(?:工作|上班|任职|就职)", slot("user", "employer"), importance=0.8),
     _rule(rf"我(?:刚|刚刚|已经|上周|上个月|最近|今年)?(?:跳槽|入职)(?:到|去|了)?了?\s*(?P<v>(?!一家|某|新){_HAN}{{1,10}}(?:{_ORGANISATION})|[A-Z]\w+)了?", slot("user", "employer"), importance=0.8, dated=True),
+    _rule(rf"我(?:刚|刚刚|已经|最近)?(?:跳槽|入职)(?:到了?|去了?|了)\s*(?P<v>(?!一家|某|新|公司|单位|手续){_HAN}{{2,6}})", lambda m, _: [] if _NO_PLACE_OF_WORK.search(m["v"]) else [Found("user", "employer", m["v"])], importance=0.8, dated=True),
+    _rule(rf"我{_NOW}在\s*(?P<v>{_HAN}{{2,6}})\s*(?:工作|上班|任职|就职)", _work_place, importance=0.8, dated=True),
+    _rule(rf"我{_NOW}在\s*(?P<v>{_HAN}{{1,6}}?(?:组|团队|部门|部))(?:工作|上班)?", _team, importance=0.6, dated=True),
+    _rule(rf"我的?(?:直属|新|直接)*(?:经理|上司|老板|主管|领导)(?:现在)*(?:是|叫|名叫|换成了?)\s*(?P<v>{_PERSON})了?", slot("user", "manager"), importance=0.7, dated=True),
+    _rule(rf"我的?(?:老婆|妻子|太太|爱人|老公|丈夫|先生|对象)(?:的名字)?(?:是|叫|名叫)\s*(?P<v>{_PERSON})", slot("user", "spouse"), importance=0.7),
+    _rule(r"我(?:今年|现在)*(?P<v>\d{1,2}|[一二三四五六七八九十]{1,3})岁了?", lambda m, _: [Found("user", "age", m["v"])], importance=0.5),
+    _rule(rf"我的?(?:新)?(?:电话|手机)(?:号码?)?{_ASKS}\s*(?P<v>[+\d][\d -]{{5,18}}\d)\s*了?", slot("user", "phone"), importance=0.6),
+    _rule(rf"(?P<s>{_HAN}{{1,10}}|[A-Za-z][\w-]*)\s*项目(?:已经|刚刚|刚|终于|正式|被|都)*(?P<v>结束|完成|完工|取消|暂停|上线|终止|搁置|下线|验收|交付)了", _status, importance=0.6, dated=True),
     _rule(rf"我的?(?:老家|家乡)(?:在|是)\s*(?P<v>{_HAN}{{2,6}})", slot("user", "hometown")),
     _rule(rf"我是\s*(?P<v>{_REGIONS})人", slot("user", "hometown")),
     _rule(r"我的?生日(?:是|在)?\s*(?P<v>[^，,。]*[\d一二三四五六七八九十][^，,。]*[日号\d])", slot("user", "birthday", longest=20), importance=0.7),
     _rule(r"我对\s*(?P<v>[^，,。]{1,16}?)\s*(?:严重)?过敏", many("user", "allergies", chinese=True), importance=0.9),
     _rule(r"我(?:现在|一直|是|只)*(?P<v>吃素|吃全素|吃清真|素食者|素食主义者|纯素)的?", lambda m, _: [Found("user", "diet", m["v"])], importance=0.8),
-    _rule(r"我的?时区(?:是|在)\s*(?P<v>[\w/+: -]{3,30})", slot("user", "timezone"), importance=0.7),
+    _rule(rf"我的?时区{_ASKS}\s*(?P<v>[A-Za-z][\w/+: -]{{2,29}}?|东{_HAN}{{1,2}}区|北京时间)\s*了?", slot("user", "timezone"), importance=0.7),
     _rule(rf"我(?:会说|会讲|能说)\s*(?P<v>(?:{_LANGUAGES})(?:[、，和与及](?:{_LANGUAGES}))*)", many("user", "languages", chinese=True)),
     _rule(rf"我的?(?:女儿|儿子|孩子|闺女)(?:叫|的名字(?:是|叫))\s*(?P<v>{_HAN}{{2,4}})", slot("user", "children")),
     _rule(r"我(?:们)?(?:家)?有\s*(?P<v>[一两三四\d]个(?:孩子|女儿|儿子|小孩))", lambda m, _: [Found("user", "children", m["v"])]),
     _rule(rf"我(?:们)?家?(?:养了?|有)(?:一|两)?[只条个]{_HAN}{{1,4}}?[，,]?(?:名字)?叫\s*(?P<v>{_HAN}{{2,4}})", slot("user", "pets")),
-    _rule(r"我的?(?:工作|私人|新)?(?:电子)?(?:邮箱|邮件)(?:地址)?是\s*(?P<v>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)", slot("user", "email"), importance=0.7),
+    _rule(r"我的?(?:工作|私人|新)?(?:电子)?(?:邮箱|邮件)(?:地址)?" + _ASKS + r"\s*(?P<v>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)\s*了?", slot("user", "email"), importance=0.7),
     _rule(rf"我{_VERY}喜欢的\s*(?P<p>颜色|食物|水果|季节|音乐|电影|书|运动|歌手|城市)是\s*(?P<v>[^，,。]{{1,12}})", lambda m, _: [Found("user", f"最喜欢的{m['p']}", m["v"])] if usable(m["v"]) else [], type="preference"),
     _rule(rf"我{_VERY}(?:喜欢|喜爱|偏好|习惯于)(?!的)\s*(?P<v>[^，,。{BLOT}]{{2,30}})", _likes("likes"), type="preference"),
     _rule(rf"我{_VERY}爱(?P<v>[吃喝看听玩打跑写读画唱][^，,。{BLOT}]{{1,20}})", _likes("likes"), type="preference"),
@@ -158,11 +203,13 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"我(?:从来|一向)?(?P<v>不[吃喝][^，,。{BLOT}]{{1,10}})", lambda m, _: [Found("user", "dislikes", m["v"][1:])] if not re.search("了$|不[吃喝](?:饭|早饭|午饭|晚饭|下)", m["v"]) else [], type="preference"),
     _rule(rf"我{_NOW}(?:用|使用|在用)(?:的(?:编辑器|终端|系统|浏览器|数据库)?是|的)?\s*(?P<v>(?i:{NAMED})(?: \d[\w.]*)?){_MORE}", _tool),
     _rule(rf"我的?(?:主力|默认)?(?:编辑器|终端|系统|操作系统|电脑|shell|浏览器|笔记本)(?:是|用的是|装的是)\s*(?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", _tool),
-    _rule(rf"我(?:已经|刚|刚刚)?(?:从\s*[^，,。]{{2,20}}?)?(?:换|切换|迁移|转|改用|换成)(?:到|成)?了?\s*(?P<v>(?i:{NAMED}))了?", _tool, dated=True),
+    _rule(r"我(?:已经|刚|刚刚|现在)*(?:把)?(?:我?的)?(?P<p>编辑器|终端|操作系统|系统|浏览器|shell|数据库)(?:已经|刚|现在)*(?:换成|改成|改用|换到|换为)了?\s*(?P<v>[A-Za-z][\w.+ -]{1,28}?)\s*了?", lambda m, _: [Found("user", m["p"], bare(m["v"]))] if usable(bare(m["v"]), 30) else [], dated=True),
+    _rule(rf"我(?:已经|刚|刚刚|现在|最近)*(?:从\s*[^，,。]{{2,20}}?)?(?:换|切换|迁移|转|改用|换成)(?:到|成)?了?\s*(?P<v>(?i:{NAMED}))\s*了?", _tool, dated=True),
     _rule(rf"(?P<who>我们|我|项目|这个项目|本项目|团队)的?{_NOW}(?:是|用|使用|在用|跑在|跑的是)(?:的是)?\s*(?P<t>(?i:{VERSIONED}))\s*(?P<v>{VERSION})(?:了)?", _version, dated=True),
     _rule(rf"(?:(?P<who>我们|我|项目)(?:已经|刚)?)?(?:把)?\s*(?P<t>(?i:{VERSIONED}))\s*(?:版本)?(?:已经|刚)?从\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?P<v>{VERSION})\s*了?", _version, dated=True),
+    _rule(rf"(?P<who>我们|我|项目)(?:已经|刚|刚刚)*从\s*(?P<t>(?i:{VERSIONED}))\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?:(?i:{VERSIONED})\s*)?(?P<v>{VERSION})\s*了?", _version, dated=True),
     _rule(rf"(?:我们|项目|这个项目|本项目)的?\s*(?P<t>(?i:{VERSIONED}))\s*(?:的)?版本(?:是|为)\s*(?P<v>{VERSION})", _version),
-    _rule(rf"(?:我们的?|项目的?|这个项目的?)?(?P<p>{_OURS})(?:已经|现在)?(?:统一)?(?:是|用的是|用|使用|换成了?|改成了?|改为)\s*(?P<v>[A-Za-z][\w.+ -]{{1,28}})了?", _ours, dated=True),
+    _rule(rf"(?:我们项目的?|我们的?|项目的?|这个项目的?)?(?P<p>{_OURS})(?:已经|现在)?(?:统一)?(?:是|用的是|用|使用|换成了?|改成了?|改为)\s*(?P<v>[A-Za-z][\w.+ -]{{1,28}})了?", _ours, dated=True),
     _rule(r"(?:开会|会上|大家|团队)?(?:我们|咱们|团队|大家)?(?:开会|最后|最终|已经|一致|都|还是)*(?:决定|商定|敲定|选定|选择了?)了?(?P<v>[^，,。？?]{2,80})", lambda m, c: _decision(m, c) if re.match("(?:最后|最终)?[，,]?(?:开会|会上|大家|团队|我们|咱们)", c.sentence) and not m["v"].startswith(("了", "其", "一个", "的")) else [], agent=True, importance=0.7),
     _rule(r"(?:最终)?决定[：:]\s*(?P<v>[^？?]{2,80})", _decision, whole=True, agent=True, importance=0.7),
     _rule(r"(?:那|我们|咱们)?就(?P<v>(?:用|选|按)\s*[A-Za-z][^，,。]{1,30}?)吧", _decision, importance=0.6),
