@@ -83,14 +83,16 @@ def test_quarantine_and_copies_are_not_searchable_and_the_archive_only_when_aske
     def flags(path: str) -> tuple[bool, bool]:
         place = layout.place(path)
         assert place is not None
-        return place.searchable, place.by_default
+        return place.searchable, place.archived
 
     assert flags("memory/review/x.md") == (False, False)
     assert flags("memory/MEMORY.sync-conflict-20260213-101500-ABCDEF7.md") == (False, False)
     assert flags("sessions/a.sync-conflict-20260213-101500-ABCDEF7.jsonl") == (False, False)
-    assert flags("memory/archive/x.md") == (True, False)
-    assert flags("users/ann/memory/archive/x.md") == (True, False)
-    assert flags("memory/2026-02-13.md") == (True, True)
+    assert flags("memory/archive/x.md") == (True, True)
+    assert flags("users/ann/memory/archive/x.md") == (True, True)
+    assert flags("users/ann/sessions/archive/x.jsonl") == (True, True)
+    assert flags("sessions/x.jsonl") == (True, False)
+    assert flags("memory/2026-02-13.md") == (True, False)
 
 
 def test_another_case_or_unicode_form_does_not_leak_a_scope_into_the_root() -> None:

@@ -94,9 +94,10 @@ def _observe(root: Path, what: Asked) -> None:
     done = execution(what.data)
     if done is None:
         return
-    from mnemark.text.summary_tools import is_significant
+    from mnemark.files.config import load
+    from mnemark.text.summary_tools import SIGNIFICANT, is_significant
 
-    if is_significant(done.tool, done.arguments):
+    if is_significant(done.tool, done.arguments, (*SIGNIFICANT, *load(root).observe)):
         from mnemark.agent.hook_observe import observe_alone
 
         observe_alone(root, what.session, done)

@@ -81,8 +81,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Regular expressions of further secrets, beside the built-in ones."""
     redact_emails: bool = False
     """Whether e-mail addresses are taken out like secrets; a memory is often asked for them."""
+    observe: tuple[str, ...] = ()
+    """Further tools whose executions are kept: words of names, shell patterns, `!` excludes."""
     retention_days: Annotated[int, Meta(ge=0)] = 0
-    """Age in days at which turns and observations are archived; 0 keeps all."""
+    """Days of silence after which a session's log goes to the archive; 0: never."""
 
     embedder: Annotated[str, Meta(pattern=_EMBEDDERS)] = "bundled"
     """"bundled", "hashing", "none", "fastembed:MODEL" or "api:MODEL"."""
@@ -347,7 +349,7 @@ _SEEDS: dict[str, Convert] = {
     "memory.vector_weight": _fixed(0.6),
     "memory.fts_weight": _fixed(0.4),
     "memory.observation_max_age_days": _means_nothing(
-        "is left out: it is about observations alone; retention_days is about turns and observations"
+        "is left out: it is about observations alone; retention_days is about sessions"
     ),
     "memory.retrieval.limit": _as("recall_hits"),
     "memory.retrieval.rrf_k": _fixed(60),

@@ -40,6 +40,8 @@ Role = Literal[
 
 TEXT_SUFFIXES = (".md", ".markdown", ".txt")
 PRIVATE = ".mnemark"
+OLD_SESSIONS = "sessions/archive"
+"""Where session logs go that are past their retention."""
 CONFIG = "mnemark.toml"
 
 _SCOPES = frozenset({"users", "agents", "projects"})
@@ -79,18 +81,16 @@ class Place(msgspec.Struct, frozen=True):
     role: Role
     searchable: bool
     """Belongs in the index. Quarantine, reports, journals and copies do not."""
-
-    @property
-    def by_default(self) -> bool:
-        """Whether a search that asks for nothing special sees it: the archive only shows when asked for."""
-        return self.searchable and self.role != "archive"
+    archived: bool = False
+    """Only shows when the archive is asked for."""
 
 
 def place(path: str) -> Place | None:
     """What the file at `path` (relative, `/`-separated) is; None if it is no memory at all.
 
-    >>> place("users/ann/memory/2026-02-13-call.md")
-    Place(kind='note', scope='users/ann', origin='file', dated='2026-02-13', role='daily', searchable=True)
+    >>> found = place("users/ann/memory/2026-02-13-call.md")
+    >>> found.scope, found.dated, found.role
+    ('users/ann', '2026-02-13', 'daily')
     >>> place("node_modules/x/README.md") is None
     True
     """
@@ -112,7 +112,7 @@ def place(path: str) -> Place | None:
     origin: Origin = "agent" if role == "report" else "file"
     if role == "review" or kind == "observation":
         origin = "tool"
-    return Place(kind, scope, origin, dated, role, searchable)
+    return Place(kind, scope, origin, dated, role, searchable, archived=role == "archive")
 
 
 def skipped_folder(name: str) -> bool:
@@ -153,7 +153,8 @@ def _place_log(scope: str, inside: list[str], name: str) -> Place | None:
     if kind == "journal":
         # Of the workspace's own journals the observations are searchable; the index passes over all else.
         return Place("note", scope, "agent", None, "journal", searchable=not scope)
-    return Place("turn", scope, "agent", None, "session", searchable=True)
+    archived = inside[:2] == OLD_SESSIONS.split("/")
+    return Place("turn", scope, "agent", None, "session", searchable=True, archived=archived)
 
 
 def _role(inside: list[str], stem: str, dated: str | None) -> tuple[Role, Kind, bool]:

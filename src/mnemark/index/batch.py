@@ -146,7 +146,7 @@ def passage_row(
 ) -> tuple[tuple[object, ...], dict[str, int]]:
     """The columns of a passage, in the order of `ROW`, and its packed term counts."""
     analysis = analyse(unit.text, unit.head)
-    flags = (ARCHIVED if place.role == "archive" else 0) | (CORE if place.role in _CORE_ROLES else 0)
+    flags = (ARCHIVED if place.archived else 0) | (CORE if place.role in _CORE_ROLES else 0)
     if speaks_for_owner(unit.text) if unit.origin in UNTRUSTED else looks_like_instructions(unit.text):
         flags |= SUSPECT
     row = (

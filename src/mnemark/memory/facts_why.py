@@ -289,7 +289,7 @@ def _reason(memory: "Memory", about: Why, here: tuple[str, ...]) -> str:
     reasons = (
         (bool(about.waits), f"it waits for a person ({about.waits}); `mnemark review accept {about.id}`"),
         (about.hidden, "it was forgotten or taken back; `mnemark undo` shows it again"),
-        (place is not None and place.role == "archive", "it is in the archive, searched only when asked for"),
+        (place is not None and place.archived, "it is in the archive, searched only when asked for"),
         (not searched, f"{visible(path)} is not searched"),
         (searched and memory.index.document(path) is None, "it is not in the index; run `mnemark sync`"),
         (not here, "it holds none of the question's words, and others are nearer in meaning"),

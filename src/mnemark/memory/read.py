@@ -23,7 +23,7 @@ def split_ref(ref: str) -> tuple[str, int, int | None]:
 
 
 def read_ref(root: Path, ref: str) -> str:
-    """The lines a ref names, as they stand in the file; of a daily note that was condensed, in the archive.
+    """The lines a ref names, as they stand in the file, which may be in the archive by now.
 
     Raises:
         NotFoundError: there is no such file, it is no text, or it has not that many lines.
@@ -47,10 +47,10 @@ def read_ref(root: Path, ref: str) -> str:
 
 
 def _archived(root: Path, path: str) -> str:
-    """Where a daily note went that was condensed; empty where it did not."""
+    """Where a daily note went that was condensed, or an old session; empty where it did not."""
     place = layout.place(path)
     folder, _, name = path.rpartition("/")
-    if place is None or place.role != "daily" or not folder:
+    if place is None or place.role not in {"daily", "session"} or not folder:
         return ""
     moved = f"{folder}/archive/{name}"
     return moved if (root / moved).is_file() else ""

@@ -180,9 +180,10 @@ class Session:
         from mnemark.memory.observations import observe
         from mnemark.text.summary_tools import SIGNIFICANT
 
+        tools = (*SIGNIFICANT, *self._memory.config.observe) if tools is None else tools
         return observe(
             self._memory, self.id, tool, arguments, result, scope=self.scope, call=call, error=error,
-            duration_ms=duration_ms, time=time, tools=SIGNIFICANT if tools is None else tools,
+            duration_ms=duration_ms, time=time, tools=tools,
         )  # fmt: skip
 
     def end(self, llm: "LLM | None" = None, *, summary: bool = True) -> "Ended":
