@@ -280,6 +280,10 @@ class _Run:
         self.batch.put(FileState(document, entry, checked, _UNREAD, place, problems=(problem,)))
         self._count(step, new=new)
 
+    def _title(self, document: int) -> str:
+        found = self.index.connection.execute("SELECT title FROM documents WHERE id = ?", (document,)).get
+        return found if isinstance(found, str) else ""
+
     def _digest(self, document: int) -> str:
         found = self.index.connection.execute("SELECT digest FROM documents WHERE id = ?", (document,)).get
         return found.hex() if isinstance(found, bytes) else ""
@@ -305,7 +309,8 @@ class _Run:
         root = self.index.root
         before = platform.identity(root / step.path)
         reader = LogReader(root, step.path)
-        fresh = new or step.action == "move" or step.path in self.anew
+        renamed = not new and self._title(document) != reader.title  # its header came after a torn line
+        fresh = new or renamed or step.action == "move" or step.path in self.anew
         known = _LogPosition() if fresh else self._position(document)
         empty = not (known.tail or fresh) and not self._holds(document)
         if known.tail and reader.digest(known.tail) != known.digest:
