@@ -106,3 +106,50 @@ def test_time_is_linear() -> None:
         started = time.perf_counter()
         extract(piece * 20_000, time=NOW)
         assert time.perf_counter() - started < 1.0, piece
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bob: I live in Paris.",
+        "[10:31] Bob: I moved to Paris",
+        "Bob Miller (10:31): I work at Fabrikam.",
+        "Fwd from Ann: I prefer tea",
+        "张三: 我住在上海\n李四：我喜欢跑步",
+        "[2026-03-01 10:31] 小王：我搬到上海了",
+        "客户说: 我搬到上海了",
+        "Subject: moving\nI moved to Paris.",
+        "From: Ann <ann@example.org>\n\nI moved to Paris.",
+        "Dear Bob,\nI moved to Paris.\nBest regards,\nAnn",
+        "Can you answer this e-mail from Ann:\nI live in Rome. My manager is Dana.",
+        "这是她的原话：\n我住在上海。",
+    ],
+)
+def test_pasted_chats_mails_and_letters_are_nobody_we_know(text: str) -> None:
+    assert extract(text, time=NOW) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Update: I moved to Paris.",
+        "About me: I live in Paris.",
+        "Hi Ann: I live in Paris",
+        "One more thing: I live in Paris.",
+        "I live in Paris.\n\nSubject: rent\nI moved to Rome.",
+        "更新：我搬到 Paris 了",
+        "补充：我住在 Paris",
+    ],
+)
+def test_labels_that_announce_are_the_owner_s_own_words(text: str) -> None:
+    assert [one.value for one in extract(text, time=NOW)] == ["Paris"]
+
+
+def test_what_is_no_longer_used_is_a_decision_where_it_stands_alone() -> None:
+    def found(text: str) -> list[tuple[str, str]]:
+        return [(one.predicate, one.value) for one in extract(text, time=NOW)]
+
+    assert found("We no longer use Redux.") == [("decisions", "no longer use Redux")]
+    assert found("我们不再用 Redux 了。") == [("decisions", "不再用 Redux")]
+    assert found("We don't use Redux, do we?") == found("If we no longer use Redux, delete it.") == []
+    assert found("We no longer need the temp file.") == []

@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import Final
 
 from mnemark.text.rules_base import Candidate, Clause, Found, Rule
-from mnemark.text.rules_dates import dated, mended
+from mnemark.text.rules_dates import dated, dropped, mended
 from mnemark.text.rules_en import RULES as ENGLISH
 from mnemark.text.rules_text import Sentence, cleaned, sentences
+from mnemark.text.rules_voice import hands_over, of_another, without_mail
 from mnemark.text.rules_zh import RULES as CHINESE
 from mnemark.text.times import spans
 from mnemark.types import Origin
@@ -89,8 +90,10 @@ def extract(
     if origin not in _LEARNED or not (own or role in _AGENT):
         return []
     found: dict[tuple[str, str, str], Candidate] = {}
-    turn = cleaned(text)
+    turn = without_mail(cleaned(text))
     for sentence in sentences(turn):
+        if hands_over(sentence.blotted):
+            break
         for rule, fact in _read(sentence, turn, time, language):
             if not own and not (rule is None or rule.agent):
                 continue
@@ -104,11 +107,12 @@ def _read(
 ) -> Iterator[tuple[Rule | None, Found]]:
     """What the rules find in one sentence; None stands for the readers that are no table of wordings."""
     text = sentence.blotted
-    if _QUESTION.search(text) or _HYPOTHETICAL.match(text):
+    if _QUESTION.search(text) or _HYPOTHETICAL.match(text) or of_another(text):
         return
     yield from ((None, fact) for fact in mended(sentence))
     if _DOUBT.search(text):
         return
+    yield from ((None, fact) for fact in dropped(sentence))
     over = _PAST.search(text) is not None
     if not over:
         yield from ((None, fact) for fact in dated(sentence, time))

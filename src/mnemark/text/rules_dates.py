@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
-from mnemark.text.rules_base import BLOT, Found
+from mnemark.text.rules_base import BLOT, Found, bare
 from mnemark.text.rules_text import Sentence
 from mnemark.text.times import spans
 
@@ -26,7 +26,7 @@ _DUE: Final = re.compile(
 )
 _EVENT_ZH: Final = (
     "牙医|医生|会议|开会|例会|面试|考试|体检|航班|约会|婚礼|聚餐|手术|复查|答辩|演讲|培训|讲座|飞[\u4e00-\u9fff]{2,4}|出差|"
-    "演唱会|课|预约|团建|评审会|家长会"
+    "演唱会|课|预约$|团建|评审会|家长会"
 )
 _MINE_ZH: Final = re.compile(
     rf"^(?:对了[，,]?)?(?:我们?|咱们)?\s*\x01+(?:我们?)?(?:要|得|还)?(?:有(?:个|一个|一场|一次)?|约了)?(?P<v>[^，,。？?：:（）()、要计\x01]{{0,10}}?(?:{_EVENT_ZH})[^，,。？?了：:（）()、再要\x01]{{0,4}})$"
@@ -66,6 +66,13 @@ _HELPED_ZH: Final = re.compile(
 _NOT_ZH: Final = re.compile(
     "没有?解决|没修|还没|怎么|如何|吗|是不是|如果|可能|也许|应该|请|帮我|不知道|能不能|是否"
 )
+_DROPPED: Final = re.compile(
+    r"^(?:(?i:by the way|btw|fyi|also|update|note)[,:]? )*(?i:we(?:'ve)?|our team|the (?:project|team)) (?P<no>(?i:no longer|don't|do not|stopped|quit)) (?i:use|using) "
+    r"(?P<v>[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})(?P<end> (?i:any ?more|any longer|now|at all))?(?=[.!]*$|,? (?:because|since|as|so)\b)"
+)
+_DROPPED_ZH: Final = re.compile(
+    r"^(?:对了|另外|更新)?[，,：:]?(?:我们|项目|团队)(?:已经|现在)*(?:不再|不)(?:使用|用)\s*(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})\s*了?(?=[。！!.]*$|[，,](?:因为|太|由于))"
+)
 _PREFIX: Final = re.compile(r"^(?i:fixed|resolved|update|note|done)[:：] ?|^已?(?:修复|解决)[：:]")
 
 
@@ -92,7 +99,9 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
     for pattern in (_HAVE, _IS, _MINE_ZH):
         match = pattern.match(marked)
         if match and len(tail) < 40:
-            return [Found("user", "appointments", f"{when} {match['v'].strip()}")]
+            what = _CLOCK_ZH.sub("", match["v"]).strip() if pattern is _MINE_ZH else match["v"].strip()
+            what = re.sub("^(?:预?约了|有[一]?[个场次])", "", what)
+            return [Found("user", "appointments", f"{when} {what}")]
     return []
 
 
@@ -144,3 +153,13 @@ def mended(sentence: Sentence) -> list[Found]:
     if not (english or chinese) or not 8 <= len(value) <= 240:
         return []
     return [Found("project", "errors", value)]
+
+
+def dropped(sentence: Sentence) -> list[Found]:
+    """What the project no longer uses, as a decision; "we don't use X" alone may be a mere remark."""
+    match = _DROPPED.match(sentence.blotted)
+    if match is not None:
+        clear = match["no"].lower() in {"no longer", "stopped", "quit"} or match["end"]
+        return [Found("project", "decisions", f"no longer use {bare(match['v'])}")] if clear else []
+    match = _DROPPED_ZH.match(sentence.blotted)
+    return [Found("project", "decisions", f"不再用 {bare(match['v'])}")] if match is not None else []

@@ -40,7 +40,7 @@ _OURS: Final = (
 
 
 def _rule(pattern: str, read: Read, **options: Any) -> Rule:
-    lead = r"(?:(?:对了|嗯+|好的?|哦|那|另外|还有|顺便说一下|顺便|其实|你好|您好|注意|请记住|记一下|所以|然后|最后|最终|补充一下)[，,：:、 ]*)*"
+    lead = r"(?:(?:对了|嗯+|好的?|哦|那|另外|还有|顺便说一下|顺便|其实|你好|您好|注意|请记住|记一下|所以|然后|最后|最终|补充(?:一下)?|更新|更正|背景|备注|关于我|自我介绍)[，,：:、 ]*)*"
     return Rule(re.compile(f"^{lead}{pattern}$"), read, **options)
 
 
@@ -117,7 +117,7 @@ def _path(match: re.Match[str], _: Clause) -> list[Found]:
 def _likes(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         value = re.sub("(?:了|啦|的)$", "", bare(match["v"]))
-        if not usable(value, 30) or len(value) < 2 or re.search("一个$|方案$|版本$|bug", value):
+        if not usable(value, 30) or len(value) < 2 or re.search("一个$|方案$|版本$|bug|[这那][个位]", value):
             return []
         return [Found("user", predicate, value)]
 
@@ -128,7 +128,7 @@ _SURNAMES: Final = (
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪"
     "范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )
-_PERSON: Final = rf"(?:(?:[{_SURNAMES}]|欧阳|司马|上官|诸葛)(?!个|是|不|在|座){_HAN}{{1,2}}|[小阿老]{_HAN}{{1,2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
+PERSON: Final = rf"(?:(?:[{_SURNAMES}]|欧阳|司马|上官|诸葛)(?!个|是|不|在|座){_HAN}{{1,2}}|[小阿老]{_HAN}{{1,2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
 """A person's name: a surname and one or two characters, a familiar name, or a foreign one."""
 _NO_PLACE_OF_WORK: Final = re.compile(
     f"^(?:{_REGIONS})|^(?:这|那|哪|一|某|新|外|家|你|他|她|公司|单位|学校|学院|大学|国外|外地|国内|线上|网上|平台)|"
@@ -169,7 +169,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"我?(?:的)?名字(?:是|叫)\s*(?P<v>{_HAN}{{2,4}}|[A-Z]\w+)", lambda m, _: [Found("user", "name", m["v"])] if m[0].lstrip("，, ").startswith("我") else [], importance=0.9),
     _rule(rf"(?:你?可以|请|以后|就|直接)*叫我\s*(?P<v>[老小阿]{_HAN}{{1,2}}|{_HAN}{{2,3}}(?=就|即|吧)|[A-Z]\w*)(?:就行|就好|就可以|即可|就行了|吧)*", slot("user", "nickname"), importance=0.8),
     _rule(rf"我{_NOW}(?:住在?|定居在?|常住在?|居住在|长住)\s*(?P<v>{_HAN}{{2,6}}|[A-Z]\w+(?: [A-Z]\w+)?)", _place, importance=0.8, dated=True),
-    _rule(rf"我们?(?:家)?(?:刚|刚刚|已经|前几天|{_HAN}{{2,5}})?(?:从\s*[^，,。]{{2,8}}?)?搬到了?\s*(?P<v>{_HAN}{{2,6}}|[A-Z]\w+)了?", lambda m, c: [] if re.search("可能|打算|计划|准备|想|要|考虑|明年|下", m[0]) else _place(m, c), importance=0.8, dated=True),
+    _rule(rf"我们?(?:家)?(?:刚|刚刚|已经|前几天|{_HAN}{{2,5}})?(?:从\s*[^，,。]{{2,8}}?)?搬到了?\s*(?P<v>{_HAN}{{2,6}}|[A-Z]\w+)\s*了?", lambda m, c: [] if re.search("可能|打算|计划|准备|想|要|考虑|明年|下", m[0]) else _place(m, c), importance=0.8, dated=True),
     _rule(rf"我{_NOW}在\s*(?P<v>{_HAN}{{2,6}}?|[A-Z]\w+)\s*(?:生活|定居|常住|居住)", _place, importance=0.8),
     _rule(rf"(?:我)?{_NOW}(?:是|当|做|担任)了?(?:一?[名个位])?\s*(?P<v>{_HAN}{{0,8}}(?:{_JOBS}))", lambda m, c: [Found("user", "job", m["v"])] if c.sentence.startswith("我") and not re.search("[他她你]|以前|曾经", c.sentence) and usable(m["v"], 14) else [], importance=0.8, dated=True),
     _rule(rf"我的?(?:职业|职位|工作|岗位)是\s*(?:一?[名个位])?(?P<v>{_HAN}{{2,12}})", slot("user", "job"), importance=0.8),
@@ -179,8 +179,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"我(?:刚|刚刚|已经|最近)?(?:跳槽|入职)(?:到了?|去了?|了)\s*(?P<v>(?!一家|某|新|公司|单位|手续){_HAN}{{2,6}})", lambda m, _: [] if _NO_PLACE_OF_WORK.search(m["v"]) else [Found("user", "employer", m["v"])], importance=0.8, dated=True),
     _rule(rf"我{_NOW}在\s*(?P<v>{_HAN}{{2,6}})\s*(?:工作|上班|任职|就职)", _work_place, importance=0.8, dated=True),
     _rule(rf"我{_NOW}在\s*(?P<v>{_HAN}{{1,6}}?(?:组|团队|部门|部))(?:工作|上班)?", _team, importance=0.6, dated=True),
-    _rule(rf"我的?(?:直属|新|直接)*(?:经理|上司|老板|主管|领导)(?:现在)*(?:是|叫|名叫|换成了?)\s*(?P<v>{_PERSON})了?", slot("user", "manager"), importance=0.7, dated=True),
-    _rule(rf"我的?(?:老婆|妻子|太太|爱人|老公|丈夫|先生|对象)(?:的名字)?(?:是|叫|名叫)\s*(?P<v>{_PERSON})", slot("user", "spouse"), importance=0.7),
+    _rule(rf"我的?(?:直属|新|直接)*(?:经理|上司|老板|主管|领导)(?:现在)*(?:是|叫|名叫|换成了?)\s*(?P<v>{PERSON})了?", slot("user", "manager"), importance=0.7, dated=True),
+    _rule(rf"我的?(?:老婆|妻子|太太|爱人|老公|丈夫|先生|对象)(?:的名字)?(?:是|叫|名叫)\s*(?P<v>{PERSON})", slot("user", "spouse"), importance=0.7),
     _rule(r"我(?:今年|现在)*(?P<v>\d{1,2}|[一二三四五六七八九十]{1,3})岁了?", lambda m, _: [Found("user", "age", m["v"])], importance=0.5),
     _rule(rf"我的?(?:新)?(?:电话|手机)(?:号码?)?{_ASKS}\s*(?P<v>[+\d][\d -]{{5,18}}\d)\s*了?", slot("user", "phone"), importance=0.6),
     _rule(rf"(?P<s>{_HAN}{{1,10}}|[A-Za-z][\w-]*)\s*项目(?:已经|刚刚|刚|终于|正式|被|都)*(?P<v>结束|完成|完工|取消|暂停|上线|终止|搁置|下线|验收|交付)了", _status, importance=0.6, dated=True),
