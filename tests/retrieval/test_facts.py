@@ -11,6 +11,7 @@ import pytest
 
 from mnemark.memory.core import Memory
 from mnemark.memory.facts_project import state_of
+from mnemark.text.facts_questions import asked
 from mnemark.types import Hit
 
 PAIRS = [
@@ -218,3 +219,17 @@ def test_explained_hits_name_the_route(memory: Memory) -> None:
     (hit,) = memory.search("我住在哪", explain=True).hits
     assert hit.why["routes"]["facts"]["rank"] == 1
     assert hit.why["boosts"]["facts"] > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "subjects"),
+    [
+        ("which repository holds the user interface", set()),
+        ("哪个仓库放用户界面", set()),
+        ("where does the user live", {"user"}),
+        ("what is the user's city", {"user"}),
+        ("用户住在哪个城市", {"user"}),
+    ],
+)
+def test_a_user_interface_is_not_the_user(question: str, subjects: set[str]) -> None:
+    assert asked(question).subjects & {"user"} == subjects

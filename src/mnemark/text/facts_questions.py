@@ -71,7 +71,9 @@ _SHAPES: Final = {
 """Questions that ask for a predicate without its name, or with it in a shape of its own."""
 
 _FIRST: Final = re.compile(
-    r"\b(?:i|i'm|i've|me|my|mine|myself|we|our|us|user|user's|users)\b|[我咱俺]|用户|本人"
+    r"\b(?:i|i'm|i've|me|my|mine|myself|we|our|us|user's|users|user(?! (?:interfaces?|agents?|story|stories|manuals?|guides?|"
+    r"inputs?|experience|bases?|ids?|names?|accounts?|tables?|groups?|roles?|modes?|space|data|logins?|sessions?|tests?|testing|"
+    r"research|acceptance|model|service|api|page|list|menu)\b))\b|[我咱俺]|用户(?!界面|体验|手册|组|表|名|故事|协议|数据|接口|列表|测试)|本人"
 )
 _SECOND: Final = re.compile(r"\b(?:you|your|yours|yourself|assistant)\b|[你您]|助手|助理")
 _SECOND_ASKED: Final = re.compile(r"\byour\b|[你您](?:的|叫|是|会|用)")
