@@ -1,6 +1,7 @@
 """Append-only lines: what was acknowledged is there once and whole."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,15 @@ def test_reading_back_is_reading_reversed(
         patch.setattr(jsonl, "_BLOCK", block * 16)
         forward = [(line.offset, line.data) for line in jsonl.read(path)]
         assert list(jsonl.read_back(path)) == forward[::-1]
+
+
+def test_one_huge_line_costs_its_length_not_its_square(log: Path) -> None:
+    log.parent.mkdir()
+    log.write_bytes(b'{"a":"' + b"x" * (48 << 20) + b'"}\n{"b":1}\n')
+    began = time.process_time()
+    assert [len(line.data) > 9 for line in jsonl.read(log)] == [True, False]
+    assert [len(data) > 9 for _, data in jsonl.read_back(log)] == [False, True]
+    assert time.process_time() - began < 5  # 15 s where each block copied what was read before it
 
 
 # Refusals of the system

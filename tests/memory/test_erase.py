@@ -337,3 +337,38 @@ def test_lines_that_stand_in_many_places_stay_in_the_others(tmp_path: Path) -> N
         memory.undo(hidden.id)
         memory.forget("notes.md#L3-L7", erase=True)
         assert (tmp_path / "notes.md").read_text() == f"# A\n\n\n# B\n\n{second}"
+
+
+LONG = (
+    "Could you please remind me that the treatment of QUAGGA starts on Monday, and that I have to bring all "
+    "the papers of the last three years, the insurance card, and the letter of the doctor who saw me first?"
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I prefer the colour QUAGGA for the boat called Vela.",  # a title has no full stop
+        LONG,  # told without politeness, and cut off
+        "记得我的银行密码提示是 QUAGGA，不要告诉别人。",
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_what_ends_of_sessions_wrote_of_a_turn_goes_with_it(
+    tmp_path: Path, said: str, *, first: bool
+) -> None:
+    other = ["The boat is in the harbour of Kiel.", "Good, I know that now."]
+    said_all = [said, "Noted.", *other] if first else [*other, said, "Noted."]
+    with opened(tmp_path) as memory:
+        session = memory.session("cli:a")
+        turns = [session.add("user" if n % 2 == 0 else "assistant", text) for n, text in enumerate(said_all)]
+        session.end()
+        memory.sync()
+        episode = next((tmp_path / "memory/episodes").glob("*.md"))
+        assert "QUAGGA" in episode.read_text(encoding="utf-8")
+        receipt = memory.forget(id=turns[0 if first else 2].id, erase=True)
+        assert receipt.waiting == ()
+        assert holding(tmp_path, "QUAGGA") == []
+        assert holding(tmp_path, "harbour of Kiel")
+        if first and "quagga" in episode.name:
+            assert any(episode.name in line for line in receipt.still)

@@ -28,6 +28,11 @@ _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 _MANY: Final = 24
 _WINDOW: Final = 8
 _SMALL: Final = 256
+_CUT: Final = "…".encode()
+_TAIL: Final = 20
+"""Characters before a "…" that tell which text was cut there."""
+_TELLING: Final = 16
+"""Bytes of them at least."""
 
 
 def forms(text: str) -> list[bytes]:
@@ -50,7 +55,9 @@ def forms(text: str) -> list[bytes]:
 class Needles:
     """Byte strings to look for, all at once."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], *, cut: Iterable[str] = ()) -> None:
+        """`texts` are looked for as they are; those of `cut` also where only a part before a "…" stands."""
+        self._cut = tuple(dict.fromkeys(" ".join(text.split()) for text in cut))
         self.texts = tuple(sorted(dict.fromkeys(text for text in texts if text), key=len, reverse=True))
         """Longest first, so that a text is taken out before a part of it."""
         self.forms = tuple(dict.fromkeys(form for text in self.texts for form in forms(text)))
@@ -67,8 +74,21 @@ class Needles:
     def found_in(self, data: bytes) -> bool:
         """Whether any of them stands in the bytes."""
         if not self._many:
-            return any(form in data for form in self.forms)
-        return next(self._present(data), None) is not None
+            whole = any(form in data for form in self.forms)
+        else:
+            whole = next(self._present(data), None) is not None
+        return whole or self._is_cut_in(data)
+
+    def _is_cut_in(self, data: bytes) -> bool:
+        """Whether a text stands there cut off, as summaries cut what is long."""
+        at = data.find(_CUT) if self._cut else -1
+        while at >= 0:
+            before = data[max(0, at - 4 * _TAIL) : at].rpartition(b"\n")[2].decode("utf-8", "ignore")
+            tail = before.replace('\\"', '"').rstrip()[-_TAIL:].strip()
+            if len(tail.encode()) >= _TELLING and any(tail in text for text in self._cut):
+                return True
+            at = data.find(_CUT, at + 1)
+        return False
 
     def present(self, text: str) -> list[str]:
         """Those that stand in a text, longest first."""

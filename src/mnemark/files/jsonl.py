@@ -114,14 +114,19 @@ def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) ->
     with file:
         number = start_line or (1 + count_lines(path, start_offset) if start_offset else 1)
         file.seek(start_offset)
-        offset, rest = start_offset, b""
+        offset, parts = start_offset, list[bytes]()
         while block := file.read(_BLOCK):
-            *whole, rest = (rest + block).split(b"\n")
+            if b"\n" not in block:  # joined once: a line of many blocks is not copied with each of them
+                parts.append(block)
+                continue
+            *whole, rest = b"".join((*parts, block)).split(b"\n")
+            parts = [rest]
             for data in whole:
                 end = offset + len(data) + 1
                 if kept := _clean(data, offset):
                     yield Line(offset, number, kept, end)
                 offset, number = end, number + 1
+    rest = b"".join(parts)
     if (kept := _clean(rest, offset)) and _is_whole(kept):
         yield Line(offset, number, kept, offset + len(rest))
 
@@ -147,6 +152,21 @@ def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
     return count
 
 
+def holds(path: Path, wanted: bytes) -> bool:
+    """Whether the bytes stand anywhere in a file; no where there is none. Quicker than reading lines."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return False
+    with file:
+        before = b""
+        while block := file.read(_BLOCK):
+            if wanted in before + block:
+                return True
+            before = block[1 - len(wanted) :] if len(wanted) > 1 else b""
+    return False
+
+
 def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
     """(offset, bytes) of the lines, last one first, reading the file from its end; rules as for `read`."""
     try:
@@ -155,19 +175,24 @@ def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
         return
     with file:
         position = file.seek(0, os.SEEK_END)
-        rest, last = b"", True
+        parts, last = list[bytes](), True  # of the line that is not whole yet, its end first
         while position:
             step = min(_BLOCK // 16, position)
             position -= step
             file.seek(position)
-            first, *whole = (file.read(step) + rest).split(b"\n")
+            block = file.read(step)
+            if b"\n" not in block:
+                parts.append(block)
+                continue
+            first, *whole = b"".join((block, *reversed(parts))).split(b"\n")
+            parts = [first]
             end = position + len(first) + 1 + sum(len(data) + 1 for data in whole)
             for data in reversed(whole):
                 end -= len(data) + 1
                 if (kept := _clean(data, end)) and (not last or _is_whole(kept)):
                     yield end, kept
                 last = False
-            rest = first
+    rest = b"".join(reversed(parts))
     if (kept := _clean(rest, 0)) and (not last or _is_whole(kept)):
         yield 0, kept
 

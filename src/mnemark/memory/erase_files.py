@@ -34,6 +34,7 @@ _CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "arc
 _FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
 _LOG_REF: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+\.jsonl(?:#L\d+(?:-L?\d+)?)?")
 _ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+_NAMES: Final = re.compile(r"(?:entities:|About:|提到：)")
 _FEW: Final = 24
 _ID: Final = re.compile(r"\bid:\s*([0-9A-Z]{26})\b")
 
@@ -297,7 +298,7 @@ class Pass:
             found = {
                 n for n, line in enumerate(raw, 1) if self.targets.words.notes.found_in(self._spoken(line))
             }
-        found |= self._citing(path, lines)
+        found |= self._citing(path, lines) | self._naming(path, lines)
         # A bullet goes as a whole, unless it is one of the things themselves: those come last.
         whole = {n for number in found for n in range(block(lines, number)[0], block(lines, number)[1] + 1)}
         return (whole if path not in self.targets.files else set()) - own
@@ -335,6 +336,18 @@ class Pass:
             if refs and all(self._is_erased(ref) for ref in refs):
                 found.add(number)
         return found
+
+    def _naming(self, path: str, lines: list[str]) -> set[int]:
+        """Lists of names in an episode of an erased turn, where a name stands that was said in it."""
+        place = layout.place(path)
+        if place is None or place.kind != "episode" or not self.targets.words.names:
+            return set()
+        cited = {ref.partition("#")[0] for line in lines for ref in _LOG_REF.findall(line)}
+        if not cited & self.targets.turn_lines.keys():
+            return set()
+        lists = {number: line.casefold() for number, line in enumerate(lines, 1) if _NAMES.match(line)}
+        names = [name.casefold() for name in self.targets.words.names]
+        return {number for number, line in lists.items() if any(name in line for name in names)}
 
     def _is_erased(self, ref: str) -> bool:
         if ref in self.targets.whole_logs:

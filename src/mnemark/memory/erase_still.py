@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import MnemarkError
 from mnemark.files import git, layout
+from mnemark.files.episodes import slug_of
 from mnemark.files.journal import FOLDER, Journal
 from mnemark.files.journal_lines import changes_of
 from mnemark.memory.erase_files import Targets
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 
 _ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".7z", ".bak")
 _SHOWN: Final = 5
+_DATE: Final = len("2026-02-13-")
+_SHORT: Final = 4
 
 
 def still_holding(memory: "Memory", items: Sequence[Item], targets: Targets, *, rewrites: bool) -> list[str]:
     """What may still hold the words after they are erased here, as far as can be known; for people."""
     found = [*_other_machines(memory), *_archives(memory), *_imports(memory, items), *_sources(memory, items)]
-    return [*_git(memory, targets, rewrites=rewrites), *found]
+    return [*_git(memory, targets, rewrites=rewrites), *found, *_names(memory, targets)]
 
 
 def _git(memory: "Memory", targets: Targets, *, rewrites: bool) -> Iterator[str]:
@@ -65,6 +68,15 @@ def _archives(memory: "Memory") -> Iterator[str]:
     if found:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         yield f"archives that were not opened: {', '.join(map(layout.shown, found[:_SHOWN]))}{more}"
+
+
+def _names(memory: "Memory", targets: Targets) -> Iterator[str]:
+    """Episodes that are called by what goes: a name is not changed, as links lead to it."""
+    slugs = {slug_of(text) for text in targets.words.notes.texts}
+    for path in sorted(memory.root.rglob("memory/episodes/*.md")):
+        name = path.stem[_DATE:]
+        if len(name) > _SHORT and any(slug.startswith(name) for slug in slugs):
+            yield f"{layout.shown(path.relative_to(memory.root).as_posix())}: its name; rename it by hand"
 
 
 def _imports(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:

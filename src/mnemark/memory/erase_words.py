@@ -13,6 +13,7 @@ from mnemark.files.hidden import line_mark
 from mnemark.memory.forget_find import Item
 from mnemark.memory.forget_lines import PART
 from mnemark.text.facts import clean, split_words
+from mnemark.text.summary_rules import entities, request
 from mnemark.types import Json
 
 _IN_NOTES: Final = 16
@@ -23,6 +24,8 @@ _LONG: Final = 48
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _LEAD: Final = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)\s+(?:\[[ xX]\]\s+)?(?:\d{1,2}:\d{2}\s+)?")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+")
+_EDGES: Final = " \t.!?,;:。！？，；：、…\"'“”"
+"""What a title has not got at its ends."""
 _PIECES: Final = 2_000
 """Sentences and lines that are looked for at most; the whole texts always are."""
 
@@ -32,25 +35,41 @@ class Words(NamedTuple):
 
     turns: Needles
     notes: Needles
+    names: tuple[str, ...] = ()
+    """Names in the erased turns, as the lists of an episode have them."""
 
 
 def words_of(items: Iterable[Item], query: str) -> Words:
     """The words to look for, of all items and of the query they were found by."""
     whole: list[str] = []
     pieces: list[str] = []
+    items = list(items)
     for item in items:
         for text in _plain(item):
             whole += [text, " ".join(text.split())]
             pieces += _SENTENCE.split(text)
     loud = [text for text in whole if weight(text) >= _IN_TURNS]
     loud += [text.strip() for text in pieces if weight(text) >= _LONG]
+    pieces = [form for piece in dict.fromkeys([*pieces, *whole]) for form in _told(piece)]
     soft = [text.strip() for text in dict.fromkeys(pieces) if weight(text) >= _IN_NOTES]
     soft = sorted(soft, key=weight, reverse=True)[:_PIECES]
     asked = [query] if query else []
+    said = [item.text for item in items if item.kind == "turn"]
     return Words(
-        Needles([*asked, *loud]),
-        Needles([*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft]),
+        Needles([*asked, *loud, *(text.strip(_EDGES) for text in loud)]),
+        Needles([*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft], cut=said),
+        tuple(entities(said, most=_PIECES)),
     )
+
+
+def _told(piece: str) -> Iterator[str]:
+    """A sentence as it is, as a title has it, and as a summary tells a request: without "could you"."""
+    yield piece
+    yield piece.strip(_EDGES)
+    asked = request(piece.strip())
+    if asked != piece.strip():
+        yield asked.strip(_EDGES)
+        yield asked[1:].strip(_EDGES)  # its first letter was made a capital
 
 
 def _plain(item: Item) -> Iterator[str]:
