@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.samples import claude_line, codex_line, event, write
+from mnemark import Memory
 from mnemark.agent.capture import PlainRecord, capture
 from mnemark.agent.table import AGENTS, Agent
 from mnemark.files import transcripts
@@ -214,3 +215,15 @@ def test_any_bytes_can_be_read(tmp_path_factory: pytest.TempPathFactory, data: b
     path.write_bytes(data + b'\n{"type":"user","message":{"role":"user","content":[1,null,{"text":5}]}}\n')
     for found in transcripts.read(path, "codex"):
         assert found.turn.content
+
+
+def test_what_was_erased_is_not_taken_from_the_transcript_again(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", *(claude_line(n, "user", f"turn {n} of QUAGGA") for n in (1, 2)))
+    assert keep(tmp_path, CLAUDE, event(path)) == 2
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        for turn in kept(tmp_path):
+            memory.forget(id=turn.id, erase=True)
+    write(path, claude_line(3, "user", "new"))
+    assert keep(tmp_path, CLAUDE, event(path)) == 1
+    assert said(tmp_path) == [("user", "new")]
+    assert b"QUAGGA" not in (tmp_path / PlainRecord(tmp_path, "one").path).read_bytes()

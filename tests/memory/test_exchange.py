@@ -270,3 +270,35 @@ def test_agents_folders(tmp_path: Path, form: Any) -> None:
         assert import_from(memory, form, old).notes == 2
         assert import_from(memory, form, old).notes == 0
         assert memory.search("alpha").hits
+
+
+@pytest.mark.parametrize("form", ["zip", "jsonl"])
+def test_what_was_erased_does_not_come_back_from_an_export(tmp_path: Path, form: Any) -> None:
+    with opened(tmp_path / "w") as memory:
+        session = memory.session("cli:a")
+        gone = [session.add("user", text).id for text in ("one", "the word is QUAGGA", "another")][1]
+        export_workspace(memory, tmp_path / "old", format=form)
+        memory.forget(id=gone, erase=True)
+        assert import_from(memory, form, tmp_path / "old").turns == 0
+    assert not [name for name, data in tree(tmp_path / "w").items() if b"QUAGGA" in data]
+
+
+def test_what_is_in_an_archive_is_redacted_and_erases_nothing(tmp_path: Path) -> None:
+    turn = {"id": "01HZZZZZZZZZZZZZZZZZZZZZZZ", "role": "user", "content": "key AKIAIOSFODNN7EXAMPLE"}
+    payload = {"erase": True, "files": ["MEMORY.md"], "lines": {"MEMORY.md": [["00"]]}}
+    erase = {"id": "01HZZZZZZZZZZZZZZZZZZZZZZY", "time": "2026-01-01T00:00:00Z", "kind": "forget",
+             "origin": "owner", "payload": payload}  # fmt: skip
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("sessions/x.jsonl", json.dumps(turn) + "\n")
+        archive.writestr("journal/other.jsonl", json.dumps(erase) + "\n")
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w/MEMORY.md").write_text("# Memory\n\n- by hand\n", "utf-8")
+    with opened(tmp_path / "w") as memory:
+        summary = import_from(memory, "zip", tmp_path / "x.zip")
+        assert (summary.redacted, len(summary.problems)) == (1, 1)
+        assert import_from(memory, "zip", tmp_path / "x.zip").turns == 0
+        memory.sync()
+    with opened(tmp_path / "w") as memory:
+        memory.sync()
+    assert "by hand" in (tmp_path / "w/MEMORY.md").read_text("utf-8")
+    assert b"AKIAIOSFODNN7EXAMPLE" not in (tmp_path / "w/sessions/x.jsonl").read_bytes()

@@ -98,6 +98,7 @@ def _from_transcript(root: Path, record: Record, agent: Agent, path: Path) -> Ca
     count = 0
     batch: list[Turn] = []
     known = frozenset[str]() if follows else _ids(root, record)
+    known |= record.log.erased()  # the transcript still holds them
     try:
         for found in transcripts.read(path, agent.name, start):
             if found.turn.id not in known:

@@ -135,6 +135,15 @@ class SessionLog:
                 before = turn.id
                 yield Placed(line.offset, line.number, turn, line.end)
 
+    def erased(self) -> frozenset[str]:
+        """Ids of the turns that were erased from this log: whoever brings turns in leaves them out."""
+        if not jsonl.holds(self.path, b'"erased"'):
+            return frozenset()
+        found = (jsonl.decode(line.data) for line in jsonl.read(self.path) if b'"erased"' in line.data)
+        return frozenset(
+            str(record["id"]) for record in found if record and "role" not in record and "erased" in record
+        )
+
     def last(self, count: int) -> list[Turn]:
         """The last turns, oldest first, read from the end of the file."""
         found: list[Turn] = []

@@ -94,7 +94,7 @@ def _own(incoming: Incoming, records: Iterator[Record]) -> None:
     for (scope, session, path), turns in sessions.items():
         incoming.turns(scope, session, turns, path)
     for path, lines in changes.items():
-        incoming.lines(path, b"\n".join(lines))
+        incoming.lines(path, lines)
 
 
 def _own_turn(record: Record) -> Turn | None:

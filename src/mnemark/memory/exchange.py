@@ -247,7 +247,7 @@ def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInf
         incoming.problems.append(Problem(layout.shown(name), "is no memory: left out"))
     elif place.role in {"session", "journal"}:
         with archive.open(member) as file:
-            incoming.lines(name, file.read())
+            incoming.lines(name, file)
     elif member.file_size > READ_LIMIT:
         incoming.problems.append(Problem(layout.shown(name), "is too large"))
     else:

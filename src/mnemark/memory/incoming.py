@@ -1,5 +1,6 @@
 """What an import brings into a workspace: only what is not there yet, and nothing overwritten."""
 
+import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from mnemark.files.journal import Change, Journal
 from mnemark.files.old_layouts import FACTS, Step
 from mnemark.files.reading import digest
 from mnemark.files.sessions import SessionLog
+from mnemark.files.turns import decode_turn, encode_turn
 from mnemark.memory.secrets import redacted_turn, rules_for
 from mnemark.text.redact import Rules, redact
 from mnemark.types import Problem, Turn
@@ -92,7 +94,7 @@ class Incoming:
         if path and layout.safe_path(self.root, path).is_file():
             log = SessionLog.at(self.root, path)
             scope = ""
-        known = {placed.turn.id for placed in log.turns()}
+        known = {placed.turn.id for placed in log.turns()} | log.erased()
         added = 0
         fresh: list[Turn] = []
         for turn in turns:
@@ -142,12 +144,29 @@ class Incoming:
         self._counts["redacted"] += clean.content != turn.content
         return clean
 
-    def lines(self, path: str, data: bytes) -> None:
-        """Lines of a session or journal as they are; those that are there are left out."""
+    def lines(self, path: str, data: Iterable[bytes]) -> None:
+        """Lines of a session or journal; those that are there, or were erased here, are left out.
+
+        Secrets are taken out of turns. A note to erase something is not taken over from a journal: what is
+        erased here is for the owner to say.
+        """
         full = layout.safe_path(self.root, path)
-        known = set(_whole_lines(full.read_bytes())) if full.is_file() else set()
-        fresh = list(dict.fromkeys(line for line in _whole_lines(data) if line not in known))
-        self._counts["same"] += len(known & set(_whole_lines(data)))
+        known: set[bytes] = set()
+        if full.is_file():
+            with full.open("rb") as file:
+                known.update(map(_mark, _whole_lines(file)))
+        log = SessionLog.at(self.root, path)
+        erased = log.erased() if full.is_file() else frozenset()
+        fresh: list[bytes] = []
+        for line in _whole_lines(data):
+            kept = line if _mark(line) in known else self._line(path, line, erased)
+            if kept is None:
+                continue
+            if (mark := _mark(kept)) in known:
+                self._counts["same"] += 1
+                continue
+            known.add(mark)
+            fresh.append(kept)
         if not fresh:
             return
         if not self._dry_run:
@@ -156,6 +175,26 @@ class Incoming:
         turns = [line for line in fresh if b'"role"' in line or "journal/" in path]
         self._counts["turns"] += len(turns)
         self._counts["sessions"] += "journal/" not in path
+
+    def _line(self, path: str, line: bytes, erased: frozenset[str]) -> bytes | None:
+        """The line as it is to be written; None where it stays out."""
+        record = jsonl.decode(line)
+        if record is None:
+            return line  # torn: as it is
+        if layout.log_folder(path.rpartition("/")[0]) == "journal":
+            payload = record.get("payload")
+            erases = record.get("kind") == "forget" and isinstance(payload, dict) and payload.get("erase")
+            if erases:
+                self.problems.append(Problem(path, "asks to erase something: left out, nothing was erased"))
+            return None if erases else line
+        turn = decode_turn(record, jsonl.Line(0, 0, line, 0))
+        if turn is None:
+            return line
+        if turn.id in erased:
+            return None
+        clean = self._redacted(turn)
+        same = clean == turn or (clean.content == turn.content and encode_turn(clean) == encode_turn(turn))
+        return line if same else encode_turn(clean)
 
     def migrated(self, steps: Sequence[Step]) -> None:
         """What a migration did."""
@@ -187,8 +226,13 @@ class Incoming:
         )
 
 
-def _whole_lines(data: bytes) -> list[bytes]:
-    return [line for raw in data.split(b"\n") if (line := raw.strip(b" \t\r"))]
+def _whole_lines(data: Iterable[bytes]) -> Iterator[bytes]:
+    return (line for raw in data if (line := raw.strip(b" \t\r\n")))
+
+
+def _mark(line: bytes) -> bytes:
+    """What a line is known by, without keeping it."""
+    return hashlib.blake2b(line, digest_size=16).digest()
 
 
 def _free_names(path: str) -> Iterator[str]:
