@@ -203,7 +203,14 @@ def model(memory: Memory, answer: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("answer", "by"), [("They use SQLite.", "callable"), ("", "rules"), ("fail", "rules")]
+    ("answer", "by"),
+    [
+        ("They use SQLite.", "callable"),
+        ("", "rules"),
+        ("fail", "rules"),
+        ("They use SQLite since 1987.", "rules"),
+        ("Elephants wander slowly through golden savannah towards evening.", "rules"),
+    ],
 )
 def test_a_model_writes_the_summary_or_the_rules_do(memory: Memory, answer: str, by: str) -> None:
     found = memory.session("cli:x").compact(openai(12), 900, llm=model(memory, answer), deadline=5)

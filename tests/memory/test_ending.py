@@ -261,6 +261,15 @@ def test_a_model_s_words_where_they_hold(memory: Memory) -> None:
         (answer(summary=""), "empty"),
         (answer(summary="It has 97 tests."), "97, which nobody said"),
         (answer(summary="long " * 400), "longer"),
+        (answer(summary="They asked Gandalf about it."), "Gandalf, which nobody said"),
+        (
+            answer(
+                summary="Weather tomorrow brings heavy rain along coastal regions everywhere.",
+                outcome="",
+                goal="",
+            ),
+            "hardly a word",
+        ),
     ],
 )
 def test_a_model_that_fails_is_told_and_rules_serve(memory: Memory, wrong: str, reason: str) -> None:

@@ -31,6 +31,7 @@ from mnemark.memory.prompt_quoted import fenced
 from mnemark.memory.when import local_now
 from mnemark.text.fence import strip_fences
 from mnemark.text.summary import Line, digest, summary_lines
+from mnemark.text.summary_check import unfounded
 from mnemark.text.tokens import cut_to_tokens
 from mnemark.types import Recall, Turn
 
@@ -329,7 +330,8 @@ class _Work:
             f"{one.turn.role}: {strip_fences(one.turn.content)}" for one in gone if _spoken(one)
         )
         asked = [Asked("system", _TASK.format(words=room // 2)), Asked("user", fenced(said, "conversation"))]
-        return cut_to_tokens(strip_fences(llm.complete(asked, timeout=timeout).text).strip(), room)
+        text = strip_fences(llm.complete(asked, timeout=timeout).text).strip()
+        return "" if unfounded(text, said) else cut_to_tokens(text, room)
 
     def _recall(self, line: int, deadline: float | None) -> Recall | None:
         """What memory has to say to the owner's last words, the turns that are kept left out."""

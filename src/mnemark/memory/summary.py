@@ -1,6 +1,5 @@
 """What a model says of a conversation, checked against it: better words, never other facts."""
 
-import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
@@ -10,6 +9,7 @@ from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.text.fence import inert, strip_fences
 from mnemark.text.redact import Rules, redact
 from mnemark.text.summary import Action, Digest, Line
+from mnemark.text.summary_check import unfounded
 from mnemark.text.tokens import estimate_tokens
 
 TIMEOUT: Final = 10.0
@@ -17,7 +17,6 @@ _BUDGET: Final = 6_000
 """Tokens of the conversation that are sent: its beginning and its end."""
 _HEAD: Final = 0.3
 _LONGEST: Final = 1_200
-_NUMBER: Final = re.compile(r"\d[\d.,:/-]*\d|\d{2,}")
 _SYSTEM: Final = (
     "You write the record of one conversation between a user and an assistant, for the memory of the "
     "assistant. Write in the language of the user. Say only what the conversation says; invent nothing. "
@@ -146,7 +145,4 @@ def _wrong(draft: Draft, asked: str) -> str:
     together = " ".join(
         (draft.title, draft.goal, draft.outcome, draft.summary, *draft.steps, *draft.questions)
     )
-    known = set(_NUMBER.findall(asked))
-    numbers = _NUMBER.findall(together)
-    invented = [number for number in numbers if number not in known and number not in asked]
-    return f"it names {invented[0]}, which nobody said" if invented else ""
+    return unfounded(together, asked) or unfounded(draft.summary, asked)
