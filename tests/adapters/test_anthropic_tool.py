@@ -119,6 +119,7 @@ def test_a_link_out_of_the_folder_is_refused(files: MemoryFiles, tmp_path: Path)
     ):
         with pytest.raises(UsageError, match="escape"):
             call()
+    assert "out" not in files.view("/memories").replace("without", "")
 
 
 @pytest.mark.parametrize("folder", ["", ".mnemark", "sessions", "journal/x", "../x", "users"])

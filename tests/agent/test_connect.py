@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.agent import connect, json_edit
-from mnemark.agent.connect_table import HOSTS, Entry, Target
+from mnemark.agent.connect_table import HOSTS, Entry, Target, is_ours
 from mnemark.errors import BusyError, UsageError
 
 NAMES = [host.name for host in HOSTS]
@@ -241,3 +241,19 @@ def test_deep_nesting_is_refused_and_not_a_crash() -> None:
 def test_a_target_can_be_pasted(home: Path) -> None:
     target = Target("tools", home / "x.json", (Entry(("mcpServers", "mnemark"), {"command": "m"}),))
     assert json.loads(connect.snippet(target)) == {"mcpServers": {"mnemark": {"command": "m"}}}
+
+
+@pytest.mark.parametrize(
+    ("line", "ours"),
+    [
+        ("mnemark hook stop --agent codex", True),
+        ("'/home/a b/bin/mnemark' hook stop", True),
+        ('"C:/a b/mnemark.exe" hook stop', True),
+        ("/usr/bin/python3 -P -m mnemark hook stop", True),
+        ("echo 'mnemark: a hook ran' >> log", False),
+        ("grep hook mnemark.txt", False),
+        ("/opt/not-mnemark-at-all hook x", False),
+    ],
+)
+def test_a_hook_that_only_speaks_of_mnemark_is_a_person_s_own(line: str, *, ours: bool) -> None:
+    assert is_ours({"hooks": [{"type": "command", "command": line}]}) is ours

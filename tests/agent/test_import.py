@@ -1,5 +1,6 @@
 """Transcripts of Claude Code and Codex brought in: once, under the names that their hooks use."""
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -85,3 +86,10 @@ def test_a_folder_without_transcripts_says_where_they_are(
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFoundError, match=r"they are in ~/\.c"):
         import_from(memory, agent, tmp_path / "empty")
+
+
+def test_what_is_called_like_a_transcript_and_is_none(memory: Memory, projects: Path) -> None:
+    (projects / "folder.jsonl").mkdir()
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(projects / "pipe.jsonl")
+    assert import_from(memory, "claude-code", projects).turns == 2

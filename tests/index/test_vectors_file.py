@@ -373,3 +373,23 @@ def test_the_key_index_agrees_with_a_dictionary(batches: list[list[bytes]], aske
             row += 1
     found = index.find(as_words([spread(pair) for pair in asked])).tolist()
     assert found == [plain.get(spread(pair), -1) for pair in asked]
+
+
+def test_several_that_open_a_new_file_at_once_all_have_it(tmp_path: Path) -> None:
+    failed: list[BaseException] = []
+
+    def begin(folder: Path, gate: threading.Barrier) -> None:
+        gate.wait()
+        try:
+            opened(folder).close()
+        except BaseException as error:  # noqa: BLE001 - told below
+            failed.append(error)
+
+    for number in range(40):
+        gate = threading.Barrier(4)
+        threads = [threading.Thread(target=begin, args=(tmp_path / str(number), gate)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert failed == []

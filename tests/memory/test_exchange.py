@@ -302,3 +302,26 @@ def test_what_is_in_an_archive_is_redacted_and_erases_nothing(tmp_path: Path) ->
         memory.sync()
     assert "by hand" in (tmp_path / "w/MEMORY.md").read_text("utf-8")
     assert b"AKIAIOSFODNN7EXAMPLE" not in (tmp_path / "w/sessions/x.jsonl").read_bytes()
+
+
+def test_a_line_that_is_no_line_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    with (
+        zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("sessions/x.jsonl", "w") as member,
+    ):
+        for _ in range(80):
+            member.write(b" " * (1 << 20))
+    with opened(tmp_path / "w") as memory, pytest.raises(IntegrityError, match="longer than"):
+        import_from(memory, "zip", tmp_path / "x.zip")
+
+
+def test_an_archive_of_many_lines_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemark.memory.incoming._BATCH_BYTES", 200)
+    turns = [json.dumps({"id": f"t{n}", "role": "user", "content": f"said {n}"}) for n in range(50)]
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("sessions/x.jsonl", "\n".join([*turns, *turns[:5]]))
+    with opened(tmp_path / "w") as memory:
+        first = import_from(memory, "zip", tmp_path / "x.zip")
+        assert (first.turns, first.sessions, first.same) == (50, 1, 5)
+        assert import_from(memory, "zip", tmp_path / "x.zip").turns == 0
+    assert (tmp_path / "w/sessions/x.jsonl").read_text("utf-8").splitlines() == turns

@@ -228,3 +228,11 @@ def test_two_processes_in_one_session(tmp_path: Path) -> None:
         assert sorted(said) == sorted(f"turn {who} {number}" for who in (1, 2) for number in range(25))
         kept = [one["payload"] for one in journal(memory) if one["kind"] == "observe"]
         assert len(kept) == 25
+
+
+def test_arguments_without_end_are_cut(memory: Memory) -> None:
+    many = {f"key {n}": "v" * 1_900 for n in range(2_000)}
+    assert memory.session("s").observe("write_file", {"path": "a.txt", "more": many}, "ok") is not None
+    journal = next((memory.root / "journal").glob("*.jsonl"))
+    assert journal.stat().st_size < 20_000
+    assert "a.txt" in journal.read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Ge
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,13 @@ _STATE: Final = "XDG_STATE_HOME"
 """Where the user's daemons are found, where this is set."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
 """Whose executions Claude Code tells: a process for each read or search would be for nothing."""
+
+
+_OURS: Final = re.compile(
+    r"""(?:"[^"]*mnemark(?:\.exe)?"|'[^']*mnemark(?:\.exe)?'|\S*mnemark(?:\.exe)?|.*\s-m\s+mnemark)\s+hook(?:\s|$)""",
+    re.IGNORECASE,
+)
+"""A command of ours: the program is mnemark, and the word after it is hook."""
 
 
 class Entry(NamedTuple):
@@ -207,5 +215,5 @@ def is_ours(value: Any) -> bool:
         if isinstance(inner, list):
             return bool(inner) and all(is_ours(one) for one in inner)
         line = value.get("command")
-        return isinstance(line, str) and "mnemark" in line and " hook " in f"{line} "
+        return isinstance(line, str) and _OURS.match(line) is not None
     return False

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,10 @@ from mnemark.index.vector_rows import (
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,119}")
 _COPY_ROWS = 1 << 14
 """Rows copied at a time by `compact`."""
+
+
+_TRIES: Final = 5
+"""Times a new file is begun where several processes do so at the same moment."""
 
 
 class VectorFile:
@@ -215,18 +219,28 @@ class VectorFile:
         """As the writer: make folder and file, and put an unusable file out of the way."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # What a crash left while a file was written beside.
-            _beside(self.path, "new").unlink(missing_ok=True)
-            if self._is_usable():
-                return
-            if self.path.exists():
-                self.set_aside = _beside(self.path, "set-aside")
-                FS.replace(self.path, self.set_aside)
-            self._write_new(np.empty(0, dtype=np.int64))
+            for left in reversed(range(_TRIES)):
+                try:
+                    self._begin()
+                except FileNotFoundError:  # another process that opens it now took our new file away
+                    if not left:
+                        raise
+                else:
+                    return
         except OSError as error:
             if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
                 raise ReadOnlyError(f"{self.path.parent} cannot be written to: {error.strerror}") from error
             raise
+
+    def _begin(self) -> None:
+        # What a crash left while a file was written beside.
+        _beside(self.path, "new").unlink(missing_ok=True)
+        if self._is_usable():
+            return
+        if self.path.exists():
+            self.set_aside = _beside(self.path, "set-aside")
+            FS.replace(self.path, self.set_aside)
+        self._write_new(np.empty(0, dtype=np.int64))
 
     def _is_usable(self) -> bool:
         try:

@@ -29,7 +29,7 @@ def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
     """
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     by_session: dict[str, list[Path]] = defaultdict(list)
-    for file in files:
+    for file in filter(Path.is_file, files):  # no folder, and no pipe that nobody writes to
         session = _session(file, agent)
         if session:
             by_session[session].append(file)

@@ -5,9 +5,10 @@ makes a workspace of its own instead of adding to one.
 """
 
 import hashlib
+import shutil
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import msgspec
 
@@ -92,7 +93,8 @@ def restore(archive: Path, folder: Path) -> Restored:
         with zipfile.ZipFile(archive) as source, told(folder):
             members = _checked(source, archive, folder)
             for member in members:
-                _put(folder, member.filename, source.read(member))
+                with source.open(member) as file:
+                    _put(folder, member.filename, file)
     except UNREADABLE as error:
         raise IntegrityError(f"{archive.name} is no backup that can be read: {error}") from error
     size = sum(member.file_size for member in members)
@@ -114,10 +116,13 @@ def _checked(source: zipfile.ZipFile, archive: Path, folder: Path) -> list[zipfi
     return members
 
 
-def _put(folder: Path, name: str, data: bytes) -> None:
+def _put(folder: Path, name: str, file: IO[bytes]) -> None:
     target = layout.safe_path(folder, name)
     jsonl.make_folder(target.parent)
     temporary = target.with_name(jsonl.TEMPORARY + new_id())
-    jsonl.write_new(temporary, data)
+    with temporary.open("xb") as out:
+        shutil.copyfileobj(file, out, _BLOCK)
+        out.flush()
+        platform.FS.sync(out.fileno())
     platform.FS.replace(temporary, target)
     platform.FS.sync_folder(target.parent)

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, get_args
 
 import msgspec
 
@@ -36,6 +36,8 @@ FORMATS: Final[tuple[ImportFormat, ...]] = get_args(ImportFormat)
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _MOST_BYTES: Final = 4 << 30
 """What an archive may unpack to: beyond, it is a trap or no memory."""
+_LONGEST: Final = 64 << 20
+"""Bytes of a line of a log in an archive."""
 _PASSAGE_TOKENS: Final = 256
 UNREADABLE: Final = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError,
@@ -247,11 +249,19 @@ def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInf
         incoming.problems.append(Problem(layout.shown(name), "is no memory: left out"))
     elif place.role in {"session", "journal"}:
         with archive.open(member) as file:
-            incoming.lines(name, file)
+            incoming.lines(name, _lines(file, name))
     elif member.file_size > READ_LIMIT:
         incoming.problems.append(Problem(layout.shown(name), "is too large"))
     else:
         incoming.note(name, archive.read(member))
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    """The lines of a member, one at a time: an archive may unpack to a thousand times its size."""
+    while line := file.readline(_LONGEST + 1):
+        if len(line) > _LONGEST:
+            raise IntegrityError(f"{layout.shown(name)} has a line longer than {_LONGEST >> 20} MB")
+        yield line
 
 
 _READERS: Final[Mapping[ImportFormat, Callable[[Incoming, Path], None]]] = {

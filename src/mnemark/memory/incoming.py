@@ -24,6 +24,8 @@ from mnemark.types import Problem, Turn
 _PATIENCE: Final = 10.0
 _BATCH: Final = 1_000
 """Turns written with one `fsync`."""
+_BATCH_BYTES: Final = 8 << 20
+"""Of lines written with one."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,6 +160,7 @@ class Incoming:
         log = SessionLog.at(self.root, path)
         erased = log.erased() if full.is_file() else frozenset()
         fresh: list[bytes] = []
+        size = count = 0
         for line in _whole_lines(data):
             kept = line if _mark(line) in known else self._line(path, line, erased)
             if kept is None:
@@ -167,14 +170,20 @@ class Incoming:
                 continue
             known.add(mark)
             fresh.append(kept)
-        if not fresh:
-            return
-        if not self._dry_run:
-            jsonl.append_many(full, fresh)
-        self._written[path] = ""
-        turns = [line for line in fresh if b'"role"' in line or "journal/" in path]
-        self._counts["turns"] += len(turns)
-        self._counts["sessions"] += "journal/" not in path
+            size += len(kept)
+            count += b'"role"' in kept or "journal/" in path
+            if size > _BATCH_BYTES:
+                self._append_lines(path, full, fresh)
+                fresh, size = [], 0
+        self._append_lines(path, full, fresh)
+        self._counts["turns"] += count
+        self._counts["sessions"] += path in self._written and "journal/" not in path
+
+    def _append_lines(self, path: str, full: Path, lines: Sequence[bytes]) -> None:
+        if lines:
+            self._written[path] = ""
+            if not self._dry_run:
+                jsonl.append_many(full, lines)
 
     def _line(self, path: str, line: bytes, erased: frozenset[str]) -> bytes | None:
         """The line as it is to be written; None where it stays out."""

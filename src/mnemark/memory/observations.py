@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 RESULT_CHARACTERS: Final = 4_000
 ARGUMENT_CHARACTERS: Final = 2_000
+"""Of each text in the arguments."""
+ALL_ARGUMENTS: Final = 50_000
+"""Of all of them together, as JSON."""
 HEADING: Final = "## Observations"
 ARCHIVE: Final = "memory/archive/observations"
 AGE_DAYS: Final = 30
@@ -131,13 +134,20 @@ def _payload(
         "session": session,
         "tool": name,
         "title": title_of(name, given, told._replace(reason=str(clean.meta["reason"]))),
-        "arguments": _cut(given),
+        "arguments": _small(given),
         "result": head_and_tail(clean.content, RESULT_CHARACTERS),
         "key": f"call:{key}" if call else key,
     }
     payload |= {"failed": True} if told.failed else {}
     payload |= {"error": head_and_tail(str(clean.meta["error"]), ARGUMENT_CHARACTERS)} if error else {}
     return {name: value for name, value in payload.items() if value not in ("", None)}
+
+
+def _small(arguments: Json) -> Json:
+    """The arguments with long texts cut; as the beginning and end of their JSON where there are too many."""
+    cut = _cut(arguments)
+    text = msgspec.json.encode(cut).decode()
+    return cut if len(text) <= ALL_ARGUMENTS else head_and_tail(text, ARGUMENT_CHARACTERS)
 
 
 def _cut(value: Json) -> Json:

@@ -258,7 +258,7 @@ def _folders(target: Path) -> list[Path]:
 def _below(folder: Path, before: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
     """Size and name of what is in a folder, `_LEVELS` deep, without what is hidden or leads elsewhere."""
     for path in sorted(folder.iterdir(), key=lambda one: one.name):
-        if path.name.startswith(".") or not path.exists():
+        if path.name.startswith(".") or path.is_symlink() or not path.exists():
             continue
         if path.is_dir():
             yield _size(path), f"{before}{path.name}/"
