@@ -67,6 +67,28 @@ def test_a_move_supersedes_across_languages_and_as_of_gives_the_old_value(memory
     assert before.value == "Beijing"
 
 
+def test_a_move_that_was_dated_before_what_was_told_in_between_is_still_the_newer(memory: Memory) -> None:
+    say(memory, "我住在上海。")
+    say(memory, "I moved to Hangzhou last month.", day=5)
+    memory.learn()
+    assert held(memory) == ["city: Hangzhou"]
+    (before,) = memory.facts(as_of=START + timedelta(days=2))
+    assert before.value == "上海"
+
+
+def test_what_was_said_before_does_not_take_the_place_of_what_was_said_after(memory: Memory) -> None:
+    say(memory, "I live in Rome.", day=9, session="late")
+    memory.learn()
+    say(memory, "I moved to Bonn last month.", session="early")
+    memory.learn()
+    assert held(memory) == ["city: Rome"]
+
+
+def test_a_rule_with_before_you_in_it_is_a_rule(memory: Memory) -> None:
+    say(memory, "From now on, always run the tests before you commit.")
+    assert [fact.value for fact in memory.learn().facts] == ["run the tests before you commit"]
+
+
 def test_each_turn_is_learned_from_once(memory: Memory) -> None:
     say(memory, "My name is Ann.")
     assert memory.learn().turns == 1

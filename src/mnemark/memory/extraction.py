@@ -155,7 +155,10 @@ class _Work:
     def _keep(self, good: Iterable[tuple[Said, Candidate]]) -> None:
         keeper = Keeper(self._memory)
         for one, candidate in good:
-            kept = keeper.keep(candidate, ref=one.ref, scope=one.scope, origin=one.turn.origin, by="model")
+            turn = one.turn
+            kept = keeper.keep(
+                candidate, ref=one.ref, scope=one.scope, origin=turn.origin, said=turn.time, by="model"
+            )
             self._facts.append(kept)
 
     def _known(self, said: Sequence[Said]) -> list[Fact]:

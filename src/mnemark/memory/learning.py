@@ -7,6 +7,7 @@ where it was removed or forgotten since.
 
 import time
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -15,12 +16,12 @@ import msgspec
 from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError
 from mnemark.files import platform
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
-from mnemark.memory.facts import remember
+from mnemark.memory.facts import facts, remember
 from mnemark.memory.facts_log import Words, words_of
 from mnemark.memory.facts_project import state_of
 from mnemark.memory.models import bookkeeping
 from mnemark.memory.when import local_now
-from mnemark.text.facts_timeline import Fact
+from mnemark.text.facts_timeline import Fact, order
 from mnemark.text.rules import Candidate, extract
 from mnemark.types import Origin
 
@@ -193,16 +194,20 @@ class Keeper:
         ref: str,
         scope: str,
         origin: Origin,
+        said: datetime,
         by: Literal["rule", "model"] = "rule",
     ) -> Learned:
         """Remember a candidate as the agent's who cites the turn, or say why it is not needed."""
         wanted = Fact(id="", subject=one.subject, predicate=one.predicate, value=one.value, source=ref)
         status: Status = "known" if self.sources.has(scope, wanted) else "would be learned"
         identifier = ""
+        since = one.since
+        if status != "known" and since < said:
+            since = self._begin(wanted, scope, since, said)
         if status != "known" and not self.dry_run:
             kept = remember(
                 self.memory, one.predicate, one.value, subject=one.subject, type=one.type,
-                origin="import" if origin == "import" else "agent", since=one.since,
+                origin="import" if origin == "import" else "agent", since=since,
                 importance=one.importance, confidence=one.confidence, priority=one.priority, source=ref,
                 scope=scope,
             )  # fmt: skip
@@ -210,8 +215,21 @@ class Keeper:
             status, identifier = ("review" if kept.review else "learned"), kept.id
         return Learned(
             status=status, subject=one.subject, predicate=one.predicate, value=one.value, type=one.type,
-            since=one.since.isoformat(), ref=ref, quote=one.quote, by=by, id=identifier,
+            since=since.isoformat(), ref=ref, quote=one.quote, by=by, id=identifier,
         )  # fmt: skip
+
+    def _begin(self, wanted: Fact, scope: str, since: datetime, said: datetime) -> datetime:
+        """From when a fact holds that is said to hold since earlier.
+
+        Where another value was told in between, which is dated by when it was told, the new one holds from
+        when it was said: "I moved last month" comes after "I live in Bonn" of last week.
+        """
+        zone = state_of(self.memory).zone
+        for other in facts(self.memory, subject=wanted.subject, as_of=said, scope=scope):
+            same = other.scope == scope and other.key == wanted.key and words_of(other) != words_of(wanted)
+            if same and since.timestamp() < order(other, zone)[0].timestamp():
+                return said
+        return since
 
 
 class _Run:
@@ -281,7 +299,9 @@ class _Run:
         for one in extract(turn.content, time=turn.time, role=turn.role, origin=turn.origin):
             if "[redacted:" in one.value:
                 continue
-            self._facts.append(self._keeper.keep(one, ref=ref, scope=scope, origin=turn.origin))
+            self._facts.append(
+                self._keeper.keep(one, ref=ref, scope=scope, origin=turn.origin, said=turn.time)
+            )
 
     def _note(self, path: str, read: Sequence[Placed]) -> None:
         """Queue what was read for the model, and note the position with it: both or neither."""

@@ -139,7 +139,10 @@ def _first(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[
 
 def _clauses(whole: Clause) -> Iterator[Clause]:
     """The parts of a sentence that can stand alone, and the sentence where it is short."""
-    parts = [] if _DICTATED.match(whole.text) else _spoken(_SPLIT.split(_GO_ON.sub(r"\1, I \2", whole.text)))
+    parts: list[str] = []
+    if not _DICTATED.match(whole.text):
+        gone_on = (_GO_ON.sub(r"\1\n I \2", part.strip()) for part in _SPLIT.split(whole.text))
+        parts = _spoken([piece for part in gone_on for piece in part.split("\n ")])
     seen: set[str] = set()
     for part in [whole.text, *parts] if len(parts) > 1 else parts:
         text = part.strip(_CLOSE)

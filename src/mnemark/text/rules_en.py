@@ -30,7 +30,7 @@ _OURS: Final = (
 _ANSWER: Final = rf"(?:answer|reply|respond|write|speak|talk|communicate)(?: to me| back)?(?: only| always)? in (?P<v>{_LANGUAGES})"
 _ONCE: Final = re.compile(
     r"(?i)\b(?:this (?:time|once|task|question|file|chart|example|one|message|session)|just once|today|tonight|for now|"
-    r"right now|now|yet|here|again|below|above|it|that|these|those|him|her|them|until|before you)\b"
+    r"right now|now|yet|here|again|below|above|it|that|these|those|him|her|them|until)\b"
 )
 _PARTICIPLE: Final = re.compile(
     r"(?i)^(?:never|always)[,!]?\s+(?:mind|seen|heard|been|had|said|thought|used|tried|saw|got|knew|again|ever|was|is|are|a|"

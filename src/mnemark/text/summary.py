@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from mnemark.text.rules_voice import of_another
 from mnemark.text.segment import query_terms
 from mnemark.text.stopwords import is_stop
 from mnemark.text.summary_rules import (
@@ -128,7 +129,7 @@ def _sentences(lines: Sequence[Line]) -> Iterator[_Sentence]:
     for number, line in enumerate(lines):
         if line.role in {"user", "assistant"}:
             for text in sentences(line.text):
-                if not SMALL_TALK.match(text):
+                if not (SMALL_TALK.match(text) or of_another(text)):
                     yield _Sentence(number, line.role, text)
 
 
