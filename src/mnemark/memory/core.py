@@ -63,6 +63,8 @@ class Memory(Operations):
         self._use(self._open_index())
         self._timed: Timed[Recall] = Timed()
         self._warm = threading.Event()
+        self._loading = threading.Lock()
+        self._closed = False
         self._moving = threading.Lock()
         self._rules: Rules | None = None
         self.mounts = Mounts(self)
@@ -156,6 +158,8 @@ class Memory(Operations):
 
     def close(self) -> None:
         """Let go of all files. Acknowledged writes are on the disk already."""
+        with self._loading:  # what loads in the background does not touch them afterwards
+            self._closed = True
         self._timed.close()
         self.uses.write()
         self.mounts.close()
@@ -193,9 +197,12 @@ class Memory(Operations):
         with contextlib.suppress(MnemarkError):  # a question that meets the same error tells of it
             query = understand("加载 load", now=local_now(self.config.timezone))
             bridge.load(query.terms)
-            self.vectors.load()
-            with self.reader.reading():
-                pass
+            with self._loading:
+                if self._closed:
+                    return
+                self.vectors.load()
+                with self.reader.reading():
+                    pass
         if self.judge is not None:
             self.judge.load()
 
