@@ -18,7 +18,7 @@ from mnemark import Memory
 from mnemark._version import __version__
 from mnemark.agent import daemon, hook, hook_alone, hook_events
 from mnemark.agent.capture import PlainRecord
-from mnemark.agent.hook_asked import asked, is_question
+from mnemark.agent.hook_asked import asked, execution, is_question
 from mnemark.agent.hook_log import MAX_BYTES, log
 from mnemark.agent.table import AGENTS
 from mnemark.errors import UsageError
@@ -455,3 +455,10 @@ def test_a_prompt_alone_loads_nothing_heavy_and_takes_little_time(root: Path, qu
         assert heavy == []
         times.append(float(seconds))
     assert min(times) <= 0.3
+
+
+def test_a_duration_without_end_is_no_duration() -> None:
+    for odd in (float("inf"), float("nan"), -1, 1e300, "soon"):
+        done = execution({"tool_name": "Bash", "tool_input": {"command": "make"}, "duration_ms": odd})
+        assert done is not None
+        assert done.duration_ms is None

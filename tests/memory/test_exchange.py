@@ -325,3 +325,22 @@ def test_an_archive_of_many_lines_is_read_in_parts(tmp_path: Path, monkeypatch: 
         assert (first.turns, first.sessions, first.same) == (50, 1, 5)
         assert import_from(memory, "zip", tmp_path / "x.zip").turns == 0
     assert (tmp_path / "w/sessions/x.jsonl").read_text("utf-8").splitlines() == turns
+
+
+def test_secrets_do_not_come_in_with_another_agents_folder(tmp_path: Path) -> None:
+    secret = "AKIAIOSFODNN7EXAMPLE"
+    history = tmp_path / "old/memory/conversation_history"
+    history.mkdir(parents=True)
+    said = [{"id": f"t{n}", "role": "user", "content": f"{n} {secret}", "timestamp": "2026-01-01T10:00:00"}
+            for n in range(3)]  # fmt: skip
+    (history / "a.jsonl").write_text("\n".join(map(json.dumps, said)) + "\n", "utf-8")
+    memories = [{"id": "1", "content": f"the key is {secret}", "tags": [secret], "type": "fact"}]
+    (tmp_path / "old/memory/memories.json").write_text(json.dumps(memories), "utf-8")
+    with opened(tmp_path / "w") as memory:
+        first = import_from(memory, "openakita", tmp_path / "old")
+        assert (first.turns, first.facts) == (3, 1)
+        assert not [name for name, data in tree(tmp_path / "w").items() if secret.encode() in data]
+        memory.forget(id="t1", erase=True)
+        with (history / "a.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**said[0], "id": "t9", "content": "new"}) + "\n")
+        assert import_from(memory, "openakita", tmp_path / "old").turns == 1

@@ -236,3 +236,8 @@ def test_arguments_without_end_are_cut(memory: Memory) -> None:
     journal = next((memory.root / "journal").glob("*.jsonl"))
     assert journal.stat().st_size < 20_000
     assert "a.txt" in journal.read_text(encoding="utf-8")
+
+
+def test_half_a_surrogate_pair_loses_no_observation(memory: Memory) -> None:
+    assert memory.session("s").observe("write_file", {"path": "a\ud800"}, {"out": "\udc00"}) is not None
+    assert memory.session("s").observe("exec", {"command": "make"}, "\ud83d cut", call="1") is not None

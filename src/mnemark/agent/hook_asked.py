@@ -18,6 +18,8 @@ _ASKING: Final = re.compile(
     r"什么|谁|哪|何时|何处|为何|怎么|怎样|如何|几个|几点|几号|多少|吗|记得|上次|之前",
     re.IGNORECASE,
 )
+_LONGEST: Final = 1e12
+"""Milliseconds a tool may have run; JSON of others may hold "Infinity"."""
 OWN_TOOLS: Final = ("mnemark", "memory_")
 """In the names of our own tools: what memory gave is not learned again."""
 
@@ -95,5 +97,5 @@ def execution(data: Mapping[str, Any]) -> Execution | None:
         data.get("tool_response", data.get("tool_output")),
         str(data.get("tool_use_id") or ""),
         str(error) if error else None,
-        int(duration) if isinstance(duration, int | float) and duration >= 0 else None,
+        int(duration) if isinstance(duration, int | float) and 0 <= duration < _LONGEST else None,
     )

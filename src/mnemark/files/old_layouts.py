@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -56,6 +56,16 @@ class OldLayout(msgspec.Struct, frozen=True):
     """Nothing in it needs migrating to be found."""
 
 
+class Cleaning(Protocol):
+    """What is taken out of what others wrote before it is written here."""
+
+    def line(self, path: str, line: bytes) -> bytes | None:
+        """A line for the log at `path`, without secrets; None where it was erased there."""
+
+    def memories(self, data: bytes) -> bytes:
+        """A `memories.json` without secrets. Raises ValueError where it is no JSON."""
+
+
 class Step(msgspec.Struct, frozen=True):
     """One file of a migration, paths relative to source and target."""
 
@@ -85,13 +95,16 @@ def detect(folder: Path) -> OldLayout | None:
     return None
 
 
-def migrate(source: Path, target: Path, *, dry_run: bool = False) -> list[Step]:
+def migrate(
+    source: Path, target: Path, *, dry_run: bool = False, cleaning: Cleaning | None = None
+) -> list[Step]:
     """Bring the memory in `source` into the workspace `target`, which may be the same folder.
 
     Notes, identity and sessions are copied byte for byte; where a different file has the name already, the
     copy is called `NAME.imported.md`. Sessions gain the lines they lack. Entries of `memories.json` become
     facts in `memory/facts/imported.md`. Hold the workspace's lock. With `dry_run` nothing is written, and
-    the steps are the same.
+    the steps are the same. With `cleaning`, histories, sessions and memories go through it; notes are a
+    person's, and stay as they are.
 
     Raises:
         NotFoundError: `source` holds no old layout that is known.
@@ -103,7 +116,7 @@ def migrate(source: Path, target: Path, *, dry_run: bool = False) -> list[Step]:
             f"{source} holds no memory that is known: no memory/ or notes/ folder, no memories.json and no "
             "conversation_history/. To add plain notes, copy them into the workspace."
         )
-    move = _Migration(old, target, dry_run=dry_run)
+    move = _Migration(old, target, cleaning, dry_run=dry_run)
     move.facts()
     move.sessions()
     if old.folder.resolve() != target.resolve():
@@ -146,8 +159,9 @@ def target_of(kind: Kind, path: str) -> str | None:
 class _Migration:
     """The state of one migration."""
 
-    def __init__(self, old: OldLayout, target: Path, *, dry_run: bool) -> None:
+    def __init__(self, old: OldLayout, target: Path, cleaning: Cleaning | None, *, dry_run: bool) -> None:
         self.old = old
+        self.cleaning = cleaning
         self.target = target
         self.dry_run = dry_run
         self.steps: list[Step] = []
@@ -163,7 +177,7 @@ class _Migration:
             if data is None:
                 continue
             try:
-                found = fact_bullets(data)
+                found = fact_bullets(self.cleaning.memories(data) if self.cleaning else data)
             except ValueError as error:
                 self.steps.append(Step("left", path, reason=f"cannot be read: {error}"))
                 continue
@@ -186,12 +200,19 @@ class _Migration:
             if data is None:
                 continue
             # Counted, because two turns without time may be the same words.
-            missing = Counter(filter(None, data.split(b"\n")))
+            lines = self._cleaned(target, data)
+            missing = Counter(lines)
             missing.subtract((self._bytes_at(target) or b"").split(b"\n"))
-            fresh = _in_order(data, missing)
+            fresh = _in_order(lines, missing)
             self._append(target, fresh)
             self.steps.append(Step("session" if fresh else "same", path, target, count=len(fresh)))
             self.done[path] = digest(data)
+
+    def _cleaned(self, target: str, data: bytes) -> list[bytes]:
+        lines = [line for line in data.split(b"\n") if line]
+        if self.cleaning is None:
+            return lines
+        return [kept for line in lines if (kept := self.cleaning.line(target, line)) is not None]
 
     def notes(self) -> None:
         unknown = 0
@@ -297,11 +318,11 @@ def _free_names(path: str) -> Iterator[str]:
         yield f"{stem}.imported-{number}.{suffix}"
 
 
-def _in_order(data: bytes, wanted: Counter[bytes]) -> list[bytes]:
-    """The last lines of `data` that are wanted, as often as they are, in their order."""
+def _in_order(lines: list[bytes], wanted: Counter[bytes]) -> list[bytes]:
+    """The last of `lines` that are wanted, as often as they are, in their order."""
     left = Counter(wanted)
     found = []
-    for line in reversed(data.split(b"\n")):
+    for line in reversed(lines):
         if left[line] > 0:
             left[line] -= 1
             found.append(line)

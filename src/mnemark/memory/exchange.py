@@ -117,7 +117,7 @@ def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: 
     with workspace_lock(memory.root, timeout=10.0):
         incoming = Incoming(memory.root, memory.config, format, path, dry_run=dry_run)
         if format in {"openclaw", "nanobot", "openakita"}:
-            incoming.migrated(migrate(path, memory.root, dry_run=dry_run))
+            incoming.migrated(migrate(path, memory.root, dry_run=dry_run, cleaning=incoming))
         else:
             _READERS[format](incoming, path)
         return incoming.finish()

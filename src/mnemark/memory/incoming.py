@@ -2,9 +2,10 @@
 
 import hashlib
 import itertools
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -26,6 +27,10 @@ _BATCH: Final = 1_000
 """Turns written with one `fsync`."""
 _BATCH_BYTES: Final = 8 << 20
 """Of lines written with one."""
+
+
+_WORDS: Final = frozenset({"content", "predicate", "subject", "tags", "source"})
+"""Keys of a memory of others whose values are told in a fact."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +67,8 @@ class Incoming:
         self._rules: Rules | None = None
         self._counts = {"notes": 0, "sessions": 0, "turns": 0, "facts": 0, "same": 0, "redacted": 0}
         self._written: dict[str, str] = {}
+        self._erased: dict[str, frozenset[str]] = {}
+        """Ids of erased turns by log."""
 
     def note(self, path: str, data: bytes) -> None:
         """A note for `path`; where other words have that name, it comes beside them."""
@@ -139,6 +146,27 @@ class Incoming:
             self._rules = rules_for(self.root, self._config)
         return redact(text, self._rules).text
 
+    def memories(self, data: bytes) -> bytes:
+        """A `memories.json` without secrets. Raises ValueError where it is no JSON."""
+        try:
+            return json.dumps(self._without(json.loads(data.decode("utf-8-sig")))).encode()
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+
+    def _without(self, value: Any) -> Any:
+        """A JSON value without secrets in what becomes words of a fact."""
+        if isinstance(value, list):
+            return [self._without(one) for one in value]
+        if isinstance(value, dict):
+            return {key: self._worded(one) if key in _WORDS else self._without(one)
+                    for key, one in value.items()}  # fmt: skip
+        return value
+
+    def _worded(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._worded(one) for one in value]
+        return self.clean(value) if isinstance(value, str) else value
+
     def _redacted(self, turn: Turn) -> Turn:
         if self._rules is None:
             self._rules = rules_for(self.root, self._config)
@@ -157,12 +185,10 @@ class Incoming:
         if full.is_file():
             with full.open("rb") as file:
                 known.update(map(_mark, _whole_lines(file)))
-        log = SessionLog.at(self.root, path)
-        erased = log.erased() if full.is_file() else frozenset()
         fresh: list[bytes] = []
         size = count = 0
         for line in _whole_lines(data):
-            kept = line if _mark(line) in known else self._line(path, line, erased)
+            kept = line if _mark(line) in known else self.line(path, line)
             if kept is None:
                 continue
             if (mark := _mark(kept)) in known:
@@ -185,8 +211,8 @@ class Incoming:
             if not self._dry_run:
                 jsonl.append_many(full, lines)
 
-    def _line(self, path: str, line: bytes, erased: frozenset[str]) -> bytes | None:
-        """The line as it is to be written; None where it stays out."""
+    def line(self, path: str, line: bytes) -> bytes | None:
+        """The line of a log as it is to be written; None where it stays out, such as what was erased here."""
         record = jsonl.decode(line)
         if record is None:
             return line  # torn: as it is
@@ -199,7 +225,10 @@ class Incoming:
         turn = decode_turn(record, jsonl.Line(0, 0, line, 0))
         if turn is None:
             return line
-        if turn.id in erased:
+        if path not in self._erased:
+            layout.safe_path(self.root, path)
+            self._erased[path] = SessionLog.at(self.root, path).erased()
+        if turn.id in self._erased[path]:
             return None
         clean = self._redacted(turn)
         same = clean == turn or (clean.content == turn.content and encode_turn(clean) == encode_turn(turn))

@@ -95,6 +95,7 @@ def observe(
         raise ReadOnlyError("this memory is open for reading only; open it for writing to observe")
     if not is_significant(tool, arguments, tools):
         return None
+    tool, arguments, result, error = _writable((tool, arguments, result, error))
     when = time or local_now(memory.config.timezone)
     payload = _payload(memory, session, tool, arguments, result, call=call, error=error)
     if duration_ms is not None:
@@ -109,6 +110,18 @@ def observe(
         memory.reader.logs.wrote(f"{FOLDER}/{state.journal.file}", state.size())
     title, failed = str(payload["title"]), bool(payload.get("failed"))
     return Observation(change.id, when, session, str(payload["tool"]), title, failed)
+
+
+def _writable(values: tuple[str, Json, Json, str | None]) -> tuple[str, Json, Json, str | None]:
+    """The values; halves of surrogate pairs, which no file holds and programs cut off, as "?"."""
+    try:
+        msgspec.json.encode(values)
+    except UnicodeEncodeError:
+        tool, arguments, result, error = msgspec.json.decode(jsonl.encode(list(values)))
+        return tool, arguments, result, error
+    except (TypeError, ValueError, RecursionError):  # no JSON: told where it is redacted
+        return values
+    return values
 
 
 def _payload(

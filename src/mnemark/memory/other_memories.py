@@ -52,7 +52,7 @@ def _memory(entry: Record, incoming: Incoming) -> dict[str, Any]:
         "content": incoming.clean(entry["memory"]),
         "created_at": entry.get("created_at"),
         "updated_at": entry.get("updated_at"),
-        "tags": categories if isinstance(categories, list) else [],
+        "tags": [incoming.clean(str(one)) for one in categories] if isinstance(categories, list) else [],
         "source": "mem0",
     }
 
