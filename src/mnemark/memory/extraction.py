@@ -19,7 +19,7 @@ from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.extraction_prompt import FACTS, Answer, Said, believed, question
 from mnemark.memory.facts import facts
-from mnemark.memory.learning import Keeper, Learned
+from mnemark.memory.learning import Heard, Keeper, Learned
 from mnemark.memory.models import bookkeeping, model_of
 from mnemark.memory.when import local_now
 from mnemark.text.facts_timeline import Fact
@@ -153,13 +153,8 @@ class _Work:
         self._done += len(ids)
 
     def _keep(self, good: Iterable[tuple[Said, Candidate]]) -> None:
-        keeper = Keeper(self._memory)
-        for one, candidate in good:
-            turn = one.turn
-            kept = keeper.keep(
-                candidate, ref=one.ref, scope=one.scope, origin=turn.origin, said=turn.time, by="model"
-            )
-            self._facts.append(kept)
+        heard = [Heard(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good]
+        self._facts += Keeper(self._memory).keep(heard, by="model")
 
     def _known(self, said: Sequence[Said]) -> list[Fact]:
         """What is known about owner and project, and about whom the turns name."""

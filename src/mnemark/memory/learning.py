@@ -9,14 +9,14 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError
 from mnemark.files import platform
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
-from mnemark.memory.facts import facts, remember
+from mnemark.memory.facts import facts, remember_many
 from mnemark.memory.facts_log import Words, words_of
 from mnemark.memory.facts_project import state_of
 from mnemark.memory.models import bookkeeping
@@ -179,6 +179,16 @@ class Sources:
         return (scope, words_of(fact), fact.source) in self._known
 
 
+class Heard(NamedTuple):
+    """A candidate and the turn it was found in."""
+
+    fact: Candidate
+    ref: str
+    scope: str
+    origin: Origin
+    said: datetime
+
+
 class Keeper:
     """Keeps what was found in turns, each once."""
 
@@ -187,49 +197,72 @@ class Keeper:
         self.dry_run = dry_run
         self.sources = Sources(memory)
 
-    def keep(
-        self,
-        one: Candidate,
-        *,
-        ref: str,
-        scope: str,
-        origin: Origin,
-        said: datetime,
-        by: Literal["rule", "model"] = "rule",
-    ) -> Learned:
-        """Remember a candidate as the agent's who cites the turn, or say why it is not needed."""
-        wanted = Fact(id="", subject=one.subject, predicate=one.predicate, value=one.value, source=ref)
-        status: Status = "known" if self.sources.has(scope, wanted) else "would be learned"
-        identifier = ""
-        since = one.since
-        if status != "known" and since < said:
-            since = self._begin(wanted, scope, since, said)
-        if status != "known" and not self.dry_run:
-            kept = remember(
-                self.memory, one.predicate, one.value, subject=one.subject, type=one.type,
-                origin="import" if origin == "import" else "agent", since=since,
-                importance=one.importance, confidence=one.confidence, priority=one.priority, source=ref,
-                scope=scope,
-            )  # fmt: skip
-            self.sources.add(scope, wanted)
-            status, identifier = ("review" if kept.review else "learned"), kept.id
-        return Learned(
-            status=status, subject=one.subject, predicate=one.predicate, value=one.value, type=one.type,
-            since=since.isoformat(), ref=ref, quote=one.quote, by=by, id=identifier,
-        )  # fmt: skip
+    def keep(self, heard: Sequence[Heard], *, by: Literal["rule", "model"] = "rule") -> list[Learned]:
+        """Remember candidates as the agent's who cites the turn, or say why they are not needed.
 
-    def _begin(self, wanted: Fact, scope: str, since: datetime, said: datetime) -> datetime:
+        Those that follow each other are written together: one line of the journal, one edit of each file.
+        """
+        found: list[Learned] = []
+        waiting: list[tuple[int, Heard]] = []
+        for one in heard:
+            if one.fact.since < one.said:
+                self._write(found, waiting)  # what is said before decides from when this one holds
+            wanted = _fact(one)
+            known = self.sources.has(one.scope, wanted)
+            if not known:
+                since = self._begin(one, wanted) if one.fact.since < one.said else one.fact.since
+                one = one._replace(fact=msgspec.structs.replace(one.fact, since=since))  # noqa: PLW2901 - dated
+                if not self.dry_run:
+                    self.sources.add(one.scope, wanted)
+                    waiting.append((len(found), one))
+            found.append(_learned(one, "known" if known else "would be learned", by))
+        self._write(found, waiting)
+        return found
+
+    def _write(self, found: list[Learned], waiting: list[tuple[int, Heard]]) -> None:
+        """Keep what waits, and say in `found` what became of it."""
+        kept = remember_many(self.memory, [_arguments(one) for _, one in waiting]) if waiting else []
+        for (at, _), fact in zip(waiting, kept, strict=True):
+            status: Status = "review" if fact.review else "learned"
+            found[at] = msgspec.structs.replace(found[at], status=status, id=fact.id)
+        waiting.clear()
+
+    def _begin(self, one: Heard, wanted: Fact) -> datetime:
         """From when a fact holds that is said to hold since earlier.
 
         Where another value was told in between, which is dated by when it was told, the new one holds from
         when it was said: "I moved last month" comes after "I live in Bonn" of last week.
         """
-        zone = state_of(self.memory).zone
-        for other in facts(self.memory, subject=wanted.subject, as_of=said, scope=scope):
-            same = other.scope == scope and other.key == wanted.key and words_of(other) != words_of(wanted)
-            if same and since.timestamp() < order(other, zone)[0].timestamp():
-                return said
+        zone, since = state_of(self.memory).zone, one.fact.since
+        for other in facts(self.memory, subject=wanted.subject, as_of=one.said, scope=one.scope):
+            same = other.scope == one.scope and other.key == wanted.key
+            if same and words_of(other) != words_of(wanted) and since < order(other, zone)[0]:
+                return one.said
         return since
+
+
+def _fact(one: Heard) -> Fact:
+    fact = one.fact
+    return Fact(id="", subject=fact.subject, predicate=fact.predicate, value=fact.value, source=one.ref)
+
+
+def _arguments(one: Heard) -> dict[str, object]:
+    """Those of `remember`."""
+    fact = one.fact
+    return {
+        "predicate": fact.predicate, "value": fact.value, "subject": fact.subject, "type": fact.type,
+        "origin": "import" if one.origin == "import" else "agent", "since": fact.since,
+        "importance": fact.importance, "confidence": fact.confidence, "priority": fact.priority,
+        "source": one.ref, "scope": one.scope,
+    }  # fmt: skip
+
+
+def _learned(one: Heard, status: Status, by: Literal["rule", "model"]) -> Learned:
+    fact = one.fact
+    return Learned(
+        status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value, type=fact.type,
+        since=fact.since.isoformat(), ref=one.ref, quote=fact.quote, by=by,
+    )  # fmt: skip
 
 
 class _Run:
@@ -244,6 +277,7 @@ class _Run:
         self._positions = self._state.positions(POSITION)
         self._hidden = memory.index.hidden.current().turns
         self._facts: list[Learned] = []
+        self._heard: list[Heard] = []
         self._turns = self._sessions = self._queued = 0
         self._notes: list[str] = []
         self.late = False
@@ -296,15 +330,16 @@ class _Run:
             return
         turn = self._memory.without_secrets(turn)
         ref = f"{path}#L{placed.line}"
-        for one in extract(turn.content, time=turn.time, role=turn.role, origin=turn.origin):
-            if "[redacted:" in one.value:
-                continue
-            self._facts.append(
-                self._keeper.keep(one, ref=ref, scope=scope, origin=turn.origin, said=turn.time)
-            )
+        self._heard += [
+            Heard(one, ref, scope, turn.origin, turn.time)
+            for one in extract(turn.content, time=turn.time, role=turn.role, origin=turn.origin)
+            if "[redacted:" not in one.value
+        ]
 
     def _note(self, path: str, read: Sequence[Placed]) -> None:
-        """Queue what was read for the model, and note the position with it: both or neither."""
+        """Keep what was found; then queue what was read for the model and note the position, in one."""
+        heard, self._heard = self._heard, []
+        self._facts += self._keeper.keep(heard)
         if self._dry_run:
             return
         at = _Position(read[-1].end, read[-1].line)
