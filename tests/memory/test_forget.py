@@ -13,7 +13,9 @@ import pytest
 
 from memory.erasing import old, write
 from mnemark import Memory, NotFoundError, ReadOnlyError, UsageError
+from mnemark.agent.briefing import briefing
 from mnemark.memory.pin import pins
+from mnemark.memory.when import local_now
 
 
 @pytest.fixture
@@ -269,3 +271,39 @@ def test_what_is_hidden_is_not_in_the_context_either(memory: Memory) -> None:
     memory.forget("MEMORY.md#L3")
     assert "otter" not in memory.context()
     assert "茶在五点" in memory.context()
+
+
+def test_what_a_session_s_end_told_of_a_forgotten_turn_is_hidden_too(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        session = memory.session("cli:a")
+        said = [
+            "I prefer the colour QUAGGA for the boat.",
+            "Noted.",
+            "Please order the paint.",
+            "Done.",
+        ]
+        turns = [session.add("user" if n % 2 == 0 else "assistant", text) for n, text in enumerate(said)]
+        session.end()
+        memory.sync()
+        before = memory.search("QUAGGA").hits
+        assert {hit.kind for hit in before} >= {"turn", "note", "episode"}
+        receipt = memory.forget(id=turns[0].id)
+        assert len({item.ref.partition("#")[0] for item in receipt.items}) >= 3
+        assert not [hit for hit in memory.search("QUAGGA").hits if "QUAGGA" in hit.text]
+        assert "QUAGGA" not in memory.context()
+        assert "QUAGGA" not in briefing(tmp_path, local_now(""))
+        assert [hit for hit in memory.search("order the paint").hits if hit.kind == "episode"]
+        memory.undo(receipt.id)
+        assert {hit.ref for hit in memory.search("QUAGGA").hits} == {hit.ref for hit in before}
+
+
+def test_the_core_memory_s_entry_of_a_forgotten_fact_is_hidden_with_it(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        fact = memory.remember("boat name", "QUAGGA")
+        memory.consolidate(force=True)
+        memory.sync()
+        assert "QUAGGA" in (tmp_path / "USER.md").read_text("utf-8")
+        memory.forget(id=fact.id)
+        assert not [hit for hit in memory.search("QUAGGA boat name").hits if "QUAGGA" in hit.text]
+        memory.undo()
+        assert {hit.path for hit in memory.search("QUAGGA").hits} >= {"USER.md"}

@@ -19,6 +19,8 @@ from mnemark.types import Json
 _IN_NOTES: Final = 16
 _IN_TURNS: Final = 24
 """Weight from which whole texts are looked for: a letter or digit counts 1, a Chinese character 3."""
+_PAIR: Final = 8
+"""Weight from which a fact as "predicate: value" is looked for in notes."""
 _LONG: Final = 48
 """Weight from which single sentences are looked for in other turns, too."""
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -55,9 +57,11 @@ def words_of(items: Iterable[Item], query: str) -> Words:
     soft = sorted(soft, key=weight, reverse=True)[:_PIECES]
     asked = [query] if query else []
     said = [item.text for item in items if item.kind == "turn"]
+    pairs = [text for item in items if item.kind == "fact" for text in _plain(item)
+             if ": " in text and weight(text) >= _PAIR]  # fmt: skip
     return Words(
         Needles([*asked, *loud, *(text.strip(_EDGES) for text in loud)]),
-        Needles([*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft], cut=said),
+        Needles([*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft, *pairs], cut=said),
         tuple(entities(said, most=_PIECES)),
     )
 
@@ -85,7 +89,9 @@ def _plain(item: Item) -> Iterator[str]:
         yield from [value] if key else []  # as facts and the journal have it
     if item.kind == "fact":
         words = clean(_LEAD.sub("", text)).strip("~").strip()
-        yield split_words(words)[1] or words
+        key, value = split_words(words)
+        yield value or words
+        yield f"{key}: {value}" if key else words  # as the core memory has it
 
 
 def weight(text: str) -> int:

@@ -43,7 +43,8 @@ def forget(
     """Forget turns, pieces of notes and facts; when this returns, no search, recall or list shows them.
 
     Without `erase` they stay in the files and `undo` shows them again; what a forgotten fact had replaced
-    does not come back. Facts whose only sources are forgotten turns go with them.
+    does not come back. Facts whose only sources are forgotten turns go with them, and so do lines of daily
+    notes, episodes and scratchpads that quote them.
 
     Args:
         memory: whose.
@@ -75,6 +76,9 @@ def forget(
         from mnemark.memory.erase import erase as erased
 
         return erased(memory, items, query=wanted.query, dry_run=dry_run, git=git)
+    from mnemark.memory.forget_told import told_of
+
+    items = [*items, *told_of(memory.root, items)]
     if dry_run:
         return _receipt(items, dry_run=True)
     return _receipt(items, identifier=hide(memory, items, {"asked": asked(wanted)}))
