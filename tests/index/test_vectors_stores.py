@@ -1,6 +1,8 @@
 """What every vector engine promises, tried on each."""
 
 import builtins
+import subprocess
+import sys
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -16,11 +18,14 @@ from mnemark.errors import ConfigError, IntegrityError, ReadOnlyError
 from mnemark.index.vectors import EngineUnavailable, VectorStore, discard_other_models, open_store
 
 DIMENSION = 12
-TOLERANCE = {"exact": 0.02, "sqlite-vec": 1e-6}
+TOLERANCE = {"exact": 0.02, "sqlite-vec": 1e-6, "chroma": 1e-6}
+SUFFIX = {"exact": "vec", "sqlite-vec": "vectors.db", "chroma": "chroma"}
 
 
-@pytest.fixture(params=["exact", "sqlite-vec"])
+@pytest.fixture(params=["exact", "sqlite-vec", "chroma"])
 def engine(request: pytest.FixtureRequest) -> str:
+    if request.param == "chroma":
+        pytest.importorskip("chromadb", reason='pip install "mnemark[chroma]" runs these')
     return str(request.param)
 
 
@@ -37,6 +42,15 @@ def keys(*numbers: int) -> list[bytes]:
 
 def vectors(count: int, seed: int = 0) -> NDArray[np.float32]:
     return np.random.default_rng(seed).standard_normal((count, DIMENSION)).astype(np.float32)
+
+
+def contents(folder: Path) -> list[bytes]:
+    return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+
+
+def spelled(engine: str, key: bytes) -> bytes:
+    """A key as the engine writes it."""
+    return key.hex().encode() if engine == "chroma" else key
 
 
 def cosines(matrix: NDArray[np.float32], query: NDArray[np.float32]) -> Any:
@@ -90,7 +104,11 @@ def test_a_reader_follows_the_writer_through_adding_and_compacting(
     assert store.compact(keys(0, 4, 200)) == 4
     assert reader.refresh()
     assert reader.generation != generation
-    np.testing.assert_array_equal(reader.scores(matrix[4], reader.lookup(keys(0, 4))), before)
+    # Chroma normalizes vectors again where they are written anew.
+    noise = 1e-6 if engine == "chroma" else 0
+    np.testing.assert_allclose(
+        reader.scores(matrix[4], reader.lookup(keys(0, 4))), before, rtol=0, atol=noise
+    )
     assert reader.missing(keys(*range(6))) == keys(1, 2, 3, 5)
     with pytest.raises(ReadOnlyError):
         reader.add(keys(1), matrix[:1])
@@ -99,15 +117,13 @@ def test_a_reader_follows_the_writer_through_adding_and_compacting(
     reader.close()
 
 
-def test_forgotten_vectors_are_gone_from_every_file(tmp_path: Path, store: VectorStore) -> None:
+def test_forgotten_vectors_are_gone_from_every_file(tmp_path: Path, store: VectorStore, engine: str) -> None:
     store.add(keys(*range(20)), vectors(20))
-    folder = list(tmp_path.iterdir())
-    assert any(keys(3)[0] in path.read_bytes() for path in folder)
+    assert any(spelled(engine, keys(3)[0]) in held for held in contents(tmp_path))
     store.compact(keys(*range(3)))
     store.close()
-    for path in tmp_path.iterdir():
-        held = path.read_bytes()
-        assert not any(key in held for key in keys(*range(3, 20)))
+    for held in contents(tmp_path):
+        assert not any(spelled(engine, key) in held for key in keys(*range(3, 20)))
         assert not any(vector.tobytes() in held for vector in vectors(20)[3:])
 
 
@@ -128,7 +144,7 @@ def test_a_broken_file_is_refused_by_readers_and_replaced_by_writers(
 ) -> None:
     open_store(tmp_path, "model", DIMENSION, engine=engine).close()
     (path,) = tmp_path.iterdir()
-    path.write_bytes(content)
+    (path / "current.json" if engine == "chroma" else path).write_bytes(content)
     with pytest.raises(IntegrityError, match="mnemark sync"):
         open_store(tmp_path, "model", DIMENSION, engine=engine, readonly=True)
     store = open_store(tmp_path, "model", DIMENSION, engine=engine)
@@ -146,7 +162,7 @@ def test_another_dimension_is_never_mixed_in(tmp_path: Path, engine: str) -> Non
 
 
 def test_an_unknown_engine_names_the_known(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="exact, sqlite-vec"):
+    with pytest.raises(ConfigError, match="exact, sqlite-vec, chroma"):
         open_store(tmp_path, "model", DIMENSION, engine="faiss")
 
 
@@ -163,6 +179,51 @@ def test_a_missing_extension_says_what_to_install(tmp_path: Path, monkeypatch: p
         open_store(tmp_path, "model", DIMENSION, engine="sqlite-vec")
 
 
+def test_a_missing_chroma_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "chromadb", None)
+    with pytest.raises(EngineUnavailable, match=r"mnemark\[chroma\]"):
+        open_store(tmp_path, "model", DIMENSION, engine="chroma")
+
+
+def test_a_chroma_whose_files_are_broken_is_set_aside(tmp_path: Path) -> None:
+    pytest.importorskip("chromadb", reason='pip install "mnemark[chroma]" runs this')
+    open_store(tmp_path, "model", DIMENSION, engine="chroma").close()
+    (database,) = tmp_path.rglob("chroma.sqlite3")
+    database.write_bytes(b"no such file" * 1000)
+    with pytest.raises(IntegrityError, match="mnemark sync"):
+        open_store(tmp_path, "model", DIMENSION, engine="chroma", readonly=True)
+    store = open_store(tmp_path, "model", DIMENSION, engine="chroma")
+    assert store.add(keys(1), vectors(1)).tolist() == [0]
+    store.compact(keys(1))
+    assert not list(tmp_path.glob("*.set-aside"))
+    store.close()
+
+
+def test_another_process_reads_what_chroma_was_given(tmp_path: Path) -> None:
+    pytest.importorskip("chromadb", reason='pip install "mnemark[chroma]" runs this')
+    store = open_store(tmp_path, "model", DIMENSION, engine="chroma")
+    store.add(keys(1), vectors(1))
+    code = (
+        "import sys; from pathlib import Path; from mnemark.index.vectors import open_store\n"
+        f"store = open_store(Path({str(tmp_path)!r}), 'model', {DIMENSION}, engine='chroma', readonly=True)\n"
+        "for _ in sys.stdin: print(store.refresh(), store.count, flush=True)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as reader:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        said = []
+        for change in (list, lambda: store.add(keys(2), vectors(2)[1:]), lambda: store.compact(keys(2))):
+            change()
+            reader.stdin.write("\n")
+            reader.stdin.flush()
+            said.append(reader.stdout.readline().split()[:2])
+        reader.stdin.close()
+    assert said == [["False", "1"], ["True", "2"], ["True", "1"]]
+    store.close()
+
+
 def test_an_extension_that_does_not_load_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,7 +238,7 @@ def test_vectors_of_models_no_longer_used_can_be_discarded(tmp_path: Path, engin
     for model in ("old", "model", "model-2"):
         open_store(tmp_path, model, DIMENSION, engine=engine).close()
     (tmp_path / "notes.txt").write_text("not ours")
-    suffix = "vec" if engine == "exact" else "vectors.db"
+    suffix = SUFFIX[engine]
     assert discard_other_models(tmp_path, "model") == [f"model-2.{suffix}", f"old.{suffix}"]
     assert {path.name for path in tmp_path.iterdir()} == {f"model.{suffix}", "notes.txt"}
 

@@ -94,7 +94,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Name of the environment variable that holds the key; the key itself is never in a file."""
     embedder_dimension: Annotated[int, Meta(ge=0, le=8192)] = 0
     """Dimension to ask the model for; 0: its own."""
-    vector_store: Literal["exact", "sqlite-vec"] = "exact"
+    vector_store: Literal["exact", "sqlite-vec", "chroma"] = "exact"
     """Where vectors are compared."""
     reranker: str = ""
     """Folder with a cross-encoder as ONNX, absolute, from home or from the workspace; empty: none."""

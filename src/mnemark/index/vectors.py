@@ -8,6 +8,7 @@ choosing rows.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -25,6 +26,8 @@ _OWN_SUFFIXES = (
     ".vectors.db",
     ".vectors.db-journal",
     ".vectors.db.set-aside",
+    ".chroma",
+    ".chroma.set-aside",
 )
 
 
@@ -95,11 +98,17 @@ def _sqlite_vec(folder: Path, model: str, dimension: int, *, readonly: bool) -> 
     return SqliteVecStore.open(folder, model, dimension, readonly=readonly)
 
 
+def _chroma(folder: Path, model: str, dimension: int, *, readonly: bool) -> VectorStore:
+    from mnemark.index.chroma_store import ChromaStore
+
+    return ChromaStore.open(folder, model, dimension, readonly=readonly)
+
+
 class _Opener(Protocol):
     def __call__(self, folder: Path, model: str, dimension: int, *, readonly: bool) -> VectorStore: ...
 
 
-_ENGINES: dict[str, _Opener] = {"exact": _exact, "sqlite-vec": _sqlite_vec}
+_ENGINES: dict[str, _Opener] = {"exact": _exact, "sqlite-vec": _sqlite_vec, "chroma": _chroma}
 
 
 def open_store(
@@ -128,6 +137,9 @@ def discard_other_models(folder: Path, model: str) -> list[str]:
     for path in sorted(folder.glob("*")):
         own = any(path.name.endswith(suffix) for suffix in _OWN_SUFFIXES)
         if own and not any(path.name == model + suffix for suffix in _OWN_SUFFIXES):
-            path.unlink()
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
             deleted.append(path.name)
     return deleted

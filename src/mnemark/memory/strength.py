@@ -21,6 +21,7 @@ _SAMPLE: Final = 32
 _EXTRAS: Final = {
     "fastembed": ("fastembed", "onnxruntime", "tokenizers"),
     "sqlite-vec": ("sqlite_vec",),
+    "chroma": ("chromadb",),
 }
 """Packages by the extra that brings them."""
 _PATIENCE: Final = 60.0
