@@ -579,3 +579,18 @@ def test_weekdays_are_counted_from_both_ends() -> None:
     assert nth_weekday(2025, 11, 3, 4).isoformat() == "2025-11-27"
     assert nth_weekday(2025, 12, 0, -1).isoformat() == "2025-12-29"
     assert easter_sunday(2000).isoformat() == "2000-04-23"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我周末喜欢做什么？",
+        "周一我一般几点开会？",
+        "What do I usually do at the weekend?",
+        "Where do I like to eat on Friday?",
+    ],
+)
+def test_a_day_that_comes_again_is_no_date(text: str) -> None:
+    now = datetime(2026, 3, 11, tzinfo=UTC)
+    assert date_ranges(text, now) == []
+    assert date_ranges("What do I usually do, and what did I do last Friday?", now) != []

@@ -87,6 +87,19 @@ _AMID: Final = re.compile(r"(?:的?这段时间|之间|期间|这段时间)")
 _DANGLING: Final = re.compile(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*$", re.IGNORECASE)
 
 
+_HABIT: Final = re.compile(
+    r"\b(?:usually|normally|typically|generally|always|often|(?:like|love|prefer|tend) to|every)\b|"
+    r"一般|通常|平时|平常|喜欢|习惯|总是|经常|往往|每",
+    re.IGNORECASE,
+)
+_OVER_AND_OVER: Final = re.compile(
+    r"(?:the |a |on |at )*(?:weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|"
+    r"周末|(?:周|星期|礼拜)[一二三四五六日天]",
+    re.IGNORECASE,
+)
+"""Days that come again: "what do I usually do at the weekend" means none in particular."""
+
+
 def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
     """Time words with where they stand (`start <= i < end`, in characters) and what they mean, in order.
 
@@ -105,6 +118,8 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
     if chinese:
         readings.extend(times_zh.words(head, here))
     found = _apart([_extended(head, word) for word in _apart(readings)])
+    if _HABIT.search(head):
+        found = [word for word in found if not _OVER_AND_OVER.fullmatch(head, word.start, word.end)]
     return [
         (word.start, word.end, DateRange(*word.span, text=head[word.start : word.end]))
         for word in (_opened(head, word, here) for word in _ranged(head, found))
