@@ -332,7 +332,8 @@ class _Run:
                 self.batch.put(FileState(document, entry, 0, digest, place, reader.title, tail, lines))
                 self.flush()
         self.passages += gained
-        problems = tuple(dict.fromkeys((*known.problems, *reader.problems)))
+        carried = known.problems if known.tail else ()  # what was read again tells its problems again
+        problems = tuple(dict.fromkeys((*carried, *reader.problems)))
         same = tail == known.tail and problems == known.problems
         if (known.tail or empty) and not gained and same and known.digest != _UNREAD:
             return None
