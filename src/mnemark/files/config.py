@@ -63,6 +63,17 @@ class ConsolidateConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     """Days after a month's end at which its daily notes become a monthly one; 0: never."""
 
 
+class RoutesConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `[routes]`: other programs that are asked beside one's own index."""
+
+    qmd: str = ""
+    """Address of QMD's daemon, such as "http://localhost:8181"; empty: not asked."""
+    qmd_collection: Annotated[str, Meta(min_length=1)] = "memory"
+    """QMD's name for the collection whose folder is the workspace."""
+    qmd_elsewhere: bool = False
+    """Whether the daemon may be on another machine, which then reads every question."""
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All settings. What each one does for a user is in `docs/configuration.md`."""
 
@@ -115,6 +126,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     consolidate: ConsolidateConfig = ConsolidateConfig()
     """The nightly upkeep."""
 
+    routes: RoutesConfig = RoutesConfig()
+    """Other programs that are asked, too."""
+
     llm: LLMConfig = LLMConfig()
     """A language model for what rules do not see; none unless it and a budget are configured."""
 
@@ -128,7 +142,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 _FIELDS = {field.name: field for field in msgspec.structs.fields(Config)}
-_TABLES = frozenset({"llm", "consolidate"})
+_TABLES = frozenset({"llm", "consolidate", "routes"})
 
 Setting = tuple[str, Any]
 Convert = Callable[[Any], Setting | str]

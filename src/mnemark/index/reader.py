@@ -32,11 +32,20 @@ class View:
         stored = self._index.fetch([number for number in numbers if number >= 0])
         return [self._later.records[number] if number < 0 else stored[number] for number in numbers]
 
+    def positions(self, path: str) -> Positions:
+        """Positions of a document's passages; none where there is no such document."""
+        document = self._document(path)
+        if document is None:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self.snapshot.rows["document"] == document)
+
+    def _document(self, path: str) -> int | None:
+        document = self._later.documents.get(path)
+        return self._index.document(path) if document is None else document
+
     def window(self, path: str, line: int) -> Positions:
         """Positions of a document's passages from a line on."""
-        document = self._later.documents.get(path)
-        if document is None:
-            document = self._index.document(path)
+        document = self._document(path)
         if document is None:
             return np.zeros(0, np.int64)
         rows = self.snapshot.rows

@@ -29,7 +29,7 @@ from mnemark.memory.timed import Late, Timed
 from mnemark.memory.uses import Uses
 from mnemark.memory.vectors import Vectors
 from mnemark.memory.when import local_now, moment
-from mnemark.retrieval import bridge, disclose, rerank
+from mnemark.retrieval import bridge, disclose, qmd, rerank
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
@@ -58,6 +58,7 @@ class Memory(Operations):
         self.readonly = readonly
         self.embedder = embedder
         folder = config.reranker
+        self.qmd = qmd.configured(config.routes)
         self.judge = rerank.in_folder(root / Path(folder).expanduser()) if folder else None
         self._elsewhere: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
@@ -380,13 +381,14 @@ class Memory(Operations):
 
     def find(self, request: Request) -> Found:
         """Answer a request from the index as it is; `search` and `recall` are what users want."""
+        asked = self.qmd.ask(request.text, request.deadline) if self.qmd else None
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.vectors.route(request.text)
         degraded = [reason for reason in (problem, self.follower.problem, self._passing) if reason]
         book = self.book.of(request.where.scopes, request.deadline)
         degraded += [self.book.problem] if self.book.problem else []
-        return search(self.reader, request, route, degraded, self.judge, book=book)
+        return search(self.reader, request, route, degraded, self.judge, book=book, asked=asked)
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
         fresh = self.follower.wait(patience)  # a look at the files that is quick is waited for

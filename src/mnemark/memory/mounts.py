@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.files import layout
-from mnemark.files.config import load, mounted
+from mnemark.files.config import RoutesConfig, load, mounted
 from mnemark.retrieval.search import Found, Request
 from mnemark.types import Hit
 
@@ -89,7 +89,7 @@ class Mounts:
         if not folder.is_dir():
             raise NotFoundError(f"there is no folder {folder}; correct `mounts` in {layout.CONFIG}")
         parent = self._memory
-        config = replace(parent.config, mounts={}, ignore=load(folder).ignore)
+        config = replace(parent.config, mounts={}, routes=RoutesConfig(), ignore=load(folder).ignore)
         home = None if parent.index.readonly else parent.root / layout.PRIVATE / "mounts" / name
         return type(parent).beside(folder, config, home=home, embedder=parent.embedder)
 

@@ -45,6 +45,13 @@ def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Pr
     return fused
 
 
+def beside(scores: Floats, preset: Preset, weight: float) -> Floats:
+    """What another program's scores, 0 to 1, add on the scale of the preset's way of joining."""
+    if preset.fusion != "rrf":
+        return np.float32(weight) * scores
+    return _rrf(scores, None, preset.rrf)
+
+
 def beside_event(fused: Floats, snapshot: Snapshot, preset: Preset, event: int, side: Side) -> Floats:
     """Add to what happened on one side of an event, most to what was next to it, whatever its words are.
 

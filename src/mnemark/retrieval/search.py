@@ -14,7 +14,7 @@ from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.units import embedded_text
-from mnemark.retrieval import belief, dense, evidence, facts, filters, fusion, lexical, rank, rerank
+from mnemark.retrieval import belief, dense, evidence, facts, filters, fusion, lexical, qmd, rank, rerank
 from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.facts_book import Book
@@ -76,12 +76,13 @@ def search(
     judge: rerank.Judge | None = None,
     *,
     book: Book | None = None,
+    asked: qmd.Asked | None = None,
 ) -> Found:
     """Answer a request from the state of this moment; `book` holds the facts that the asker may see."""
     query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
     with reader.reading() as view:
         found = _Search(view, request, query, route, list(degraded))
-        found.judge = judge
+        found.judge, found.asked = judge, asked
         return found.with_facts(found.run(), book)
 
 
@@ -98,6 +99,8 @@ class _Search:
         self.route = route
         self.degraded = degraded
         self.judge: rerank.Judge | None = None
+        self.asked: qmd.Asked | None = None
+        self.others: Floats | None = None  # of QMD, where it answered
         self.judged: Mapping[int, dict[str, Any]] = {}
         self.terms = query.terms
         """With translations, once they are known."""
@@ -116,7 +119,7 @@ class _Search:
             meaning = dense.shared(cosines, self.snapshot, preset.neighbour)
             meaning *= sizes.substance
         in_time = self._in_time(mask)
-        fused = fusion.fuse(words.scores, meaning, in_time, preset)
+        fused = self._with_others(fusion.fuse(words.scores, meaning, in_time, preset))
         plain = self._restrict(fused, mask)
         fused = self._in_order_of_time(plain, words, mask)
         positions = fusion.best_positions(fused, max(_CANDIDATES, 4 * self.request.k))
@@ -143,7 +146,8 @@ class _Search:
             hits = tuple(replace(hit, why={**hit.why, **answer}) for hit in hits)
         return Found(
             hits=hits,
-            mode=f"lexical{'' if meaning is None else '+dense'}{'+rerank' if self.judged else ''}",
+            mode=f"lexical{'' if meaning is None else '+dense'}{'' if self.others is None else '+qmd'}"
+            f"{'+rerank' if self.judged else ''}",
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
             believable=belief.believable(rests_on),
@@ -216,6 +220,17 @@ class _Search:
         if found.covered < 1:
             self.degraded.append(f"dense: {found.covered:.0%} of the passages are embedded so far")
         return found.scores
+
+    def _with_others(self, fused: Floats) -> Floats:
+        """Scores with what QMD adds, or as they were with the reason in `degraded`."""
+        if self.asked is None:
+            return fused
+        places, problem = self.asked.get()
+        if problem:
+            self.degraded.append(f"qmd: {problem}")
+            return fused
+        self.others = qmd.scores(self.view, places)
+        return fused + fusion.beside(self.others, self.request.preset, qmd.WEIGHT)
 
     def _rarity(self, word: str, mask: Mask | None) -> float:
         """Inverse document frequency of a word among the visible passages."""
@@ -315,6 +330,8 @@ class _Search:
         why: dict[str, Any] = {}
         if self.request.explain:
             why = explain(entry, words, meaning, fused)
+            if self.others is not None:
+                why["routes"]["qmd"] = _route(self.others, entry.pos)
             if entry.pos in self.judged:
                 why["routes"]["rerank"] = self.judged[entry.pos]
         meta = dict(record.meta)
