@@ -95,6 +95,8 @@ def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, 
     for passage in cut(text, limit=limit):
         if not passage.text.strip() or (found and not fact_units.says_something(passage.text)):
             continue
+        if place.kind == "episode" and passage.end_line <= fields.end_line:
+            continue  # for machines; what it names stands on the page as well
         name = passage.title or title
         observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
         head = " ".join(

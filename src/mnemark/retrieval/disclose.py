@@ -11,6 +11,7 @@ from typing import Final
 
 from mnemark.retrieval.snippet import COMMENT
 from mnemark.text.fence import fence, visible
+from mnemark.text.filler import is_bare, is_courtesy
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit
 
@@ -20,7 +21,11 @@ _FULL_SHARE: Final = 0.5
 
 
 def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> str:
-    """The fenced block, at most `budget` estimated tokens; empty where nothing fits."""
+    """The fenced block, at most `budget` estimated tokens; empty where nothing fits.
+
+    What says nothing by itself ("Noted.", a bare heading, front matter) gets no row.
+    """
+    hits = [hit for hit in hits if not _says_nothing(hit)]
     room = budget - _fence_tokens()
     chosen: list[str] = []
     for hit in hits:
@@ -43,6 +48,10 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
             return found
         chosen.pop()
     return ""
+
+
+def _says_nothing(hit: Hit) -> bool:
+    return is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path)
 
 
 @cache

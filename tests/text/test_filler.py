@@ -1,0 +1,64 @@
+"""What says nothing by itself, and what only looks like it."""
+
+import pytest
+
+from mnemark.text.filler import is_bare, is_courtesy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Noted.",
+        "ok",
+        "OK, thanks!",
+        "Got it. Thank you so much.",
+        "好的，收到。",
+        "谢谢你！",
+        "嗯嗯",
+        "Hello!\n",
+    ],
+)
+def test_greetings_thanks_and_acknowledgements_say_nothing(text: str) -> None:
+    assert is_courtesy(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Noted: the code is 4711.",
+        "okra",
+        "hi-fi",
+        "Yes.",
+        "no",
+        "",
+        "...",
+        "好的办法是备份",
+        "thanks to Li Ming",
+        "OK 2",
+    ],
+)
+def test_what_says_more_is_kept(text: str) -> None:
+    assert not is_courtesy(text)
+
+
+def test_a_long_run_of_courtesies_takes_no_time() -> None:
+    assert is_courtesy("ok " * 50_000)
+    assert not is_courtesy("嗯" * 50_000 + "备份")
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "bare"),
+    [
+        ("# Memory\n", "MEMORY.md", True),
+        ("# 2026-11-21\n", "users/ann/memory/2026-11-21.md", True),
+        ("# Memory\n\n- Likes tea.\n", "MEMORY.md", False),
+        ("# Buy milk\n", "Buy milk.md", False),
+        ("# Plans\n", "MEMORY.md", False),
+        ("---\nsession: chat:1\nstatus: open\n---\n", "memory/episodes/2026-11-21-x.md", True),
+        ("---\nstatus: open\n---\n\n# Title\n", "memory/episodes/2026-11-21-x.md", False),
+    ],
+)
+def test_front_matter_and_the_heading_of_a_files_own_name_are_bare(
+    text: str, path: str, *, bare: bool
+) -> None:
+    assert is_bare(text, path) is bare
