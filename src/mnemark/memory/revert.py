@@ -127,7 +127,7 @@ def _cleared(memory: "Memory", items: list[Item], edits: list[ledger.Entry]) -> 
     ]
     now = local_now(memory.config.timezone)
     pads = {one.path[: found.start()].rstrip("/") for one in edits if (found := _FOR_PAD.search(one.path))}
-    wrote += [scratchpad.refresh(memory, now, scope=scope) for scope in sorted(pads)]
+    wrote += [scratchpad.refresh(memory, now, scope=scope, step="undo") for scope in sorted(pads)]
     busy = [one.path for one in wrote if one.status == "deferred"]
     return [one.path for one in wrote if one.status == "written"], busy
 

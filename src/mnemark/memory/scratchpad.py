@@ -73,7 +73,13 @@ def _settled(text: str, later: Sequence[EpisodeFile]) -> bool:
 
 
 def refresh(
-    memory: "Memory", now: datetime, *, scope: str = "", session: str = "", group: str = ""
+    memory: "Memory",
+    now: datetime,
+    *,
+    scope: str = "",
+    session: str = "",
+    group: str = "",
+    step: str = "session end: scratchpad",
 ) -> Written:
     """Rewrite the generated parts of a scope's scratchpad from its episodes of the last two weeks."""
     since = (now - timedelta(days=DAYS)).date().isoformat()
@@ -88,4 +94,4 @@ def refresh(
         return text if new == "# Scratchpad\n" else new
 
     path = f"{scope}/{FILE}" if scope else FILE
-    return ledger.write(memory, path, change, step="session end: scratchpad", session=session, group=group)
+    return ledger.write(memory, path, change, step=step, session=session, group=group)

@@ -167,7 +167,7 @@ def _show(memory: "Memory", identifier: str) -> Undone:
     _note(memory, identifier)
     facts = f"{len(hides.ids)} {'fact' if len(hides.ids) == 1 else 'facts'}"
     count = facts if hides.ids else "turns and notes"
-    return Undone(id=identifier, what="forget", text=f"shown again: {count}")
+    return Undone(id=identifier, what="forget", text=count)
 
 
 def _unpin(memory: "Memory", identifier: str) -> Undone:

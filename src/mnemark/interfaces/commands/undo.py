@@ -33,7 +33,8 @@ def undo(
         "edit": "edit taken back",
     }
     for one in done:
-        output.out(output.safe(f"{names.get(one.what, 'not pinned any more')}: {one.text}"))
+        about = ", ".join((*one.paths, *one.waiting)) + f"\n{one.text}" if one.what == "edit" else one.text
+        output.out(output.safe(f"{names.get(one.what, 'not pinned any more')}: {about}"))
         for path in one.waiting:
             output.say(f"note: {output.safe(path)} is being saved by somebody; the next sync changes it")
 
@@ -64,6 +65,8 @@ def revert(
         output.out_json(done)
     else:
         output.out(output.safe(done.text))
+        if done.id:
+            output.say(f"The turns can be shown again with `mnemark undo {done.id}`.")
 
 
 def pin(
