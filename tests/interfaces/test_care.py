@@ -51,7 +51,7 @@ def test_status_shows_the_state_and_changes_nothing(shell: Shell) -> None:
     shell.write("a.md", "# One\n")
     before = shell.state()
     fresh = shell("status")
-    assert "index      none yet; `mnemark sync` makes it from 1 files" in fresh.out
+    assert "index      none yet; `mnemark sync` makes it from 1 file" in fresh.out
     assert shell.state() == before
     shell("sync")
     shell.write("b.md", "# Two\n")

@@ -106,3 +106,9 @@ def test_a_name_that_leads_out_is_refused(workspace: Shell, tmp_path: Path) -> N
     assert workspace("restore", str(archive), str(tmp_path / "back")).code == 2
     assert not (tmp_path / "out.md").exists()
     assert not (tmp_path / "back").exists()
+
+
+def test_a_workspace_is_not_brought_into_itself(workspace: Shell) -> None:
+    ran = workspace("import", "markdown", str(workspace.folder))
+    assert (ran.code, "is this workspace itself" in ran.err) == (2, True)
+    assert not (workspace.folder / "imported").exists()

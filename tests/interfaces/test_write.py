@@ -86,13 +86,15 @@ def test_the_log_tells_turns_notes_and_changes_in_order(workspace: Shell) -> Non
     )
     workspace.write("sessions/s.jsonl", turns)
     when = datetime(2026, 2, 15, tzinfo=UTC)
-    Journal(workspace.folder, "here").append(Change(kind="remember", payload={"value": "3.12"}, time=when))
-    expected = """\
+    journal = Journal(workspace.folder, "here")
+    done = journal.append(Change(kind="remember", payload={"value": "3.12"}, time=when))
+    journal.append(Change(kind="project", payload={"ids": [done.id]}, time=when))
+    expected = f"""\
 2026-02-13 00:00  memory/2026-02-13.md#L1  Friday
 2026-02-14 09:30  memory/2026-02-14.md#L1  early
 2026-02-14 12:00  sessions/s.jsonl  user  noon bell
 2026-02-14 18:05  memory/2026-02-14.md#L2  late
-2026-02-15 00:00  journal/here.jsonl#L1  remember  {"value":"3.12"}
+2026-02-15 00:00  {done.id}  remember  3.12
 """
     assert workspace("log").out == expected
     assert workspace("log", "-n", "2").out == "".join(expected.splitlines(keepends=True)[-2:])
@@ -107,6 +109,7 @@ def test_the_log_tells_turns_notes_and_changes_in_order(workspace: Shell) -> Non
         "who": "user",
         "session": "s",
         "text": "noon\nbell",
+        "id": "",
     }
 
 

@@ -19,6 +19,9 @@ from mnemark.types import Origin, Problem
 
 _BULLET: Final = re.compile(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
 
+_BOOKKEEPING: Final = frozenset({"project", "done"})
+"""Kinds of journal lines that say how far a change is, and change nothing themselves."""
+
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was written."""
@@ -31,6 +34,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Role of the turn, or kind of the change; empty for notes."""
     session: str = ""
     text: str
+    id: str = ""
+    """Of a change, for `undo`."""
 
 
 class Ledger:
@@ -122,7 +127,8 @@ class Ledger:
         return Entry(time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words)
 
     def _changes(self, count: int) -> Iterator[Entry]:
-        for entry in Journal(self.root).read()[-count:]:
+        written = [entry for entry in Journal(self.root).read() if entry.change.kind not in _BOOKKEEPING]
+        for entry in written[-count:]:
             change = entry.change
             if not self._seen(change.scope):
                 continue
@@ -133,6 +139,7 @@ class Ledger:
                 origin=change.origin,
                 who=change.kind,
                 text=_words(change.payload),
+                id=change.id,
             )
 
 

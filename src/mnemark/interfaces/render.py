@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from mnemark.interfaces.changes import words_of
 from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, safe_line, say, style
 from mnemark.types import Problem
 
@@ -128,11 +129,23 @@ def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> list[str]:
     return lines
 
 
+def counted(count: int, name: str) -> str:
+    """So many of them, in words: "1 file", "2 files"."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
+def size(count: int) -> str:
+    """So many bytes, as people say it: "512 bytes", "3 kB", "1.4 MB"."""
+    if count < 1_000:
+        return counted(count, "byte")
+    return f"{count / 1e3:,.0f} kB" if count < 999_500 else f"{count / 1e6:,.1f} MB"
+
+
 def report(found: "SyncReport") -> None:
     """What a sync did, in one line, and the files it could not use."""
     counts = changes(found)
-    done = f"{', '.join(counts)}; {found.passages:,} passages" if counts else "nothing changed"
-    out(f"{found.files:,} files: {done} ({found.seconds:.1f} s)")
+    done = f"{', '.join(counts)}; {counted(found.passages, 'passage')}" if counts else "nothing changed"
+    out(f"{counted(found.files, 'file')}: {done} ({found.seconds:.1f} s)")
     problems(found.problems)
 
 
@@ -207,7 +220,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 def status(found: Status) -> None:
     """A workspace's state as a short table."""
-    kinds = ", ".join(f"{count:,} {kind}{'s' if count != 1 else ''}" for kind, count in found.kinds.items())
+    kinds = ", ".join(counted(count, kind) for kind, count in found.kinds.items())
     rows = [
         ("workspace", safe(found.workspace)),
         ("files", f"{found.files:,}"),
@@ -215,8 +228,8 @@ def status(found: Status) -> None:
     ]
     scopes = [f"{safe_line(name)} {count:,}" for name, count in found.scopes.items() if name]
     rows += [("scopes", ", ".join(scopes))] if scopes else []
-    size = f"{found.bytes / 1e6:.1f} MB, " if found.bytes else ""
-    rows += [("index", size + _freshness(found)), ("embedder", found.embedder)]
+    room = f"{size(found.bytes)}, " if found.bytes else ""
+    rows += [("index", room + _freshness(found)), ("embedder", found.embedder)]
     for line in table(rows):
         out(line)
     problems(found.problems)
@@ -226,19 +239,27 @@ def status(found: Status) -> None:
 
 def _freshness(found: Status) -> str:
     if not found.bytes:
-        return f"none yet; `mnemark sync` makes it from {found.outdated:,} files"
+        return f"none yet; `mnemark sync` makes it from {counted(found.outdated, 'file')}"
     if found.stale:
         return f"not usable as it is: {found.stale}"
-    return f"{found.outdated:,} files to look at by the next sync" if found.outdated else "up to date"
+    return (
+        f"{counted(found.outdated, 'file')} to look at by the next sync" if found.outdated else "up to date"
+    )
 
 
 def entries(found: Sequence["Entry"]) -> None:
-    """What was written, one line each: when, where, who, and the first words."""
+    """What was written, one line each: when, where (of a change its id, for `undo`), who, first words."""
     for entry in found:
-        words = " ".join(entry.text.split())
+        text = words_of(entry.text) if entry.kind == "change" else entry.text
+        words = " ".join(text.split())
         cut = words if len(words) <= _SHOWN_WORDS else f"{words[: _SHOWN_WORDS - 1]}…"
         when = f"{entry.time:%Y-%m-%d %H:%M}"
-        parts = [style(when, DIM), style(safe_line(entry.ref), CYAN), safe_line(entry.who), safe(cut)]
+        parts = [
+            style(when, DIM),
+            style(safe_line(entry.id or entry.ref), CYAN),
+            safe_line(entry.who),
+            safe(cut),
+        ]
         out("  ".join(part for part in parts if part))
 
 

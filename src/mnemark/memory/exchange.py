@@ -213,6 +213,8 @@ def _passage(path: str, place: layout.Place, passage: Passage) -> dict[str, Any]
 def _markdown(incoming: Incoming, folder: Path) -> None:
     if not folder.is_dir():
         raise NotFoundError(f"{folder} is no folder of notes")
+    if folder.resolve() == incoming.root.resolve():
+        raise UsageError(f"{folder} is this workspace itself; its notes are found already")
     found = scan(folder)
     incoming.problems.extend(found.problems)
     for entry in found.entries:

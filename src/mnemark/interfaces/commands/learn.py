@@ -66,8 +66,13 @@ def _show(report: "Report", waiting: "Waiting", *, dry_run: bool) -> None:
         out(style(f"  {fact.ref}  {safe_line(fact.quote)}", DIM))
     for note in report.notes:
         say(f"To look at: {safe(note)}")
+    from mnemark.interfaces import render
+
     new = sum(fact.status in {"learned", "would be learned"} for fact in report.facts)
-    say(f"{report.turns:,} new turns in {report.sessions:,} sessions, {new:,} facts.")
+    say(
+        f"{render.counted(report.turns, 'new turn')} in {render.counted(report.sessions, 'session')}, "
+        f"{render.counted(new, 'fact')}."
+    )
     if dry_run:
         say("Nothing was changed; run it without --dry-run to do it.")
     if any(waiting):

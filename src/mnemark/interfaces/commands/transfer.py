@@ -39,7 +39,8 @@ def export(
         output.out_json(done)
         return
     records = f", {done.records:,} lines" if done.records else ""
-    output.out(f"{output.safe(done.target)}: {done.files:,} files{records}, {done.bytes / 1e6:.1f} MB")
+    held = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
+    output.out(f"{output.safe(done.target)}: {held}")
     render.problems(done.problems)
 
 
@@ -65,9 +66,8 @@ def backup(
     if json:
         output.out_json(done)
         return
-    output.out(
-        f"{output.safe(done.target)}: {done.files:,} files, {done.bytes / 1e6:.1f} MB, read and compared"
-    )
+    held = f"{render.counted(done.files, 'file')}, {render.size(done.bytes)}"
+    output.out(f"{output.safe(done.target)}: {held}, read and compared")
     render.problems(done.problems)
 
 
@@ -84,7 +84,9 @@ def restore(
     if json:
         output.out_json(done)
     else:
-        output.out(f"{output.safe(done.workspace)}: {done.files:,} files, {done.bytes / 1e6:.1f} MB")
+        output.out(
+            f"{output.safe(done.workspace)}: {render.counted(done.files, 'file')}, {render.size(done.bytes)}"
+        )
 
 
 def import_(
