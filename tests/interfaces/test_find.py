@@ -215,3 +215,20 @@ def test_without_arguments_the_help_is_shown(shell: Shell) -> None:
 
 def test_the_version_is_told(shell: Shell) -> None:
     assert shell("--version").out == f"mnemark {mnemark.__version__}\n"
+
+
+def test_an_empty_answer_names_files_that_could_not_be_read(shell: Shell) -> None:
+    (shell.folder / "big.md").write_bytes(b"the harbour\n" * (17 * 1024 * 1024 // 12))
+    assert "No hits, but 1 file could not be read" in shell("search", "harbour").err
+
+
+def test_recall_quotes_no_courtesies_and_no_bare_headings(shell: Shell) -> None:
+    workspace = shell
+    workspace("init")
+    workspace("add", "The dentist is on Monday.")
+    workspace("add", "Noted.", "--session", "s", "--role", "assistant")
+    block = workspace("recall", "when is the dentist?").out
+    assert "Monday" in block
+    assert "Noted." not in block
+    assert "MEMORY.md" not in block
+    assert "Noted." in workspace("search", "noted").out

@@ -93,3 +93,25 @@ def test_pin_and_revert(note: Shell) -> None:
     assert refs(note, "cheese")
     assert note("revert", "--session", "web:1").code == 0
     assert not refs(note, "cheese")
+
+
+def test_words_that_are_not_found_letter_for_letter_are_explained(shell: Shell) -> None:
+    shell("init")
+    shell("add", "Dentist on Monday")
+    ran = shell("forget", "--query", "dentist", "--dry-run")
+    assert (ran.code, "letter for letter, capitals too" in ran.err) == (0, True)
+    assert "letter for letter" not in shell("forget", "--query", "Dentist", "--dry-run").err
+
+
+def test_the_last_change_after_a_revert_is_the_revert_and_not_the_scratchpad_that_followed(
+    shell: Shell,
+) -> None:
+    shell("init")
+    for text in ("Can you fix the parser?", "We decided to use SQLite for the index.", "I moved to Oslo."):
+        shell("add", text, "--session", "s")
+    shell("sessions", "end", "s")
+    shell("revert", "--session", "s")
+    pad = (shell.folder / "SCRATCHPAD.md").read_text()
+    assert "parser" not in pad
+    assert "not forgotten any more: turns and notes" in shell("undo").out
+    assert (shell.folder / "SCRATCHPAD.md").read_text() == pad

@@ -207,7 +207,7 @@ def _reason(error: OSError) -> str:
     if error.errno == errno.ENXIO:
         return "is not a regular file"
     if isinstance(error, FileNotFoundError):
-        return "is gone"
+        return "is not there"
     return f"cannot be read: {error.strerror}"
 
 

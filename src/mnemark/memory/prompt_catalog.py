@@ -48,7 +48,8 @@ def catalogue(memory: "Memory", facts: list[Fact], *, scope: str, chinese: bool)
         ]
         lines.append(_line("关于这些有事实" if chinese else "Facts about", told, chinese=chinese))
     if dates:
-        span = f"{min(dates)} – {max(dates)} ({len(set(dates))})"
+        first, last = min(dates), max(dates)
+        span = first if first == last else f"{first} – {last} ({len(set(dates))})"
         lines.append(f"- {'每日笔记：' if chinese else 'Notes by day: '}{span}")
     if names["note"]:
         told = [visible(path) for path in sorted(names["note"])]

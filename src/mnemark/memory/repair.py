@@ -145,9 +145,8 @@ def _strength(memory: "Memory") -> Iterator[Finding]:
 
 def _freshness(memory: "Memory") -> Iterator[Finding]:
     try:
-        if not memory.index.exists():
-            yield Finding("warn", "there is no index yet", _SYNC)
-        elif reason := memory.index.stale_reason():
+        # That there is none is told by the look into the index.
+        if memory.index.exists() and (reason := memory.index.stale_reason()):
             yield Finding("warn", f"the index will be built anew: {reason}", _SYNC)
     except MnemarkError as error:
         yield Finding("error", str(error), _REBUILD)

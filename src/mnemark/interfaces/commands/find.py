@@ -12,6 +12,7 @@ from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
     from mnemark.types import Recall
 
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
@@ -53,7 +54,7 @@ def search(
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
     if workspace.is_empty(root):
-        found = _nothing(root)
+        found, skipped = _nothing(root), 0
     else:
         with workspace.followed(root) as (memory, late):
             found = memory.search(
@@ -70,11 +71,12 @@ def search(
                 preset=preset,
             )
             found = _with(found, late)
+            skipped = _skipped(memory, found)
     if json:
         output.out_json(found)
     else:
         render.hits(found, text, explain=explain)
-    _talk(found, quiet=json or strict)
+    _talk(found, quiet=json or strict, skipped=skipped)
     if strict and not found.complete:
         raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
 
@@ -101,16 +103,19 @@ def recall(
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
     if workspace.is_empty(root):
-        found = _nothing(root)
+        found, skipped = _nothing(root), 0
     else:
         with workspace.followed(root) as (memory, late):
             found = memory.recall(text, budget=budget, deadline=deadline, k=count, scope=scope)
             found = _with(found, late)
+            skipped = _skipped(memory, found)
     if json:
         output.out_json(found)
     elif found.text:
         output.out(found.text)
-    _talk(found, quiet=json or strict)
+    elif found.hits:
+        output.say("Nothing that would fit into a block: a larger --budget may, `mnemark search` shows all.")
+    _talk(found, quiet=json or strict, skipped=skipped)
     if strict and not found.complete:
         raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
 
@@ -135,7 +140,9 @@ def read(
 
 def read_text(argument: str) -> str:
     """The argument, or all of stdin where it is "-"."""
-    if argument != "-" or sys.stdin is None:
+    if argument == "-" and sys.stdin is None:
+        raise UsageError('"-" reads stdin, and stdin is closed; give the text as an argument')
+    if argument != "-":
         # Where the locale is not UTF-8, what was typed arrives as escaped bytes.
         text = os.fsencode(argument).decode("utf-8", "replace") if _ESCAPED.search(argument) else argument
     else:
@@ -164,7 +171,12 @@ def _with(found: "Recall", late: tuple[str, ...]) -> "Recall":
     return msgspec.structs.replace(found, degraded=(*found.degraded, *late), complete=False)
 
 
-def _talk(found: "Recall", *, quiet: bool) -> None:
+def _skipped(memory: "Memory", found: "Recall") -> int:
+    """How many files could not be read; only an empty answer needs to know."""
+    return 0 if found.hits else sum(problem.skipped for problem in memory.stats().problems)
+
+
+def _talk(found: "Recall", *, quiet: bool, skipped: int = 0) -> None:
     """Say what was missing, and of an empty answer whether it can be believed."""
     for reason in () if quiet else found.degraded:
         output.say(f"Note: {output.safe(reason)}")
@@ -172,7 +184,10 @@ def _talk(found: "Recall", *, quiet: bool) -> None:
         output.say(f"Not sure: the answer may not be among these (believable {found.believable:.2f}).")
     if found.hits or found.mode == "none":
         return
-    if found.complete:
+    if found.complete and skipped:
+        files = render.counted(skipped, "file")
+        output.say(f"No hits, but {files} could not be read; `mnemark status` says why.")
+    elif found.complete:
         output.say("No hits. The index is up to date and all routes answered: it is not there in such words.")
     else:
         output.say("No hits, and that is not certain: the answer was not complete.")

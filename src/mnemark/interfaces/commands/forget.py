@@ -62,6 +62,10 @@ def forget(
                 return
         receipt = memory.forget(ref, **asked, erase=erase, dry_run=dry_run, git=git)
     _show(receipt, json=json)
+    if receipt.action == "nothing" and query:
+        output.say(
+            "--query takes words letter for letter, capitals too; `mnemark search` shows how they stand."
+        )
 
 
 def _confirmed(shown: "Receipt") -> bool:

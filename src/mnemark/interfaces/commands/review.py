@@ -49,8 +49,10 @@ def review(
             return
         if action not in {"list", "show"}:
             raise UsageError(f"{action!r} is none of list, show, accept, reject")
+        if id_ is not None and action == "list":
+            raise UsageError(f"write `mnemark review show {id_}`, or accept or reject in the place of show")
         found = memory.review(scope=scope)
-        if action == "show":
+        if action == "show" and id_ is not None:
             found = [one for one in found if one.id == id_]
             if not found:
                 raise NotFoundError(f"nothing waits under {id_!r}; `mnemark review` lists what does")
@@ -69,7 +71,7 @@ def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
     for line in render.table(rows):
         output.out(line)
     for one in found if whole else ():
-        source = one.fact.source or one.fact.path or "nowhere"
+        source = one.fact.source or one.fact.path or "not noted"
         output.out(f"  source: {output.safe_line(source)}; `mnemark why {one.id}` tells more")
     if not found:
         output.say("Nothing waits for a decision.")
