@@ -11,16 +11,22 @@ from mnemark.interfaces.app import app
 from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
 from mnemark.memory.backup import Restored
+from mnemark.memory.ending import Ended
 from mnemark.memory.exchange import Exported
 from mnemark.memory.facts_review import Waiting
 from mnemark.memory.facts_why import Found as Asked
 from mnemark.memory.facts_why import Line, Quoted, Why
 from mnemark.memory.forget_receipt import Forgotten, Place, Receipt
 from mnemark.memory.incoming import Summary
+from mnemark.memory.learning import Learned
+from mnemark.memory.learning import Report as Learning
 from mnemark.memory.pin import Pinned
+from mnemark.memory.prompt_parts import Part
 from mnemark.memory.repair import Finding
 from mnemark.memory.revert import Reverted
 from mnemark.memory.undo import Undone
+from mnemark.memory.upkeep.run import Applied
+from mnemark.memory.upkeep.run import Report as Consolidated
 from mnemark.text.facts_timeline import Fact
 from mnemark.types import Hit, Problem, Recall
 
@@ -46,7 +52,8 @@ an error, `MNEMARK_WORKSPACE` names the workspace where `-w` does not. Completio
 | 141 | the reader of the output went away |
 
 ## JSON
-Every command has `--json`; these are the names in it. Later versions only add to them.
+Every command but `hook` and `mcp`, which speak JSON anyway, has `--json`; these are the names in it.
+Later versions only add to them.
 
 """
 
@@ -80,6 +87,14 @@ def _shapes() -> str:
         "export, backup": f"{_names(Exported)}; each of {problem}",
         "restore": _names(Restored),
         "import": f"{_names(Summary)}; each of {problem}",
+        "consolidate": f"{_names(Consolidated)}; each of `edits`: {_names(Applied)}",
+        "learn": f"{_names(Learning)}; each of `facts`: {_names(Learned)}; "
+        "of --failed: a list of `ref tries reason`",
+        "sessions": "`sessions`; each: `session scope path created last bytes`; "
+        f"of end: `ended`; each: {_names(Ended)}",
+        "prompt": f"`text recall tokens budget parts messages`; each of `parts`: {_names(Part)}",
+        "connect": "without an agent a list, each: `agent title installed state files workspace problem`; "
+        "else `agent workspace dry_run removed changes`; each of `changes`: `path diff`",
         "remember": "`dry_run fact replaces`; `fact` and `replaces`: as `facts`",
         "facts": f"`facts`; each: {_names(Fact)[:-1]} ref`",
         "review": f"`waiting`; each: {_names(Waiting)}; of accept and reject: `id action fact`",
