@@ -257,8 +257,7 @@ class _Search:
         key = ("visible", where.scopes, where.archived, where.unasked)
         if key not in memo:
             memo[key] = filters.visible(self.snapshot, self.view.scopes, where)
-        known = memo[key]
-        return known if isinstance(known, np.ndarray) else None
+        return known if isinstance(known := memo[key], np.ndarray) else None
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
         where, preset = self.request.where, self.request.preset
