@@ -80,3 +80,26 @@ def test_a_compaction_does_not_bring_it_back(memory: Memory) -> None:
     found = session.compact(messages, 300)
     assert "Persephone" not in found.summary
     assert "Persephone" not in told(memory)
+
+
+@pytest.mark.parametrize("how", ["id", "session", "query"])
+def test_a_forgotten_execution_reaches_no_note_episode_or_archive(tmp_path: Path, how: str) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        session = memory.session("chat")
+        session.add("user", "Please fix the build. It fails.")
+        session.add("assistant", "I will run it.")
+        call = {"id": "c1", "function": {"name": "exec", "arguments": '{"command": "make zeppelin"}'}}
+        session.add("assistant", "", tool_calls=[call])
+        seen = session.observe("exec", {"command": "make zeppelin"}, "exit code: 2", call="c1")
+        session.add("user", "Thanks, go on.")
+        session.add("assistant", "Done.")
+        assert seen is not None
+        gone = {"id": seen.id, "session": "chat", "query": "zeppelin"}[how]
+        receipt = memory.forget(gone) if how == "id" else memory.forget(**{how: gone})  # type: ignore[arg-type]
+        session.end()
+        memory.consolidate(now=datetime.now().astimezone() + timedelta(days=40))
+        assert "zeppelin" not in told(memory)
+        if how == "id":
+            memory.undo(receipt.id)
+            memory.consolidate(now=datetime.now().astimezone() + timedelta(days=41))
+            assert "zeppelin" in told(memory)

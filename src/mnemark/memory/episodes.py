@@ -83,8 +83,9 @@ def lines_of(sitting: Sitting) -> list[Line]:
 
 
 def actions_of(memory: "Memory", scope: str, session: str, sitting: Sitting) -> list[Action]:
-    """What tools did in it: as observed, and as the turns say where nobody observed them."""
+    """What tools did in it, forgotten things left out: as observed, else as the turns say."""
     state = state_of(memory)
+    hidden = memory.index.hidden.current().turns
     begin, end = sitting.span(UTC)
     found: list[tuple[datetime, Action]] = []
     seen: set[str] = set()
@@ -97,6 +98,8 @@ def actions_of(memory: "Memory", scope: str, session: str, sitting: Sitting) -> 
             title = str(one.payload.get("title"))
             seen |= {str(one.payload.get("key")), title.partition(" failed")[0]}
             paths = tuple(_paths(one.payload.get("arguments")))
+            if one.change.id in hidden:
+                continue  # nor as the turns say it
             failed = bool(one.payload.get("failed"))
             found.append((when, Action(title, str(one.payload.get("tool")), failed, when, paths)))
     for placed in sitting.turns:

@@ -176,7 +176,8 @@ def _cut(value: Json) -> Json:
 def note_down(memory: "Memory", session: str | None = None, *, timeout: float = _BUSY) -> int:
     """Write observations that no note names yet into their days' notes; how many were written.
 
-    Where a note is being saved, its observations wait for the next time.
+    Those that were forgotten are passed over, and written when that is undone. Where a note is being saved,
+    its observations wait for the next time.
     """
     if memory.readonly:
         return 0
@@ -184,8 +185,9 @@ def note_down(memory: "Memory", session: str | None = None, *, timeout: float = 
     with state.lock:
         state.refresh()
         waiting: dict[tuple[str, str], list[Observed]] = {}
-        for _, seen in state.unnoted():  # a machine writes down what it saw
-            if session is not None and seen.session != session:
+        hidden = memory.index.hidden.current().turns
+        for identifier, seen in state.unnoted():  # a machine writes down what it saw
+            if identifier in hidden or session not in (None, seen.session):
                 continue
             day = _local(memory, seen).date().isoformat()
             waiting.setdefault((seen.change.scope, day), []).append(seen)
@@ -267,10 +269,12 @@ def age_out(memory: "Memory", now: datetime | None = None, *, days: int = AGE_DA
     with state.lock:
         state.refresh()
         months: dict[tuple[str, str], list[Observed]] = {}
+        hidden = memory.index.hidden.current().turns  # by id, and the archive would show them again
         for identifier, seen in sorted(state.observed.items()):
             when = _local(memory, seen)
             past = when < (limit if when.tzinfo else limit.replace(tzinfo=None))
-            if past and seen.file == state.journal.file and identifier in state.noted:
+            ours = seen.file == state.journal.file and identifier in state.noted
+            if past and ours and identifier not in hidden:
                 months.setdefault((seen.change.scope, f"{when:%Y-%m}"), []).append(seen)
         archived: list[str] = []
         paths: list[str] = []
