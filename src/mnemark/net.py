@@ -5,6 +5,7 @@ fault may pass; callers turn the three errors below into their own, which name t
 """
 
 import email.utils
+import ipaddress
 import os
 import random
 import re
@@ -18,12 +19,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from mnemark.errors import ConfigError
 from mnemark.text.redact import redact
 
 if TYPE_CHECKING:
     import httpx
 
 _T = TypeVar("_T")
+
+HOSTS = "MNEMARK_HOSTS"
+"""Environment variable with the hosts that texts and keys may be sent to."""
+OPENAI = "https://api.openai.com/v1"
+"""Where models are asked that have no URL of their own."""
 
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _FIRST_PAUSE = 0.5
@@ -96,6 +103,32 @@ def key_from(variable: str | None) -> Key | None:
             f"the API key in {variable} has characters no key has; set it again without spaces or line breaks"
         )
     return Key(value)
+
+
+def check_host(url: str, what: str) -> None:
+    """Whether texts and keys may go to a URL that a folder's configuration names.
+
+    Whoever cloned a folder has not chosen its configuration. So it may name services of this machine only,
+    and hosts that the user allowed outside of any folder, in `MNEMARK_HOSTS` (names with commas between).
+
+    Raises:
+        ConfigError: it may not; the message names the fix.
+    """
+    host = (urlsplit(url).hostname or "").casefold()
+    allowed = {name.strip().casefold() for name in os.environ.get(HOSTS, "").split(",")} - {""}
+    if _is_here(host) or host in allowed:
+        return
+    raise ConfigError(
+        f"{what} is at {host}, and nobody allowed that texts go there: if you did choose it, set the "
+        f"environment variable {HOSTS}={','.join(sorted({*allowed, host}))}"
+    )
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def base_url(url: str, what: str) -> str:

@@ -167,11 +167,13 @@ def test_an_absent_daemon_is_told_with_the_command_that_starts_it(workspace: Pat
     assert "qmd mcp --http --daemon" in got.degraded[0]
 
 
-def test_another_machine_is_asked_only_where_that_is_allowed(workspace: Path) -> None:
+def test_another_machine_is_asked_only_where_that_is_allowed(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     configure(workspace, "http://qmd.example:8181")
-    with pytest.raises(ConfigError, match="qmd_elsewhere"):
+    with pytest.raises(ConfigError, match=r"MNEMARK_HOSTS=qmd\.example"):
         Memory.open(workspace)
-    configure(workspace, "http://qmd.example:8181", "qmd_elsewhere = true")
+    monkeypatch.setenv("MNEMARK_HOSTS", "llm.example, QMD.example")
     Memory.open(workspace).close()
     configure(workspace, "localhost:8181")
     with pytest.raises(ConfigError, match=r"routes\.qmd"):

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from mnemark.embed.api_http import Limits, Poster, Refused
 from mnemark.embed.base import EmbedderUnavailable
 from mnemark.errors import ConfigError
-from mnemark.net import KeyMissingError, base_url, key_from
+from mnemark.net import OPENAI, KeyMissingError, base_url, key_from
 
-_OPENAI = "https://api.openai.com/v1"
 _KNOWN_DIMENSIONS = {
     "text-embedding-3-small": 1536,
     "text-embedding-3-large": 3072,
@@ -75,7 +74,7 @@ class ApiEmbedder:
         limits: Limits | None = None,
     ) -> None:
         self.model = model
-        self._base = _checked(url or _OPENAI)
+        self._base = _checked(url or OPENAI)
         self._key_env = key_env
         self._asked = dimension
         self._dimension = dimension or _KNOWN_DIMENSIONS.get(model)

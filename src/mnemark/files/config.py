@@ -70,8 +70,6 @@ class RoutesConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Address of QMD's daemon, such as "http://localhost:8181"; empty: not asked."""
     qmd_collection: Annotated[str, Meta(min_length=1)] = "memory"
     """QMD's name for the collection whose folder is the workspace."""
-    qmd_elsewhere: bool = False
-    """Whether the daemon may be on another machine, which then reads every question."""
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

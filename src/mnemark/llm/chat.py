@@ -12,6 +12,7 @@ from mnemark.llm.budget import Budget, Ledger, Meter
 from mnemark.llm.dialect import Dialect, first_guess, too_long
 from mnemark.llm.dialogue import Dialogue, Reply, tokens_of
 from mnemark.net import (
+    OPENAI,
     Channel,
     GaveUpError,
     Key,
@@ -26,7 +27,6 @@ from mnemark.net import (
 from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Json
 
-_OPENAI = "https://api.openai.com/v1"
 _ENDPOINT = "/chat/completions"
 _SHORT = 200
 _REDIRECTS = range(300, 400)
@@ -95,7 +95,7 @@ class ChatClient(Dialogue):
     ) -> None:
         super().__init__(model, breaker or Breaker())
         try:
-            self._base = base_url(url or _OPENAI, "the model's").removesuffix(_ENDPOINT)
+            self._base = base_url(url or OPENAI, "the model's").removesuffix(_ENDPOINT)
         except ValueError as error:
             raise ConfigError(str(error)) from None
         self._key_env = key_env

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.errors import UsageError
+from mnemark.errors import ConfigError, UsageError
 from mnemark.files import names
 from mnemark.files.sessions import FOLDER, SessionLog
 from mnemark.index.state import Item, State
@@ -58,7 +58,10 @@ def work(memory: "Memory", *, seconds: float = 30.0, model: LLM | None = None) -
         seconds: no request begins after that, and none lasts longer than is left of them.
         model: asked instead of the configured one; without either nothing happens.
     """
-    llm = model or model_of(memory)
+    try:
+        llm = model or model_of(memory)
+    except ConfigError as error:
+        return Extracted(problem=str(error))
     if llm is None or memory.readonly:
         return Extracted()
     return _Work(memory, llm, time.monotonic() + seconds).run()

@@ -47,7 +47,7 @@ def model_of(memory: "Memory") -> LLM | None:
     """The configured model; None unless a model and a budget above zero are configured.
 
     Raises:
-        ConfigError: its URL is not one.
+        ConfigError: its URL is not one, or leads to a host that nobody allowed.
     """
     settings = memory.config.llm
     if not settings.active or memory.readonly:
@@ -57,6 +57,9 @@ def model_of(memory: "Memory") -> LLM | None:
     with _making:
         found = _models.get(memory)
     if found is None:
+        from mnemark.net import OPENAI, check_host
+
+        check_host(settings.url or OPENAI, "the language model")
         found = ChatClient(
             settings.model, url=settings.url or None, key_env=settings.key_env or None, meter=meter_of(memory)
         )

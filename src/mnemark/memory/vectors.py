@@ -7,7 +7,7 @@ from typing import Final
 
 from mnemark import embed
 from mnemark.embed.base import Embedder, EmbedderUnavailable
-from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
+from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
 from mnemark.index.embedding import Progress, embed_missing
 from mnemark.index.store import Index
@@ -58,6 +58,13 @@ class Vectors:
         with self._lock:
             if self._embedder is None:
                 config = self._config
+                if config.embedder.startswith("api:"):
+                    from mnemark.net import OPENAI, check_host
+
+                    try:
+                        check_host(config.embedder_url or OPENAI, "the embedder")
+                    except ConfigError as error:  # words are searched all the same
+                        raise EmbedderUnavailable(str(error)) from error
                 self._embedder = embed.make(
                     config.embedder,
                     url=config.embedder_url or None,

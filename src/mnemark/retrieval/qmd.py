@@ -6,12 +6,11 @@ paths are percent-encoded and relative to the collection's folder, scores are 0 
 started: where no daemon answers in time, the answer is one's own and says so.
 """
 
-import ipaddress
 import json
 import threading
 import time
 from typing import Final, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import msgspec
 import numpy as np
@@ -20,7 +19,7 @@ from mnemark.errors import ConfigError
 from mnemark.files.config import RoutesConfig
 from mnemark.index.reader import View
 from mnemark.index.snapshot import Floats
-from mnemark.net import Channel, RefusedError, TransientError, base_url
+from mnemark.net import Channel, RefusedError, TransientError, base_url, check_host
 
 _PATIENCE: Final = 2.0
 """Seconds that a search without a deadline waits."""
@@ -97,12 +96,7 @@ class Daemon:
             base = base_url(routes.qmd, "routes.qmd")
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        host = urlsplit(base).hostname or ""
-        if not routes.qmd_elsewhere and not _loopback(host):
-            raise ConfigError(
-                f"routes.qmd is at {host}, and every question would go there; "
-                "set routes.qmd_elsewhere = true to allow it"
-            )
+        check_host(base, "routes.qmd")
         self._collection = routes.qmd_collection
         self._channel = Channel(f"{base}/query", silence=_PATIENCE, most_bytes=_MOST_BYTES)
 
@@ -154,10 +148,3 @@ def scores(view: View, places: tuple[Place, ...]) -> Floats:
             if record.start_line <= place.line <= record.end_line:
                 found[position] = max(found[position], place.score)
     return found
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

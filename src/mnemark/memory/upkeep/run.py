@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.errors import ReadOnlyError
+from mnemark.errors import ConfigError, ReadOnlyError
 from mnemark.files import git_commit
 from mnemark.files.edit import edit as edit_file
 from mnemark.files.ids import new_id
@@ -99,14 +99,18 @@ def consolidate(
     if memory.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to consolidate")
     now = (now or local_now(memory.config.timezone)).astimezone()
-    llm = model_of(memory) if llm is None else llm
+    notes: list[str] = []
+    if llm is None:
+        try:
+            llm = model_of(memory)
+        except ConfigError as error:  # all of it works without a model
+            notes.append(str(error))
     edits = ledger.edits_of(memory)
     edits.refresh()
     other = _others(edits, now)
     if other and not force:
         reason = f"{other} consolidated this workspace in the last {_OTHERS.days} days; use --force to do it"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
-    notes: list[str] = []
     if dry_run:
         notes += _waiting(memory)
     else:
