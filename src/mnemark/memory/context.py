@@ -23,6 +23,8 @@ _CURATED_SHARE: Final = 0.7
 """Part of the budget that curated memory may take while there are notes of today."""
 _CODE: Final = re.compile(r"[ ]{0,3}(```+|~~~+)")
 _JOIN: Final = "\n\n"
+_FOR_MACHINES: Final = re.compile(r"[ \t]*<!-- (?:mnemark:(?:begin|end) |observed: |id: )[^\n]*?-->")
+"""Comments that mnemark reads, and no model."""
 
 
 class _Section(NamedTuple):
@@ -106,7 +108,7 @@ def _section(root: Path, path: str, heading: str, *, newest: bool) -> list[_Sect
     if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
         return []
     shown = HiddenLog(root).current().text_left(path, found.text)
-    kept = paragraphs(strip_fences(shown))
+    kept = paragraphs(_FOR_MACHINES.sub("", strip_fences(shown)))
     return [_Section(heading, kept, newest)] if kept else []
 
 

@@ -52,9 +52,11 @@ _DICTATED: Final = re.compile(
 )
 """What follows the colon is to be written somewhere, and said by nobody."""
 _GO_ON: Final = re.compile(r"(?i)^(I(?:'m| am)?\b[^,;]{2,60}?) and (live|work|am|use|speak|prefer)\b")
-_OF_SELF: Final = re.compile("^我(?:的名字)?(?:叫|是|今年|搬|换工作|跳槽|住|来自)")
+_OF_SELF: Final = re.compile(
+    "^我(?:的名字)?(?:叫|是|今年|搬|换工作|跳槽|住|来自|对.{1,12}过敏|很?喜欢|不喜欢)"
+)
 _SELF_GOES_ON: Final = re.compile(
-    "^(?:现在|目前|如今|刚|已经)*(?:住|在.{1,12}(?:工作|上班|任职|就职)$|来自|今年|是.{0,10}$)"
+    "^(?:现在|目前|如今|刚|已经|也|还|更|最)*(?:住|不喜欢.|喜欢.|讨厌.|在.{1,12}(?:工作|上班|任职|就职)$|来自|今年|是.{0,10}$)"
 )
 _NEGATED_ZH: Final = re.compile(
     r"^(?:我|我们)(?:现在|目前|已经|还)*(?:不住|不是|没|不在|不用|不再|不会)(?!.*(?:决定|以后))"

@@ -68,7 +68,7 @@ BLOT: Final = "\x00"
 """Stands for each character of a quotation."""
 _HAS_NO_VALUE: Final = re.compile(
     r"(?i)^(?:it|this|that|these|those|them|one|ones|you|your|his|her|their|here|there|me|us|what|how|when|why|who|"
-    r"which|whatever|please|same|none|nothing|anything|everything|something|someone|not|no|none|to|"
+    r"which|whatever|please|.*,? (?:and|but|so) (?:I|I'm|we|my)|same|none|nothing|anything|everything|something|someone|not|no|none|to|"
     r"(?:the|this|that|these|those|your|its|any|some)\s.*|.*\b(?:above|below|one|ones|version of this)$)(?:\s.*)?$"
     r"|^(?:这|那|它|他|她|你|您|第[一二三四五六七八九十\d]|上面|下面|前面|后面|前者|后者|哪|什么|谁|啥|别的|其他|同样|某).*$"
 )
