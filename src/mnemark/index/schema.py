@@ -135,6 +135,8 @@ def version(connection: apsw.Connection) -> int | None:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
         if not tables:
             return None
+        # Another process may have laid it out since the first look: then both marks are there by now.
+        application, found = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID:
         msg = "index.db is not a mnemark index; move it away and run `mnemark sync`"
         raise IntegrityError(msg)
