@@ -1,10 +1,17 @@
-"""Eight agents at once on one daemon: MCP over stdio, hooks where there are some, and the API.
+"""Eight agents at once on one daemon: three over MCP (stdio), three over the API, two by hooks.
 
     python tools/load.py --minutes 10
 
 Each agent records turns, remembers, writes, searches and recalls in turn, as fast as a quick model would.
-Prints errors, lost turns, and every 15 seconds memory and file descriptors of the daemon; at the end the
-p95 of recall beside a request that does nothing (`/health`) and a bare scan of the same turns for the words.
+The agents with hooks are Claude Code as its hooks see it: a transcript that grows, and a process of
+`mnemark hook` for each prompt and each answer.
+
+Prints every 15 seconds memory and file descriptors of the daemon; at the end times (recall beside a request
+that does nothing and a bare scan of the same turns for the words), errors, what was acknowledged and is not
+in the files exactly once, what the memory grew by, and a verdict. Exits with 1 where the verdict is "failed".
+
+Memory and files are flat where the median of the last minute is at most `GROWN` (of memory) and `FILES`
+(open files) above that of the minute after the first. A run of less than three minutes is not judged on it.
 """
 
 import argparse
@@ -17,9 +24,11 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnemark.agent import daemon
 
@@ -42,6 +51,20 @@ WORDS = [
     "缓存",
 ]
 PAUSE = 0.05
+GROWN = 0.05
+"""Share by which the daemon's own memory may grow from the second minute to the last."""
+FILES = 10
+
+
+class Used(NamedTuple):
+    """What the daemon takes at a moment."""
+
+    seconds: float
+    own: float
+    """MB of its own."""
+    resident: float
+    """MB in all, with files mapped into memory."""
+    files: int
 
 
 class Load:
@@ -54,7 +77,9 @@ class Load:
         self.guard = threading.Lock()
         self.errors: list[str] = []
         self.times: dict[str, list[float]] = {}
-        self.kept: dict[Path, dict[str, str]] = {path: {} for path in workspaces}
+        self.kept: dict[Path, list[str]] = {path: [] for path in workspaces}
+        """What was said and acknowledged; no two are the same."""
+        self.notes: dict[Path, list[str]] = {path: [] for path in workspaces}
         self.calls = 0
         self.facts = 0.1
         """Share of rounds of an API agent in which it replaces a fact."""
@@ -77,10 +102,15 @@ class Load:
         """Ask the daemon."""
         return daemon.post(path, body, 30, daemon=self.at)
 
+    def keep(self, kept: dict[Path, list[str]], workspace: Path, *words: str) -> None:
+        """They were acknowledged."""
+        with self.guard:
+            kept[workspace] += words
+
 
 def said(chance: random.Random) -> str:
-    """A sentence of a few words, in two languages."""
-    return " ".join(chance.choices(WORDS, k=8)) + f" {chance.randrange(10**6)}"
+    """A sentence of a few words, in two languages, that is never said twice."""
+    return " ".join(chance.choices(WORDS, k=8)) + f" n{chance.getrandbits(64):020d}"
 
 
 def api_agent(load: Load, number: int) -> None:
@@ -93,8 +123,7 @@ def api_agent(load: Load, number: int) -> None:
         turns = [{"role": "user", "content": words}]
         kept = load.timed("turns", load.post, "/v1/turns", workspace=at, session=mine, turns=turns)
         if kept is not None:
-            with load.guard:
-                load.kept[workspace][kept["turns"][0]["id"]] = words
+            load.keep(load.kept, workspace, words)
         query = " ".join(chance.sample(WORDS, 3))
         load.timed("recall", load.post, "/v1/recall", workspace=at, query=query, session=mine)
         if chance.random() < load.facts:
@@ -146,35 +175,88 @@ def mcp_agent(load: Load, number: int) -> None:
         load.timed("memory_search", ask, "tools/call", name="memory_search", arguments={"query": query})
         if chance.random() < 0.1:
             note = said(chance)
-            load.timed("memory_write", ask, "tools/call", name="memory_write", arguments={"text": note})
+            wrote = load.timed(
+                "memory_write", ask, "tools/call", name="memory_write", arguments={"text": note}
+            )
+            if wrote is not None:
+                load.keep(load.notes, workspace, note)
         load.stop.wait(PAUSE)
     process.communicate(timeout=30)
 
 
-def usage(pid: int) -> tuple[float, float, int]:
-    """Memory of its own and resident memory in all (with mapped files), in MB, and open files (Linux)."""
+def hook_agent(load: Load, number: int) -> None:
+    """Claude Code, as its hooks see it: its last `session-end` acknowledges all that the transcript holds."""
+    chance = random.Random(number)
+    workspace = load.workspaces[number % len(load.workspaces)]
+    transcript = workspace.parent / f"transcript-{number}.jsonl"
+    said_so_far: list[str] = []
+
+    def spoke(role: str) -> str:
+        words = said(chance)
+        line = {
+            "type": role, "uuid": str(uuid.UUID(int=chance.getrandbits(128))), "isSidechain": False,
+            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime()),
+            "sessionId": f"hooks-{number}", "cwd": str(workspace),
+            "message": {"role": role, "content": words},
+        }  # fmt: skip
+        with transcript.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        said_so_far.append(words)
+        return words
+
+    def hook(event: str, **more: str) -> None:
+        data = {"session_id": f"hooks-{number}", "transcript_path": str(transcript), "cwd": str(workspace)}
+        command = [sys.executable, "-m", "mnemark", "hook", event, "--agent=claude-code", f"-w={workspace}"]
+        done = subprocess.run(
+            command, input=json.dumps(data | more).encode(), stdout=subprocess.PIPE, timeout=60, check=True
+        )
+        json.loads(done.stdout)
+
+    load.timed("hook session-start", hook, "session-start", source="startup")
+    while not load.stop.is_set():
+        load.timed("hook prompt", hook, "prompt", prompt=spoke("user"))
+        spoke("assistant")
+        load.timed("hook response", hook, "response")
+        load.stop.wait(PAUSE)
+    load.timed("hook session-end", hook, "session-end", reason="exit")
+    load.keep(load.kept, workspace, *said_so_far)
+
+
+def usage(pid: int, seconds: float = 0.0) -> Used:
+    """What a process takes (Linux)."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     kilobytes = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)
                  if name in {"RssAnon", "VmRSS"}}  # fmt: skip
     files = len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208
-    return kilobytes["RssAnon"] / 1000, kilobytes["VmRSS"] / 1000, files
+    return Used(seconds, kilobytes["RssAnon"] / 1000, kilobytes["VmRSS"] / 1000, files)
 
 
-def lost(load: Load) -> int:
-    """Turns that were acknowledged and stand in no file."""
-    missing = 0
-    for workspace, turns in load.kept.items():
-        lines = [
-            line for path in workspace.glob("sessions/*.jsonl") for line in path.read_text().splitlines()
-        ]
-        there = {record.get("id"): record.get("content") for record in map(json.loads, lines)}
-        missing += sum(there.get(identifier) != words for identifier, words in turns.items())
-    return missing
+def not_once(load: Load) -> tuple[int, int]:
+    """How much of what was acknowledged stands in no file, and how much more than once."""
+    missing = twice = 0
+    for workspace in load.workspaces:
+        turns: Counter[str] = Counter()
+        for path in workspace.glob("sessions/*.jsonl"):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            turns.update(str(json.loads(line).get("content")) for line in lines)
+        days = [path.read_text(encoding="utf-8") for path in workspace.glob("memory/*.md")]
+        written = Counter(line[8:] for text in days for line in text.splitlines())  # after "- 10:15 "
+        counts = [turns[words] for words in load.kept[workspace]]
+        counts += [written[words] for words in load.notes[workspace]]
+        missing += counts.count(0)
+        twice += sum(count > 1 for count in counts)
+    return missing, twice
+
+
+def log_lines(load: Load) -> list[str]:
+    """What hooks could not do: they never fail, and write it down."""
+    logs = [workspace / ".mnemark" / "hook.log" for workspace in load.workspaces]
+    return [line for path in logs if path.exists() for line in path.read_text("utf-8").splitlines()]
 
 
 def scan(load: Load) -> float:
     """Median seconds of looking for three words in the text of all turns of the first workspace."""
-    texts = list(load.kept[load.workspaces[0]].values())
+    texts = load.kept[load.workspaces[0]]
     times = []
     for number in range(20):
         words = random.Random(number).sample(WORDS, 3)
@@ -185,17 +267,44 @@ def scan(load: Load) -> float:
 
 
 def report(load: Load, minutes: float) -> None:
-    """What came out."""
+    """How long things took, and what went wrong."""
     print(f"{load.calls:,} calls in {minutes:g} minutes, {len(load.errors)} errors")
     for error in load.errors[:10]:
         print("  ", error)
     for what, times in sorted(load.times.items()):
         found = sorted(times)
         p95 = found[min(len(found) - 1, int(len(found) * 0.95))] * 1000
-        print(f"  {what:14} {len(found):7,}  p50 {statistics.median(found) * 1000:6.1f} ms  p95 {p95:6.1f} "
+        print(f"  {what:18} {len(found):7,}  p50 {statistics.median(found) * 1000:6.1f} ms  p95 {p95:6.1f} "
               f"max {found[-1] * 1000:.0f} ms")  # fmt: skip
-    kept = sum(len(turns) for turns in load.kept.values())
-    print(f"turns acknowledged {kept:,}, lost {lost(load)}; a bare scan {scan(load) * 1000:.1f} ms")
+
+
+def verdict(load: Load, seen: list[Used]) -> bool:
+    """Say whether it held; whether it did."""
+    missing, twice = not_once(load)
+    turns = sum(len(words) for words in load.kept.values())
+    notes = sum(len(words) for words in load.notes.values())
+    print(f"{turns:,} turns and {notes:,} notes acknowledged: {missing} lost, {twice} kept twice; "
+          f"a bare scan {scan(load) * 1000:.1f} ms")  # fmt: skip
+    wrong = [f"{len(load.errors)} errors"] if load.errors else []
+    wrong += [f"{missing} lost"] if missing else []
+    wrong += [f"{twice} kept twice"] if twice else []
+    early = [one for one in seen if 60 <= one.seconds <= 120]
+    late = [one for one in seen if one.seconds > seen[-1].seconds - 60]
+    if not early or seen[-1].seconds < 180:
+        print("memory and files: too short a run to say")
+    else:
+        before, after = (statistics.median(one.own for one in part) for part in (early, late))
+        files = [statistics.median(one.files for one in part) for part in (early, late)]
+        grown = f"{after / before - 1:+.1%}, at most {GROWN:+.0%}"
+        each = (after - before) * 1e6 / max(turns, 1)
+        print(
+            f"own memory {before:.1f} MB in the second minute, {after:.1f} MB in the last ({grown}; "
+            f"{each:,.0f} bytes a turn); files {files[0]:.0f} and {files[1]:.0f} (at most {FILES} more)"
+        )
+        wrong += ["memory grew"] if after > before * (1 + GROWN) else []
+        wrong += ["open files grew"] if files[1] > files[0] + FILES else []
+    print("verdict: " + (f"failed: {', '.join(wrong)}" if wrong else "held"))
+    return not wrong
 
 
 def started() -> "tuple[subprocess.Popen[bytes], daemon.Daemon]":
@@ -223,10 +332,25 @@ def anew(load: Load) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    own, megabytes, files = usage(process.pid)
-    print(f"a fresh daemon with the same: {own:.1f} MB own, {megabytes:.1f} MB resident, {files} files")
+    now = usage(process.pid)
+    print(
+        f"a fresh daemon for the same: {now.own:.1f} MB own, {now.resident:.1f} MB in all, {now.files} files"
+    )
     process.terminate()
     process.wait(30)
+
+
+def watched(pid: int, seconds: float) -> list[Used]:
+    """What the daemon took, every 15 seconds for so long."""
+    begun = time.monotonic()
+    seen = []
+    while (left := begun + seconds - time.monotonic()) > 0:
+        time.sleep(min(15, left))
+        now = usage(pid, time.monotonic() - begun)
+        seen.append(now)
+        print(f"  {now.seconds:5.0f} s  {now.own:6.1f} MB own, {now.resident:6.1f} MB resident, "
+              f"{now.files} files", flush=True)  # fmt: skip
+    return seen
 
 
 def main() -> int:
@@ -246,28 +370,21 @@ def main() -> int:
         process, at = started()
         load = Load(workspaces, at)
         load.facts = given.facts
-        agents = [
-            threading.Thread(target=mcp_agent if n < 3 else api_agent, args=(load, n)) for n in range(8)
-        ]
+        kinds = [mcp_agent] * 3 + [api_agent] * 3 + [hook_agent] * 2
+        agents = [threading.Thread(target=kind, args=(load, n)) for n, kind in enumerate(kinds)]
         for agent in agents:
             agent.start()
-        end = time.monotonic() + minutes * 60
-        while (left := end - time.monotonic()) > 0:
-            time.sleep(min(15, left))
-            own, megabytes, files = usage(at.pid)
-            passed = minutes * 60 - max(end - time.monotonic(), 0)
-            print(
-                f"  {passed:5.0f} s  {own:6.1f} MB own, {megabytes:6.1f} MB resident, {files} files",
-                flush=True,
-            )
+        seen = watched(at.pid, minutes * 60)
         load.stop.set()
         for agent in agents:
             agent.join()
         process.terminate()
         process.wait(30)
+        load.errors += log_lines(load)
         report(load, minutes)
         anew(load)
-    return 1 if load.errors else 0
+        held = verdict(load, seen)
+    return 0 if held else 1
 
 
 if __name__ == "__main__":

@@ -118,6 +118,7 @@ def serve(settings: Settings, *, told: Callable[[daemon.Daemon], None]) -> None:
         RunsAlreadyError: this user has one.
         UsageError: the port is taken.
     """
+    platform.give_back_memory()
     folder = platform.state_folder()
     platform.private_folder(folder)
     with contextlib.ExitStack() as stack:
