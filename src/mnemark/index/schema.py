@@ -10,6 +10,8 @@ postings an order of magnitude faster than FTS5 ranks an OR of terms (`mnemark b
 
 import functools
 import os
+import random
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,10 +80,24 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         settings = "PRAGMA cache_size=-32768; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY"
         connection.execute(settings).fetchall()
         if not readonly:
+            write_ahead(connection)
             # NORMAL may lose the last transactions with the power, never the file: all of it is derived.
-            durable = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON"
-            connection.execute(durable).fetchall()
+            connection.execute("PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON").fetchall()
         return connection
+
+
+def write_ahead(connection: apsw.Connection) -> None:
+    """Switch to a write-ahead log; the busy timeout does not cover it where two processes do so at once."""
+    end = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+        except apsw.BusyError:
+            if time.monotonic() > end:
+                raise
+        else:
+            return
+        time.sleep(random.uniform(0.002, 0.02))  # noqa: S311 - so that they do not meet again
 
 
 def _connect_readonly(path: Path) -> apsw.Connection:

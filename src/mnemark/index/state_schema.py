@@ -50,8 +50,8 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         connection = apsw.Connection(os.fspath(path), flags=flags)
         connection.set_busy_timeout(schema.BUSY_MS)
         if not readonly:
-            settings = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON"
-            connection.execute(settings).fetchall()
+            schema.write_ahead(connection)
+            connection.execute("PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON").fetchall()
         version = _version(connection, path)
         if version < len(MIGRATIONS) and not readonly:
             with schema.immediate(connection):
@@ -64,8 +64,9 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
 
 
 def _version(connection: apsw.Connection, path: Path) -> int:
-    application, version = connection.pragma("application_id"), connection.pragma("user_version")
+    # Emptiness first: who makes it sets marks and tables at once, so that a later look sees all of it.
     empty = not schema.scalar(connection, "SELECT count(*) FROM sqlite_schema")
+    application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID and not (empty and not application and not version):
         raise IntegrityError(f"{path.name} is not mnemark's bookkeeping; move it away")
     if isinstance(version, int) and version > len(MIGRATIONS):
