@@ -109,8 +109,8 @@ class Load:
 
 
 def said(chance: random.Random) -> str:
-    """A sentence of a few words, in two languages, that is never said twice."""
-    return " ".join(chance.choices(WORDS, k=8)) + f" n{chance.getrandbits(64):020d}"
+    """A sentence of twelve words in two languages: hardly ever said twice, and few of the words are new."""
+    return " ".join(chance.choices(WORDS, k=12)) + f" {chance.randrange(1000)}"
 
 
 def api_agent(load: Load, number: int) -> None:

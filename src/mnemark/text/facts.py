@@ -38,6 +38,7 @@ _TIGHT: Final = re.compile(
 _MOST_KEY_WORDS: Final = 6
 _NO_KEY: Final = re.compile(r"[\d\s./:-]*$")
 _STRUCK: Final = re.compile(r"~~(?P<inside>.+)~~", re.DOTALL)
+_SHORT: Final = 1 << 14  # characters
 _ESCAPED: Final = re.compile(r"\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
 _UNESCAPE_START: Final = re.compile(r"^\\(?=\\*[-+*#>|`_])")
 
@@ -73,10 +74,9 @@ def parse(text: str) -> list[ParsedFact]:
     >>> [(fact.predicate, fact.value) for fact in parse("- **city**: Berlin\n- 城市：杭州\n* likes tea\n")]
     [('city', 'Berlin'), ('城市', '杭州'), ('', 'likes tea')]
     """
-    return list(_parsed(text))
+    return list(_parsed_short(text) if len(text) <= _SHORT else _parsed_long(text))
 
 
-@lru_cache(maxsize=8)  # a change reads the same text several times: to decide, to write, to look again
 def _parsed(text: str) -> tuple[ParsedFact, ...]:
     found: list[ParsedFact] = []
     above: list[tuple[int, str]] = []
@@ -93,6 +93,12 @@ def _parsed(text: str) -> tuple[ParsedFact, ...]:
         above.append((width, outer))
         found.append(_with_predicate(fact, named))
     return tuple(found)
+
+
+# A change reads the same text several times: to decide, to write, to look again. What was read takes ten
+# bytes a character, so of long texts fewer are kept: or a file that grows would be there eight times.
+_parsed_short = lru_cache(maxsize=8)(_parsed)
+_parsed_long = lru_cache(maxsize=2)(_parsed)
 
 
 def _with_predicate(fact: ParsedFact, predicate: str) -> ParsedFact:
