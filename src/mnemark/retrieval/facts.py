@@ -39,6 +39,7 @@ _PART: Final = 0.5
 """Of a predicate that no table knows, so many of its words have to be in the question."""
 _NEW_SHARE: Final = 0.5
 """What a fact that is not in the index yet gets for the share of the question's words it holds."""
+_OWN: Final = frozenset({"user", "agent", "project"})
 _SOMEONE: Final = "somebody else"
 _NAME: Final = re.compile(r"\b([A-Z][a-z]+)['’]s\b|\b(?:do|does|did|is|are|was|were|has)\s+([A-Z][a-z]+)\b")
 _MOST: Final = 50
@@ -220,7 +221,9 @@ class _Joining:
             fact = held.fact
             if fact.id in self.hits or self._state(held) != "current" or not self._allowed(fact):
                 continue
-            found = index_terms(f"{fact.subject} {words_of(fact)}")
+            # "user" is in every fact about the owner, and in many a question about something else.
+            subject = "" if subject_key(fact.subject) in _OWN else fact.subject
+            found = index_terms(f"{subject} {words_of(fact)}")
             own = {*found.words, *found.parts} & {*content, *terms}
             if own and content:
                 share = min(len(own) / len(content), 1.0)
