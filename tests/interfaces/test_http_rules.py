@@ -13,10 +13,14 @@ from interfaces.daemons import Running, running
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+_LIMITS = ("HEAD_SECONDS=0.5", "BODY_SECONDS=0.5", "SEND_SECONDS=0.5")
+_LONG = 12_000_000
+"""Bytes that no system keeps for a connection on its own."""
+
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("state"), "HEAD_SECONDS=0.5", "BODY_SECONDS=0.5") as found:
+    with running(tmp_path_factory.mktemp("state"), *_LIMITS) as found:
         yield found
 
 
@@ -167,6 +171,48 @@ def test_a_head_that_comes_drop_by_drop_is_given_up(here: Running) -> None:
                 connection.sendall(b"X-A: b\r\n")
                 time.sleep(0.1)
     assert time.monotonic() - started < 5
+
+
+@pytest.fixture
+def long_answer(here: Running, tmp_path: Path) -> Iterator[socket.socket]:
+    """A connection on which a long answer is under way, of which nothing was taken yet."""
+    (tmp_path / "long.md").write_text("word " * (_LONG // 5), encoding="utf-8")
+    body = json.dumps({"workspace": str(tmp_path), "ref": "long.md"}).encode()
+    head = (
+        f"POST /v1/read HTTP/1.1\r\nHost: 127.0.0.1:{here.port}\r\nConnection: close\r\n"
+        f"Authorization: Bearer {here.at.token}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode()
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(10)
+        connection.connect(("127.0.0.1", here.port))
+        connection.sendall(head + body)
+        assert connection.recv(12) == b"HTTP/1.1 200"
+        yield connection
+
+
+def _taken(connection: socket.socket) -> int:
+    """Bytes that come until the connection ends."""
+    count = 0
+    try:
+        while chunk := connection.recv(1 << 20):
+            count += len(chunk)
+    except ConnectionResetError:
+        pass
+    return count
+
+
+def test_a_long_answer_is_given_whole_to_who_takes_it(long_answer: socket.socket) -> None:
+    assert _taken(long_answer) > _LONG
+
+
+def test_who_does_not_take_its_answer_is_cut_off(here: Running, long_answer: socket.socket) -> None:
+    end = time.monotonic() + 2.0
+    while time.monotonic() < end:  # the others go on
+        assert here.request("/health", b"", method="GET")[0] == 200
+        time.sleep(0.1)
+    assert _taken(long_answer) < _LONG
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"null", b'{"query": 1}', b"[" * 100_000])

@@ -17,8 +17,6 @@ import msgspec
 MAX_BODY: Final = 8 * 1024 * 1024
 BODY_SECONDS: Final = 10.0
 """For all of a request's body."""
-SEND_SECONDS: Final = 30.0
-"""For the client to take each part of an answer."""
 _PLAIN_PATH: Final = re.compile(rb"/|(?:/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)+")
 _JSON: Final = re.compile(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
 
@@ -96,7 +94,7 @@ class Guard:
             return
         self._activity.begin()
         try:
-            await self._app(scope, _replayed(body, receive), _timed(send))
+            await self._app(scope, _replayed(body, receive), send)
         finally:
             self._activity.end()
 
@@ -158,16 +156,6 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return next_message
-
-
-def _timed(send: Send) -> Send:
-    """A client that does not take its answer is cut off."""
-
-    async def in_time(message: Message) -> None:
-        async with asyncio.timeout(SEND_SECONDS):
-            await send(message)
-
-    return in_time
 
 
 async def refuse(send: Send, refusal: Refusal) -> None:

@@ -30,6 +30,8 @@ IDLE_MINUTES: Final = 30.0
 HEAD_SECONDS: Final = 10.0
 """In which a connection has to bring the head of a request."""
 DRAIN_SECONDS: Final = 10
+SEND_SECONDS: Final = 30.0
+"""In which a client has to take what was sent to it."""
 _START_WAIT: Final = 15.0
 """How long a start waits for one that is starting or draining."""
 _MOST_CONNECTIONS: Final = 200
@@ -64,11 +66,15 @@ class RunsAlreadyError(MnemarkError):
 
 
 class _Protocol(H11Protocol):
-    """HTTP that does not wait for ever for the head of a request."""
+    """HTTP that does not wait for ever for the head of a request, or for a client to take its answer."""
 
     _head: asyncio.TimerHandle | None = None
+    _untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        # So that writing pauses as soon as anything is left: an answer goes out in one piece, which ends the
+        # request for uvicorn, and a connection that is closed stays until all was taken.
+        transport.set_write_buffer_limits(high=0)
         super().connection_made(transport)
         self._head = self.loop.call_later(HEAD_SECONDS, self._too_slow)
 
@@ -86,7 +92,21 @@ class _Protocol(H11Protocol):
         if self._head is not None:
             self._head.cancel()
             self._head = None
+        self._taken()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._untaken = self.loop.call_later(SEND_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
+    def _taken(self) -> None:
+        if self._untaken is not None:
+            self._untaken.cancel()
+            self._untaken = None
 
     def _too_slow(self) -> None:
         self._head = None
