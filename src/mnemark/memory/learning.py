@@ -167,16 +167,22 @@ class Sources:
             for said in log.confirmations.values():
                 same, source = everything.get(said.fact), said.fields.get("source", "")
                 if same is not None and source:
-                    self._known.add((same.scope, words_of(same), source))
+                    self._known.add((same.scope, words_of(same), _source(source)))
 
     def add(self, scope: str, fact: Fact) -> None:
         """It is known now."""
         for source in fact.source.split(","):
-            self._known.add((scope, words_of(fact), source.strip()))
+            self._known.add((scope, words_of(fact), _source(source.strip())))
 
     def has(self, scope: str, fact: Fact) -> bool:
-        """Whether it was learned from this very turn before."""
-        return (scope, words_of(fact), fact.source) in self._known
+        """Whether it was learned from this very turn, or this note, before."""
+        return (scope, words_of(fact), _source(fact.source)) in self._known
+
+
+def _source(ref: str) -> str:
+    """What a source is known by: a turn keeps its line, in a note lines move."""
+    path, _, _ = ref.partition("#")
+    return ref if path.endswith(".jsonl") else path
 
 
 class Heard(NamedTuple):

@@ -166,11 +166,14 @@ class Operations:
         force: bool = False,
         llm: "LLM | None" = None,
         commit: bool | None = None,
+        since: datetime | str | None = None,
     ) -> "Report":
         """Deduplicate, let fade, refresh and clean up; see `mnemark.memory.upkeep.run.consolidate`."""
         from mnemark.memory.upkeep.run import consolidate
 
-        return consolidate(self._memory, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit)
+        return consolidate(
+            self._memory, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since
+        )
 
     def forget(
         self,

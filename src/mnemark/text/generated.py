@@ -97,6 +97,20 @@ def _framed(name: str, lines: Sequence[str], removed: frozenset[str]) -> list[st
     return [f"{head}-->", *lines, f"<!-- mnemark:end {name} -->"]
 
 
+def emptied(text: str) -> str:
+    """The text with the lines of generated parts emptied, so that the numbers of all lines hold."""
+    lines = text.split("\n")
+    names = {found["name"] for line in lines if (found := _END.match(line.rstrip("\r")))}
+    for name in sorted(names):
+        part = find("\n".join(lines), name)
+        if part is not None:
+            inside = range(part.start, part.stop)
+            lines[part.start : part.stop] = [
+                lines[at] if lines[at].rstrip("\r") in part.added else "" for at in inside
+            ]
+    return "\n".join(lines)
+
+
 def outside(text: str) -> str:
     """The text without generated parts: what people wrote, between the markers included."""
     lines = text.split("\n")

@@ -26,14 +26,23 @@ def consolidate(
             show_default=False,
         ),
     ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            help="Read daily notes from this day on, e.g. 2026-02-01 or 'last month'. "
+            "Default: the last 7 days, or since the last run.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
     """Merge what repeats, archive what has faded, refresh MEMORY.md and USER.md, and report."""
     root = locate(workspace)
     with opened(root) as memory:
-        report = memory.consolidate(dry_run=dry_run, force=force, commit=commit)
-        if not dry_run and report.changed:
+        report = memory.consolidate(dry_run=dry_run, force=force, commit=commit, since=since)
+        if not dry_run and (report.changed or report.learned):
             memory.sync(embed=False)
     if json:
         out_json(report)
@@ -45,6 +54,8 @@ def _show(report: "Report") -> None:
     if report.skipped:
         say(f"Nothing done: {report.skipped}.")
         return
+    for fact in report.learned:
+        out(f"{'would be learned first' if report.dry_run else 'learned'}: {safe(fact)}")
     for edit in report.edits:
         state = "" if edit.status == "written" else f" ({edit.status})"
         out(style(f"{edit.step}: {edit.path}{state}", BOLD))
@@ -55,7 +66,7 @@ def _show(report: "Report") -> None:
     for note in report.notes:
         say(f"To look at: {safe(note)}")
     if not report.edits:
-        say("Nothing to change.")
+        say("Nothing to change." if not report.learned else "Nothing else to change.")
     elif report.dry_run:
         say("Nothing was changed; run it without --dry-run to do it.")
     elif report.group:

@@ -1,18 +1,20 @@
 """What may stand in the core memory: it must have earned it, and can say how.
 
-Said by the owner, or said in two sessions that know nothing of each other, or recalled again and again.
+Said by the owner, or said in two sessions or notes that know nothing of each other, or recalled again and
+again.
 One-off tasks, questions, quoted text, tool output and what a timer's session said never qualify.
 """
 
 import re
 from typing import Final
 
+from mnemark.files import layout
 from mnemark.memory.upkeep.plan import Look
 from mnemark.text.facts_timeline import Fact
 from mnemark.text.instructions import looks_like_instructions
 
 SESSIONS: Final = 2
-"""Independent sessions that make a fact the memory's own."""
+"""Independent sessions, or notes of different days, that make a fact the memory's own."""
 USES: Final = 3
 """Recalls that do."""
 SURE: Final = 0.5
@@ -28,9 +30,12 @@ def earned(look: Look, fact: Fact) -> str:
     if fact.origin == "owner":
         return "said by the owner"
     sessions = {part.strip().partition("#")[0] for part in fact.source.split(",")}
+    days = {place.dated for path in sessions if (place := layout.place(path)) and place.role == "daily"}
     sessions = {path for path in sessions if path.endswith(".jsonl") and not _TIMERS.search(path)}
     if len(sessions) >= SESSIONS:
         return f"said in {len(sessions)} sessions"
+    if len(days) >= SESSIONS:
+        return f"noted on {len(days)} days"
     use = look.uses.get(fact.id)
     if use is not None and use.times >= USES:
         return f"recalled {use.times} times"

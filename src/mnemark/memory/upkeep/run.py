@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -19,8 +19,9 @@ from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.identity import compiled
 from mnemark.memory.models import model_of
 from mnemark.memory.upkeep import cleanup, copies, curated, decay, duplicates, tidy
+from mnemark.memory.upkeep.notes import begin, learn_notes, told
 from mnemark.memory.upkeep.plan import Edit, Look, Move, Planned, Proposal, scopes_in
-from mnemark.memory.when import local_now
+from mnemark.memory.when import local_now, moment
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     time: datetime
     dry_run: bool
     edits: tuple[Applied, ...]
+    learned: tuple[str, ...] = ()
+    """Facts that were learned first, or would be, from turns and from the daily notes."""
     notes: tuple[str, ...] = ()
     skipped: str = ""
     """Why nothing was done; empty where it was."""
@@ -80,8 +83,9 @@ def consolidate(
     force: bool = False,
     llm: "LLM | None" = None,
     commit: bool | None = None,
+    since: datetime | str | None = None,
 ) -> Report:
-    """Deduplicate, let fade, refresh and clean up; see `STEPS`.
+    """Catch up, then deduplicate, let fade, refresh and clean up; see `STEPS`.
 
     Args:
         memory: whose.
@@ -92,13 +96,17 @@ def consolidate(
             one by default.
         commit: make a git commit of each step's files, where the workspace is the root of a repository; as
             configured (`commit` in `[consolidate]`) by default.
+        since: from which day on daily notes are read against MEMORY.md, as time, ISO text or words; by
+            default for the last seven days, or since the last consolidation where that is longer ago.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
+        UsageError: `since` names no time.
     """
     if memory.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to consolidate")
     now = (now or local_now(memory.config.timezone)).astimezone()
+    first = moment(since, "since", now)
     notes: list[str] = []
     if llm is None:
         try:
@@ -111,10 +119,10 @@ def consolidate(
     if other and not force:
         reason = f"{other} consolidated this workspace in the last {_OTHERS.days} days; use --force to do it"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
-    if dry_run:
-        notes += _waiting(memory)
-    else:
-        notes += _caught_up(memory, now, llm)
+    learned = _would_learn(memory) if dry_run else _caught_up(memory, now, llm, notes)
+    start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
+    for scope in _scopes(memory):
+        learned += _from_notes(memory, scope, (start, now), None if dry_run else llm, notes, dry_run=dry_run)
     planned: list[Planned] = []
     for scope in _scopes(memory):
         if not dry_run:
@@ -124,36 +132,62 @@ def consolidate(
         planned += look.planned
     if dry_run:
         shown = [_applied(one, "planned", one.diff) for one in planned]
-        return Report(group="", time=now, dry_run=True, edits=tuple(shown), notes=tuple(notes))
-    report = _apply(memory, planned, now, notes)
+        return Report(
+            group="", time=now, dry_run=True, edits=tuple(shown), learned=tuple(learned), notes=tuple(notes)
+        )
+    report = _apply(memory, planned, now, learned=learned, notes=notes)
     compiled(memory, llm=llm)
     if memory.config.consolidate.commit if commit is None else commit:
         _commit(memory, report)
     return report
 
 
-def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None") -> list[str]:
-    """What was left undone comes first: cut-off edits, facts without file, sessions that nobody ended."""
+def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[str]) -> list[str]:
+    """What was left undone comes first: cut-off edits, facts without file, sessions that nobody ended.
+
+    Returns what was learned from turns; what a person should look at is added to `notes`.
+    """
     from mnemark.memory.ending import catch_up as end_sessions
     from mnemark.memory.learning import learn_all
     from mnemark.memory.observations import age_out
 
-    notes = [f"{problem.path}: {problem.reason}" for problem in ledger.finish(memory)]
+    notes += [f"{problem.path}: {problem.reason}" for problem in ledger.finish(memory)]
     notes += copies.merge(memory)
     catch_up(memory)
+    learned = []
     for ended in end_sessions(memory, llm):
         notes += [f"{ended.session}: {problem}" for problem in ended.problems]
-    notes += learn_all(memory).notes
-    late = age_out(memory, now).deferred
-    return notes + [f"{path} is being saved by someone; old observations wait" for path in late]
+        learned += [told(fact) for fact in ended.facts if fact.status != "known"]
+    report = learn_all(memory)
+    notes += report.notes
+    learned += [told(fact) for fact in report.facts if fact.status != "known"]
+    notes += [
+        f"{path} is being saved by someone; old observations wait" for path in age_out(memory, now).deferred
+    ]
+    return learned
 
 
-def _waiting(memory: "Memory") -> list[str]:
-    """What a run would do first, told but not planned: what is learned depends on it."""
+def _would_learn(memory: "Memory") -> list[str]:
+    """What a run would learn first from turns, told but not planned: what follows depends on it."""
     from mnemark.memory.learning import learn
 
-    learned = learn(memory, dry_run=True).facts
-    return [f"would be learned first: {fact}" for fact in learned]
+    return [told(fact) for fact in learn(memory, dry_run=True).facts if fact.status != "known"]
+
+
+def _from_notes(
+    memory: "Memory",
+    scope: str,
+    span: tuple[date, datetime],
+    llm: "LLM | None",
+    notes: list[str],
+    *,
+    dry_run: bool,
+) -> list[str]:
+    """What the daily notes of a scope bring; what a person should look at is added to `notes`."""
+    first, now = span
+    found = learn_notes(memory, scope, first, now, llm=llm, dry_run=dry_run)
+    notes += found.notes
+    return [told(fact) for fact in found.facts]
 
 
 def _scopes(memory: "Memory") -> list[str]:
@@ -169,9 +203,14 @@ def _others(edits: ledger.Edits, now: datetime) -> str:
     return runs[-1].machine.removesuffix(".jsonl")
 
 
+def _last(edits: ledger.Edits) -> datetime | None:
+    """When this workspace was last consolidated."""
+    return max((run.time for run in edits.runs if run.time is not None), default=None)
+
+
 def _leapt(edits: ledger.Edits, now: datetime) -> bool:
-    times = [run.time for run in edits.runs if run.time is not None]
-    return bool(times) and now - max(times) > _LEAP
+    last = _last(edits)
+    return last is not None and now - last > _LEAP
 
 
 def _plan(look: Look, *, leapt: bool) -> list[str]:
@@ -190,7 +229,9 @@ def _plan(look: Look, *, leapt: bool) -> list[str]:
     return notes
 
 
-def _apply(memory: "Memory", planned: list[Planned], now: datetime, notes: list[str]) -> Report:
+def _apply(
+    memory: "Memory", planned: list[Planned], now: datetime, *, learned: list[str], notes: list[str]
+) -> Report:
     group = new_id()
     done: list[Applied] = []
     stuck = ""
@@ -209,11 +250,12 @@ def _apply(memory: "Memory", planned: list[Planned], now: datetime, notes: list[
     changed = any(edit.status == "written" for edit in done)
     notes += [one.text for one in attention(memory)]
     report = Report(
-        group=group if changed else "", time=now, dry_run=False, edits=tuple(done), notes=tuple(notes)
-    )
+        group=group if changed else "", time=now, dry_run=False, edits=tuple(done), learned=tuple(learned),
+        notes=tuple(notes),
+    )  # fmt: skip
     runs = ledger.edits_of(memory).runs
     today = any(run.time is not None and run.time.astimezone().date() == now.date() for run in runs)
-    if changed or not today:
+    if changed or learned or not today:
         change = Change(kind="consolidate", payload={"group": group, "edits": len(done)}, time=now)
         ledger.edits_of(memory).append(change)
         _write_report(memory, report)
@@ -252,8 +294,10 @@ def _write_report(memory: "Memory", report: Report) -> Problem | None:
 def report_text(report: Report) -> str:
     """A report for people, in Markdown."""
     lines = [f"## {report.time:%H:%M}", ""]
+    if report.learned:
+        lines += ["### Learned", "", *(f"- {fact}" for fact in report.learned), ""]
     if not report.edits:
-        lines.append("Nothing to change.")
+        lines += ["Nothing else to change." if report.learned else "Nothing to change.", ""]
     for step in dict.fromkeys(edit.step for edit in report.edits):
         lines += [f"### {step.capitalize()}", ""]
         for edit in report.edits:
