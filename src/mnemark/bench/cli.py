@@ -233,11 +233,29 @@ def poison(
     *,
     embedder: Embedder = "bundled",
     marks: Annotated[bool, typer.Option("--marks", help="Also list what came through.")] = False,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Only ask the questions of these retrieval sets, before and after the texts."
+        ),
+    ] = None,
+    limit: Limit = None,
     json: Json = False,
 ) -> None:
     """What texts that nobody should trust can do, by each way in: leaks counted, and what revert leaves."""
     from mnemark.bench import poison as bench
 
+    if beside is not None:
+        from mnemark.bench import poison_beside
+        from mnemark.bench.poison_ways import Attack
+
+        attacks = bench.load(folder / "attacks.jsonl", Attack)
+        rows = poison_beside.run(beside, attacks, embedder=embedder, limit=limit, say=say)
+        if json:
+            print_json(rows)
+        else:
+            typer.echo(poison_beside.table(rows))
+        return
     result = bench.run(folder, say=say, embedder=embedder)
     if json:
         print_json(result)

@@ -350,7 +350,7 @@ class Memory(Operations):
         request = Request(
             text=text_of(query),
             k=count_of(self.config.recall_hits if k is None else k),
-            where=Filter(scopes=scopes_of(scope), unasked=True),
+            where=Filter(scopes=scopes_of(scope), planted="none"),
             preset=named_preset(self.config.preset),
             now=now or local_now(self.config.timezone),
             context=tuple(context),

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.snapshot import Floats, Mask, Snapshot
 from mnemark.index.vectors import VectorStore
+
+_MOST: Final = 0.7
+"""Share of the passages from which it is quicker to look at all than to gather those that count."""
 
 
 class Dense(NamedTuple):
@@ -79,6 +82,8 @@ def score(
     rows, covered = mapping.rows(snapshot, store)
     if mask is None:
         return Dense(store.scores(query, rows), covered)
+    if np.count_nonzero(mask) > _MOST * len(mask):
+        return Dense(store.scores(query, rows) * mask, covered)
     chosen = np.flatnonzero(mask)
     scores = np.zeros(len(rows), np.float32)
     scores[chosen] = store.scores(query, rows[chosen])

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from mnemark.index.rows import ARCHIVED, KIND_CODE, NO_TIME, ORIGIN_CODE, SUSPECT, UNTRUSTED, Rows, seconds
 from mnemark.index.snapshot import Mask, Snapshot
 from mnemark.types import DateRange, Kind, Origin
+
+Planted = Literal["none", "only", "apart"]
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,8 +26,10 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     scopes: frozenset[str] | None = frozenset({""})
     """Whose memory; None for everyone's."""
     archived: bool = False
-    unasked: bool = False
-    """For a model that did not ask: without what speaks for the owner in the words of a tool or a page."""
+    planted: Planted = "apart"
+    """What speaks for the owner in the words of a tool or a page: left out ("none"), alone ("only"), or found
+    but apart from the rest, so that it counts in no statistics, lifts nothing and takes one place at most.
+    Where origins are named, it is like any other."""
 
 
 def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Mask | None:
@@ -39,13 +44,24 @@ def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Ma
         archived = (rows["flags"] & ARCHIVED) > 0
         if archived.any():
             mask = ~archived if mask is None else mask & ~archived
-    if wanted.unasked:  # nor may it count in statistics, or lift what was said beside it
-        suspect = (rows["flags"] & SUSPECT) > 0
-        if suspect.any():
-            untrusted = np.array([ORIGIN_CODE[origin] for origin in sorted(UNTRUSTED)], np.uint8)
-            fit = ~(suspect & np.isin(rows["origin"], untrusted))
-            mask = fit if mask is None else mask & fit
+    speaking = None if wanted.origins is not None else planted(snapshot)
+    if wanted.planted == "only":
+        chosen = np.zeros(len(rows), np.bool_) if speaking is None else speaking
+        mask = chosen if mask is None else mask & chosen
+    elif speaking is not None:
+        mask = ~speaking if mask is None else mask & ~speaking
     return None if mask is None or mask.all() else mask
+
+
+def planted(snapshot: Snapshot) -> Mask | None:
+    """The passages that speak for the owner in the words of a tool or a page; None where there are none."""
+    if "planted" not in snapshot.memo:
+        rows = snapshot.rows
+        untrusted = np.array([ORIGIN_CODE[origin] for origin in sorted(UNTRUSTED)], np.uint8)
+        speaking = ((rows["flags"] & SUSPECT) > 0) & np.isin(rows["origin"], untrusted)
+        snapshot.memo["planted"] = speaking if speaking.any() else None
+    found = snapshot.memo["planted"]
+    return found if isinstance(found, np.ndarray) else None
 
 
 def allowed(rows: Rows, wanted: Filter) -> Mask | None:

@@ -13,7 +13,7 @@ ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -89,10 +89,18 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     )
 
 
-def score(
-    snapshot: Snapshot, terms: Sequence[QueryTerm], mask: Mask | None, size: Lengths, preset: Preset
+def score(  # noqa: PLR0917 - what BM25 needs
+    snapshot: Snapshot,
+    terms: Sequence[QueryTerm],
+    mask: Mask | None,
+    size: Lengths,
+    preset: Preset,
+    rarity: Mapping[str, float] | None = None,
 ) -> Lexical:
-    """Score every passage for the terms; passages outside `mask` score 0."""
+    """Score every passage for the terms; passages outside `mask` score 0.
+
+    `rarity`: the terms' inverse document frequencies in another set of passages, to score on its scale.
+    """
     n = len(snapshot)
     own = np.zeros(n, np.float32)
     groups = np.zeros(snapshot.groups, np.float32)
@@ -105,7 +113,7 @@ def score(
     for term, weight in terms:
         hits = _masked(snapshot.term(term), mask)
         found[term] = hits
-        weights[term] = idf(size.total, len(hits.pos))
+        weights[term] = idf(size.total, len(hits.pos)) if rarity is None else rarity[term]
         attainable += weight * weights[term] * (preset.k1 + 1)
         frequency: Floats = hits.text + np.float32(preset.head) * (hits.head > 0).astype(np.float32)
         if len(hits.pos):

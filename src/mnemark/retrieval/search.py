@@ -17,6 +17,7 @@ from mnemark.index.units import embedded_text
 from mnemark.retrieval import belief, dense, evidence, facts, filters, fusion, lexical, qmd, rank, rerank
 from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
+from mnemark.retrieval.explain import explain, in_route
 from mnemark.retrieval.facts_book import Book
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, Preset
@@ -81,9 +82,9 @@ def search(
     """Answer a request from the state of this moment; `book` holds the facts that the asker may see."""
     query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
     with reader.reading() as view:
-        found = _Search(view, request, query, route, list(degraded))
-        found.judge, found.asked = judge, asked
-        return found.with_facts(found.run(), book)
+        one = _Search(view, request, query, route, list(degraded))
+        one.judge, one.asked = judge, asked
+        return one.with_facts(one.with_planted(one.run()), book)
 
 
 class _Search:
@@ -104,16 +105,16 @@ class _Search:
         self.judged: Mapping[int, dict[str, Any]] = {}
         self.terms = query.terms
         """With translations, once they are known."""
+        self.rarity: Mapping[str, float] | None = None
 
     def run(self) -> Found:
         preset = self.request.preset
         mask = self._visible()
         sizes = self._lengths(mask)
-        terms = self.query.terms
-        if preset.bridge:
-            terms += bridge(terms, self.snapshot, mask)
-        self.terms = terms
-        words = lexical.score(self.snapshot, terms, mask, sizes, preset)
+        if preset.bridge and self.rarity is None:
+            self.terms += bridge(self.terms, self.snapshot, mask)
+        words = lexical.score(self.snapshot, self.terms, mask, sizes, preset, self.rarity)
+        self.rarity = words.idf
         cosines = meaning = self._dense(mask)
         if cosines is not None:
             meaning = dense.shared(cosines, self.snapshot, preset.neighbour)
@@ -152,6 +153,22 @@ class _Search:
             complete=self.view.complete and not self.degraded,
             believable=belief.believable(rests_on),
         )
+
+    def with_planted(self, found: Found) -> Found:
+        """The answer with a text that speaks for the owner, where nothing matches better: ranked lower."""
+        request = self.request
+        apart = request.where.planted == "apart" and request.where.origins is None
+        if not apart or filters.planted(self.snapshot) is None:
+            return found
+        where = replace(request.where, planted="only")
+        preset = replace(request.preset, neighbour=0.0, group=0.0)  # nor do they lift each other
+        asked = replace(request, where=where, k=1, preset=preset)
+        other = _Search(self.view, asked, self.query, self.route, [])
+        other.terms, other.rarity = self.terms, self.rarity
+        best = found.hits[0].score if found.hits else 0.0
+        meant = [hit for hit in other.run().hits if hit.score > rank.SUSPECT_FACTOR * best]
+        hits = sorted((*found.hits, *meant), key=lambda hit: -hit.score)
+        return found._replace(hits=tuple(hits[: request.k]))
 
     def with_facts(self, found: Found, book: Book | None) -> Found:
         """The answer with the facts in their places; without any it is what it was."""
@@ -254,14 +271,22 @@ class _Search:
 
     def _visible(self) -> Mask | None:
         where, memo = self.request.where, self.snapshot.memo
-        key = ("visible", where.scopes, where.archived, where.unasked)
+        key = ("visible", where.scopes, where.archived, where.planted, where.origins is None)
         if key not in memo:
             memo[key] = filters.visible(self.snapshot, self.view.scopes, where)
         return known if isinstance(known := memo[key], np.ndarray) else None
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
         where, preset = self.request.where, self.request.preset
-        key = ("lengths", where.scopes, where.archived, where.unasked, preset.neighbour, preset.short)
+        key = (
+            "lengths",
+            where.scopes,
+            where.archived,
+            where.planted,
+            where.origins is None,
+            preset.neighbour,
+            preset.short,
+        )
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):
             known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset)
@@ -330,7 +355,7 @@ class _Search:
         if self.request.explain:
             why = explain(entry, words, meaning, fused)
             if self.others is not None:
-                why["routes"]["qmd"] = _route(self.others, entry.pos)
+                why["routes"]["qmd"] = in_route(self.others, entry.pos)
             if entry.pos in self.judged:
                 why["routes"]["rerank"] = self.judged[entry.pos]
         meta = dict(record.meta)
@@ -356,36 +381,10 @@ class _Search:
         )
 
 
-def explain(
-    entry: rank.Ranked, words: lexical.Lexical, meaning: Floats | None, fused: Floats
-) -> dict[str, Any]:
-    """Where a passage's score comes from: each route's rank and score, each term's part, each boost."""
-    pos = entry.pos
-    routes: dict[str, Any] = {"lexical": _route(words.scores, pos)}
-    routes["lexical"]["own"] = round(float(words.own[pos]), 4)
-    routes["lexical"]["whole"] = round(float(words.scores[pos] - words.own[pos]), 4)
-    if meaning is not None:
-        routes["dense"] = _route(meaning, pos)
-    terms = {
-        term: {"idf": round(words.idf[term], 2), "here": evidence.holds(hits.pos, pos)}
-        for term, hits in words.hits.items()
-    }
-    boosts = {name: round(value, 4) for name, value in entry.boosts.items()}
-    return {"routes": routes, "fused": round(float(fused[pos]), 4), "boosts": boosts, "terms": terms}
-
-
 def _best_of(scores: Floats, fused: Floats) -> int:
     """The best of a route among those that may be in the answer; most often simply the best."""
     best = int(np.argmax(scores))
     return best if fused[best] > 0 else int(np.argmax(np.where(fused > 0, scores, 0)))
-
-
-def _route(scores: Floats, pos: int) -> dict[str, Any]:
-    value = float(scores[pos])
-    return {
-        "score": round(value, 4),
-        "rank": int(np.count_nonzero(scores > value)) + 1 if value > 0 else None,
-    }
 
 
 def _in_order(
