@@ -35,6 +35,10 @@ def test_turns_of_another_machine_are_joined_and_found(memory: Memory) -> None:
     log = chat(memory)
     copy = copied(memory, log, line)
     before = (memory.root / log).read_bytes()
+    shown = memory.consolidate(dry_run=True)
+    assert any("1 turn would be joined to sessions/chat" in note for note in shown.notes)
+    assert copy.exists()
+    assert (memory.root / log).read_bytes() == before
     report = memory.consolidate()
     assert (memory.root / log).read_bytes() == before + line
     assert not copy.exists()

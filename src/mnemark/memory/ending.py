@@ -291,6 +291,11 @@ def catch_up(
     summary: bool = True,
 ) -> list[Ended]:
     """End all sessions that were silent for so long and have turns that were not written down yet."""
+    return [end(memory, session, llm, summary=summary) for session in unended(memory, idle=idle)]
+
+
+def unended(memory: "Memory", *, idle: timedelta = timedelta(minutes=30)) -> "list[Session]":
+    """The sessions that were silent for so long and have turns that were not written down yet."""
     now = local_now(memory.config.timezone)
     found = []
     for scope, info in sessions(memory):
@@ -300,7 +305,7 @@ def catch_up(
         owner = {"user": name} if kind == "users" else {"agent": name} if kind == "agents" else {}
         session = memory.session(info.id, **owner)
         if session.idle(idle.total_seconds(), now=now) and not _is_ended(memory, session):
-            found.append(end(memory, session, llm, summary=summary))
+            found.append(session)
     return found
 
 

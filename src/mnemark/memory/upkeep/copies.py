@@ -22,18 +22,25 @@ STEP: Final = "copies"
 ARCHIVE: Final = "memory/archive/copies"
 
 
-def merge(memory: "Memory", *, group: str = "") -> list[str]:
+def merge(memory: "Memory", *, group: str = "", dry_run: bool = False) -> list[str]:
     """Join the copies that can be joined; a line for each, for the report. Again does nothing.
 
-    A kill between joining and moving leaves a copy that lacks nothing, which the next run moves.
+    `dry_run` only says which would be. A kill between joining and moving leaves a copy that lacks nothing,
+    which the next run moves.
     """
     found = scan(memory.root, ignore=memory.config.ignore)
     told = []
     for copy in plan_copies(entry.path for entry in found.entries):
         if not (memory.root / copy.original).is_file():
             continue
-        joined = _joined_log(memory.root, copy) if _is_log(copy) else _all_there(memory.root, copy)
+        if _is_log(copy):
+            joined = _joined_log(memory.root, copy, dry_run=dry_run)
+        else:
+            joined = _all_there(memory.root, copy)
         if joined is None:
+            continue
+        if dry_run:
+            told.append(f"{copy.path}: {joined}; it would go to {ARCHIVE}")
             continue
         to = _free(memory.root, copy.path)
         if ledger.move(memory, copy.path, to, step=f"consolidate: {STEP}", group=group).status == "written":
@@ -46,16 +53,18 @@ def _is_log(copy: Copy) -> bool:
     return copy.kind == "jsonl" and place is not None and place.kind == "turn"
 
 
-def _joined_log(root: Path, copy: Copy) -> str | None:
+def _joined_log(root: Path, copy: Copy, *, dry_run: bool) -> str | None:
     """What was done, or None where a person has to decide."""
     target, source = root / copy.original, root / copy.path
     with workspace_lock(root):
         missing = lacking(target.read_bytes(), source.read_bytes())
         if missing.unclear:
             return None
-        jsonl.append_many(target, missing.lines)
-    turns = "1 turn was" if len(missing.lines) == 1 else f"{len(missing.lines):,} turns were"
-    return f"{turns} joined to {copy.original}"
+        if not dry_run:
+            jsonl.append_many(target, missing.lines)
+    turns = "1 turn" if len(missing.lines) == 1 else f"{len(missing.lines):,} turns"
+    done = "would be" if dry_run else "was" if len(missing.lines) == 1 else "were"
+    return f"{turns} {done} joined to {copy.original}"
 
 
 def _all_there(root: Path, copy: Copy) -> str | None:

@@ -119,7 +119,7 @@ def consolidate(
     if other and not force:
         reason = f"{other} consolidated this workspace in the last {_OTHERS.days} days; use --force to do it"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
-    learned = _would_learn(memory) if dry_run else _caught_up(memory, now, llm, notes)
+    learned = _would_learn(memory, notes) if dry_run else _caught_up(memory, now, llm, notes)
     start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
     for scope in _scopes(memory):
         learned += _from_notes(memory, scope, (start, now), None if dry_run else llm, notes, dry_run=dry_run)
@@ -167,10 +167,13 @@ def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[s
     return learned
 
 
-def _would_learn(memory: "Memory") -> list[str]:
-    """What a run would learn first from turns, told but not planned: what follows depends on it."""
+def _would_learn(memory: "Memory", notes: list[str]) -> list[str]:
+    """What a run would do first, told but not planned, as what follows depends on it."""
+    from mnemark.memory.ending import unended
     from mnemark.memory.learning import learn
 
+    notes += copies.merge(memory, dry_run=True)
+    notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(memory)]
     return [told(fact) for fact in learn(memory, dry_run=True).facts if fact.status != "known"]
 
 
