@@ -79,6 +79,10 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     """Why it waits for a person; empty where it does not."""
     hidden: bool = False
     """It was forgotten or taken back, and is in no answer."""
+    entry: str = ""
+    """The line of the core memory that tells it, where that was asked about."""
+    earned: str = ""
+    """How it earned that line: "said by the owner", "said in 2 sessions"."""
     sources: tuple[Quoted, ...] = ()
     history: tuple[Fact, ...] = ()
     """All values it had, the latest first."""
@@ -100,10 +104,16 @@ def why(memory: "Memory", ref: str, query: str | None = None) -> Why:
         UsageError: the ref leaves the workspace.
     """
     known = state_of(memory)
+    from mnemark.memory.upkeep.curated import behind
+
     with known.lock:
         known.log.refresh()
         fact = _fact(known, ref)
-    found = _of_fact(memory, known, fact) if fact is not None else _of_passage(memory, ref)
+    core = behind(memory, ref) if fact is None else None
+    if core is not None:
+        found = msgspec.structs.replace(_of_fact(memory, known, core[0]), entry=ref, earned=core[1])
+    else:
+        found = _of_fact(memory, known, fact) if fact is not None else _of_passage(memory, ref)
     if query is None:
         return found
     return msgspec.structs.replace(found, found=_asked(memory, found, query))

@@ -103,6 +103,9 @@ def why(
 
 def _lines(found: "Why") -> list[str]:
     lines = [found.text, f"  {found.kind} {found.ref}", f"  said by: {found.origin}"]
+    lines += (
+        [f"  in the core memory ({found.entry}): {found.earned or 'no longer earned'}"] if found.entry else []
+    )
     lines += [f"  learned: {found.time[:16].replace('T', ' ')}"] if found.time else []
     lines += [f"  session: {found.session}"] if found.session else []
     lines += [f"  waits for review: {found.waits}"] if found.waits else []
@@ -116,7 +119,8 @@ def _lines(found: "Why") -> list[str]:
             span = f"{fact.since[:10] or '…'} to {fact.until[:10] or 'now'}"
             lines.append(f"    {span}  {_one_line(fact.value)}  ({fact.origin})")
     if found.confirmations:
-        lines.append(f"  confirmed: {len(found.confirmations)} times")
+        times = len(found.confirmations)
+        lines.append(f"  confirmed: {'once' if times == 1 else f'{times} times'}")
     for line in found.journal:
         lines.append(f"  {line.ref}: {line.kind} by {line.origin}, {line.time[:16].replace('T', ' ')}")
     return lines + (_asked(found.found) if found.found is not None else [])

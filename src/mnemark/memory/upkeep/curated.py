@@ -2,16 +2,22 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from mnemark.files import layout
 from mnemark.memory.context import curated_files
 from mnemark.memory.personas import CUSTOM, FOLDER
+from mnemark.memory.read import split_ref
 from mnemark.memory.upkeep.earned import earned
 from mnemark.memory.upkeep.plan import Edit, Look, Proposal
+from mnemark.memory.when import local_now
 from mnemark.text.facts_keys import subject_key
 from mnemark.text.facts_timeline import Fact, order
 from mnemark.text.generated import find, outside, put
 from mnemark.text.similar import key_of
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
 
 STEP: Final = "refresh"
 CORE: Final = "core"
@@ -66,6 +72,20 @@ def propose(look: Look) -> Proposal:
         _edit(look, look.path(f"{FOLDER}/{CUSTOM}.md"), TRAITS, (_TRAIT_KINDS, traits, MOST)),
     ]
     return Proposal(STEP, tuple(edits))
+
+
+def behind(memory: "Memory", ref: str) -> tuple[Fact, str] | None:
+    """The fact that a line of a generated part tells, and how it earned its place; None for other lines."""
+    path, first, last = split_ref(ref)
+    if last is None or last != first:
+        return None
+    look = Look(memory, local_now(memory.config.timezone), scope=layout.scope_of(path))
+    text = look.text(path)
+    parts = [part for name in (CORE, PROFILE, TRAITS) if (part := find(text, name)) is not None]
+    line = (text.splitlines()[first - 1 : first] or [""])[0]
+    if not any(part.start < first - 1 < part.stop and line in part.lines for part in parts):
+        return None
+    return next(((fact, earned(look, fact)) for fact in look.current() if entry(fact) == line.strip()), None)
 
 
 def _user_types() -> frozenset[str]:
