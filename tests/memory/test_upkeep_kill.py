@@ -1,6 +1,7 @@
 """A consolidation killed at any call of the file layer: the next one completes it."""
 
 import os
+import re
 import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,8 @@ from mnemark.files import platform
 from mnemark.files.journal import Journal
 from mnemark.memory import ledger
 
+_MADE_NOW = re.compile(r"(id|recorded): \S+ ")
+"""What differs from run to run in facts that are learned in it."""
 NOW = datetime.now().astimezone() + timedelta(hours=30)
 
 
@@ -23,6 +26,9 @@ def prepare(root: Path) -> None:
         memory.remember("tests", "before each commit", type="rule")
         memory.remember("ticket", "open", subject="atlas", origin="agent", priority="transient")
     (root / "MEMORY.md").write_text("# Memory\n\nby hand\n")
+    for days in (1, 2):  # what notes say is learned first, and twice it is core memory
+        day = root / f"memory/{NOW - timedelta(days=days):%Y-%m-%d}.md"
+        day.write_text("- User prefers short answers.\n- 用户住在杭州\n", encoding="utf-8")
     for path in root.rglob("*.md"):  # nobody has saved them for a while
         os.utime(path, (1e9, 1e9))
     shutil.rmtree(root / ".mnemark/displaced", ignore_errors=True)
@@ -32,7 +38,7 @@ def state(root: Path) -> dict[str, str]:
     names = ("MEMORY.md", "USER.md", "memory/facts", "memory/archive/facts")
     files = [path for name in names for path in sorted((root / name).rglob("*.md"))]
     files += [root / name for name in names if (root / name).is_file()]
-    return {str(path.relative_to(root)): path.read_text() for path in files}
+    return {str(path.relative_to(root)): _MADE_NOW.sub("", path.read_text()) for path in files}
 
 
 def consolidate(root: Path) -> None:
