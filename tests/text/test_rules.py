@@ -153,3 +153,9 @@ def test_what_is_no_longer_used_is_a_decision_where_it_stands_alone() -> None:
     assert found("我们不再用 Redux 了。") == [("decisions", "不再用 Redux")]
     assert found("We don't use Redux, do we?") == found("If we no longer use Redux, delete it.") == []
     assert found("We no longer need the temp file.") == []
+
+
+def test_a_sentence_is_read_in_one_way() -> None:
+    assert read("We decided not to ship on Friday.") == [("project", "decisions", "not to ship on Friday")]
+    assert read("我们决定周五不发布。") == [("project", "decisions", "周五不发布")]
+    assert read("My shell is fish now.") == [("user", "shell", "fish")]

@@ -70,6 +70,8 @@ _TAIL: Final = re.compile(
     r"on my (?:laptop|desktop|machine|computer|work machine)|at work|at home|any ?more|though|actually|for years|"
     r"since .{3,20})$|\s*(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"
 )
+_WHOLE: Final = frozenset({"decisions", "rules"})
+"""What is kept as it was said."""
 _CLOSE: Final = " \t.。!！,，;；"
 
 
@@ -96,12 +98,27 @@ def extract(
     for sentence in sentences(turn):
         if hands_over(sentence.blotted):
             break
-        for rule, fact in _read(sentence, turn, time, language):
-            if not own and not (rule is None or rule.agent):
-                continue
-            candidate = _candidate(rule, fact, sentence, time, origin)
-            found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
+        read = [
+            (rule, fact)
+            for rule, fact in _read(sentence, turn, time, language)
+            if own or rule is None or rule.agent
+        ]
+        for rule, fact in read:
+            if not _said_better(fact, [other for _, other in read]):
+                candidate = _candidate(rule, fact, sentence, time, origin)
+                found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
     return list(found.values())
+
+
+def _said_better(fact: Found, others: list[Found]) -> bool:
+    """Whether the sentence was read in two ways and the other is right.
+
+    A decision needs its time ("not to ship on Friday"); elsewhere the words of time say only when it was so.
+    """
+    same = [other.value for other in others if other[:2] == fact[:2] and other.value != fact.value]
+    if fact.predicate in _WHOLE:
+        return any(value.startswith(fact.value) or value.endswith(fact.value) for value in same)
+    return any(fact.value.startswith(f"{value} ") for value in same)
 
 
 def _read(
