@@ -112,3 +112,26 @@ def test_a_workspace_is_not_brought_into_itself(workspace: Shell) -> None:
     ran = workspace("import", "markdown", str(workspace.folder))
     assert (ran.code, "is this workspace itself" in ran.err) == (2, True)
     assert not (workspace.folder / "imported").exists()
+
+
+def test_an_import_says_what_to_do_next(workspace: Shell, tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/plover.md").write_text("The plover is small.\n", encoding="utf-8")
+    planned = workspace("import", "markdown", str(tmp_path / "vault"), "--dry-run")
+    assert "without --dry-run" in planned.err
+    brought = workspace("import", "markdown", str(tmp_path / "vault"))
+    assert brought.out.startswith("Brought in: 1 note\n")
+    assert "mnemark search" in brought.err
+    assert "mnemark learn" not in brought.err  # there is no conversation
+    assert workspace("import", "markdown", str(tmp_path / "vault")).err == ""
+
+    (tmp_path / "chats").mkdir()
+    said = '{"uuid":"m1","sender":"human","text":"我搬到杭州了。","created_at":"2026-01-02T03:04:05Z"}'
+    (tmp_path / "chats/conversations.json").write_text(
+        f'[{{"uuid":"a1","name":"搬家","created_at":"2026-01-02T03:04:05Z","chat_messages":[{said}]}}]',
+        encoding="utf-8",
+    )
+    told = workspace("import", "claude", str(tmp_path / "chats"))
+    assert "1 session, 1 turn" in told.out
+    assert "mnemark learn --dry-run" in told.err
+    assert "mnemark forget --session" in told.err

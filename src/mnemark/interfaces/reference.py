@@ -89,11 +89,11 @@ def _shapes() -> str:
         "import": f"{_names(Summary)}; each of {problem}",
         "consolidate": f"{_names(Consolidated)}; each of `edits`: {_names(Applied)}",
         "learn": f"{_names(Learning)}; each of `facts`: {_names(Learned)}; "
-        "of --failed: a list of `ref tries reason`",
+        "of --failed: `failed`, each: `ref tries reason`; of --retry: `retried`",
         "sessions": "`sessions`; each: `session scope path created last bytes`; "
         f"of end: `ended`; each: {_names(Ended)}",
         "prompt": f"`text recall tokens budget parts messages`; each of `parts`: {_names(Part)}",
-        "connect": "without an agent a list, each: `agent title installed state files workspace problem`; "
+        "connect": "without an agent `agents`, each: `agent title installed state files workspace problem`; "
         "else `agent workspace dry_run removed changes`; each of `changes`: `path diff`",
         "remember": "`dry_run fact replaces`; `fact` and `replaces`: as `facts`",
         "facts": f"`facts`; each: {_names(Fact)[:-1]} ref`",

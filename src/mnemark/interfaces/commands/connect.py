@@ -50,7 +50,7 @@ def connect(
     host = work.host_of(agent)
     root = work.workspace_for(workspace_)
     if plugin is not None:
-        _plugin(host, plugin, root, dry_run=dry_run)
+        _plugin(host, plugin, root, dry_run=dry_run, json=json)
         return
     changes = work.plan(host, root, project=here, remove=remove)
     if not dry_run:
@@ -69,7 +69,7 @@ def _list(project: Path | None, *, json: bool) -> None:
 
     found = connections(project)
     if json:
-        out_json([one._asdict() for one in found])
+        out_json({"agents": [one._asdict() for one in found]})
         return
     rows = [
         (one.agent, "installed" if one.installed else "not found", one.state, safe(one.workspace))
@@ -81,20 +81,30 @@ def _list(project: Path | None, *, json: bool) -> None:
             say(safe(one.problem))
 
 
-def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool) -> None:
+def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool, json: bool) -> None:
     from mnemark.agent.plugin import plugin_files, write_plugin
 
     if host.name != "claude-code":
         raise UsageError("--plugin is for claude-code alone")
+    base = folder.expanduser().absolute()
+    texts = plugin_files(root)
+    if not dry_run:
+        if not root.is_dir():
+            from mnemark.files import layout
+
+            layout.init(root)
+        written = write_plugin(base, root)
+    if json:
+        out_json({
+            "agent": host.name, "workspace": str(root), "dry_run": dry_run, "removed": False,
+            "changes": [{"path": str(base / name), "diff": text} for name, text in texts.items()],
+        })  # fmt: skip
+        return
     if dry_run:
-        for name, text in plugin_files(root).items():
+        for name, text in texts.items():
             out(f"--- {safe(name)}\n{safe(text)}")
         return
-    if not root.is_dir():
-        from mnemark.files import layout
-
-        layout.init(root)
-    for path in write_plugin(folder.expanduser().absolute(), root):
+    for path in written:
         out(safe(str(path)))
     say(f"Try it with: claude --plugin-dir {safe(str(folder))}")
 

@@ -44,7 +44,7 @@ def learn(
         state = bookkeeping(memory)
         now = local_now(memory.config.timezone)
         if retry:
-            say(f"{state.retry_failed(now):,} will be tried again by the next `mnemark learn`.")
+            _show_retried(state.retry_failed(now), json=json)
             return
         if failed:
             _show_failed(state.failed(), json=json)
@@ -80,9 +80,16 @@ def _show(report: "Report", waiting: "Waiting", *, dry_run: bool) -> None:
         say(f"For the model: {counts}.")
 
 
+def _show_retried(count: int, *, json: bool) -> None:
+    if json:
+        out_json({"retried": count})
+    else:
+        say(f"{count:,} will be tried again by the next `mnemark learn`." if count else "Nothing failed.")
+
+
 def _show_failed(items: "list[Item]", *, json: bool) -> None:
     if json:
-        out_json([{"ref": item.ref, "tries": item.tries, "reason": item.reason} for item in items])
+        out_json({"failed": [{"ref": one.ref, "tries": one.tries, "reason": one.reason} for one in items]})
         return
     for item in items[:_FAILED_SHOWN]:
         out(f"{safe_line(item.ref)}  {safe_line(item.reason)}")

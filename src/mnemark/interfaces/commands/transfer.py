@@ -120,18 +120,32 @@ def import_(
         output.out_json(summary)
     else:
         _show(summary)
+        _next(summary)
+
+
+def _next(summary: "Summary") -> None:
+    """What one does then."""
+    brought = summary.notes or summary.sessions or summary.turns or summary.facts
+    if summary.dry_run and brought:
+        output.say("Nothing was changed; run it without --dry-run to do it.")
+    elif brought:
+        output.say('Find it with `mnemark search "…"`; `mnemark status` shows what there is now.')
+        if summary.turns:
+            output.say("`mnemark learn --dry-run` shows which facts would be learned from the conversations.")
+            output.say("Hide one again with `mnemark forget --session ID`; `mnemark sessions` lists them.")
 
 
 def _show(summary: "Summary") -> None:
     counts = {
-        "notes": summary.notes,
-        "sessions": summary.sessions,
-        "turns": summary.turns,
-        "facts": summary.facts,
-        "there already": summary.same,
-        "redacted": summary.redacted,
+        "note": summary.notes,
+        "session": summary.sessions,
+        "turn": summary.turns,
+        "fact": summary.facts,
     }
-    words = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing to bring in"
+    found = [render.counted(count, name) for name, count in counts.items() if count]
+    others = {"there already": summary.same, "redacted": summary.redacted}
+    found += [f"{count:,} {name}" for name, count in others.items() if count]
+    words = ", ".join(found) or "nothing to bring in"
     output.out(f"{'Would bring in' if summary.dry_run else 'Brought in'}: {words}")
     for path in summary.paths[:_SHOWN_PATHS]:
         output.out(f"  {output.safe_line(path)}")
