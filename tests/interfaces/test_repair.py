@@ -56,3 +56,18 @@ def test_a_missing_index_is_a_warning(shell: Shell) -> None:
     assert ran.code == 0
     assert "warn   there is no index yet: run `mnemark sync`" in ran.out
     assert [path.name for path in shell.folder.iterdir()] == ["notes.md"]
+
+
+def test_thousands_of_findings_are_shown_as_a_few(notes: Shell) -> None:
+    for number in range(1_200):
+        notes.write(f"new/{number:04}.md", f"笔记 {number}\n")
+    for command in ("verify", "doctor"):
+        shown = notes(command).out.splitlines()
+        named = [line for line in shown if " is not in the index" in line]
+        assert len(named) == 5, command
+        (rest,) = [line for line in shown if "1,195 more" in line]
+        assert "mnemark sync" in rest
+        whole = notes(command, "--json").data["findings"]
+        assert sum("is not in the index" in one["what"] for one in whole) == 1_200
+    notes("sync")
+    assert "more" not in notes("verify").out

@@ -1,5 +1,6 @@
 """What people see: answers, reports and states as text."""
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,8 @@ DOUBTFUL: Final = 0.3
 _SHOWN_PROBLEMS: Final = 10
 _SHOWN_WORDS: Final = 100
 """Characters of an entry of the log."""
+_SHOWN_ALIKE: Final = 5
+"""Findings of one kind."""
 _PIECES: Final = re.compile(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:[-_.'][^\W_]+)*")
 
 
@@ -264,8 +267,18 @@ def entries(found: Sequence["Entry"]) -> None:
 
 
 def findings(found: Sequence["Finding"]) -> None:
-    """What was looked at, one line each, with what to do about it."""
+    """What was looked at, one line each, with what to do about it; of many alike the first few."""
     styles = {"ok": DIM, "warn": YELLOW, "error": RED}
-    for finding in found:
-        fix = f": {finding.fix}" if finding.fix not in finding.what else ""
-        out(f"{style(f'{finding.level:<5}', styles[finding.level])}  {safe_line(finding.what + fix)}")
+    for (_, kind, _), alike in itertools.groupby(
+        enumerate(found), lambda pair: (pair[1].level, pair[1].kind, pair[1].kind or pair[0])
+    ):
+        group = [finding for _, finding in alike]
+        first = group[0]
+        mark = style(f"{first.level:<5}", styles[first.level])
+        shown = group[: _SHOWN_ALIKE if kind else None]
+        for finding in shown:
+            fix = f": {finding.fix}" if finding.fix not in finding.what else ""
+            out(f"{mark}  {safe_line(finding.what + fix)}")
+        if len(group) > len(shown):
+            fix = f": {first.fix}" if first.fix else ""
+            out(f"{mark}  … and {len(group) - len(shown):,} more (--json lists all){safe_line(fix)}")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
 Level = Literal["ok", "warn", "error"]
-_SHOWN: Final = 20
-"""Problems of one kind that are named one by one."""
 _REBUILD: Final = "run `mnemark doctor --fix`"
 _SYNC: Final = "run `mnemark sync`"
 
@@ -36,6 +34,8 @@ class Finding(msgspec.Struct, frozen=True):
     what: str
     fix: str = ""
     """What to do; empty where nothing is to be done."""
+    kind: str = ""
+    """What there may be thousands of: those of one kind follow each other, and people are shown a few."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,9 +182,7 @@ def _sound(look: Callable[[], list[str]], well: str, fix: str) -> Iterator[Findi
         yield Finding("error", str(error), fix)
         return
     level: Level = "error" if fix == _REBUILD else "warn"
-    yield from (Finding(level, text, fix) for text in wrong[:_SHOWN])
-    if len(wrong) > _SHOWN:
-        yield Finding(level, f"{len(wrong) - _SHOWN} more of these", fix)
+    yield from (Finding(level, text, fix, "index") for text in wrong)
     if not wrong:
         yield Finding("ok", well)
 
@@ -199,9 +197,7 @@ def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
         elif deep and isinstance(note := read(root, entry.path, entry), Problem):
             problems.append(note)
     changes = len(Journal(root).read(problems=problems))
-    yield from (_finding(problem) for problem in problems[:_SHOWN])
-    if len(problems) > _SHOWN:
-        yield Finding("warn", f"{len(problems) - _SHOWN} more lines or files that cannot be read")
+    yield from (_finding(problem, "log") for problem in problems)
     yield Finding("ok", f"{turns} turns and {changes} changes can be read")
 
 
@@ -214,11 +210,12 @@ def _turns(root: Path, path: str, problems: list[Problem]) -> int:
 
 
 def _problems(found: Scan) -> Iterator[Finding]:
-    yield from (_finding(problem) for problem in found.problems[:_SHOWN])
+    yield from (_finding(problem, "file") for problem in found.problems)
     for entry in found.entries:
         place = layout.place(entry.path)
         if place is not None and place.role == "copy":
-            yield Finding("warn", f"{entry.path} is a copy left by a conflict", "merge it, then delete it")
+            what = f"{entry.path} is a copy left by a conflict"
+            yield Finding("warn", what, "merge it, then delete it", "copy")
 
 
 def _coverage(memory: "Memory") -> Finding:
@@ -236,5 +233,5 @@ def _coverage(memory: "Memory") -> Finding:
     return Finding("ok", f"all {total} texts have a vector")
 
 
-def _finding(problem: Problem) -> Finding:
-    return Finding("warn", f"{problem.path}: {problem.reason}")
+def _finding(problem: Problem, kind: str = "") -> Finding:
+    return Finding("warn", f"{problem.path}: {problem.reason}", kind=kind)
