@@ -110,7 +110,38 @@ def test_the_log_tells_turns_notes_and_changes_in_order(workspace: Shell) -> Non
         "session": "s",
         "text": "noon\nbell",
         "id": "",
+        "takes_back": [],
+        "paths": [],
     }
+
+
+def test_an_undo_is_one_entry_of_the_log(workspace: Shell) -> None:
+    workspace("remember", "城市", "杭州")
+    workspace("remember", "city", "Beijing")
+    workspace("undo")
+    *_, last = shown = workspace("log").out.splitlines()
+    assert "undo  user city: Beijing" in last
+    assert len(shown) == 3
+    entry = workspace("log", "--json").data["entries"][-1]
+    assert (entry["takes_back"], entry["paths"]) == (["user city: Beijing"], ["memory/facts/user.md"])
+    # Twice the same day: each is an entry of its own.
+    workspace("undo")
+    assert ["undo" in line for line in workspace("log").out.splitlines()] == [False, False, True, True]
+
+
+def test_a_group_taken_back_is_one_entry_of_the_log(workspace: Shell) -> None:
+    for role, text in (
+        ("user", "请修好导入。"),
+        ("assistant", "已经修好了导入。"),
+        ("user", "下一步写指南。"),
+    ):
+        workspace("add", text, "--session", "s", "--role", role)
+    group = workspace("sessions", "end", "s", "--json").data["ended"][0]["group"]
+    workspace("undo", group)
+    shown = workspace("log", "-n", "99").out.splitlines()
+    assert sum("  undo  " in line for line in shown) == 1
+    assert "  undo  3 changes: session end: " in shown[-1]
+    assert len(workspace("log", "--json").data["entries"][-1]["takes_back"]) == 3
 
 
 def test_a_log_of_nothing_says_so(workspace: Shell) -> None:

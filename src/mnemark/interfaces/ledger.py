@@ -2,7 +2,7 @@
 
 import heapq
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
 from pathlib import Path
 from typing import Final, Literal
@@ -11,10 +11,11 @@ import msgspec
 
 from mnemark.errors import NotFoundError
 from mnemark.files import layout
-from mnemark.files.journal import Journal
+from mnemark.files.journal import Change, Journal, JournalEntry
 from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog, session_id
+from mnemark.interfaces.changes import words_of
 from mnemark.types import Origin, Problem
 
 _BULLET: Final = re.compile(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
@@ -36,6 +37,10 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     id: str = ""
     """Of a change, for `undo`."""
+    takes_back: tuple[str, ...] = ()
+    """Of an undo: what it took back, in words."""
+    paths: tuple[str, ...] = ()
+    """Of an undo: files that it edited for that."""
 
 
 class Ledger:
@@ -127,11 +132,11 @@ class Ledger:
         return Entry(time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words)
 
     def _changes(self, count: int) -> Iterator[Entry]:
-        written = [entry for entry in Journal(self.root).read() if entry.change.kind not in _BOOKKEEPING]
-        for entry in written[-count:]:
+        journal = [entry for entry in Journal(self.root).read() if entry.change.kind not in _BOOKKEEPING]
+        seen = [entry for entry in journal if self._seen(entry.change.scope)]
+        known = {entry.change.id: entry.change for entry in journal}
+        for entry, *more in folded(seen, known)[-count:]:
             change = entry.change
-            if not self._seen(change.scope):
-                continue
             yield Entry(
                 time=change.time or datetime.fromtimestamp(0, UTC),
                 kind="change",
@@ -140,7 +145,49 @@ class Ledger:
                 who=change.kind,
                 text=_words(change.payload),
                 id=change.id,
+                takes_back=tuple(_taken_back(change, more, known)),
+                paths=tuple(dict.fromkeys(_edited(more))),
             )
+
+
+def folded(journal: Sequence[JournalEntry], known: Mapping[str, Change]) -> list[list[JournalEntry]]:
+    """Lines of the journal that people see as one: an undo with the edits it made, and a group's undo."""
+    found: list[list[JournalEntry]] = []
+    for entry in journal:
+        last = found[-1] if found else None
+        if last is not None and last[0].file == entry.file and _belongs(last[0].change, entry.change, known):
+            last.append(entry)
+        else:
+            found.append([entry])
+    return found
+
+
+def _belongs(first: Change, change: Change, known: Mapping[str, Change]) -> bool:
+    """Whether a change is a part of the one before."""
+    if change.kind == "write":
+        return first.kind in {"undo", "forget"} and _field(change, "step") == "undo"
+    groups = {_field(known[one], "group") for one in (*_ids(first), *_ids(change)) if one in known}
+    return first.kind == change.kind == "undo" and len(groups) == 1 and "" not in groups
+
+
+def _taken_back(change: Change, more: Sequence[JournalEntry], known: Mapping[str, Change]) -> Iterator[str]:
+    for one in (change, *(entry.change for entry in more)):
+        yield from (words_of(_words(known[key].payload)) for key in _ids(one) if key in known)
+
+
+def _edited(more: Sequence[JournalEntry]) -> Iterator[str]:
+    return (path for entry in more if (path := _field(entry.change, "path")))
+
+
+def _ids(change: Change) -> list[str]:
+    ids = change.payload.get("ids") if isinstance(change.payload, Mapping) else None
+    named = ids if change.kind == "undo" and isinstance(ids, (list, tuple)) else ()
+    return [one for one in named if isinstance(one, str)]
+
+
+def _field(change: Change, name: str) -> str:
+    value = change.payload.get(name) if isinstance(change.payload, Mapping) else ""
+    return value if isinstance(value, str) else ""
 
 
 def _day(path: str) -> date:

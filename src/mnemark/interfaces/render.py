@@ -254,6 +254,9 @@ def entries(found: Sequence["Entry"]) -> None:
     """What was written, one line each: when, where (of a change its id, for `undo`), who, first words."""
     for entry in found:
         text = words_of(entry.text) if entry.kind == "change" else entry.text
+        if entry.takes_back:
+            count = f"{len(entry.takes_back)} changes: " if len(entry.takes_back) > 1 else ""
+            text = count + "; ".join(entry.takes_back)
         words = " ".join(text.split())
         cut = words if len(words) <= _SHOWN_WORDS else f"{words[: _SHOWN_WORDS - 1]}…"
         when = f"{entry.time:%Y-%m-%d %H:%M}"
