@@ -1,5 +1,7 @@
 """`mnemark sessions`: what there is, and ending one by hand."""
 
+import json
+
 import pytest
 
 from .conftest import Shell
@@ -20,7 +22,9 @@ def workspace(shell: Shell) -> Shell:
 def test_listed_and_ended_once(workspace: Shell) -> None:
     (row,) = workspace("sessions", "--json").data["sessions"]
     assert (row["session"], row["scope"]) == ("chat:1", "")
-    assert "chat:1" in workspace("sessions").out
+    assert (row["title"], row["turns"], row["agent"]) == ("Please fix the importer of project Atlas.", 3, "")
+    shown = workspace("sessions").out
+    assert "  chat:1  Please fix the importer of project Atlas.  3 turns\n" in shown
     (ended,) = workspace("sessions", "end", "chat:1", "--json").data["ended"]
     assert (ended["status"], ended["turns"]) == ("ended", 3)
     page = (workspace.folder / ended["episodes"][0]).read_text(encoding="utf-8")
@@ -40,3 +44,35 @@ def test_mistakes_name_the_fix(workspace: Shell) -> None:
         assert workspace("sessions", *wrong).code == 2
     # Somebody may still be speaking: a session that is not silent is left alone.
     assert workspace("sessions", "end", "--idle", "--json").data["ended"] == []
+
+
+def test_a_list_tells_sessions_apart(workspace: Shell) -> None:
+    def add(session: str, *contents: str, meta: str = "{}") -> None:
+        lines = [
+            json.dumps(
+                {"id": f"{session}{at}", "time": "2026-02-14T12:00:00Z", "role": "user", "content": text}
+            )
+            for at, text in enumerate(contents)
+        ]
+        lines = [line[:-1] + f', "meta": {meta}}}' for line in lines]
+        text = "\n".join([json.dumps({"session": session}), *lines]) + "\n"
+        workspace.write(f"sessions/{session}.jsonl", text)
+
+    add("blank", "\u200b \n\n \u3000", "\t你好，\u202e我想 改解析器\n第二行")
+    add("long", "长" * 500, meta='{"agent": "claude-code"}')
+    add("named", "hello", meta='{"conversation": "搬家"}')
+    add("empty")
+    add("secret", "my key is sk-" + "a1B2c3D4e5F6g7H8" * 3)
+    found = {row["session"]: row for row in workspace("sessions", "--json").data["sessions"]}
+    assert found["blank"]["title"] == "你好， 我想 改解析器"
+    assert (len(found["long"]["title"]), found["long"]["agent"]) == (80, "claude-code")
+    assert found["named"]["title"] == "搬家"
+    assert (found["empty"]["title"], found["empty"]["turns"], found["empty"]["last"]) == ("", 0, None)
+    assert "a1B2c3D4" not in found["secret"]["title"]
+    shown = workspace("sessions").out
+    assert "1 turn · claude-code\n" in shown
+    assert shown.count("\n") == 6
+    # What was forgotten is not a title, either.
+    workspace("forget", "--session", "named")
+    again = {row["session"]: row for row in workspace("sessions", "--json").data["sessions"]}
+    assert (again["named"]["title"], again["named"]["turns"]) == ("", 0)

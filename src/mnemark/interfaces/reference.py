@@ -17,6 +17,7 @@ from mnemark.memory.facts_review import Waiting
 from mnemark.memory.facts_why import Found as Asked
 from mnemark.memory.facts_why import Line, Quoted, Why
 from mnemark.memory.forget_receipt import Forgotten, Place, Receipt
+from mnemark.memory.history import Listed
 from mnemark.memory.incoming import Summary
 from mnemark.memory.learning import Learned
 from mnemark.memory.learning import Report as Learning
@@ -90,8 +91,7 @@ def _shapes() -> str:
         "consolidate": f"{_names(Consolidated)}; each of `edits`: {_names(Applied)}",
         "learn": f"{_names(Learning)}; each of `facts`: {_names(Learned)}; "
         "of --failed: `failed`, each: `ref tries reason`; of --retry: `retried`",
-        "sessions": "`sessions`; each: `session scope path created last bytes`; "
-        f"of end: `ended`; each: {_names(Ended)}",
+        "sessions": f"`sessions`; each: {_names(Listed)}; of end: `ended`; each: {_names(Ended)}",
         "prompt": f"`text recall tokens budget parts messages`; each of `parts`: {_names(Part)}",
         "connect": "without an agent `agents`, each: `agent title installed state files workspace problem`; "
         "else `agent workspace dry_run removed changes`; each of `changes`: `path diff`",

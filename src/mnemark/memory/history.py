@@ -1,14 +1,20 @@
 """Looking back at what was said: turns by session, time, role and tool; windows for a prompt."""
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files.sessions import FOLDER, SessionInfo, SessionLog, list_sessions
 from mnemark.memory.arguments import scopes_of
+from mnemark.memory.secrets import rules_for
 from mnemark.memory.when import local_now, moment
+from mnemark.text.fence import strip_fences
+from mnemark.text.redact import Rules, redact
 from mnemark.text.summary_tools import execution_of, short_name
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Json, Turn
@@ -19,6 +25,10 @@ if TYPE_CHECKING:
 _SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 _PER_MESSAGE: Final = 4
 """Tokens that a message costs beside its text: role and separators."""
+_TITLE: Final = 80
+"""Characters of a session's title."""
+_LOOKED_AT: Final = 20_000
+"""Characters of a turn in which its first line is looked for."""
 _CHAT_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant", "system": "system"}
 
 
@@ -117,6 +127,66 @@ def sessions(memory: "Memory", scope: str | Iterable[str] | None = "*") -> list[
             base = memory.root / name if name else memory.root
             found += [(name, info) for info in list_sessions(base)]
     return found
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as a list shows it; forgotten turns are left out of what it tells."""
+
+    session: str
+    scope: str
+    path: str
+    created: datetime | None
+    last: datetime | None
+    """When the last turn was said; None where there is none."""
+    bytes: int
+    title: str
+    """Its name where it was imported with one, else the first line that the user said; redacted, one line."""
+    turns: int
+    agent: str
+    """Which program recorded it, where that is known."""
+
+
+def listed(memory: "Memory", scope: str | Iterable[str] | None = "*") -> list[Listed]:
+    """The sessions of these scopes, the one that was written to last at the end."""
+    rules = rules_for(memory.root, memory.config)
+    hidden = memory.index.hidden.current().turns
+    return [
+        _listed(memory.root, name, info, hidden, rules)
+        for name, info in sorted(sessions(memory, scope), key=lambda pair: pair[1].mtime_ns)
+    ]
+
+
+def _listed(root: Path, scope: str, info: SessionInfo, hidden: Collection[str], rules: Rules) -> Listed:
+    log = SessionLog.at(root / scope if scope else root, f"{FOLDER}/{info.path.name}")
+    count, last, title, named, agent = 0, None, "", "", ""
+    for placed in log.turns():
+        turn = placed.turn
+        if turn.id in hidden:
+            continue
+        count, last = count + 1, turn.time
+        title = title or (_first_line(turn.content, rules) if turn.role in {"user", "human"} else "")
+        named = named or _text(turn.meta.get("conversation"))
+        agent = agent or _text(turn.meta.get("agent"))
+    name = _first_line(named, rules) if named else title
+    path = info.path.relative_to(root).as_posix()
+    return Listed(
+        session=info.id, scope=scope, path=path, created=info.created, last=last, bytes=info.size,
+        title=name, turns=count, agent=agent,
+    )  # fmt: skip
+
+
+def _first_line(text: str, rules: Rules) -> str:
+    """The first line with words in it, recalled blocks and secrets taken out, with single blanks."""
+    clean = redact(strip_fences(text[:_LOOKED_AT]), rules).text
+    lines = (
+        " ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in clean.splitlines()
+    )
+    words = next((line for line in lines if any(char.isalnum() for char in line)), "")
+    return words if len(words) <= _TITLE else f"{words[: _TITLE - 1]}…"
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _scopes(memory: "Memory") -> Iterator[str]:

@@ -1,6 +1,5 @@
 """`mnemark sessions`: which there are, and what is written down when one ends."""
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -62,32 +61,19 @@ def sessions(
 
 
 def _list(memory: "Memory", *, json: bool) -> None:
-    from mnemark.files.sessions import FOLDER, SessionLog
-    from mnemark.memory.history import sessions as all_sessions
+    from mnemark.interfaces import render
+    from mnemark.memory.history import listed
 
-    rows = []
-    for scope, info in sorted(all_sessions(memory), key=lambda pair: pair[1].mtime_ns):
-        base = memory.root / scope if scope else memory.root
-        last = SessionLog.at(base, f"{FOLDER}/{info.path.name}").last(1)
-        rows.append(
-            {
-                "session": info.id,
-                "scope": scope,
-                "path": info.path.relative_to(memory.root).as_posix(),
-                "created": info.created,
-                "last": last[0].time if last else None,
-                "bytes": info.size,
-            }
-        )
+    found = listed(memory)
     if json:
-        out_json({"sessions": rows})
+        out_json({"sessions": found})
         return
-    for row in rows:
-        last_at = row["last"]
-        when = f"{last_at:%Y-%m-%d %H:%M}" if isinstance(last_at, datetime) else "-" * 16
-        where = f" · {row['scope']}" if row["scope"] else ""
-        out(f"{when}  {safe_line(str(row['session']))}{style(safe(where), DIM)}")
-    if not rows:
+    for one in found:
+        when = f"{one.last:%Y-%m-%d %H:%M}" if one.last else "-" * 16
+        about = (render.counted(one.turns, "turn"), one.agent, one.scope)
+        more = style(" · ".join(safe_line(part) for part in about if part), DIM)
+        out("  ".join(part for part in (when, safe_line(one.session), safe_line(one.title), more) if part))
+    if not found:
         say("There are no sessions yet.")
 
 
