@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -307,3 +307,46 @@ def test_the_core_memory_s_entry_of_a_forgotten_fact_is_hidden_with_it(tmp_path:
         assert not [hit for hit in memory.search("QUAGGA boat name").hits if "QUAGGA" in hit.text]
         memory.undo()
         assert {hit.path for hit in memory.search("QUAGGA").hits} >= {"USER.md"}
+
+
+def test_what_is_taken_back_stands_in_the_core_memory_no_longer(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        talk = memory.session("cli")
+        talk.add("user", "I prefer tabs. My name is Robin.")
+        talk.end()
+        memory.remember("editor", "Helix")
+        memory.consolidate()
+        user = tmp_path / "USER.md"
+        user.write_text("By hand.\n" + user.read_text())
+        assert "- likes: tabs" in user.read_text()
+        memory.revert(session="cli")
+        assert "tabs" not in user.read_text()
+        assert "Robin" not in user.read_text()
+        assert "- editor: Helix" in user.read_text()
+        with pytest.raises(UsageError, match="last change was a revert"):
+            memory.undo()
+        memory.remember("shell", "fish")
+        memory.undo()
+        assert user.read_text().startswith("By hand.\n")
+        assert "- editor: Helix" in user.read_text()
+
+
+def test_taking_back_what_was_remembered_takes_it_out_of_the_core_memory(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        fact = memory.remember("editor", "Helix")
+        memory.consolidate()
+        memory.undo(fact.id)
+        assert "Helix" not in (tmp_path / "USER.md").read_text()
+        assert "###" not in (tmp_path / "USER.md").read_text()
+
+
+def test_a_session_that_replaces_a_fact_takes_the_old_one_out_of_the_core_memory(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.remember("city", "Bonn", since=datetime.now(UTC) - timedelta(days=9))
+        memory.consolidate()
+        talk = memory.session("cli")
+        talk.add("user", "我搬到杭州了。")
+        talk.end()
+        assert "Bonn" not in (tmp_path / "USER.md").read_text()
+        memory.consolidate()
+        assert "杭州" in (tmp_path / "USER.md").read_text()

@@ -33,6 +33,7 @@ from mnemark.memory.journal_state import state_of
 from mnemark.memory.learning import Learned, learn
 from mnemark.memory.secrets import rules_for
 from mnemark.memory.summary import improved
+from mnemark.memory.upkeep.curated import withdraw
 from mnemark.memory.when import local_now
 from mnemark.text.generated import put
 from mnemark.text.summary import Action, Digest, Line, digest, summary_lines
@@ -241,6 +242,10 @@ class _Run:
             self.facts = learn(self.memory, self.session.id).facts
         except BusyError as error:
             self.problems.append(f"facts: {error}; they are learned with the next end or consolidation")
+            return
+        if self.facts:  # what the session replaced is core memory no more; what is new has to earn it
+            scope, session = self.session.scope, self.session.id
+            withdraw(self.memory, [scope], step="session end: core memory", session=session, group=self.group)
 
     def _busy(self, paths: Iterable[str]) -> None:
         for path in paths:

@@ -17,8 +17,9 @@ from mnemark.memory.forget import follow, hide
 from mnemark.memory.forget_find import Finder, Item, Wanted
 from mnemark.memory.forget_receipt import Forgotten, counted, forgotten
 from mnemark.memory.undo import take_out
+from mnemark.memory.upkeep.curated import withdraw_all
 from mnemark.memory.when import local_now, moment
-from mnemark.types import ORIGINS
+from mnemark.types import ORIGINS, Json
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
@@ -104,6 +105,7 @@ def revert(
     done, problems, waiting = _taken_back(memory, [one for one in edits if not _is_pad(one)])
     cleared, late = _cleared(memory, items, edits)
     done, waiting = [*done, *cleared], [*waiting, *late]
+    withdraw_all(memory)
     follow(memory)
     return Reverted(
         hidden=forgotten(others, words=True),
@@ -187,7 +189,8 @@ def _withdraw(memory: "Memory", ids: list[str]) -> None:
     facts = state_of(memory)
     if ids:
         with facts.lock, workspace_lock(memory.root, _PATIENCE):
-            facts.log.append(Change(kind="undo", payload={"ids": ids}, origin="owner"))
+            payload: dict[str, Json] = {"ids": list(ids), "revert": True}
+            facts.log.append(Change(kind="undo", payload=payload, origin="owner"))
 
 
 def _taken_back(memory: "Memory", edits: list[ledger.Entry]) -> tuple[list[str], list[str], list[str]]:

@@ -13,6 +13,7 @@ from mnemark.files.locks import workspace_lock
 from mnemark.memory import ledger
 from mnemark.memory.facts_project import State, state_of
 from mnemark.memory.forget import follow
+from mnemark.memory.upkeep.curated import withdraw_all
 from mnemark.text.facts_undo import without_fact
 
 if TYPE_CHECKING:
@@ -50,11 +51,13 @@ def undo(memory: "Memory", id: str | None = None) -> list[Undone]:  # noqa: A002
 
     Raises:
         NotFoundError: there is no such change, or it was taken back before.
-        UsageError: it cannot be taken back: it erased something, or what it wrote was changed since.
+        UsageError: it cannot be taken back: it erased something, it was a revert, or what it wrote was
+            changed since.
     """
     if memory.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to take changes back")
     done = _take_back(memory, id)
+    withdraw_all(memory)
     follow(memory)
     return done
 
@@ -64,6 +67,11 @@ def _take_back(memory: "Memory", identifier: str | None) -> list[Undone]:
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to take back; `mnemark log` shows those there are")
+        if _last_revert(memory) > max(known):
+            raise UsageError(
+                "the last change was a revert, whose facts have to be told again; "
+                "to take back what was before it, name it: `mnemark log` shows the ids"
+            )
         return [_undo(memory, max(known), known)]
     if identifier in known:
         return [_undo(memory, identifier, known)]
@@ -76,6 +84,16 @@ def _take_back(memory: "Memory", identifier: str | None) -> list[Undone]:
     raise NotFoundError(
         f"there is no change {identifier!r} that can be taken back; `mnemark log` shows those there are"
     )
+
+
+def _last_revert(memory: "Memory") -> str:
+    """The id of the last revert that took back facts; empty where there was none."""
+    found = [
+        change.id
+        for change in changes_of(memory.root, ("undo",))
+        if isinstance(change.payload, Mapping) and change.payload.get("revert")
+    ]
+    return max(found, default="")
 
 
 def _changes(memory: "Memory", *, own: bool) -> dict[str, What]:

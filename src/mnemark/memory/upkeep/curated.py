@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.files import layout
+from mnemark.memory import ledger
 from mnemark.memory.context import curated_files
+from mnemark.memory.facts_book import all_scopes
 from mnemark.memory.personas import CUSTOM, FOLDER
 from mnemark.memory.read import split_ref
 from mnemark.memory.upkeep.earned import earned
@@ -72,6 +74,56 @@ def propose(look: Look) -> Proposal:
         _edit(look, look.path(f"{FOLDER}/{CUSTOM}.md"), TRAITS, (_TRAIT_KINDS, traits, MOST)),
     ]
     return Proposal(STEP, tuple(edits))
+
+
+def withdraw(
+    memory: "Memory", scopes: Iterable[str], *, step: str, session: str = "", group: str = ""
+) -> list[str]:
+    """Take entries out of the generated parts whose facts hold no more; what is new waits for the upkeep.
+
+    Returns the paths of the files that were changed.
+    """
+    changed = []
+    for scope in scopes:
+        look = Look(memory, local_now(memory.config.timezone), scope=scope)
+        curated = curated_files(memory.root, look.path(""))
+        for path in (*curated, _user_file(look), look.path(f"{FOLDER}/{CUSTOM}.md")):
+            text = look.text(path)
+            if not any(find(text, name) for name in (CORE, PROFILE, TRAITS)):
+                continue
+            change = _without({entry(fact) for fact in look.current()})
+            if change(text) != text:
+                done = ledger.write(memory, path, change, step=step, session=session, group=group)
+                changed += [path] if done.status == "written" else []
+    return changed
+
+
+def withdraw_all(memory: "Memory") -> None:
+    """`withdraw` in every scope, as part of taking something back: no change of its own that `undo` finds."""
+    withdraw(memory, all_scopes(memory.root), step="undo")
+
+
+def _without(holding: set[str]) -> Callable[[str], str]:
+    """The edit that leaves only entries that hold, and headings that still have some."""
+
+    def change(text: str) -> str:
+        for name in (CORE, PROFILE, TRAITS):
+            part = find(text, name)
+            if part is None:
+                continue
+            lines: list[str] = []
+            for line in part.lines:
+                if line.startswith("#") and lines and lines[-1].startswith("#"):
+                    lines.pop()
+                if line.startswith("#") or line.strip() in holding:
+                    lines.append(line)
+            if lines and lines[-1].startswith("#"):
+                lines.pop()
+            if lines != list(part.lines):
+                text = put(text, name, lines)
+        return text
+
+    return change
 
 
 def behind(memory: "Memory", ref: str) -> tuple[Fact, str] | None:
