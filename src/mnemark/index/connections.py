@@ -1,13 +1,20 @@
-"""A pool of connections to one database: one for each thread that is at work, given back when it ends."""
+"""A pool of connections to one database: one for each thread that is at work.
+
+It goes back when the thread ends, or as soon as it says that it has done its work (`rest`).
+"""
 
 import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Final
 
 import apsw
 
 from mnemark.errors import UsageError
+
+SPARE: Final = 4
+"""Connections that nobody uses and that stay open: each is two open files, and memory of its own."""
 
 
 class _Lease:
@@ -61,10 +68,25 @@ class Connections:
         self._local.lease = lease
         return connection
 
+    def rest(self) -> None:
+        """This thread has done its work for now: its connection may serve another, or be closed.
+
+        Nothing happens inside a transaction.
+        """
+        lease: _Lease | None = getattr(self._local, "lease", None)
+        if lease is None:
+            return
+        with self._lock:
+            at_work = lease.epoch == self._epoch and not self._closed and lease.connection.in_transaction
+        if not at_work:
+            self._local.lease = None  # nobody else holds it: it is given back with the last reference
+            del lease
+
     def _give_back(self, connection: apsw.Connection, epoch: int) -> None:
         with self._lock:
             self._used.discard(connection)
-            keep = epoch == self._epoch and not self._closed and not connection.in_transaction
+            sound = epoch == self._epoch and not self._closed and not connection.in_transaction
+            keep = sound and len(self._free) < SPARE
             if keep:
                 self._free.append(connection)
         if not keep:

@@ -5,6 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from mnemark.files.platform import Identity
 from mnemark.files.scan import Entry
 
 RACY_NS: Final = 2_000_000_000
@@ -72,3 +73,11 @@ def unchanged(entry: Entry, old: Known) -> bool:
         and entry.device == old.device
     )
     return same and max(entry.mtime_ns, entry.ctime_ns) + RACY_NS <= old.checked_ns
+
+
+def only_grew(before: Identity | None, after: Identity | None) -> bool:
+    """Whether a log may have changed by appending only."""
+    if before is None or after is None:
+        return False
+    same = (before.device, before.inode) == (after.device, after.inode)
+    return same and (after == before or after.size > before.size)

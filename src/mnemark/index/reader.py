@@ -90,6 +90,7 @@ class Reader:
 
     def _join(self, stored: Snapshot, later: Pending) -> Snapshot:
         if later.segment is None:
+            self._joined = None  # else two moments of the past would stay in memory
             return stored
         with self._lock:
             if self._joined is not None and self._joined[0] is stored and self._joined[1] is later:

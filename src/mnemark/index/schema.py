@@ -25,6 +25,9 @@ from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatE
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
 VERSION: Final = 4
 BUSY_MS: Final = 5_000
+_CACHE: Final = -1024
+"""KiB of pages that a connection keeps. Most are read from the map; only those in the log are copied."""
+_WRITER_CACHE: Final = -32768
 
 SCHEMA: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
@@ -77,13 +80,23 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         # Set before anything is read: the very first look may meet a lock.
         connection.set_busy_timeout(BUSY_MS)
         # `fetchall`, because a statement that gives a row would keep those behind it from running.
-        settings = "PRAGMA cache_size=-32768; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY"
-        connection.execute(settings).fetchall()
+        settings = "PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY"
+        connection.execute(f"PRAGMA cache_size={_CACHE}; {settings}").fetchall()
         if not readonly:
             write_ahead(connection)
             # NORMAL may lose the last transactions with the power, never the file: all of it is derived.
             connection.execute("PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON").fetchall()
         return connection
+
+
+@contextmanager
+def roomy(connection: apsw.Connection) -> Iterator[None]:
+    """For writing much: a cache that large transactions fit into, let go of afterwards."""
+    connection.execute(f"PRAGMA cache_size={_WRITER_CACHE}").fetchall()
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA cache_size={_CACHE}").fetchall()
 
 
 def write_ahead(connection: apsw.Connection) -> None:

@@ -141,6 +141,10 @@ class Index:
         """This thread's connection."""
         return self._connections.current()
 
+    def rest(self) -> None:
+        """This thread has done its work for now and needs no connection; see `Connections.rest`."""
+        self._connections.rest()
+
     def exists(self) -> bool:
         """Whether there is an index to read."""
         return self.path.exists()

@@ -25,7 +25,7 @@ from mnemark.index import schema
 from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
-from mnemark.index.plan import Known, Step, plan
+from mnemark.index.plan import Known, Step, only_grew, plan
 from mnemark.index.store import Index
 from mnemark.index.units import note_units, scope_of, turn_units
 from mnemark.types import Problem
@@ -88,36 +88,43 @@ def sync(
     started = time.monotonic()
     with sync_lock(index.home, timeout=wait), schema.translated(index.path):
         index.follow()
-        if index.stale_reason():  # another version has been here since this index was opened
-            index.reset()
-        found = scan(index.root, ignore=ignore)
-        known = index.known()
-        if _rules_changed(index, limit):
-            known = _forget_all(index, limit)
-        # What is known was searchable when it came: its path need not be read again at each look.
-        entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
-        hidden = index.hidden.current()
-        anew = _hidden_anew(index, hidden, known)
-        steps = plan(entries, {p: _unchecked(old) if p in anew else old for p, old in known.items()})
-        run = _Run(index, known, limit)
-        run.hidden, run.anew = hidden, anew
-        for number, step in enumerate(steps):
-            run.take(step)
-            if progress is not None:
-                progress(number + 1, len(steps), run.passages)
-        run.finish()
-        _note_hidden(index, {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))})
-        return SyncReport(
-            files=len(entries),
-            problems=tuple(
-                dict.fromkeys(
-                    [*found.problems, *copy_problems(found.entries), *_stored_problems(index), *run.problems]
-                )
-            ),
-            passages=run.passages,
-            seconds=time.monotonic() - started,
-            **run.counts,
-        )
+        with schema.roomy(index.connection):
+            return _followed(index, ignore, limit, progress, started)
+
+
+def _followed(
+    index: Index, ignore: Sequence[str], limit: int, progress: Progress | None, started: float
+) -> SyncReport:
+    if index.stale_reason():  # another version has been here since this index was opened
+        index.reset()
+    found = scan(index.root, ignore=ignore)
+    known = index.known()
+    if _rules_changed(index, limit):
+        known = _forget_all(index, limit)
+    # What is known was searchable when it came: its path need not be read again at each look.
+    entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
+    hidden = index.hidden.current()
+    anew = _hidden_anew(index, hidden, known)
+    steps = plan(entries, {p: _unchecked(old) if p in anew else old for p, old in known.items()})
+    run = _Run(index, known, limit)
+    run.hidden, run.anew = hidden, anew
+    for number, step in enumerate(steps):
+        run.take(step)
+        if progress is not None:
+            progress(number + 1, len(steps), run.passages)
+    run.finish()
+    _note_hidden(index, {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))})
+    return SyncReport(
+        files=len(entries),
+        problems=tuple(
+            dict.fromkeys(
+                [*found.problems, *copy_problems(found.entries), *_stored_problems(index), *run.problems]
+            )
+        ),
+        passages=run.passages,
+        seconds=time.monotonic() - started,
+        **run.counts,
+    )
 
 
 def _hidden_anew(index: Index, hidden: Hidden, known: Mapping[str, Known]) -> frozenset[str]:
@@ -338,7 +345,7 @@ class _Run:
         if (known.tail or empty) and not gained and same and known.digest != _UNREAD:
             return None
         digest, checked = reader.digest(tail), 1
-        if not _only_grew(before, platform.identity(root / step.path)):
+        if not only_grew(before, platform.identity(root / step.path)):
             digest, checked = _UNREAD, 0  # what was read may be of two versions: all of it again next time
         return FileState(document, entry, checked, digest, place, reader.title, tail, lines, problems)
 
@@ -387,14 +394,6 @@ def _as_scanned(root: Path, entry: Entry) -> bool:
     if now is None:
         return False
     return (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)
-
-
-def _only_grew(before: platform.Identity | None, after: platform.Identity | None) -> bool:
-    """Whether a log may have changed by appending only."""
-    if before is None or after is None:
-        return False
-    same = (before.device, before.inode) == (after.device, after.inode)
-    return same and (after == before or after.size > before.size)
 
 
 def _state(document: int, found: Document, checked: int, place: Place, title: str) -> FileState:

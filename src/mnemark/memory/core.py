@@ -62,7 +62,7 @@ class Memory(Operations):
         self.judge = rerank.in_folder(root / Path(folder).expanduser()) if folder else None
         self._elsewhere: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
-        self._timed: Timed[Recall] = Timed()
+        self._timed: Timed[Recall] = Timed(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
         self._warm = threading.Event()
         self._loading = threading.Lock()
         self._closed = False

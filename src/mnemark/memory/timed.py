@@ -21,10 +21,11 @@ LATE: Final = Late()
 class Timed(Generic[Value]):
     """Runs work with a time limit. Late work goes on in the background and its result is dropped.
 
-    Threads are kept for the next call: each has its own connection to the index, warm from the last one.
+    Threads are kept for the next call; `rest` is called on one when it has done its work.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rest: Callable[[], None] = lambda: None) -> None:
+        self._rest = rest
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
         self._workers = 0
@@ -55,7 +56,7 @@ class Timed(Generic[Value]):
             if self._workers >= _MAX_WORKERS:
                 return None
             self._workers += 1
-        return _Worker(self._give_back)
+        return _Worker(self._give_back, self._rest)
 
     def _give_back(self, worker: "_Worker") -> None:
         with self._lock:
@@ -65,15 +66,20 @@ class Timed(Generic[Value]):
 class _Worker:
     """A thread that does one task after the other."""
 
-    def __init__(self, finished: "Callable[[_Worker], None]") -> None:
+    def __init__(self, finished: "Callable[[_Worker], None]", rest: Callable[[], None]) -> None:
         self.tasks: SimpleQueue[_Task[Any] | None] = SimpleQueue()
         self._finished = finished
+        self._rest = rest
         threading.Thread(target=self._loop, name="mnemark-recall", daemon=True).start()
 
     def _loop(self) -> None:
         while (task := self.tasks.get()) is not None:
-            task.run(lambda: self._finished(self))
+            task.run(self._free)
             del task  # its result must not live until the next one comes
+
+    def _free(self) -> None:
+        self._rest()
+        self._finished(self)
 
 
 class _Task(Generic[Value]):

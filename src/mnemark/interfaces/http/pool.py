@@ -78,6 +78,8 @@ class Opened:
             pass  # another process is at it
         except MnemarkError as error:
             _log.warning("%s: %s", self.root, error)
+        finally:
+            self.memory.index.rest()
 
 
 class Workspaces:
@@ -119,6 +121,7 @@ class Workspaces:
         try:
             yield opened
         finally:
+            opened.memory.index.rest()  # this thread serves other workspaces, too
             opened.used = time.monotonic()
             with self._guard:
                 opened.users -= 1
@@ -131,23 +134,16 @@ class Workspaces:
             stamp = _stamp(root)
             with self._guard:
                 found = self._open.get(root)
-                if found is not None and found.stamp == stamp:
+                # In use with other settings: those who use it are not disturbed, the next one opens it anew.
+                if found is not None and (found.stamp == stamp or found.users):
                     self._open.move_to_end(root)
                     found.users += 1
                     return found
-                if found is not None and not found.users:
+                if found is not None:
                     del self._open[root]  # its settings were changed, or it is another folder by now
-            if found is not None and not found.users:
+            if found is not None:
                 found.close()
-            elif found is not None:
-                return self._again(found)
             return self._fresh(root)
-
-    def _again(self, found: Opened) -> Opened:
-        """In use with other settings: those who use it now are not disturbed; the next one opens it anew."""
-        with self._guard:
-            found.users += 1
-        return found
 
     def _fresh(self, root: Path) -> Opened:
         opened = Opened(root, watching=self._watching)

@@ -1,0 +1,78 @@
+"""Connections of a process that runs long: few, small, and never taken from somebody at work."""
+
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mnemark.errors import UsageError
+from mnemark.index import schema
+from mnemark.index.connections import SPARE
+from mnemark.index.store import Index
+from mnemark.index.sync import sync
+
+MANY = 12
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Index:
+    (tmp_path / "a.md").write_text("alpha beta\n", encoding="utf-8")
+    index = Index(tmp_path)
+    sync(index)
+    return index
+
+
+def test_threads_that_rest_share_few_connections(index: Index) -> None:
+    together, done = threading.Barrier(MANY + 1, timeout=30), threading.Event()
+
+    def work() -> None:
+        index.scopes()
+        together.wait()  # all have one now
+        index.rest()
+        together.wait()
+        done.wait(30)
+
+    threads = [threading.Thread(target=work) for _ in range(MANY)]
+    for thread in threads:
+        thread.start()
+    together.wait()
+    together.wait()
+    assert index._connections.open <= SPARE + 1  # the threads live, and hold none
+    assert index.scopes() == {"": 0}
+    done.set()
+    for thread in threads:
+        thread.join()
+    index.close()
+    assert index._connections.open == 0
+
+
+def test_resting_inside_of_a_transaction_changes_nothing(index: Index) -> None:
+    with schema.reading(index.connection):
+        before = index.connection
+        index.rest()
+        assert index.connection is before
+        assert before.in_transaction
+    index.close()
+
+
+def test_resting_twice_never_having_worked_and_after_the_end(index: Index) -> None:
+    index.rest()
+    index.rest()
+    assert index.scopes() == {"": 0}
+    index.close()
+    index.rest()
+    with pytest.raises(UsageError, match="closed"):
+        index.scopes()
+
+
+def test_what_a_large_sync_read_and_wrote_does_not_stay_in_memory(tmp_path: Path) -> None:
+    for number in range(40):
+        words = " ".join(f"word{number}x{at}" for at in range(3_000))
+        (tmp_path / f"n{number}.md").write_text(words + "\n", encoding="utf-8")
+    index = Index(tmp_path)
+    sync(index)
+    assert index.path.stat().st_size > 4 << 20
+    used, _ = index.connection.status(apsw.SQLITE_DBSTATUS_CACHE_USED)
+    assert used < 2 << 20
+    index.close()
