@@ -148,3 +148,21 @@ def test_a_log_of_nothing_says_so(workspace: Shell) -> None:
     ran = workspace("log")
     assert (ran.code, ran.out, ran.err) == (0, "", "Nothing was written yet.\n")
     assert workspace("log", "--session", "nope").code == 3
+
+
+def test_a_note_after_a_session_ended_is_no_part_of_its_summary(workspace: Shell) -> None:
+    for role, text in (
+        ("user", "请修好导入。"),
+        ("assistant", "已经修好了导入。"),
+        ("user", "下一步写指南。"),
+    ):
+        workspace("add", text, "--session", "s", "--role", role)
+    workspace("sessions", "end", "s")
+    ref = workspace("add", "买牛奶\n两瓶").out.strip()
+    (note,) = (workspace.folder / "memory").glob("2*.md")
+    text = note.read_text(encoding="utf-8")
+    assert text.index("买牛奶") < text.index("<!-- mnemark:begin")
+    assert "买牛奶" in workspace("read", ref).out
+    before = text
+    assert workspace("sessions", "end", "s").code == 0
+    assert note.read_text(encoding="utf-8") == before

@@ -88,7 +88,9 @@ def _paragraph(words: str) -> str:
 
 
 def _append(memory: "Memory", path: str, added: str, *, same: str, heading: str) -> tuple[Any, int]:
-    """Append a block on lines of its own, unless it is there; the change and the block's first line."""
+    """Add a block on lines of its own, unless it is there; the change and the block's first line."""
+    from mnemark.text.daily import added as note_with
+
     there = re.compile(rf"(?:\A|(?<=\n)){same}(?=\r?\n|\Z)")
     at = 0
 
@@ -97,16 +99,9 @@ def _append(memory: "Memory", path: str, added: str, *, same: str, heading: str)
         if match := there.search(old.replace("\r\n", "\n")):
             at = old.replace("\r\n", "\n").count("\n", 0, match.start()) + 1
             return old
-        end = "\r\n" if "\r\n" in old else "\n"
-        text = old if old.strip() else f"{heading}{end}{end}"
-        text += "" if text.endswith("\n") else end
-        bullets = added.startswith("- ") and re.match(
-            r"(?:[-*+] |  )", text.rstrip("\r\n").rpartition("\n")[2]
-        )
-        if not bullets and not text.endswith(end + end):
-            text += end
-        at = text.count("\n") + 1
-        return text + added.replace("\n", end) + end
+        text = old if old.strip() else f"{heading}\n\n"
+        text, at = note_with(text, added.split("\n"))
+        return text
 
     written = write(memory, path, change, step=STEP)
     if written.status == "deferred":

@@ -58,10 +58,11 @@ def _turn(root: Path, words: str, session: str, role: str, scope: str | None) ->
 def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     """Append to today's note; a note that did not exist begins with its date."""
     from mnemark.files.config import load
-    from mnemark.files.edit import append_text
+    from mnemark.files.edit import edit
     from mnemark.memory.arguments import scopes_of
     from mnemark.memory.secrets import rules_for
     from mnemark.memory.when import local_now
+    from mnemark.text.daily import added
     from mnemark.text.redact import redact
 
     config = load(root)
@@ -70,20 +71,32 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     if found:
         kinds = ", ".join(sorted({kind for kind, _, _ in found}))
         output.say(f"note: taken out before it was written: {kinds}")
+    first, *more = words.split("\n")
     if scope is not None and (scope == "*" or not scopes_of(scope)):
         raise UsageError("--scope names one: users/NAME, agents/NAME or projects/NAME")
     path = f"{scope}/memory/{now:%Y-%m-%d}.md" if scope else f"memory/{now:%Y-%m-%d}.md"
-    heading = "" if (root / path).exists() else f"# {now:%Y-%m-%d}\n\n"
-    bullet = f"- {now:%H:%M} " + words.replace("\n", "\n  ")
-    result = append_text(root, path, heading + bullet)
+    bullet = [f"- {now:%H:%M} {first}", *(f"  {line}" for line in more)]
+
+    def change(content: bytes) -> bytes:
+        note = content.decode("utf-8", "surrogateescape") or f"# {now:%Y-%m-%d}\n\n"
+        return added(note, bullet)[0].encode("utf-8", "surrogateescape")
+
+    result = edit(root, path, change)
     if result.status == "deferred":
         raise BusyError(f"{path} is being saved by somebody; nothing was written, try again in a moment")
     for problem in result.problems:
         output.say(f"note: {output.safe(problem.path)}: {output.safe(problem.reason)}")
-    lines = result.content.count(b"\n")
-    first = lines - bullet.count("\n")
-    last = f"-L{lines}" if lines != first else ""
-    return {"ref": f"{path}#L{first}{last}", "time": now.isoformat(timespec="seconds"), "text": words}
+    where = _lines_of(result.content.decode("utf-8", "replace").splitlines(), bullet)
+    return {"ref": f"{path}{where}", "time": now.isoformat(timespec="seconds"), "text": words}
+
+
+def _lines_of(note: list[str], bullet: list[str]) -> str:
+    """Where the bullet stands, as `#L12`; the last of several that are alike."""
+    size = len(bullet)
+    for at in range(len(note) - size, -1, -1):
+        if note[at : at + size] == bullet:
+            return f"#L{at + 1}" + (f"-L{at + size}" if size > 1 else "")
+    return ""  # a late save was merged with it
 
 
 def log(
