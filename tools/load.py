@@ -8,7 +8,8 @@ The agents with hooks are Claude Code as its hooks see it: a transcript that gro
 
 Prints every 15 seconds memory and file descriptors of the daemon; at the end times (recall beside a request
 that does nothing and a bare scan of the same turns for the words), errors, what was acknowledged and is not
-in the files exactly once, what the memory grew by, and a verdict. Exits with 1 where the verdict is "failed".
+in the files exactly once, what the memory grew by and how much of that a daemon started anew takes for the
+same folders, and a verdict. Exits with 1 where the verdict is "failed".
 
 Memory and files are flat where the median of the last minute is at most `GROWN` (of memory) and `FILES`
 (open files) above that of the minute after the first. A run of less than three minutes is not judged on it.
@@ -52,7 +53,10 @@ WORDS = [
 ]
 PAUSE = 0.05
 GROWN = 0.05
-"""Share by which the daemon's own memory may grow from the second minute to the last."""
+"""Share by which the daemon's own memory may grow from the second minute to the last, beyond what the data
+recorded in between takes in a daemon that was started anew for the same folders."""
+SETTLE = 12.0
+"""Seconds after which a daemon that was asked has given back what it needed for starting."""
 FILES = 10
 
 
@@ -65,6 +69,8 @@ class Used(NamedTuple):
     resident: float
     """MB in all, with files mapped into memory."""
     files: int
+    passages: int = 0
+    """Turns, notes and facts in the folders."""
 
 
 class Load:
@@ -231,6 +237,14 @@ def usage(pid: int, seconds: float = 0.0) -> Used:
     return Used(seconds, kilobytes["RssAnon"] / 1000, kilobytes["VmRSS"] / 1000, files)
 
 
+def recorded(workspaces: list[Path]) -> int:
+    """How many turns, notes and facts there are."""
+    patterns = ("sessions/*.jsonl", "memory/*.md", "memory/facts/*.md")
+    files = [path for workspace in workspaces for pattern in patterns for path in workspace.glob(pattern)]
+    marks = (b"- ", b"{")
+    return sum(line.startswith(marks) for path in files for line in path.read_bytes().splitlines())
+
+
 def not_once(load: Load) -> tuple[int, int]:
     """How much of what was acknowledged stands in no file, and how much more than once."""
     missing = twice = 0
@@ -278,8 +292,15 @@ def report(load: Load, minutes: float) -> None:
               f"max {found[-1] * 1000:.0f} ms")  # fmt: skip
 
 
-def verdict(load: Load, seen: list[Used]) -> bool:
-    """Say whether it held; whether it did."""
+def verdict(load: Load, seen: list[Used], empty: Used, full: Used) -> bool:
+    """Say whether it held; whether it did.
+
+    Args:
+        load: what was done.
+        seen: what the daemon took.
+        empty: what one started anew takes for folders of a turn each.
+        full: what one started anew takes for all that was recorded.
+    """
     missing, twice = not_once(load)
     turns = sum(len(words) for words in load.kept.values())
     notes = sum(len(words) for words in load.notes.values())
@@ -293,18 +314,31 @@ def verdict(load: Load, seen: list[Used]) -> bool:
     if not early or seen[-1].seconds < 180:
         print("memory and files: too short a run to say")
     else:
-        before, after = (statistics.median(one.own for one in part) for part in (early, late))
-        files = [statistics.median(one.files for one in part) for part in (early, late)]
-        grown = f"{after / before - 1:+.1%}, at most {GROWN:+.0%}"
-        each = (after - before) * 1e6 / max(turns, 1)
-        print(
-            f"own memory {before:.1f} MB in the second minute, {after:.1f} MB in the last ({grown}; "
-            f"{each:,.0f} bytes a turn); files {files[0]:.0f} and {files[1]:.0f} (at most {FILES} more)"
-        )
-        wrong += ["memory grew"] if after > before * (1 + GROWN) else []
-        wrong += ["open files grew"] if files[1] > files[0] + FILES else []
+        wrong += grown(middle(early), middle(late), empty, full)
     print("verdict: " + (f"failed: {', '.join(wrong)}" if wrong else "held"))
     return not wrong
+
+
+def middle(part: list[Used]) -> Used:
+    """The median of each."""
+    return Used(*(statistics.median(values) for values in zip(*part, strict=True)))
+
+
+def grown(before: Used, after: Used, empty: Used, full: Used) -> list[str]:
+    """Say what grew; what grew too much."""
+    each = (full.own - empty.own) / max(full.passages - empty.passages, 1)
+    more = after.passages - before.passages
+    rise, data = after.own - before.own, each * more
+    print(f"own memory {before.own:.1f} MB in the second minute, {after.own:.1f} MB in the last: "
+          f"{rise:+.1f} MB ({rise / before.own:+.1%}) with {more:,.0f} more turns, notes and facts, "
+          f"{rise / max(more, 1) * 1000:.2f} MB a thousand")  # fmt: skip
+    print(f"started anew: {empty.own:.1f} MB for {empty.passages:,} of them, {full.own:.1f} MB for "
+          f"{full.passages:,}: {each * 1000:.2f} MB a thousand, so {data:.1f} MB of it are data")  # fmt: skip
+    left = (rise - data) / before.own
+    print(f"beyond the data {rise - data:+.1f} MB ({left:+.1%}, at most {GROWN:+.0%}); "
+          f"files {before.files:.0f} and {after.files:.0f} (at most {FILES} more)")  # fmt: skip
+    wrong = ["memory grew"] if left > GROWN else []
+    return wrong + (["open files grew"] if after.files > before.files + FILES else [])
 
 
 def started() -> "tuple[subprocess.Popen[bytes], daemon.Daemon]":
@@ -318,35 +352,49 @@ def started() -> "tuple[subprocess.Popen[bytes], daemon.Daemon]":
     return process, at
 
 
-def anew(load: Load) -> None:
-    """What a fresh daemon takes for the same workspaces: what the other had beyond it, it had not let go."""
+def anew(load: Load, workspaces: list[Path]) -> Used:
+    """What a daemon that was just started takes for these folders, once all threads were asked for all."""
     process, load.at = started()
 
     def ask(number: int) -> None:
         for query in WORDS:
-            at = str(load.workspaces[number % len(load.workspaces)])
-            load.timed("anew", load.post, "/v1/recall", workspace=at, query=query, session=f"s{number}")
+            for workspace in workspaces:
+                at = str(workspace)
+                load.timed("anew", load.post, "/v1/recall", workspace=at, query=query, session=f"s{number}")
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    now = usage(process.pid)
-    print(
-        f"a fresh daemon for the same: {now.own:.1f} MB own, {now.resident:.1f} MB in all, {now.files} files"
-    )
+    time.sleep(SETTLE)
+    now = usage(process.pid)._replace(passages=recorded(workspaces))
+    print(f"a daemon started anew for {now.passages:,} turns, notes and facts: {now.own:.1f} MB own, "
+          f"{now.resident:.1f} MB in all, {now.files} files")  # fmt: skip
     process.terminate()
     process.wait(30)
+    return now
 
 
-def watched(pid: int, seconds: float) -> list[Used]:
+def small(load: Load, folder: Path) -> list[Path]:
+    """As many folders with the words of the others, once."""
+    found = []
+    for workspace in load.workspaces:
+        path = folder / f"{workspace.name}-small"
+        (path / "sessions").mkdir(parents=True)
+        line = {"role": "user", "content": " ".join(WORDS), "timestamp": "2026-01-05T10:00:00Z"}
+        (path / "sessions/s.jsonl").write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
+        found.append(path)
+    return found
+
+
+def watched(pid: int, seconds: float, workspaces: list[Path]) -> list[Used]:
     """What the daemon took, every 15 seconds for so long."""
     begun = time.monotonic()
     seen = []
     while (left := begun + seconds - time.monotonic()) > 0:
         time.sleep(min(15, left))
-        now = usage(pid, time.monotonic() - begun)
+        now = usage(pid, time.monotonic() - begun)._replace(passages=recorded(workspaces))
         seen.append(now)
         print(f"  {now.seconds:5.0f} s  {now.own:6.1f} MB own, {now.resident:6.1f} MB resident, "
               f"{now.files} files", flush=True)  # fmt: skip
@@ -374,7 +422,7 @@ def main() -> int:
         agents = [threading.Thread(target=kind, args=(load, n)) for n, kind in enumerate(kinds)]
         for agent in agents:
             agent.start()
-        seen = watched(at.pid, minutes * 60)
+        seen = watched(at.pid, minutes * 60, workspaces)
         load.stop.set()
         for agent in agents:
             agent.join()
@@ -382,8 +430,8 @@ def main() -> int:
         process.wait(30)
         load.errors += log_lines(load)
         report(load, minutes)
-        anew(load)
-        held = verdict(load, seen)
+        empty, full = anew(load, small(load, Path(folder))), anew(load, workspaces)
+        held = verdict(load, seen, empty, full)
     return 0 if held else 1
 
 

@@ -1,6 +1,7 @@
 """The bundled embedder, at the edges its users touch."""
 
 import threading
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -119,3 +120,13 @@ def test_damaged_data_is_an_error_that_says_so(tmp_path: Path) -> None:
 def test_any_text_gives_a_unit_vector_or_nothing(text: str) -> None:
     length = float(np.linalg.norm(EMBEDDER.query(text)))
     assert length == pytest.approx(1, abs=1e-4) or length == 0
+
+
+def test_a_second_workspace_takes_no_second_table() -> None:
+    BundledEmbedder().query("database")  # loaded
+    tracemalloc.start()
+    second = BundledEmbedder()
+    second.query("database 数据库")
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 1_000_000

@@ -1,10 +1,16 @@
 """Expansion of a question's terms into the other language."""
 
+import threading
+import time
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnemark.embed import dictionary
 from mnemark.embed.dictionary import MOST, expand
+from mnemark.embed.sections import Sections, read_sections
 from mnemark.text.segment import query_terms
 
 
@@ -64,3 +70,25 @@ def test_any_terms_are_safe_and_each_word_comes_once(terms: list[str], to: str) 
     found = expand(terms, "en" if to == "en" else "zh")
     assert len({term for term, _ in found}) == len(found)
     assert all(0 < weight <= 1 for _, weight in found)
+
+
+def test_threads_that_begin_at_once_read_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, together = [], threading.Barrier(4)
+
+    def slowly(path: Path) -> Sections:
+        read.append(path)
+        time.sleep(0.1)
+        return read_sections(path)
+
+    def ask() -> None:
+        together.wait()
+        assert expand(["数据库"], to="en")
+
+    monkeypatch.setattr(dictionary, "read_sections", slowly)
+    dictionary._read_dictionary.cache_clear()
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(read) == 1

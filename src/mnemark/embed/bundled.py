@@ -7,7 +7,7 @@ vector depends on the text alone and never changes with the corpus. The table is
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +47,7 @@ class BundledEmbedder:
 
     def __init__(self, path: Path = DATA) -> None:
         self._path = path
-        self._lock = threading.Lock()
+        self._lock = _loading if path == DATA else threading.Lock()
         self._loaded: _Table | None = None
 
     @cached_property
@@ -105,7 +105,7 @@ class BundledEmbedder:
         # The lock is taken every time, which costs nothing beside the work: two threads load once.
         with self._lock:
             if self._loaded is None:
-                self._loaded = _load(self._path)
+                self._loaded = _packaged() if self._path == DATA else _load(self._path)
             return self._loaded
 
 
@@ -123,6 +123,15 @@ def _sum(table: _Table, counts: Sequence[Mapping[int, float]], out: NDArray[np.f
     sums = np.add.reduceat(values[place] * weights[:, None], starts, axis=0)
     lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]
     out[filled] = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+
+
+_loading = threading.Lock()
+
+
+@cache
+def _packaged() -> _Table:
+    """The table that comes with mnemark, once for all workspaces that are open. Hold `_loading`."""
+    return _load(DATA)
 
 
 def _load(path: Path) -> _Table:

@@ -5,6 +5,7 @@ senses as further OR terms. The data file is made by `tools/build_embedder` from
 it loads on first use.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -142,8 +143,16 @@ def _slice(table: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], number: int) 
     return list(zip(numbers[span].tolist(), (weights[span] / 255).tolist(), strict=True))
 
 
-@cache
+_loading = threading.Lock()
+
+
 def _dictionary() -> _Dictionary:
+    with _loading:  # or workspaces that are opened at the same moment would each read it
+        return _read_dictionary()
+
+
+@cache
+def _read_dictionary() -> _Dictionary:
     arrays = read_sections(DATA).arrays
     words, plain = unpack_words(arrays["chinese"]), unpack_words(arrays["english"])
     # Every one is a run of lower-case letters: one word is one term.

@@ -151,6 +151,19 @@ def give_back_memory() -> bool:
     return all(mallopt(setting, value) == 1 for setting, value in wanted.items())
 
 
+def trim_memory() -> bool:
+    """Give back now what was freed in the middle of a heap; takes milliseconds. As `give_back_memory`.
+
+    Small arrays that grow with a workspace are freed between things that stay: after 8,000 turns a process
+    held 4 MB of such holes.
+    """
+    trim = getattr(_libc(), "malloc_trim", None) if sys.platform.startswith("linux") else None
+    if trim is None:
+        return False
+    trim(0)
+    return True
+
+
 def _rename_with_flags(source: Path, target: Path, *, linux: int, mac: int) -> bool:
     """Rename with a flag of the kernel; False where there is no such call. Other failures raise OSError."""
     import ctypes

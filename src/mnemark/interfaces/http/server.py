@@ -36,6 +36,8 @@ _START_WAIT: Final = 15.0
 """How long a start waits for one that is starting or draining."""
 _MOST_CONNECTIONS: Final = 200
 _TICK: Final = 1.0
+_TRIM_TICKS: Final = 10
+_LOOK_TICKS: Final = 30
 
 _log = logging.getLogger("mnemark.serve")
 
@@ -246,10 +248,12 @@ async def _watch_over(server: Any, activity: Activity, settings: Settings, mine:
     while True:
         await asyncio.sleep(min(_TICK, limit / 4) if limit else _TICK)
         ticks += 1
+        if ticks % _TRIM_TICKS == 0:
+            await asyncio.to_thread(platform.trim_memory)
         if limit and activity.idle() > limit:
             _log.info("idle for %.0f minutes: ending", settings.idle_minutes)
             server.should_exit = True
-        elif ticks % 30 == 0:
+        elif ticks % _LOOK_TICKS == 0:
             found = await asyncio.to_thread(daemon.find, any_version=True)
             if found is None or found.token != mine.token:
                 _log.warning("%s is gone: nobody can find this daemon, ending", daemon.state_file())
