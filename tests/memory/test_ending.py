@@ -20,9 +20,12 @@ from mnemark.llm.function import from_callable
 from mnemark.memory import ledger
 from mnemark.memory.ending import catch_up
 from mnemark.memory.session import Session
+from mnemark.text.generated import put
+from mnemark.text.summary_rules import projects
 
 _COMMENT = re.compile(r"<!-- id: .*?-->")
 START = datetime.fromisoformat("2026-02-13T09:30:00+08:00")
+AFTER = START + timedelta(hours=1)
 CONFIG = {"embedder": "none", "timezone": "Asia/Shanghai"}
 
 
@@ -121,12 +124,61 @@ def test_in_chinese_in_a_user_s_own_folder(memory: Memory) -> None:
     ended = session.end()
     page = text(memory, ended.episodes[0])
     assert ended.episodes[0].startswith("users/li/memory/episodes/2026-02-13-看看猎鹰项目")
-    assert "- **结果** (done)：已经在 deploy.sh 里加上默认值，部署成功了。" in page
+    assert "- **结果**（完成）：已经在 deploy.sh 里加上默认值，部署成功了。" in page
     assert "- **决定**：以后都用 uv 装依赖，不要用 pip。" in page
     pad = text(memory, "users/li/SCRATCHPAD.md")
-    assert "- 猎鹰 (last on 2026-02-13)" in pad
-    assert "- 明天要给客户发周报。 (2026-02-13)" in pad
+    assert pad.startswith("# 工作便笺\n")
+    assert "- 猎鹰（上次 2026-02-13）" in pad
+    assert "- 明天要给客户发周报。（2026-02-13）" in pad
+    note = text(memory, "users/li/memory/2026-02-13.md")
+    # But for words that were said in it, all is in the language of the conversation.
+    assert not re.search(
+        r"(?i)scratchpad|focus|next|open|last on|done|goal|episode:", re.sub("<!--.*?-->", "", pad)
+    )
+    assert not re.search(r"(?i)\b(?:goal|next|done)\b|episode:", note)
     assert not (memory.root / "SCRATCHPAD.md").exists()
+
+
+def test_pages_in_the_words_of_before_and_of_others_are_read(memory: Memory) -> None:
+    session = memory.session("s")
+    talk(
+        session,
+        [("user", "请看看猎鹰项目的部署。"), ("assistant", "部署失败了。"), ("user", "明天再看日志。")],
+    )
+    (path,) = session.end().episodes
+    page = text(memory, path)
+    assert "- **结果**（没成）：" in page
+    old = page.replace("（没成）：", " (failed)：").replace("**接下来**：", "**Next**: ")
+    (memory.root / path).write_text(old, encoding="utf-8")
+    pad = memory.root / "SCRATCHPAD.md"
+    pad.write_text(
+        put("# Scratchpad\n", "steps", ["## Next steps · 接下来", "", "- 明天再看日志。 (2026-02-13)"])
+    )
+    talk(
+        memory.session("t"),
+        [("user", "你好，帮我修导入"), ("assistant", "修好了。"), ("user", "谢谢")],
+        AFTER,
+    )
+    (later,) = memory.session("t").end().episodes
+    assert text(memory, later).splitlines()[-10:].count("- **目标**：修导入") == 1
+    new = pad.read_text(encoding="utf-8")
+    assert new.startswith("# Scratchpad\n")
+    assert new.count("明天再看日志。") == 1
+    assert "（没成） · 2026-02-13" in new
+    assert "Next" not in new
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("我想把项目的解析器改成支持嵌套列表。", []),
+        ("这个项目新的项目都在项目里。", []),
+        ("帮我看看猎鹰项目的部署。", ["猎鹰"]),
+        ("Where does project Atlas stand?", ["Atlas"]),
+    ],
+)
+def test_what_a_project_is_called(said: str, names: list[str]) -> None:
+    assert projects([said]) == names
 
 
 def test_ended_again_nothing_changes(memory: Memory) -> None:

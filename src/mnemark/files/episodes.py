@@ -18,7 +18,7 @@ FOLDER: Final = "memory/episodes"
 PART: Final = "episode"
 _SLUG: Final = re.compile(r"[^\w\u3400-\u9fff]+")
 _SLUG_LENGTH: Final = 40
-_ITEM: Final = re.compile(r"^- \*\*(?P<name>[^*]+)\*\*(?: \((?P<note>[^)]*)\))?[:：] ?(?P<text>.*)$")
+_ITEM: Final = re.compile(r"^- \*\*(?P<name>[^*]+)\*\*(?: ?[(（][^()（）]*[)）])?[:：] ?(?P<text>.*)$")
 
 
 class Episode(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 GAP: Final = timedelta(hours=6)
 """A longer silence ends a sitting: what comes after is another episode."""
 _ACTIONS: Final = 40
+_STATES: Final = {"done": "完成", "failed": "没成", "open": "进行中"}
 _OWN_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant"}
 
 
@@ -146,7 +147,8 @@ def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | N
     if found.goal:
         rows.append(f"- **{goal}**{colon}{found.goal}")
     if found.outcome:
-        rows.append(f"- **{outcome}** ({found.status}){colon}{found.outcome}")
+        state = f"（{_STATES[found.status]}）" if zh else f" ({found.status})"
+        rows.append(f"- **{outcome}**{state}{colon}{found.outcome}")
     groups = (("said", found.said), ("decided", found.decided), ("steps", found.steps))
     for name, texts in (*groups, ("questions", found.questions)):
         rows += [f"- **{label(name, chinese=zh)}**{colon}{text}" for text in texts]
@@ -158,7 +160,8 @@ def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | N
             when = f"{local(action.time, zone):%H:%M} " if action.time else ""
             rows.append(f"- {when}{' '.join(action.title.replace('<!--', '<').split())}")
         if len(actions) > _ACTIONS:
-            rows.append(f"- … {len(actions) - _ACTIONS} more")
+            rest = len(actions) - _ACTIONS
+            rows.append(f"- … 还有 {rest} 项" if zh else f"- … {rest} more")
     if found.entities:
         rows += ["", f"{'提到' if zh else 'About'}{colon}{', '.join(found.entities)}"]
     rows += ["", f"{'来源' if zh else 'Source'}{colon}{source}"]
@@ -212,5 +215,5 @@ def note_block(
     rows = [f"## {hours} {session}: {found.title}" if found.title else f"## {hours} {session}", ""]
     rows += [f"- {line}" for line in summary_lines(found, short=short)]
     if link:
-        rows += ["", f"{'全文' if found.chinese else 'Episode'}: {link}"]
+        rows += ["", f"{'全文：' if found.chinese else 'Episode: '}{link}"]
     return rows

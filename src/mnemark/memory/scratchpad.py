@@ -14,7 +14,7 @@ from mnemark.memory import ledger
 from mnemark.memory.ledger import Written
 from mnemark.text.generated import put
 from mnemark.text.summary import overlap
-from mnemark.text.summary_rules import NEXT
+from mnemark.text.summary_rules import NEXT, is_chinese
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 FILE: Final = "SCRATCHPAD.md"
 DAYS: Final = 14
 _MOST: Final = {"projects": 6, "focus": 3, "questions": 6, "steps": 8}
+_TITLES: Final = ("# Scratchpad\n", "# 工作便笺\n")
 _HEADINGS: Final = {
-    "projects": "## Projects · 项目",
-    "focus": "## Focus · 当前",
-    "questions": "## Open questions · 待定",
-    "steps": "## Next steps · 接下来",
+    "projects": ("## Projects", "## 项目"),
+    "focus": ("## Focus", "## 当前"),
+    "questions": ("## Open questions", "## 待定"),
+    "steps": ("## Next steps", "## 接下来"),
 }
+_STATES: Final = {"failed": ("failed", "没成"), "open": ("open", "进行中")}
+_ASIDE: Final = re.compile(r"(?: \([^()]*\)|（[^（）]*）)$")
+"""When a line is from, at its end."""
 _WHEN: Final = re.compile(
     NEXT.pattern + r"|\b(?:needs? to|ha(?:ve|s) to|must|should|going to|will)\b|需要|打算|准备|必须|[要得]",
     re.IGNORECASE,
@@ -40,26 +44,34 @@ _SETTLED: Final = 0.6
 def parts(found: Sequence[EpisodeFile]) -> dict[str, list[str]]:
     """The lines of each part, newest first. `found`: episodes, oldest first."""
     rows: dict[str, list[str]] = {name: [] for name in _HEADINGS}
+    zh = in_chinese(found)
     for at in range(len(found) - 1, -1, -1):
         one = found[at]
         day = one.date[:10]
         later = found[at + 1 :]
-        rows["projects"] += [f"- {name} (last on {day})" for name in one.projects]
-        state = "" if one.status == "done" else f" ({one.status})"
-        rows["focus"].append(f"- {one.title}{state} · {day}")
-        rows["questions"] += [
-            f"- {text} ({day})" for text in one.of("Open", "待定") if not _settled(text, later)
-        ]
-        rows["steps"] += [
-            f"- {text} ({day})" for text in one.of("Next", "接下来") if not _settled(text, later)
-        ]
+        state = _STATES.get(one.status, ("", ""))[zh]
+        when = _aside(day, chinese=zh)
+        last = _aside(f"上次 {day}" if zh else f"last on {day}", chinese=zh)
+        rows["projects"] += [f"- {name}{last}" for name in one.projects]
+        rows["focus"].append(f"- {one.title}{_aside(state, chinese=zh)} · {day}")
+        for name, labels in (("questions", ("Open", "待定")), ("steps", ("Next", "接下来"))):
+            rows[name] += [f"- {text}{when}" for text in one.of(*labels) if not _settled(text, later)]
     return {name: _first_of_each(lines)[: _MOST[name]] for name, lines in rows.items()}
+
+
+def in_chinese(found: Sequence[EpisodeFile]) -> bool:
+    """Whether most of these episodes are of Chinese conversations."""
+    return sum(is_chinese(one.title) for one in found) * 2 > len(found)
+
+
+def _aside(words: str, *, chinese: bool) -> str:
+    return (f"（{words}）" if chinese else f" ({words})") if words else ""
 
 
 def _first_of_each(lines: Sequence[str]) -> list[str]:
     kept: dict[str, str] = {}
     for line in lines:
-        kept.setdefault(line.rpartition(" (")[0].casefold() or line, line)
+        kept.setdefault(_ASIDE.sub("", line).casefold(), line)
     return list(kept.values())
 
 
@@ -84,14 +96,13 @@ def refresh(
     """Rewrite the generated parts of a scope's scratchpad from its episodes of the last two weeks."""
     since = (now - timedelta(days=DAYS)).date().isoformat()
     recent = episodes(memory.root, scope, since=since)
-    rows = parts(recent)
+    rows, zh = parts(recent), in_chinese(recent)
 
     def change(text: str) -> str:
-        new = text or "# Scratchpad\n"
-        for name in _HEADINGS:
-            lines = [_HEADINGS[name], "", *rows[name], ""] if rows[name] else []
-            new = put(new, name, lines)
-        return text if new == "# Scratchpad\n" else new
+        new = text or _TITLES[zh]
+        for name, headings in _HEADINGS.items():
+            new = put(new, name, [headings[zh], "", *rows[name], ""] if rows[name] else [])
+        return text if new in _TITLES else new
 
     path = f"{scope}/{FILE}" if scope else FILE
     return ledger.write(memory, path, change, step=step, session=session, group=group)

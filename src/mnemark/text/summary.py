@@ -4,6 +4,7 @@ Precision before recall: a line that is kept stands in a person's notes for year
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -39,6 +40,8 @@ LONGEST: Final = 160
 """Characters of a sentence that is kept."""
 _SAID: Final = 3
 _LISTED: Final = 4
+_STEP: Final = re.compile(r"(?:next steps?|to-?do|下一步|接下来|待办)\s*[:：]\s*", re.IGNORECASE)
+"""How a line begins that lists what is to be done."""
 _LAST: Final = 6
 """Turns from the end in which the outcome is looked for."""
 
@@ -103,7 +106,7 @@ def digest(lines: Sequence[Line], actions: Sequence[Action] = (), known: Sequenc
     decided = _unique((_cut(one.text) for one in said if _is_decision(one)), most=_LISTED)
     outcome, status = _outcome(lines, said, actions)
     answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
-    left = (_cut(request(one.text)) for one in said if _is_step(one, answered))
+    left = (_cut(_STEP.sub("", request(one.text)) or one.text) for one in said if _is_step(one, answered))
     steps = _unique(left, most=_LISTED, last=True)
     asked = (text for text in _open_questions(lines, said) if request(text) not in steps)
     questions = _unique(asked, most=_LISTED, last=True)
@@ -129,7 +132,8 @@ def _sentences(lines: Sequence[Line]) -> Iterator[_Sentence]:
     for number, line in enumerate(lines):
         if line.role in {"user", "assistant"}:
             for text in sentences(line.text):
-                if not (SMALL_TALK.match(text) or of_another(text)):
+                asked = line.role == "user" and TASK.match(request(text))  # 你好，帮我修一下
+                if (asked or not SMALL_TALK.match(text)) and not of_another(text):
                     yield _Sentence(number, line.role, text)
 
 

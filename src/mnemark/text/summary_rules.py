@@ -130,6 +130,8 @@ _NOT_PROJECTS: Final = frozenset(
         "那",
     ]
 )
+_NO_NAME_ENDS: Final = frozenset("把将对在从给是有做搞个些的这那该本新老跟和与为用让被于到去看了")
+"""What stands between a verb and the word 项目 (我想把项目…), and is no name."""
 _SUFFIX_DOTS: Final = frozenset({"e.g", "i.e", "a.m", "p.m"})
 
 
@@ -209,7 +211,7 @@ def projects(
             if _HAN.match(name):  # 帮我看看猎鹰项目: the last word of it
                 words = query_terms(name)
                 name = words[-1] if len(words[-1]) > 1 else "".join(words[-2:])
-            if len(name) > 1 and name.casefold() not in _NOT_PROJECTS:
+            if len(name) > 1 and name.casefold() not in _NOT_PROJECTS and name[-1] not in _NO_NAME_ENDS:
                 found.setdefault(name)
     together = "\n".join(texts)
     for name in known:
