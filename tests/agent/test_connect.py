@@ -257,3 +257,44 @@ def test_a_target_can_be_pasted(home: Path) -> None:
 )
 def test_a_hook_that_only_speaks_of_mnemark_is_a_person_s_own(line: str, *, ours: bool) -> None:
     assert is_ours({"hooks": [{"type": "command", "command": line}]}) is ours
+
+
+OWN = [
+    {"type": "http", "url": "http://127.0.0.1:9/mcp"},
+    {"command": "mnemark", "args": ["mcp"]},
+    {"command": "mnemark", "args": ["mcp", "-w", "/mine"], "env": {"A": "b"}},
+]
+
+
+@pytest.mark.parametrize("own", OWN, ids=["http", "short", "with a folder"])
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_a_server_of_ones_own_comes_back(home: Path, own: dict[str, object], *, meanwhile: bool) -> None:
+    path = home / ".cursor/mcp.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"mcpServers": {"mnemark": own, "other": {"command": "x"}}}), encoding="utf-8")
+    before = everything(home)
+    state = {one.agent: one for one in connect.connections()}["cursor"]
+    assert state.state == "not connected"
+    put_in("cursor", home / "one")
+    put_in("cursor", home / "two")
+    text = path.read_text(encoding="utf-8")
+    assert str(home / "two") in text
+    assert json.loads(text)["mcpServers"]["mnemark"] != own
+    if meanwhile:
+        path.write_text(text.replace('"x"', '"y"'), encoding="utf-8")
+    put_in("cursor", home / "two", remove=True)
+    if meanwhile:
+        now = json.loads(path.read_text(encoding="utf-8"))["mcpServers"]
+        assert now == {"mnemark": own, "other": {"command": "y"}}
+        assert list(everything(home)) == list(before)
+    else:
+        assert everything(home) == before
+
+
+@pytest.mark.parametrize("own", OWN, ids=["http", "short", "with a folder"])
+def test_what_never_was_ours_is_not_removed(home: Path, own: dict[str, object]) -> None:
+    path = home / ".claude.json"
+    path.write_text(json.dumps({"mcpServers": {"mnemark": own}}), encoding="utf-8")
+    before = everything(home)
+    assert not put_in("claude-code", home / "memory", remove=True)
+    assert everything(home) == before

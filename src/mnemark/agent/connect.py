@@ -2,7 +2,8 @@
 
 What is there stays byte for byte: our entries are put into the text, and cut out of it. Before the first
 change of a file a copy is kept beside it (`NAME.before-mnemark`); where taking our entries out leaves what
-that copy says, the copy is put back, to the last blank.
+that copy says, the copy is put back, to the last blank. A server of that name that a person had set up by
+themselves gives way to ours, and comes back with the removal.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import json
 import os
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.agent import connect_toml, json_edit
@@ -111,12 +112,23 @@ def _edited(target: Target, path: Path, text: str | None, *, remove: bool) -> st
     try:
         if not remove and _has_all(base, target):
             return text
-        return edit(base, target, remove=remove)
+        done = edit(base, target, remove=remove)
+        return _own_again(base, done, path, target) if remove else done
     except json_edit.NotJsonError as error:
-        done = "taken out of it by hand" if remove else "pasted into it"
+        how = "taken out of it by hand" if remove else "pasted into it"
         raise UsageError(
-            f"{path} was left as it is: {error}. This can be {done}:\n{snippet(target)}"
+            f"{path} was left as it is: {error}. This can be {how}:\n{snippet(target)}"
         ) from None
+
+
+def _own_again(before: str, after: str, path: Path, target: Target) -> str:
+    """With the server of a person's own that ours took the place of, as the copy has it."""
+    if target.what != "tools" or target.form != "json":
+        return after
+    keys = target.entries[0].keys
+    copy = _read(_backup(path)) if _is_server(_value(before, keys)) else None
+    own = _value(copy, keys) if copy is not None and copy.strip() else None
+    return after if own is None else json_edit.put(after, keys, own)
 
 
 def snippet(target: Target) -> str:
@@ -144,7 +156,7 @@ def _value(text: str, keys: Sequence[str]) -> Any:
 def _ours(text: str, entry: Entry) -> list[Any]:
     found = _value(text, entry.keys)
     if not entry.many:
-        return [] if found is None else [found]
+        return [found] if _is_server(found) else []
     return [one for one in found if is_ours(one)] if isinstance(found, list) else []
 
 
@@ -159,16 +171,17 @@ def _stray(text: str, target: Target) -> bool:
 
 
 def _json(text: str, target: Target, *, remove: bool) -> str:
-    text = _without(text, target)
+    text = _without(text, target, remove=remove)
     for entry in () if remove else target.entries:
         text = (json_edit.append if entry.many else json_edit.put)(text, entry.keys, entry.value)
     return text
 
 
-def _without(text: str, target: Target) -> str:
+def _without(text: str, target: Target, *, remove: bool) -> str:
     """The text without what is ours, and without the objects and lists that held nothing else."""
     if target.what == "tools":
-        return _cut(text, target.entries[0].keys)
+        keys = target.entries[0].keys
+        return text if remove and not _is_server(_value(text, keys)) else _cut(text, keys)
     hooks = json_edit.at(text, ("hooks",))
     for event in hooks.keys if hooks is not None else ():
         node = json_edit.at(text, ("hooks", event))
@@ -282,8 +295,13 @@ def _holds_ours(value: Any) -> bool:
 
 
 def _is_server(value: Any) -> bool:
+    """Whether a server was written by us: this program, `mcp`, and a workspace."""
     words = value.get("args") if isinstance(value, dict) else None
-    return isinstance(words, list) and "mcp" in words
+    if not isinstance(words, list) or "mcp" not in words:
+        return False
+    at = words.index("mcp")
+    ours = PureWindowsPath(str(value.get("command"))).stem == SERVER or words[:at][-2:] == ["-m", SERVER]
+    return ours and words[at + 1 : at + 2] == ["--workspace"]
 
 
 def _write(path: Path, text: str, like: os.stat_result | None) -> None:
