@@ -10,7 +10,7 @@ import pytest
 
 from faults.logical import LEXICAL, answers
 from faults.statements import temporary_files
-from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, UsageError
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.index import check, schema
 from mnemark.memory.core import Memory
 from mnemark.memory.repair import Report, doctor, verify
@@ -159,7 +159,7 @@ def test_an_open_memory_is_mended_and_goes_on(root: Path) -> None:
         assert doctor(memory, fix=True).fixed
         assert memory.search("alpha") == before
         assert not memory.sync().touched
-    with Memory.open(root, config=LEXICAL, readonly=True) as memory, pytest.raises(UsageError):
+    with Memory.open(root, config=LEXICAL, readonly=True) as memory, pytest.raises(ReadOnlyError):
         doctor(memory, fix=True)
 
 

@@ -75,11 +75,23 @@ def is_empty(root: Path) -> bool:
 
 @contextlib.contextmanager
 def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
-    """The workspace at `root`, open."""
+    """The workspace at `root`, open.
+
+    Raises:
+        ReadOnlyError: something is to be written where it cannot be; the message says what to do.
+    """
     from mnemark.memory.core import Memory
 
     with Memory.open(root, readonly=readonly) as memory:
-        yield memory
+        try:
+            yield memory
+        except ReadOnlyError as error:
+            if readonly or not memory.readonly:
+                raise
+            raise ReadOnlyError(
+                f"{root} cannot be written, nothing was changed; make the folder and its .mnemark writable "
+                "for you, or work on a copy of it"
+            ) from error
 
 
 @contextlib.contextmanager

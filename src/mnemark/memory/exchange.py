@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal, get_args
 
 import msgspec
 
-from mnemark.errors import IntegrityError, NotFoundError, UsageError
+from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.faults import told
 from mnemark.files.ids import new_id
@@ -113,7 +113,7 @@ def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: 
     if not path.exists():
         raise NotFoundError(f"there is nothing at {path}")
     if memory.readonly and not dry_run:
-        raise UsageError("the workspace is open for reading only; open it for writing to import")
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to import")
     with workspace_lock(memory.root, timeout=10.0):
         incoming = Incoming(memory.root, memory.config, format, path, dry_run=dry_run)
         if format in {"openclaw", "nanobot", "openakita"}:

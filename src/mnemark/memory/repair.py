@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, UsageError
+from mnemark.errors import (
+    BusyError,
+    IntegrityError,
+    MnemarkError,
+    NewerFormatError,
+    ReadOnlyError,
+    UsageError,
+)
 from mnemark.files import layout
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
@@ -86,7 +93,7 @@ def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
     if not fix:
         return Report(findings=(*findings, *verify(memory).findings))
     if not isinstance(memory, Path) and memory.readonly:
-        raise UsageError("the workspace is open for reading only; open it for writing to mend it")
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to mend it")
     findings += [_finding(problem) for problem in sweep(root)]
     ignore = () if isinstance(memory, Path) else memory.config.ignore
     limit = 256 if isinstance(memory, Path) else memory.config.passage_tokens

@@ -1,0 +1,72 @@
+"""A folder that cannot be written: commands that read answer, those that write say what to do."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from .conftest import Ran, Shell
+
+_RIGHTS = "-dac_override,-dac_read_search"
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or (os.geteuid() == 0 and shutil.which("setpriv") is None),
+    reason="needs a user who may not write everywhere (root without setpriv may)",
+)
+WRITING = (
+    ["sync"],
+    ["add", "牛奶"],
+    ["add", "x", "--session", "s"],
+    ["remember", "城市", "杭州"],
+    ["undo"],
+    ["learn"],
+    ["pin", "notes.md#L1"],
+    ["forget", "--query", "kingfisher"],
+    ["consolidate"],
+    ["sessions", "end", "s"],
+    ["import", "markdown", "."],
+    ["doctor", "--fix"],
+)
+
+
+@pytest.fixture
+def frozen(shell: Shell) -> Iterator[Shell]:
+    shell.write("notes.md", "The kingfisher nests under the bridge.\n")
+    shell("init")
+    shell("add", "x", "--session", "s")
+    shell("remember", "city", "Oslo")
+    shell("sync")
+    everything = [shell.folder, *(path for path in shell.folder.rglob("*") if not path.is_symlink())]
+    for path in everything:
+        path.chmod(path.stat().st_mode & ~0o222)
+    yield shell
+    for path in everything:
+        path.chmod(path.stat().st_mode | 0o200)
+
+
+def _run(*arguments: str) -> Ran:
+    """In a process that has no more rights than its owner."""
+    without = ["setpriv", "--bounding-set", _RIGHTS, "--inh-caps", _RIGHTS] if os.geteuid() == 0 else []
+    command = [*without, sys.executable, "-m", "mnemark", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def test_writing_says_what_to_do(frozen: Shell) -> None:
+    before = frozen.state()
+    for arguments in WRITING:
+        ran = _run(*arguments)
+        assert (ran.code, ran.out) == (7, ""), (arguments, ran)
+        assert "cannot be written" in ran.err, arguments
+        assert "writable" in ran.err or "check its permissions" in ran.err, arguments
+        assert "Traceback" not in ran.err, arguments
+    assert frozen.state() == before
+
+
+def test_reading_answers(frozen: Shell) -> None:
+    assert "kingfisher" in _run("search", "kingfisher").out
+    assert "Oslo" in _run("facts").out
+    for command in ("log", "sessions", "status", "doctor", "verify"):
+        assert _run(command).code == 0, command
