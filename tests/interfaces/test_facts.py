@@ -94,3 +94,17 @@ def test_why_quotes_the_turn_that_a_fact_came_from(facts: Shell) -> None:
     told = facts("why", fact["id"])
     assert "I moved to Hangzhou" in told.out
     assert f"session: sessions/{log.name}" in told.out
+
+
+@pytest.mark.parametrize(
+    "told", [[("city", "Beijing"), ("城市", "杭州")], [("城市", "杭州"), ("city", "Beijing")]]
+)
+def test_one_predicate_in_two_languages(shell: Shell, told: list[tuple[str, str]]) -> None:
+    shell("init")
+    for predicate, value in told:
+        assert shell("remember", predicate, value).code == 0
+    (now,) = shell("facts", "--json").data["facts"]
+    assert (now["predicate"], now["value"]) == told[1]
+    history = shell("facts", "--history", "--json").data["facts"]
+    assert [(one["predicate"], one["value"]) for one in history] == told[::-1]
+    assert history[1]["until"] == history[0]["since"]
