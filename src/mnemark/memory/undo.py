@@ -67,7 +67,7 @@ def _take_back(memory: "Memory", identifier: str | None) -> list[Undone]:
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to take back; `mnemark log` shows those there are")
-        if _last_revert(memory) > max(known):
+        if _last_revert(memory) > max(known) and known[max(known)] != "forget":  # its turns can be shown
             raise UsageError(
                 "the last change was a revert, whose facts have to be told again; "
                 "to take back what was before it, name it: `mnemark log` shows the ids"
