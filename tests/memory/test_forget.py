@@ -323,8 +323,6 @@ def test_what_is_taken_back_stands_in_the_core_memory_no_longer(tmp_path: Path) 
         assert "tabs" not in user.read_text()
         assert "Robin" not in user.read_text()
         assert "- editor: Helix" in user.read_text()
-        with pytest.raises(UsageError, match="last change was a revert"):
-            memory.undo()
         memory.remember("shell", "fish")
         memory.undo()
         assert user.read_text().startswith("By hand.\n")
@@ -338,6 +336,11 @@ def test_taking_back_what_was_remembered_takes_it_out_of_the_core_memory(tmp_pat
         memory.undo(fact.id)
         assert "Helix" not in (tmp_path / "USER.md").read_text()
         assert "###" not in (tmp_path / "USER.md").read_text()
+        memory.remember("shell", "fish")
+        memory.remember("pet", "a cat", origin="agent")
+        memory.revert(origin="agent")
+        with pytest.raises(UsageError, match="last change was a revert"):
+            memory.undo()  # and not what was before it
 
 
 def test_a_session_that_replaces_a_fact_takes_the_old_one_out_of_the_core_memory(tmp_path: Path) -> None:
