@@ -210,3 +210,14 @@ def test_scopes_learn_their_own_notes(memory: Memory) -> None:
 def test_statements_have_their_line_and_wrapped_ones_are_joined() -> None:
     lines = ["# Day", "", "- one", "  and on", "- 二", "  三", "", "text", "~~~", "code", "~~~", "more"]
     assert list(statements(lines)) == [(3, "one and on"), (5, "二三"), (8, "text"), (12, "more")]
+
+
+@pytest.mark.parametrize(
+    "line", ["Decided nothing today.", "Agreed with Bob.", "最终决定权在老板。", "决定因素是价格。"]
+)
+def test_a_note_that_only_has_the_word_of_a_decision_states_none(memory: Memory, line: str) -> None:
+    note(memory, 1, f"- {line}\n- Decided to use ruff.\n- Agreed to use SQLite.\n- 决定用 Kafka。\n")
+    memory.consolidate()
+    assert {one for one in known(memory) if one.startswith("decisions")} == {
+        "decisions: use ruff", "decisions: use SQLite", "decisions: 用 Kafka"
+    }  # fmt: skip

@@ -186,3 +186,10 @@ def test_what_is_invented_or_turned_round_is_found(line: str) -> None:
 
 def test_a_missing_rule_is_found() -> None:
     assert complaints(["- Use Python 3.12 in `src/`"], SOURCE, must=["Never push to main without a review."])
+
+
+def test_a_line_that_leads_to_code_stays_with_it() -> None:
+    text = "## Don't\n\n- Do not run:\n\n```bash\nrm -rf /\n```\n\n- Name:\n"
+    shown = compiled(text, 200).text
+    assert shown.index("Do not run:") < shown.index("rm -rf /")
+    assert "Name:" not in shown

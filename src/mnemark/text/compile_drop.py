@@ -77,6 +77,9 @@ def _is_hollow(items: list[Item], at: int, gone: set[int]) -> bool:
         return False
     if item.kind == "heading":
         return True
+    follows = items[at + 1].kind if at + 1 < len(items) and at + 1 not in gone else ""
+    if follows in {"code", "table", "quote"}:  # without its "Do not run:" the code says the opposite
+        return False
     text = _CHECKBOX.sub("", item.text)
     key = _KEY.match(text)
     return bool(_BLANKS.match(text)) or bool(key and _BLANKS.match(key["value"]))

@@ -27,11 +27,12 @@ _OWNERS: Final = re.compile(rf"^{_OWNER}(?:'s|’s)\s+")
 _DOES: Final = re.compile(rf"^{_OWNER}\s+((?:now |currently |also )?)({'|'.join(_VERBS)})\b")
 _DOES_NOT: Final = re.compile(rf"^{_OWNER}\s+does\s?n[o']t\b")
 _DECIDED: Final = re.compile(
-    r"^(?:[Dd]ecided|[Aa]greed|[Cc]hose|[Ss]witched|[Mm]oved)\b(?= (?:to|on|that|from|in|against|for)\b| )"
+    r"^(?:[Dd]ecided(?= (?:not )?(?:to|on|that|against|for|in)\b)|[Aa]greed(?= (?:not )?(?:to|on|that)\b)|"
+    r"(?:[Cc]hose|[Ss]witched|[Mm]oved)(?= ))"
 )
 _RULE: Final = re.compile(r"^(?:[Rr]ule|[Rr]emember|[Nn]ote|规则|记住|注意)\s*[:：]\s*")
 _OWNER_ZH: Final = re.compile(r"^(?:用户|主人)(?=[^:：]{2})")
-_DECIDED_ZH: Final = re.compile(r"^(?=(?:最终|最后)?(?:决定|选定|约定)(?![:：]))")
+_DECIDED_ZH: Final = re.compile(r"^(?=(?:最终|最后)?(?:决定|选定|约定)(?![:：]|权|因素|性|论|于|俗成))")
 
 
 def statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
