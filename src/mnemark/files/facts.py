@@ -175,6 +175,7 @@ def words_id(path: str, subject: str, parsed: ParsedFact) -> str:
     return derived_id(mark.encode("utf-8", "replace"))
 
 
+@lru_cache(maxsize=8_192)
 def _made(identifier: str) -> str:
     """When an id was made; empty for ids that say nothing about a time."""
     made = time_of(identifier) if is_id(identifier) else None

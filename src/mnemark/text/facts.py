@@ -80,8 +80,8 @@ def parse(text: str) -> list[ParsedFact]:
 def _parsed(text: str) -> tuple[ParsedFact, ...]:
     found: list[ParsedFact] = []
     above: list[tuple[int, str]] = []
-    for bullet in _bullets(text):
-        fact = _read(text, bullet)
+    for bullet, shape in _bullets(text):
+        fact = ParsedFact(shape.predicate, shape.value, shape.struck, shape.meta, bullet)
         width = len(bullet.indent.expandtabs(4))
         while above and above[-1][0] >= width:
             above.pop()
@@ -120,7 +120,7 @@ def _lines(text: str) -> Iterator[_Line]:
         start = end
 
 
-def _bullets(text: str) -> Iterator[Bullet]:
+def _bullets(text: str) -> "Iterator[tuple[Bullet, _Shape]]":
     lines = list(_lines(text))
     skip_to = front_matter(text).end
     at, fence, hidden = 0, "", False
@@ -187,27 +187,60 @@ def _is_open(text: str, *, was: bool) -> bool:
         at, was = found + 3, not was
 
 
-def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: int) -> Bullet:
-    start = first.start + shift + match.end()
-    end = last.start + len(last.text)
-    own = None
-    words_end = end
-    for comment in _COMMENT.finditer(text, start, end):
-        if "id" in comment["body"].lower() and "id" in _fields(comment["body"]):
-            own = comment.span()
-    while (tail := _trailing_comment(text, start, words_end)) is not None:
-        words_end = tail
-    words_end = start + len(text[start:words_end].rstrip())
-    return Bullet(
-        start=first.start + shift,
+class _Shape(NamedTuple):
+    """What a bullet's own characters say, wherever it stands; spans count from its first character."""
+
+    comment: tuple[int, int] | None
+    words: tuple[int, int]
+    predicate: str
+    value: str
+    struck: bool
+    meta: dict[str, str]
+    """Nobody may change it: the same bullet has the same one wherever it is read again."""
+
+
+def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: int) -> tuple[Bullet, _Shape]:
+    start = first.start + shift
+    shape = _shape(text[start : last.end], match.end(), last.start + len(last.text) - start)
+    bullet = Bullet(
+        start=start,
         end=last.end,
         line=first.number,
         end_line=last.number,
         indent=match["indent"],
         marker=match["marker"],
-        comment=own,
-        words=(start, words_end),
+        comment=shape.comment and (start + shape.comment[0], start + shape.comment[1]),
+        words=(start + shape.words[0], start + shape.words[1]),
     )
+    return bullet, shape
+
+
+@lru_cache(maxsize=2_048)  # of a file that gains a fact all others are known
+def _shape(raw: str, start: int, end: int) -> _Shape:
+    """Read a bullet: its words begin at `start`, its last line's end begins at `end`."""
+    own: tuple[int, int] | None = None
+    words_end = end
+    for comment in _COMMENT.finditer(raw, start, end):
+        if "id" in comment["body"].lower() and "id" in _fields(comment["body"]):
+            own = comment.span()
+    while (tail := _trailing_comment(raw, start, words_end)) is not None:
+        words_end = tail
+    words = start, start + len(raw[start:words_end].rstrip())
+    bare = _COMMENT.sub("", raw[slice(*words)]).strip()
+    struck = _STRUCK.fullmatch(bare)
+    predicate, value = split_words(struck["inside"].strip() if struck else bare)
+    return _Shape(own, words, predicate, value, struck is not None, _meta(raw, start, own))
+
+
+def _meta(raw: str, start: int, own_comment: tuple[int, int] | None) -> dict[str, str]:
+    meta: dict[str, str] = {}
+    own: dict[str, str] = {}
+    for comment in _COMMENT.finditer(raw, start):
+        if comment.span() == own_comment:
+            own = _fields(comment["body"])
+        else:
+            meta |= _fields(comment["body"])
+    return {key: value for key, value in meta.items() if key != "id"} | own
 
 
 def _trailing_comment(text: str, start: int, end: int) -> int | None:
@@ -217,21 +250,6 @@ def _trailing_comment(text: str, start: int, end: int) -> int | None:
         return None
     begin = text.rfind("<!--", start, stripped)
     return begin if begin >= start and text.find("-->", begin, stripped) == stripped - 3 else None
-
-
-def _read(text: str, bullet: Bullet) -> ParsedFact:
-    meta: dict[str, str] = {}
-    own: dict[str, str] = {}
-    for comment in _COMMENT.finditer(text, bullet.words[0], bullet.end):
-        if comment.span() == bullet.comment:
-            own = _fields(comment["body"])
-        else:
-            meta |= _fields(comment["body"])
-    meta = {key: value for key, value in meta.items() if key != "id"} | own
-    words = _COMMENT.sub("", text[slice(*bullet.words)]).strip()
-    struck = _STRUCK.fullmatch(words)
-    predicate, value = split_words(struck["inside"].strip() if struck else words)
-    return ParsedFact(predicate, value, struck is not None, meta, bullet)
 
 
 def _fields(body: str) -> dict[str, str]:
