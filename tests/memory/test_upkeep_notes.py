@@ -221,3 +221,22 @@ def test_a_note_that_only_has_the_word_of_a_decision_states_none(memory: Memory,
     assert {one for one in known(memory) if one.startswith("decisions")} == {
         "decisions: use ruff", "decisions: use SQLite", "decisions: 用 Kafka"
     }  # fmt: skip
+
+
+def test_what_was_erased_is_not_learned_again_from_what_was_said_before(memory: Memory) -> None:
+    talk = memory.session("old")
+    talk.add("user", "I live in Oslo.", time=NOW - timedelta(days=3))
+    note(memory, 2, "- User lives in Oslo.\n")
+    note(memory, 1, "- The user lives in Oslo.\n")
+    memory.consolidate()
+    for fact in list(memory.facts(history=True)):
+        memory.forget(id=fact.id, erase=True)
+    for name in ("state.db", "state.db-wal", "state.db-shm"):
+        (memory.root / ".mnemark" / name).unlink(missing_ok=True)
+    with Memory.open(memory.root, config={"embedder": "none"}) as again:
+        assert again.consolidate().learned == ()
+        assert list(again.facts()) == []
+        later = again.session("new")
+        later.add("user", "I live in Oslo.")
+        again.learn()
+        assert known(again) == {"city: Oslo"}  # said anew, it may be known

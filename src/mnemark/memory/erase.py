@@ -30,7 +30,9 @@ from mnemark.memory.erase_files import Done, Pass, Targets, holding
 from mnemark.memory.erase_still import still_holding
 from mnemark.memory.erase_words import Words, anchor, query_at, words_of
 from mnemark.memory.facts import catch_up
-from mnemark.memory.facts_project import state_of
+from mnemark.memory.facts_log import said_mark
+from mnemark.memory.facts_log import words_of as words_of_fact
+from mnemark.memory.facts_project import State, state_of
 from mnemark.memory.forget_find import Finder, Item, Wanted, ends_of
 from mnemark.memory.forget_receipt import Place, Receipt, forgotten
 from mnemark.memory.when import local_now
@@ -85,9 +87,20 @@ def _noted(memory: "Memory", items: list[Item], query: str) -> Change:
     held = anchor([item for item in items if item.kind != "file"] or items, query) if query else None
     passing = [item.id for item in items if item.kind == "note" and item.id]
     payload |= {"files": files, "at": held[1] if held else {}, "passing": passing}
+    payload["said"] = _said(facts, items)
     payload = {name: value for name, value in payload.items() if value}
     with facts.lock, workspace_lock(memory.root, _PATIENCE):
         return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+
+
+def _said(facts: State, items: list[Item]) -> list[str]:
+    """Marks of the facts among the items, by which learning knows them when their words are gone."""
+    scopes = {layout.scope_of(item.path) for item in items if item.kind in {"fact", "note"}}
+    ids = {item.id for item in items if item.id}
+    with facts.lock:
+        held = [one.fact for scope in sorted(scopes) for one in facts.held(scope)]
+        known = {fact.id: fact for fact in held} | dict(facts.log.records)
+    return sorted({said_mark(fact.scope, words_of_fact(fact)) for id_, fact in known.items() if id_ in ids})
 
 
 def _targets(memory: "Memory", items: list[Item], query: str, now: datetime) -> Targets:

@@ -1,5 +1,6 @@
 """What the journal says about facts: what was acknowledged, applied, edited, removed, proposed."""
 
+import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +43,12 @@ class Known(NamedTuple):
 def words_of(fact: Fact) -> Words:
     """What tells whether a fact still says the same."""
     return subject_key(fact.subject), predicate_key(fact.predicate), value_key(fact.value)
+
+
+def said_mark(scope: str, words: Words) -> str:
+    """What tells, without a word of it, that something was said before: a hash of scope and words."""
+    text = "\0".join((scope, *words))
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=10).hexdigest()
 
 
 def payload_of(fact: Fact) -> dict[str, Json]:
@@ -102,6 +109,9 @@ class Hides(NamedTuple):
     erase: bool = False
     passing: frozenset[str] = frozenset()
     """Ids that come from words, and may come back with them once all is erased."""
+    said: frozenset[str] = frozenset()
+    """Marks (`said_mark`) of the facts among what was erased: from what was said before they are not learned
+    again."""
 
 
 class FactLog:
@@ -290,7 +300,8 @@ class FactLog:
         ends = {str(key): str(end) for key, end in given.items()} if isinstance(given, Mapping) else {}
         waited = frozenset(self._open.intersection(ids))
         erase = bool(payload.get("erase"))
-        self.forgets[line] = Hides(frozenset(ids), waited, ends, erase, frozenset(passing))
+        said = frozenset(_texts(payload.get("said")))
+        self.forgets[line] = Hides(frozenset(ids), waited, ends, erase, frozenset(passing), said)
         self._close(*ids)
         self._hide()
         if erase:

@@ -15,9 +15,10 @@ import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError
 from mnemark.files import platform
+from mnemark.files.ids import time_of
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
 from mnemark.memory.facts import facts, remember_many
-from mnemark.memory.facts_log import Words, words_of
+from mnemark.memory.facts_log import Words, said_mark, words_of
 from mnemark.memory.facts_project import state_of
 from mnemark.memory.models import bookkeeping
 from mnemark.memory.when import local_now
@@ -168,6 +169,7 @@ class Sources:
                 same, source = everything.get(said.fact), said.fields.get("source", "")
                 if same is not None and source:
                     self._known.add((same.scope, words_of(same), _source(source)))
+            self._erased = {mark: time_of(line) for line, hides in log.forgets.items() for mark in hides.said}
 
     def add(self, scope: str, fact: Fact) -> None:
         """It is known now."""
@@ -177,6 +179,11 @@ class Sources:
     def has(self, scope: str, fact: Fact) -> bool:
         """Whether it was learned from this very turn, or this note, before."""
         return (scope, words_of(fact), _source(fact.source)) in self._known
+
+    def erased(self, scope: str, fact: Fact, said: datetime) -> bool:
+        """Whether it was erased after it was said: then no other place that says so brings it back."""
+        when = self._erased.get(said_mark(scope, words_of(fact)))
+        return when is not None and said <= when
 
 
 def _source(ref: str) -> str:
@@ -214,7 +221,7 @@ class Keeper:
             if one.fact.since < one.said:
                 self._write(found, waiting)  # what is said before decides from when this one holds
             wanted = _fact(one)
-            known = self.sources.has(one.scope, wanted)
+            known = self.sources.has(one.scope, wanted) or self.sources.erased(one.scope, wanted, one.said)
             if not known:
                 since = self._begin(one, wanted) if one.fact.since < one.said else one.fact.since
                 one = one._replace(fact=msgspec.structs.replace(one.fact, since=since))  # noqa: PLW2901 - dated
