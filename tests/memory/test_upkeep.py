@@ -162,3 +162,30 @@ def test_commits_hold_the_steps_files_and_no_others(memory: Memory) -> None:
     assert git(memory.root, "diff", "--cached", "--name-only").split() == ["mine.txt"]
     memory.consolidate(now=NOW, commit=True)
     assert git(memory.root, "rev-list", "--count", "HEAD").strip() == "1"
+
+
+def test_what_was_taken_back_is_not_done_again_the_next_night(memory: Memory) -> None:
+    day = NOW - timedelta(days=1)
+    (memory.root / "memory").mkdir(exist_ok=True)
+    (memory.root / f"memory/{day:%Y-%m-%d}.md").write_text("- User works at Nordwind.\n")
+    memory.remember("likes", "hiking")
+    memory.remember("likes", "to hike")
+    memory.remember("editor", "Helix")
+    before = texts(memory.root)
+    done = memory.consolidate(now=NOW)
+    assert "Helix" in (memory.root / "USER.md").read_text()
+    assert len([fact for fact in memory.facts() if fact.predicate == "likes"]) == 1
+    assert any("Nordwind" in line for line in done.learned)
+    memory.undo(done.group)
+    after = {path: text for path, text in texts(memory.root).items() if "reports" not in path}
+    assert {path: text for path, text in after.items() if text.strip()} == before
+    assert sorted(fact.value for fact in memory.facts()) == ["Helix", "hiking", "to hike"]
+    again = memory.consolidate(now=NOW + timedelta(days=1))
+    assert again.learned == ()
+    assert len(list(memory.facts())) == 3
+    user = (memory.root / "USER.md").read_text()
+    assert "Helix" not in user
+    assert "likes: hiking" not in user
+    memory.remember("editor", "Zed")  # what is new is another matter
+    memory.consolidate(now=NOW + timedelta(days=2))
+    assert "- editor: Zed" in (memory.root / "USER.md").read_text()

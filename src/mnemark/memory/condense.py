@@ -77,6 +77,8 @@ def propose(look: Look, *, older_than: timedelta | None = None, timeout: float =
     edits: list[Edit | Move] = []
     months: dict[str, list[str]] = {}
     for path in _days(look, older_than):
+        if path in look.undone.moves:
+            continue
         to = archived(path)
         if (look.memory.root / to).exists():
             notes.append(f"{path} stays: {to} is there already; merge the two by hand")

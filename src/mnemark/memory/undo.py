@@ -76,6 +76,7 @@ def _take_back(memory: "Memory", identifier: str | None) -> list[Undone]:
     if identifier in known:
         return [_undo(memory, identifier, known)]
     group = [one.id for one in ledger.entries(memory) if one.group == identifier and one.id in known]
+    group = [one for one in _learned_in(memory, identifier) if one in known] + group
     if group:
         return [_undo(memory, one, known) for one in reversed(group)]
     hides = state_of(memory).log.forgets.get(identifier)
@@ -84,6 +85,16 @@ def _take_back(memory: "Memory", identifier: str | None) -> list[Undone]:
     raise NotFoundError(
         f"there is no change {identifier!r} that can be taken back; `mnemark log` shows those there are"
     )
+
+
+def _learned_in(memory: "Memory", group: str) -> list[str]:
+    """Facts that a consolidation learned."""
+    for change in changes_of(memory.root, ("consolidate",)):
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        if payload.get("group") == group:
+            facts = payload.get("facts")
+            return [one for one in facts if isinstance(one, str)] if isinstance(facts, list) else []
+    return []
 
 
 def _last_revert(memory: "Memory") -> str:

@@ -156,6 +156,8 @@ def _edit(
     kinds, facts, most = wanted
     ordered = sorted(facts, key=lambda pair: _rank(look, pair[0]))
     by_people = {key_of(line.strip(" -*#\t")) for line in outside(look.text(path)).splitlines()}
+    left_out = {line for where, line in look.undone.entries if where == path}
+    ordered = [pair for pair in ordered if entry(pair[0]) not in left_out]
     lines, why = _lines(kinds, ordered, most, by_people)
     part = find(look.text(path), name)
     before = set(part.lines) if part else set()

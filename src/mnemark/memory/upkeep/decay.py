@@ -32,7 +32,7 @@ def propose(look: Look) -> Proposal:
     fading: dict[str, Mapping[str, str]] = {}
     for fact in look.current():
         reason = _faded(look, fact)
-        if reason:
+        if reason and fact.id not in look.undone.facts:
             fading[fact.id] = {"archived": look.now.date().isoformat(), "reason": reason}
     edits, gone = archive(look, fading)
     returned, back = _used_again(look)

@@ -24,7 +24,8 @@ def propose(look: Look) -> Proposal:
 
     What is only alike is shown to the model where there is one, else told.
     """
-    facts = [fact for fact in look.current() if not fact.pending and fact.line]
+    apart = look.undone.facts
+    facts = [fact for fact in look.current() if not fact.pending and fact.line and fact.id not in apart]
     groups = [(subject_key(fact.subject), predicate_key(fact.predicate)) for fact in facts]
     found = similar([f"{fact.predicate} {fact.value}" for fact in facts], groups)
     merging = [

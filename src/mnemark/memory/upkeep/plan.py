@@ -10,6 +10,7 @@ from mnemark.files.facts import facts_in
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.facts_project import State, state_of
+from mnemark.memory.upkeep.undone import Undone, undone
 from mnemark.text.facts_timeline import Fact, Held
 from mnemark.text.hunks import diff
 from mnemark.types import Problem
@@ -100,6 +101,11 @@ class Look:
             path = self.path(f"memory/archive/facts/{file.name}")
             ids += [fact.id for fact in facts_in(self.text(path), path, "")]
         return self.memory.uses.counts(ids)
+
+    @cached_property
+    def undone(self) -> Undone:
+        """What a person took back of earlier consolidations, and that is not proposed again."""
+        return undone(self.memory)
 
     def held(self) -> list[Held]:
         """All facts of the scope with when they held, those that were proposed to go left out."""

@@ -17,12 +17,13 @@ from mnemark.memory import condense, ledger
 from mnemark.memory.attention import attention
 from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.identity import compiled
+from mnemark.memory.learning import Learned, learn, learn_all
 from mnemark.memory.models import model_of
 from mnemark.memory.upkeep import cleanup, copies, curated, decay, duplicates, tidy
 from mnemark.memory.upkeep.notes import begin, learn_notes, told
 from mnemark.memory.upkeep.plan import Edit, Look, Move, Planned, Proposal, scopes_in
 from mnemark.memory.when import local_now, moment
-from mnemark.types import Problem
+from mnemark.types import Json, Problem
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
@@ -133,7 +134,12 @@ def consolidate(
     if dry_run:
         shown = [_applied(one, "planned", one.diff) for one in planned]
         return Report(
-            group="", time=now, dry_run=True, edits=tuple(shown), learned=tuple(learned), notes=tuple(notes)
+            group="",
+            time=now,
+            dry_run=True,
+            edits=tuple(shown),
+            learned=tuple(map(told, learned)),
+            notes=tuple(notes),
         )
     report = _apply(memory, planned, now, learned=learned, notes=notes)
     compiled(memory, llm=llm)
@@ -142,13 +148,12 @@ def consolidate(
     return report
 
 
-def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[str]) -> list[str]:
+def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[str]) -> list[Learned]:
     """What was left undone comes first: cut-off edits, facts without file, sessions that nobody ended.
 
     Returns what was learned from turns; what a person should look at is added to `notes`.
     """
     from mnemark.memory.ending import catch_up as end_sessions
-    from mnemark.memory.learning import learn_all
     from mnemark.memory.observations import age_out
 
     notes += [f"{problem.path}: {problem.reason}" for problem in ledger.finish(memory)]
@@ -157,24 +162,23 @@ def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[s
     learned = []
     for ended in end_sessions(memory, llm):
         notes += [f"{ended.session}: {problem}" for problem in ended.problems]
-        learned += [told(fact) for fact in ended.facts if fact.status != "known"]
+        learned += [fact for fact in ended.facts if fact.status != "known"]
     report = learn_all(memory)
     notes += report.notes
-    learned += [told(fact) for fact in report.facts if fact.status != "known"]
+    learned += [fact for fact in report.facts if fact.status != "known"]
     notes += [
         f"{path} is being saved by someone; old observations wait" for path in age_out(memory, now).deferred
     ]
     return learned
 
 
-def _would_learn(memory: "Memory", notes: list[str]) -> list[str]:
+def _would_learn(memory: "Memory", notes: list[str]) -> list[Learned]:
     """What a run would do first, told but not planned, as what follows depends on it."""
     from mnemark.memory.ending import unended
-    from mnemark.memory.learning import learn
 
     notes += copies.merge(memory, dry_run=True)
     notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(memory)]
-    return [told(fact) for fact in learn(memory, dry_run=True).facts if fact.status != "known"]
+    return [fact for fact in learn(memory, dry_run=True).facts if fact.status != "known"]
 
 
 def _from_notes(
@@ -185,12 +189,12 @@ def _from_notes(
     notes: list[str],
     *,
     dry_run: bool,
-) -> list[str]:
+) -> list[Learned]:
     """What the daily notes of a scope bring; what a person should look at is added to `notes`."""
     first, now = span
     found = learn_notes(memory, scope, first, now, llm=llm, dry_run=dry_run)
     notes += found.notes
-    return [told(fact) for fact in found.facts]
+    return list(found.facts)
 
 
 def _scopes(memory: "Memory") -> list[str]:
@@ -233,7 +237,7 @@ def _plan(look: Look, *, leapt: bool) -> list[str]:
 
 
 def _apply(
-    memory: "Memory", planned: list[Planned], now: datetime, *, learned: list[str], notes: list[str]
+    memory: "Memory", planned: list[Planned], now: datetime, *, learned: list[Learned], notes: list[str]
 ) -> Report:
     group = new_id()
     done: list[Applied] = []
@@ -253,13 +257,15 @@ def _apply(
     changed = any(edit.status == "written" for edit in done)
     notes += [one.text for one in attention(memory)]
     report = Report(
-        group=group if changed else "", time=now, dry_run=False, edits=tuple(done), learned=tuple(learned),
-        notes=tuple(notes),
+        group=group if changed or learned else "", time=now, dry_run=False, edits=tuple(done),
+        learned=tuple(map(told, learned)), notes=tuple(notes),
     )  # fmt: skip
     runs = ledger.edits_of(memory).runs
     today = any(run.time is not None and run.time.astimezone().date() == now.date() for run in runs)
     if changed or learned or not today:
-        change = Change(kind="consolidate", payload={"group": group, "edits": len(done)}, time=now)
+        facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
+        payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}
+        change = Change(kind="consolidate", payload=payload, time=now)
         ledger.edits_of(memory).append(change)
         _write_report(memory, report)
     return report

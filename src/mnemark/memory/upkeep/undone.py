@@ -1,0 +1,44 @@
+"""What a person took back of earlier consolidations: it is not done again."""
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mnemark.memory import ledger
+
+if TYPE_CHECKING:
+    from mnemark.memory.core import Memory
+
+_STEP: Final = "consolidate: "
+_ID: Final = re.compile(r"\bid: ([0-9A-Z]{26})\b")
+
+
+class Undone(NamedTuple):
+    """Of the edits that were taken back."""
+
+    entries: frozenset[tuple[str, str]]
+    """Path and line of entries that had been added to a generated part."""
+    facts: frozenset[str]
+    """Ids of facts whose bullets had been taken out or changed."""
+    moves: frozenset[str]
+    """Paths of files that had been moved."""
+
+
+def undone(memory: "Memory") -> Undone:
+    """What the ledger says was taken back; what was done again since by a person's own hand is theirs."""
+    mine = [one for one in ledger.entries(memory) if one.state == "undone" and one.step.startswith(_STEP)]
+    return Undone(
+        frozenset((one.path, line.strip()) for one in mine for line in _added(one)),
+        frozenset(found for one in mine for hunk in one.hunks for found in _ids(hunk.old)),
+        frozenset(one.path for one in mine if one.to),
+    )
+
+
+def _added(entry: ledger.Entry) -> list[str]:
+    return [
+        line for hunk in entry.hunks for line in hunk.new if line.startswith("- ") and line not in hunk.old
+    ]
+
+
+def _ids(lines: Iterable[str]) -> list[str]:
+    return [found for line in lines for found in _ID.findall(line)]
