@@ -290,3 +290,39 @@ def test_a_kill_loses_and_doubles_nothing(tmp_path: Path, call: int) -> None:
         memory.session("cli:x").compact(openai(6), 500, deadline=5)
         assert len(logged(memory, "cli:x")) == 24
         assert len(set(logged(memory, "cli:x"))) == 24
+
+
+def test_an_image_has_a_price_of_its_own_and_long_words_are_cut(memory: Memory) -> None:
+    session = memory.session("c")
+    said = [
+        {"role": role, "content": f"{role} says {n} about the boiler"}
+        for n in range(40)
+        for role in ("user", "assistant")
+    ]
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 200_000}}
+    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "B" * 200_000}}
+    for part in (picture, block):
+        last: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "看这张图"}, part]}
+        found = session.compact([*said, last], 2_200, deadline=5.0)
+        assert found.tokens <= 2_200
+        assert found.messages[-1] == last
+        assert not [one for one in found.degraded if "too long" in one]
+    long = {"role": "assistant", "content": "words " * 50_000}
+    found = session.compact([*said, {"role": "user", "content": "go on"}, long], 1_500, deadline=5.0)
+    assert found.tokens <= 1_500
+    assert session.path in str(found.messages[-1]["content"])
+    assert any(
+        turn.content == long["content"].strip() or turn.content == long["content"] for turn in session.last(1)
+    )
+
+
+def test_the_user_begins_where_there_is_no_room_for_a_summary(memory: Memory) -> None:
+    messages = [
+        {"role": "user", "content": "read it"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "q", "name": "a", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "q", "content": "r " * 20_000}]},
+    ]
+    found = memory.session("d").compact(messages, 300, deadline=5.0)
+    assert found.messages[0]["role"] == "user"
+    assert found.tokens <= 300
+    assert found.messages[1]["content"][0]["type"] == "tool_use"

@@ -268,7 +268,7 @@ class _Work:
                 self._degraded.append(f"{step.__name__}: {error}; it is caught up at the end of the session")
 
     def recent(self, parts: Sequence[Unit]) -> list[dict[str, Any]]:
-        """The last units that fit; the very last one always, its long results cut if need be."""
+        """The last units that fit; the very last one always, its long results and words cut if need be."""
         room = self._room - self._summary_room - self._recall_room
         first = len(parts) - 1
         total = parts[first].tokens
@@ -279,6 +279,9 @@ class _Work:
         kept = [dict(message) for message in self._messages[self._first :]]
         if total > room:
             kept = shortened(kept, room, f"{self._session.path} has all of it")
+            left = max(0, self._room - sum(map(tokens_of, kept)))  # what cannot be cut takes it from the rest
+            self._summary_room = min(self._summary_room, left)
+            self._recall_room = min(self._recall_room, left - self._summary_room)
         return kept
 
     def result(
@@ -294,6 +297,8 @@ class _Work:
         found = self._recall(line, deadline)
         blocks = [fenced(text, "summary")] if text else []
         blocks += [found.text] if found and found.text else []
+        if not blocks and kept and kept[0].get("role") not in {"user", "human"}:
+            blocks = [f"[{self._session.path} has what was said before]"]  # some APIs want the user to begin
         middle = [{"role": "user", "content": "\n\n".join(blocks)}] if blocks else []
         whole = (*head, *middle, *kept)
         tokens = sum(map(tokens_of, whole))

@@ -6,6 +6,7 @@ message of the user. A call and its results are one unit: an API refuses either 
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +22,10 @@ _FRAME: Final = 4
 """Tokens around each message."""
 _SYSTEM: Final = frozenset({"system", "developer"})
 _RESULT_ROLES: Final = frozenset({"tool", "function", "toolResult"})
+_PIECE: Final = 1_600
+"""Tokens of an image: what a full-size one costs with the providers, or a little more."""
+_DATA: Final = re.compile(r"(?:data:[\w.+/-]+;base64,|\"data\": \")[A-Za-z0-9+/_-]{100,}={0,2}")
+"""Bytes as text: a data URL, or the `data` of a content block."""
 _LEAST: Final = 20
 """Tokens of a long result that are shown at least."""
 
@@ -39,11 +44,14 @@ def is_system(message: Message) -> bool:
 
 
 def tokens_of(message: Message) -> int:
-    """About what a message costs."""
+    """About what a message costs. What is no text, such as an image, has a price of its own."""
     content = message.get("content")
     text = content if isinstance(content, str) else "" if content is None else _dumped(content)
+    text, pieces = _DATA.subn("", text)
     calls = message.get("tool_calls")
-    return _FRAME + estimate_tokens(text) + (estimate_tokens(_dumped(calls)) if calls else 0)
+    return (
+        _FRAME + estimate_tokens(text) + pieces * _PIECE + (estimate_tokens(_dumped(calls)) if calls else 0)
+    )
 
 
 def _dumped(value: object) -> str:
@@ -136,31 +144,60 @@ def key_of(turn: Turn) -> str:
 
 
 def shortened(messages: Sequence[Message], budget: int, where: str) -> list[dict[str, Any]]:
-    """The messages of one unit with long results cut, so that they fit as far as results can make them.
+    """The messages of one unit cut, so that they fit: long results first, then what was said.
 
     Args:
         messages: of the unit; they are not changed.
         budget: tokens of all of them.
-        where: what to say of where the whole result is.
+        where: what to say of where the whole text is.
     """
     copies = [dict(message) for message in messages]
-    over = sum(map(tokens_of, copies)) - budget
-    places = sorted(_results(copies), key=lambda place: -estimate_tokens(place[2]))
+    for places in (_results, _said):
+        over = sum(map(tokens_of, copies)) - budget
+        if over > 0:
+            _cut(sorted(places(copies), key=lambda place: -estimate_tokens(place[2])), over, where)
+    return copies
+
+
+def _cut(places: Sequence["_Place"], over: int, where: str) -> None:
+    """Cut texts where they stand, the longest first, until as many tokens are gone."""
     for holder, name, text in places:
         if over <= 0:
             break
         size = estimate_tokens(text)
         note = f"\n[… cut; {where}]"
         kept = cut_to_tokens(text, max(_LEAST, size - over - estimate_tokens(note) - 2))
-        if len(kept) < len(text):
+        if len(kept) + len(note) < len(text):
             holder[name] = kept + note
             over -= size - estimate_tokens(holder[name])
-    return copies
 
 
-def _results(copies: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str, str]]:
-    """Texts of results: the object that holds each, its key there, and the text."""
-    found: list[tuple[dict[str, Any], str, str]] = []
+_Place = tuple[dict[str, Any], str, str]
+"""The object that holds a text, its key there, and the text."""
+
+
+def _said(copies: list[dict[str, Any]]) -> list[_Place]:
+    """What was said in words; thoughts of a model are signed and stay as they are."""
+    found: list[_Place] = []
+    for message in copies:
+        content = message.get("content")
+        if message.get("role") in _RESULT_ROLES or is_system(message):
+            continue
+        if isinstance(content, str):
+            found.append((message, "content", content))
+        elif isinstance(content, list):
+            message["content"] = blocks = [dict(b) if isinstance(b, Mapping) else b for b in content]
+            found += [
+                (block, "text", block["text"])
+                for block in blocks
+                if isinstance(block, dict) and isinstance(block.get("text"), str)
+            ]
+    return found
+
+
+def _results(copies: list[dict[str, Any]]) -> list[_Place]:
+    """Texts of results."""
+    found: list[_Place] = []
     for message in copies:
         content = message.get("content")
         if message.get("role") in _RESULT_ROLES and isinstance(content, str):
@@ -174,7 +211,7 @@ def _results(copies: list[dict[str, Any]]) -> list[tuple[dict[str, Any], str, st
     return found
 
 
-def _texts(block: dict[str, Any]) -> list[tuple[dict[str, Any], str, str]]:
+def _texts(block: dict[str, Any]) -> list[_Place]:
     for name in ("text", "content", "output"):
         inside = block.get(name)
         if isinstance(inside, str):
