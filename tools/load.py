@@ -55,6 +55,8 @@ PAUSE = 0.05
 GROWN = 0.05
 """Share by which the daemon's own memory may grow from the second minute to the last, beyond what the data
 recorded in between takes in a daemon that was started anew for the same folders."""
+ANEW = 3
+"""How often each thread records and remembers in each folder in a daemon that was started anew."""
 SETTLE = 12.0
 """Seconds after which a daemon that was asked has given back what it needed for starting."""
 FILES = 10
@@ -353,7 +355,10 @@ def started() -> "tuple[subprocess.Popen[bytes], daemon.Daemon]":
 
 
 def anew(load: Load, workspaces: list[Path]) -> Used:
-    """What a daemon that was just started takes for these folders, once all threads were asked for all."""
+    """What a daemon that was just started takes for these folders, once all threads have done all for all.
+
+    It records and remembers, too, a few times: that needs the facts of a folder, as in the daemon before.
+    """
     process, load.at = started()
 
     def ask(number: int) -> None:
@@ -361,6 +366,13 @@ def anew(load: Load, workspaces: list[Path]) -> Used:
             for workspace in workspaces:
                 at = str(workspace)
                 load.timed("anew", load.post, "/v1/recall", workspace=at, query=query, session=f"s{number}")
+        chance = random.Random(1_000 + number)
+        for workspace in workspaces:
+            for _ in range(ANEW):
+                at, words = str(workspace), said(chance)
+                turns = [{"role": "user", "content": words}]
+                load.timed("anew", load.post, "/v1/turns", workspace=at, session=f"s{number}", turns=turns)
+                load.timed("anew", load.post, "/v1/remember", workspace=at, predicate="mood", value=words)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
     for thread in threads:

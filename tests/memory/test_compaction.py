@@ -294,7 +294,7 @@ def test_a_kill_loses_and_doubles_nothing(tmp_path: Path, call: int) -> None:
 
 def test_an_image_has_a_price_of_its_own_and_long_words_are_cut(memory: Memory) -> None:
     session = memory.session("c")
-    said = [
+    said: list[dict[str, Any]] = [
         {"role": role, "content": f"{role} says {n} about the boiler"}
         for n in range(40)
         for role in ("user", "assistant")
@@ -307,8 +307,9 @@ def test_an_image_has_a_price_of_its_own_and_long_words_are_cut(memory: Memory) 
         assert found.tokens <= 2_200
         assert found.messages[-1] == last
         assert not [one for one in found.degraded if "too long" in one]
-    long = {"role": "assistant", "content": "words " * 50_000}
-    found = session.compact([*said, {"role": "user", "content": "go on"}, long], 1_500, deadline=5.0)
+    long: dict[str, Any] = {"role": "assistant", "content": "words " * 50_000}
+    more: list[dict[str, Any]] = [*said, {"role": "user", "content": "go on"}, long]
+    found = session.compact(more, 1_500, deadline=5.0)
     assert found.tokens <= 1_500
     assert session.path in str(found.messages[-1]["content"])
     assert any(
@@ -317,7 +318,7 @@ def test_an_image_has_a_price_of_its_own_and_long_words_are_cut(memory: Memory) 
 
 
 def test_the_user_begins_where_there_is_no_room_for_a_summary(memory: Memory) -> None:
-    messages = [
+    messages: list[dict[str, Any]] = [
         {"role": "user", "content": "read it"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "q", "name": "a", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "q", "content": "r " * 20_000}]},

@@ -5,9 +5,13 @@ stands in front matter, fenced code or a comment over several lines is no fact.
 """
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
+from weakref import WeakValueDictionary
+
+import msgspec
 
 from mnemark.text.facts_types import Bullet, ParsedFact, decode_field
 from mnemark.text.frontmatter import front_matter
@@ -39,6 +43,7 @@ _MOST_KEY_WORDS: Final = 6
 _NO_KEY: Final = re.compile(r"[\d\s./:-]*$")
 _STRUCK: Final = re.compile(r"~~(?P<inside>.+)~~", re.DOTALL)
 _SHORT: Final = 1 << 14  # characters
+_COMMON: Final = 12
 _ESCAPED: Final = re.compile(r"\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
 _UNESCAPE_START: Final = re.compile(r"^\\(?=\\*[-+*#>|`_])")
 
@@ -74,13 +79,16 @@ def parse(text: str) -> list[ParsedFact]:
     >>> [(fact.predicate, fact.value) for fact in parse("- **city**: Berlin\n- 城市：杭州\n* likes tea\n")]
     [('city', 'Berlin'), ('城市', '杭州'), ('', 'likes tea')]
     """
-    return list(_parsed_short(text) if len(text) <= _SHORT else _parsed_long(text))
+    return list((_parsed_short(text) if len(text) <= _SHORT else _parsed_long(text))[0])
 
 
-def _parsed(text: str) -> tuple[ParsedFact, ...]:
+def _parsed(text: str) -> "tuple[tuple[ParsedFact, ...], tuple[_Shape, ...]]":
+    """The facts, and what their bullets were read as: that is known as long as some text is that has them."""
     found: list[ParsedFact] = []
+    shapes: list[_Shape] = []
     above: list[tuple[int, str]] = []
     for bullet, shape in _bullets(text):
+        shapes.append(shape)
         fact = ParsedFact(shape.predicate, shape.value, shape.struck, shape.meta, bullet)
         width = len(bullet.indent.expandtabs(4))
         while above and above[-1][0] >= width:
@@ -92,7 +100,7 @@ def _parsed(text: str) -> tuple[ParsedFact, ...]:
             continue
         above.append((width, outer))
         found.append(_with_predicate(fact, named))
-    return tuple(found)
+    return tuple(found), tuple(shapes)
 
 
 # A change reads the same text several times: to decide, to write, to look again. What was read takes ten
@@ -187,7 +195,7 @@ def _is_open(text: str, *, was: bool) -> bool:
         at, was = found + 3, not was
 
 
-class _Shape(NamedTuple):
+class _Shape(msgspec.Struct, frozen=True, weakref=True):
     """What a bullet's own characters say, wherever it stands; spans count from its first character."""
 
     comment: tuple[int, int] | None
@@ -201,7 +209,10 @@ class _Shape(NamedTuple):
 
 def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: int) -> tuple[Bullet, _Shape]:
     start = first.start + shift
-    shape = _shape(text[start : last.end], match.end(), last.start + len(last.text) - start)
+    key = text[start : last.end], match.end(), last.start + len(last.text) - start
+    shape = _shapes.get(key)
+    if shape is None:
+        shape = _shapes[key] = _shape(*key)
     bullet = Bullet(
         start=start,
         end=last.end,
@@ -215,7 +226,10 @@ def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: 
     return bullet, shape
 
 
-@lru_cache(maxsize=2_048)  # of a file that gains a fact all others are known
+# Of a file that gains a fact all others are known.
+_shapes: "WeakValueDictionary[tuple[str, int, int], _Shape]" = WeakValueDictionary()
+
+
 def _shape(raw: str, start: int, end: int) -> _Shape:
     """Read a bullet: its words begin at `start`, its last line's end begins at `end`."""
     own: tuple[int, int] | None = None
@@ -261,7 +275,9 @@ def _fields(body: str) -> dict[str, str]:
             if part.strip():
                 return {}
             continue
-        found[match["key"].lower()] = decode_field(" ".join(match["value"].split()))
+        value = decode_field(" ".join(match["value"].split()))
+        # A file has the same keys, and many of the same values, in each of its comments.
+        found[sys.intern(match["key"].lower())] = sys.intern(value) if len(value) <= _COMMON else value
     return found
 
 
