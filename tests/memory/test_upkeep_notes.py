@@ -10,6 +10,7 @@ from mnemark import Memory
 from mnemark.errors import UsageError
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import FunctionLLM, from_callable
+from mnemark.memory.upkeep.run import Applied
 from mnemark.text.rules_notes import statements
 
 NOW = datetime.now().astimezone()
@@ -240,3 +241,23 @@ def test_what_was_erased_is_not_learned_again_from_what_was_said_before(memory: 
         later.add("user", "I live in Oslo.")
         again.learn()
         assert known(again) == {"city: Oslo"}  # said anew, it may be known
+
+
+def test_a_dry_run_says_what_the_run_then_does(memory: Memory) -> None:
+    memory.remember("employer", "Südwind", origin="owner", since=NOW - timedelta(days=9))
+    for days in (1, 2):
+        note(memory, days, "- User prefers short answers.\n- User works at Nordwind.\n- 用户住在杭州\n")
+    talk = memory.session("cli")
+    talk.add("user", "My shell is fish.")
+    shown = memory.consolidate(dry_run=True)
+    done = memory.consolidate()
+
+    def curated(edits: tuple[Applied, ...]) -> dict[str, str]:
+        return {edit.path: edit.diff for edit in edits if "facts/" not in edit.path}
+
+    assert curated(shown.edits) == curated(done.edits)
+    assert "short answers" in curated(shown.edits)["USER.md"]
+    assert sorted(shown.learned) == sorted(done.learned)
+    [facts] = [edit.diff for edit in shown.edits if edit.path == "memory/facts/user.md"]
+    assert "+- **city**: 杭州" in facts
+    assert "Nordwind" not in facts  # waits in review

@@ -159,3 +159,4 @@ def test_a_sentence_is_read_in_one_way() -> None:
     assert read("We decided not to ship on Friday.") == [("project", "decisions", "not to ship on Friday")]
     assert read("我们决定周五不发布。") == [("project", "decisions", "周五不发布")]
     assert read("My shell is fish now.") == [("user", "shell", "fish")]
+    assert [value for _, _, value in read("I prefer tabs (Ana's guess, unconfirmed).") if "(" in value] == []

@@ -58,6 +58,9 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
     by: Literal["rule", "model"] = "rule"
     id: str = ""
     """The fact's id; empty on a dry run."""
+    importance: float | None = None
+    confidence: float | None = None
+    priority: str = ""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,6 +278,23 @@ def _learned(one: Heard, status: Status, by: Literal["rule", "model"]) -> Learne
     return Learned(
         status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value, type=fact.type,
         since=fact.since.isoformat(), ref=one.ref, quote=fact.quote, by=by,
+        importance=fact.importance, confidence=fact.confidence, priority=fact.priority,
+    )  # fmt: skip
+
+
+def supposed(memory: "Memory", scope: str, learned: Sequence[Learned]) -> list[Fact]:
+    """What would become of facts of a scope that a dry run found, each in the light of those before it."""
+    return remember_many(
+        memory,
+        [
+            {
+                "predicate": one.predicate, "value": one.value, "subject": one.subject, "type": one.type,
+                "origin": "agent", "since": datetime.fromisoformat(one.since), "importance": one.importance,
+                "confidence": one.confidence, "priority": one.priority, "source": one.ref, "scope": scope,
+            }
+            for one in learned
+        ],
+        dry_run=True,
     )  # fmt: skip
 
 

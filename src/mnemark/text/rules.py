@@ -101,13 +101,18 @@ def extract(
         read = [
             (rule, fact)
             for rule, fact in _read(sentence, turn, time, language)
-            if own or rule is None or rule.agent
+            if (own or rule is None or rule.agent) and not _is_torn(fact.value)
         ]
         for rule, fact in read:
             if not _said_better(fact, [other for _, other in read]):
                 candidate = _candidate(rule, fact, sentence, time, origin)
                 found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
     return list(found.values())
+
+
+def _is_torn(value: str) -> bool:
+    """Whether a bracket was opened and not closed: the words were cut in the middle."""
+    return any(value.count(left) > value.count(right) for left, right in ("()", "（）", "[]", "「」", "“”"))
 
 
 def _said_better(fact: Found, others: list[Found]) -> bool:

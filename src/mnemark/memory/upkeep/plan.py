@@ -11,7 +11,7 @@ from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.facts_project import State, state_of
 from mnemark.memory.upkeep.undone import Undone, undone
-from mnemark.text.facts_timeline import Fact, Held
+from mnemark.text.facts_timeline import Fact, Held, timeline
 from mnemark.text.hunks import diff
 from mnemark.types import Problem
 
@@ -106,6 +106,12 @@ class Look:
     def undone(self) -> Undone:
         """What a person took back of earlier consolidations, and that is not proposed again."""
         return undone(self.memory)
+
+    def suppose(self, facts: Iterable[Fact]) -> None:
+        """See the scope as if these had been remembered; those that would wait in review change nothing."""
+        new = {fact.id: fact for fact in facts if not fact.review}
+        others = [one.fact for one in self._held if one.fact.id not in new]
+        self._held = timeline([*others, *new.values()], self.zone)
 
     def held(self) -> list[Held]:
         """All facts of the scope with when they held, those that were proposed to go left out."""

@@ -1,28 +1,33 @@
 """A consolidation: the steps in order, planned as edits, shown or applied, and reported."""
 
 import logging
-from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta, tzinfo
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from mnemark.errors import ConfigError, ReadOnlyError
 from mnemark.files import git_commit
 from mnemark.files.edit import edit as edit_file
+from mnemark.files.facts import applied
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
+from mnemark.files.layout import scope_of
 from mnemark.files.scan import scan
 from mnemark.memory import condense, ledger
 from mnemark.memory.attention import attention
 from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.identity import compiled
-from mnemark.memory.learning import Learned, learn, learn_all
+from mnemark.memory.learning import Learned, learn, learn_all, supposed
 from mnemark.memory.models import model_of
 from mnemark.memory.upkeep import cleanup, copies, curated, decay, duplicates, tidy
 from mnemark.memory.upkeep.notes import begin, learn_notes, told
 from mnemark.memory.upkeep.plan import Edit, Look, Move, Planned, Proposal, scopes_in
 from mnemark.memory.when import local_now, moment
+from mnemark.text.facts_timeline import Fact
 from mnemark.types import Json, Problem
 
 if TYPE_CHECKING:
@@ -126,26 +131,28 @@ def consolidate(
         learned += _from_notes(memory, scope, (start, now), None if dry_run else llm, notes, dry_run=dry_run)
     planned: list[Planned] = []
     for scope in _scopes(memory):
-        if not dry_run:
-            follow(memory, scope)
         look = Look(memory, now, scope=scope, llm=llm)
+        if dry_run:
+            learned = _supposed(look, learned)
+        else:
+            follow(memory, scope)
         notes += _plan(look, leapt=_leapt(edits, now))
         planned += look.planned
     if dry_run:
-        shown = [_applied(one, "planned", one.diff) for one in planned]
-        return Report(
-            group="",
-            time=now,
-            dry_run=True,
-            edits=tuple(shown),
-            learned=tuple(map(told, learned)),
-            notes=tuple(notes),
-        )
+        return _shown(now, planned, learned, notes)
     report = _apply(memory, planned, now, learned=learned, notes=notes)
     compiled(memory, llm=llm)
     if memory.config.consolidate.commit if commit is None else commit:
         _commit(memory, report)
     return report
+
+
+def _shown(now: datetime, planned: list[Planned], learned: list[Learned], notes: list[str]) -> Report:
+    """What a dry run reports."""
+    return Report(
+        group="", time=now, dry_run=True, learned=tuple(map(told, learned)), notes=tuple(notes),
+        edits=tuple(_applied(one, "planned", one.diff) for one in planned),
+    )  # fmt: skip
 
 
 def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[str]) -> list[Learned]:
@@ -179,6 +186,30 @@ def _would_learn(memory: "Memory", notes: list[str]) -> list[Learned]:
     notes += copies.merge(memory, dry_run=True)
     notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(memory)]
     return [fact for fact in learn(memory, dry_run=True).facts if fact.status != "known"]
+
+
+def _supposed(look: Look, learned: list[Learned]) -> list[Learned]:
+    """Have a dry run see what it would have learned; returns the facts with what would become of each."""
+    mine = [one for one in learned if scope_of(one.ref) == look.scope]
+    facts = supposed(look.memory, look.scope, mine)
+    look.suppose(facts)
+    waiting = {id(one) for one, fact in zip(mine, facts, strict=True) if fact.review}
+    by_path: dict[str, list[Fact]] = {}
+    for one, fact in zip(mine, facts, strict=True):
+        if not fact.review and fact.source == one.ref:
+            by_path.setdefault(fact.path, []).append(fact)
+    edits = [
+        Edit(path, partial(_with_facts, path, new, look.zone), tuple(map(str, new)))
+        for path, new in by_path.items()
+    ]
+    look.take(Proposal("learn", tuple(edits)))
+    return [replace(one, status="review") if id(one) in waiting else one for one in learned]
+
+
+def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> str:
+    for fact in facts:
+        text = applied(text, path, fact, zone)[0]
+    return text
 
 
 def _from_notes(
