@@ -51,6 +51,9 @@ def test_a_long_run_of_courtesies_takes_no_time() -> None:
     [
         ("# Memory\n", "MEMORY.md", True),
         ("# 2026-11-21\n", "users/ann/memory/2026-11-21.md", True),
+        ("# 2026-11-21\n\n<!-- mnemark:begin session-1 | 0a -->\n", "memory/2026-11-21.md", True),
+        ("<!-- mnemark:begin core | -->\n<!-- mnemark:end core -->\n", "MEMORY.md", True),
+        ("# Memory\n\n<!-- mine -->\n- Likes tea.\n", "MEMORY.md", False),
         ("# Memory\n\n- Likes tea.\n", "MEMORY.md", False),
         ("# Buy milk\n", "Buy milk.md", False),
         ("# Plans\n", "MEMORY.md", False),

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from mnemark.text.frontmatter import front_matter
+from mnemark.text.outline import without_comments
 
 _COURTESY: Final = re.compile(
     r"(?:hi|hello|hey|ok(?:ay)?|noted|got it|understood|will do|sure|alright|all right|great|perfect|cool|"
@@ -33,11 +34,16 @@ def is_courtesy(text: str) -> bool:
 
 
 def is_bare(text: str, path: str) -> bool:
-    """Whether a passage of a note is front matter alone, or a heading that only repeats its file's name."""
+    """Whether a passage of a note is front matter alone, or a heading that only repeats its file's name.
+
+    Comments, such as the marks of a generated part, say nothing to a reader.
+    """
     head = front_matter(text).end
     if head and not text[head:].strip():
         return True
     stem = path.rpartition("/")[2].rpartition(".")[0]
-    plain = text.strip()
+    plain = without_comments(text).strip()
     heading = plain.lstrip("#").strip()
-    return bool(plain[:1] == "#" and _OWN_NAME.fullmatch(stem) and heading.casefold() == stem.casefold())
+    return not plain or bool(
+        plain[:1] == "#" and _OWN_NAME.fullmatch(stem) and heading.casefold() == stem.casefold()
+    )
