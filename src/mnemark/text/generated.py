@@ -11,7 +11,7 @@ known and kept (it moves below the part), and one that a person took out is know
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 _BEGIN: Final = re.compile(
@@ -99,24 +99,25 @@ def _framed(name: str, lines: Sequence[str], removed: frozenset[str]) -> list[st
 
 def emptied(text: str) -> str:
     """The text with the lines of generated parts emptied, so that the numbers of all lines hold."""
-    lines = text.split("\n")
-    names = {found["name"] for line in lines if (found := _END.match(line.rstrip("\r")))}
-    for name in sorted(names):
-        part = find("\n".join(lines), name)
-        if part is not None:
-            inside = range(part.start, part.stop)
-            lines[part.start : part.stop] = [
-                lines[at] if lines[at].rstrip("\r") in part.added else "" for at in inside
-            ]
-    return "\n".join(lines)
+
+    def empty(lines: Sequence[str], part: Part) -> list[str]:
+        inside = lines[part.start : part.stop]
+        return [line if line.rstrip("\r") in part.added else "" for line in inside]
+
+    return _with_parts(text, empty)
 
 
 def outside(text: str) -> str:
     """The text without generated parts: what people wrote, between the markers included."""
+    return _with_parts(text, lambda _, part: part.added)
+
+
+def _with_parts(text: str, instead: Callable[[Sequence[str], Part], Sequence[str]]) -> str:
+    """The text with other lines instead of each generated part, told from all lines and the part."""
     lines = text.split("\n")
     names = {found["name"] for line in lines if (found := _END.match(line.rstrip("\r")))}
     for name in sorted(names):
         part = find("\n".join(lines), name)
         if part is not None:
-            lines[part.start : part.stop] = part.added
+            lines[part.start : part.stop] = instead(lines, part)
     return "\n".join(lines)
