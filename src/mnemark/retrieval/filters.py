@@ -31,6 +31,18 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     but apart from the rest, so that it counts in no statistics, lifts nothing and takes one place at most.
     Where origins are named, it is like any other."""
 
+    @property
+    def counted(self) -> Literal["all", "only", "without"]:
+        """What the base of all statistics is, as far as such text goes."""
+        if self.planted == "only":
+            return "only"
+        return "without" if self.origins is None else "all"
+
+    @property
+    def base(self) -> tuple[object, ...]:
+        """What the base of all statistics depends on: equal for searches that share it."""
+        return self.scopes, self.archived, self.counted
+
 
 def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Mask | None:
     """The passages a searcher can know of: the base of all statistics. None when that is all of them."""
@@ -44,8 +56,8 @@ def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Ma
         archived = (rows["flags"] & ARCHIVED) > 0
         if archived.any():
             mask = ~archived if mask is None else mask & ~archived
-    speaking = None if wanted.origins is not None else planted(snapshot)
-    if wanted.planted == "only":
+    speaking = None if wanted.counted == "all" else planted(snapshot)
+    if wanted.counted == "only":
         chosen = np.zeros(len(rows), np.bool_) if speaking is None else speaking
         mask = chosen if mask is None else mask & chosen
     elif speaking is not None:

@@ -271,22 +271,14 @@ class _Search:
 
     def _visible(self) -> Mask | None:
         where, memo = self.request.where, self.snapshot.memo
-        key = ("visible", where.scopes, where.archived, where.planted, where.origins is None)
+        key = ("visible", *where.base)
         if key not in memo:
             memo[key] = filters.visible(self.snapshot, self.view.scopes, where)
         return known if isinstance(known := memo[key], np.ndarray) else None
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
-        where, preset = self.request.where, self.request.preset
-        key = (
-            "lengths",
-            where.scopes,
-            where.archived,
-            where.planted,
-            where.origins is None,
-            preset.neighbour,
-            preset.short,
-        )
+        preset = self.request.preset
+        key = ("lengths", *self.request.where.base, preset.neighbour, preset.short)
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):
             known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset)
