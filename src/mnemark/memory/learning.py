@@ -282,22 +282,6 @@ def _learned(one: Heard, status: Status, by: Literal["rule", "model"]) -> Learne
     )  # fmt: skip
 
 
-def supposed(memory: "Memory", scope: str, learned: Sequence[Learned]) -> list[Fact]:
-    """What would become of facts of a scope that a dry run found, each in the light of those before it."""
-    return remember_many(
-        memory,
-        [
-            {
-                "predicate": one.predicate, "value": one.value, "subject": one.subject, "type": one.type,
-                "origin": "agent", "since": datetime.fromisoformat(one.since), "importance": one.importance,
-                "confidence": one.confidence, "priority": one.priority, "source": one.ref, "scope": scope,
-            }
-            for one in learned
-        ],
-        dry_run=True,
-    )  # fmt: skip
-
-
 class _Run:
     """One run over sessions."""
 

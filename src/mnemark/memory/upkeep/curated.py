@@ -25,6 +25,7 @@ STEP: Final = "refresh"
 CORE: Final = "core"
 PROFILE: Final = "profile"
 TRAITS: Final = "traits"
+_PARTS: Final = (CORE, PROFILE, TRAITS)
 CHARACTERS: Final = 1_500
 """Of a generated part."""
 MOST: Final = 5
@@ -71,7 +72,7 @@ def propose(look: Look) -> Proposal:
     edits = [
         _edit(look, memory, CORE, (_CORE_KINDS, others, MOST)),
         _edit(look, _user_file(look), PROFILE, (_USER_KINDS, about_user, MOST_ABOUT_USER)),
-        _edit(look, look.path(f"{FOLDER}/{CUSTOM}.md"), TRAITS, (_TRAIT_KINDS, traits, MOST)),
+        _edit(look, _traits_file(look), TRAITS, (_TRAIT_KINDS, traits, MOST)),
     ]
     return Proposal(STEP, tuple(edits))
 
@@ -87,9 +88,9 @@ def withdraw(
     for scope in scopes:
         look = Look(memory, local_now(memory.config.timezone), scope=scope)
         curated = curated_files(memory.root, look.path(""))
-        for path in (*curated, _user_file(look), look.path(f"{FOLDER}/{CUSTOM}.md")):
+        for path in (*curated, _user_file(look), _traits_file(look)):
             text = look.text(path)
-            if not any(find(text, name) for name in (CORE, PROFILE, TRAITS)):
+            if not any(find(text, name) for name in _PARTS):
                 continue
             change = _without({entry(fact) for fact in look.current()})
             if change(text) != text:
@@ -107,7 +108,7 @@ def _without(holding: set[str]) -> Callable[[str], str]:
     """The edit that leaves only entries that hold, and headings that still have some."""
 
     def change(text: str) -> str:
-        for name in (CORE, PROFILE, TRAITS):
+        for name in _PARTS:
             part = find(text, name)
             if part is None:
                 continue
@@ -133,7 +134,7 @@ def behind(memory: "Memory", ref: str) -> tuple[Fact, str] | None:
         return None
     look = Look(memory, local_now(memory.config.timezone), scope=layout.scope_of(path))
     text = look.text(path)
-    parts = [part for name in (CORE, PROFILE, TRAITS) if (part := find(text, name)) is not None]
+    parts = [part for name in _PARTS if (part := find(text, name)) is not None]
     line = (text.splitlines()[first - 1 : first] or [""])[0]
     if not any(part.start < first - 1 < part.stop and line in part.lines for part in parts):
         return None
@@ -142,6 +143,10 @@ def behind(memory: "Memory", ref: str) -> tuple[Fact, str] | None:
 
 def _user_types() -> frozenset[str]:
     return frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
+
+
+def _traits_file(look: Look) -> str:
+    return look.path(f"{FOLDER}/{CUSTOM}.md")
 
 
 def _user_file(look: Look) -> str:

@@ -14,11 +14,12 @@ from mnemark.files.reading import read
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.context import curated_files
 from mnemark.memory.extraction_prompt import FACTS, Answer, Said, believed, question
-from mnemark.memory.facts import facts
+from mnemark.memory.facts import facts, remember_many
 from mnemark.memory.learning import Heard, Keeper, Learned
 from mnemark.memory.models import bookkeeping
 from mnemark.memory.secrets import rules_for
 from mnemark.text.facts_keys import holds_many, predicate_key, subject_key, value_key
+from mnemark.text.facts_timeline import Fact
 from mnemark.text.fence import strip_fences
 from mnemark.text.generated import emptied, mark
 from mnemark.text.instructions import looks_like_instructions
@@ -162,6 +163,22 @@ def _groups(lines: Iterable[Line]) -> list[list[Line]]:
         groups[-1].append(line)
         room -= len(line.text)
     return groups
+
+
+def supposed(memory: "Memory", scope: str, learned: Sequence[Learned]) -> list[Fact]:
+    """What would become of facts of a scope that a dry run found, each in the light of those before it."""
+    return remember_many(
+        memory,
+        [
+            {
+                "predicate": one.predicate, "value": one.value, "subject": one.subject, "type": one.type,
+                "origin": "agent", "since": datetime.fromisoformat(one.since), "importance": one.importance,
+                "confidence": one.confidence, "priority": one.priority, "source": one.ref, "scope": scope,
+            }
+            for one in learned
+        ],
+        dry_run=True,
+    )  # fmt: skip
 
 
 def told(fact: Learned) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -21,10 +21,10 @@ from mnemark.memory import condense, ledger
 from mnemark.memory.attention import attention
 from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.identity import compiled
-from mnemark.memory.learning import Learned, learn, learn_all, supposed
+from mnemark.memory.learning import Learned, learn, learn_all
 from mnemark.memory.models import model_of
 from mnemark.memory.upkeep import cleanup, copies, curated, decay, duplicates, tidy
-from mnemark.memory.upkeep.notes import begin, learn_notes, told
+from mnemark.memory.upkeep.notes import begin, learn_notes, supposed, told
 from mnemark.memory.upkeep.plan import Edit, Look, Move, Planned, Proposal, scopes_in
 from mnemark.memory.when import local_now, moment
 from mnemark.text.facts_timeline import Fact
@@ -127,10 +127,13 @@ def consolidate(
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
     learned = _would_learn(memory, notes) if dry_run else _caught_up(memory, now, llm, notes)
     start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
-    for scope in _scopes(memory):
-        learned += _from_notes(memory, scope, (start, now), None if dry_run else llm, notes, dry_run=dry_run)
+    scopes = _scopes(memory)
+    for scope in scopes:
+        found = learn_notes(memory, scope, start, now, llm=llm, dry_run=dry_run)
+        learned += found.facts
+        notes += found.notes
     planned: list[Planned] = []
-    for scope in _scopes(memory):
+    for scope in scopes:
         look = Look(memory, now, scope=scope, llm=llm)
         if dry_run:
             learned = _supposed(look, learned)
@@ -210,22 +213,6 @@ def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> st
     for fact in facts:
         text = applied(text, path, fact, zone)[0]
     return text
-
-
-def _from_notes(
-    memory: "Memory",
-    scope: str,
-    span: tuple[date, datetime],
-    llm: "LLM | None",
-    notes: list[str],
-    *,
-    dry_run: bool,
-) -> list[Learned]:
-    """What the daily notes of a scope bring; what a person should look at is added to `notes`."""
-    first, now = span
-    found = learn_notes(memory, scope, first, now, llm=llm, dry_run=dry_run)
-    notes += found.notes
-    return list(found.facts)
 
 
 def _scopes(memory: "Memory") -> list[str]:
