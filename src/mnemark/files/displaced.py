@@ -13,7 +13,7 @@ Everything here is called with the workspace's lock held.
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,6 +68,8 @@ class Findings(NamedTuple):
     copies: list[bytes]
     """Versions that could not be merged and are to be kept as conflict copies."""
     tries: int
+    edits: Sequence[Edit] = ()
+    """The records of the file, oldest first, as they were before."""
 
 
 class Displaced:
@@ -79,15 +81,23 @@ class Displaced:
 
     def of(self, path: str) -> list[Edit]:
         """Records of one file, oldest first; what a crash left half done is settled on the way."""
-        return self._load(f"{_key(path)}-*.edit")
+        return self._load(self._records(f"{_key(path)}-*.edit"))
+
+    def last(self, path: str) -> Edit | None:
+        """The newest record of one file: of one that is edited often there are hundreds."""
+        newest_first = reversed(self._records(f"{_key(path)}-*.edit"))
+        return next((edit for file in newest_first for edit in self._load([file])), None)
 
     def all(self) -> list[Edit]:
         """All records, oldest first."""
-        return self._load("*.edit")
+        return self._load(self._records("*.edit"))
 
-    def _load(self, pattern: str) -> list[Edit]:
+    def _records(self, pattern: str) -> list[Path]:
+        return sorted(self.folder.glob(pattern), key=lambda file: file.name.rpartition("-")[2])
+
+    def _load(self, files: Iterable[Path]) -> list[Edit]:
         edits = []
-        for file in sorted(self.folder.glob(pattern), key=lambda file: file.name.rpartition("-")[2]):
+        for file in files:
             try:
                 edit = msgspec.msgpack.decode(file.read_bytes(), type=Edit)
             except msgspec.DecodeError:  # died while it was written, so before anything was displaced
@@ -160,7 +170,7 @@ class Displaced:
         """Compare the records of a file with what it holds now (None: it is gone). Changes nothing."""
         edits = self.of(path)
         unseen = [edit for edit in edits if not edit.seen]
-        found = Findings(current or b"", {}, {}, [], 0)
+        found = Findings(current or b"", {}, {}, [], 0, edits)
         if unseen and (current is None or mark_of(current) != unseen[-1].mark):
             found.updates.update({edit.id: msgspec.structs.replace(edit, seen=True) for edit in unseen})
             if current is not None:
@@ -230,9 +240,9 @@ class Displaced:
             lost = Texts(base=texts.base, new=lost.new if lost else texts.new, held=b"")
         return lost
 
-    def drop_expired(self, path: str, *, at_once: bool) -> None:
+    def drop_expired(self, edits: Iterable[Edit], *, at_once: bool) -> None:
         """Drop what is over its minute, or all of it; but not where a late save has not been looked at."""
-        for edit in self.of(path):
+        for edit in edits:
             over = not 0 <= time.time() - edit.time < edit.keep
             if (over or at_once) and platform.identity(self.old(edit)) in {None, edit.old_state}:
                 self.drop(edit)

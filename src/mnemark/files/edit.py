@@ -171,9 +171,9 @@ def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Liter
 def _is_ours(task: _Task) -> bool:
     """Whether the file holds what our last edit wrote: then nobody is saving."""
     with suppress(BusyError), workspace_lock(task.root, 0.0):
-        edits = task.displaced.of(task.name)
+        last = task.displaced.last(task.name)
         with suppress(FileNotFoundError):
-            return bool(edits) and edits[-1].mark == mark_of(platform.read_file(task.target)[0])
+            return last is not None and last.mark == mark_of(platform.read_file(task.target)[0])
     return False
 
 
@@ -203,8 +203,11 @@ def _read(path: Path) -> tuple[bytes | None, os.stat_result | None]:
 
 def _note(task: _Task, found: Findings) -> None:
     """Bring the records up to date after the file was."""
-    task.displaced.note(found)
-    task.displaced.drop_expired(task.name, at_once=task.keep <= 0)
+    displaced, at_once = task.displaced, task.keep <= 0
+    displaced.note(found)
+    # What this edit displaced is only dropped where all is.
+    edits = displaced.of(task.name) if at_once else [found.updates.get(one.id, one) for one in found.edits]
+    displaced.drop_expired(edits, at_once=at_once)
 
 
 def _keep_copy(task: _Task, data: bytes) -> Problem | None:

@@ -45,23 +45,36 @@ class Confirmation(NamedTuple):
     fields: Mapping[str, str]
 
 
+class _Read(NamedTuple):
+    """A file as it was last read."""
+
+    state: platform.Identity
+    saved: str
+    facts: tuple[Fact, ...]
+
+
 class FactFiles:
     """The fact files of a workspace; what did not change since it was read is not read again."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._read: dict[str, tuple[platform.Identity, tuple[Fact, ...]]] = {}
+        self._read: dict[str, _Read] = {}
         self._links: set[str] = set()
 
     def saved(self, path: str) -> datetime:
         """When a file was last written, as it was last read; now where it was not."""
         kept = self._read.get(path)
-        return _saved(kept[0]) if kept else datetime.now(UTC)
+        return _saved(kept.state) if kept else datetime.now(UTC)
+
+    def saved_iso(self, path: str) -> str:
+        """The same as ISO text, as a bullet without a time of its own has it."""
+        kept = self._read.get(path)
+        return kept.saved if kept else datetime.now(UTC).isoformat()
 
     def state(self, path: str) -> platform.Identity | None:
         """What tells whether a file is the one that was read last; None where none was."""
         kept = self._read.get(path)
-        return kept[0] if kept else None
+        return kept.state if kept else None
 
     def paths(self, scope: str = "") -> list[str]:
         """Fact files of a scope, relative to the workspace, in the order of their names."""
@@ -89,15 +102,15 @@ class FactFiles:
             self._read.pop(path, None)
             return ()
         kept = self._read.get(path)
-        if kept is None or kept[0] != state:
+        if kept is None or kept.state != state:
             try:
                 data, status = platform.read_file(names.inside(self.root, path))
             except FileNotFoundError:
                 return ()
             state = platform.identity_of(status)
-            kept = (state, tuple(facts_in(decode(data), path, _saved(state).isoformat())))
-            self._read[path] = kept
-        return kept[1]
+            saved = _saved(state).isoformat()
+            kept = self._read[path] = _Read(state, saved, tuple(facts_in(decode(data), path, saved)))
+        return kept.facts
 
     def path_for(self, subject: str, scope: str = "") -> str:
         """The file for facts about a subject: one there, whatever its case or language, or a new one."""

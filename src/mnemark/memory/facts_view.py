@@ -101,7 +101,7 @@ def _with_past(fact: Fact, log: FactLog, files: FactFiles) -> list[Fact]:
     if fact.id in log.ended and _struck_by_hand(fact, files):
         fact = msgspec.structs.replace(fact, until=log.ended[fact.id])
     words, since, before = log.changed.get(fact.id, (None, "", ""))
-    if words == words_of(fact):
+    if words is not None and words == words_of(fact):
         return [msgspec.structs.replace(fact, since=since, origin="file", supersedes=before)]
     last = _last(log, fact.id)
     if last is not None and not _same(last, fact):
@@ -126,11 +126,14 @@ def _edited_at(files: FactFiles, path: str, last: Fact) -> str:
 
 def _struck_by_hand(fact: Fact, files: FactFiles) -> bool:
     """Whether a bullet is struck through and does not say since when: it counts from the file's last save."""
-    return bool(fact.until) and fact.until == files.saved(fact.path).isoformat()
+    return bool(fact.until) and fact.until == files.saved_iso(fact.path)
 
 
 def _same(last: Fact, fact: Fact) -> bool:
     """Whether a bullet says what it said; in another file it may be about another subject."""
+    as_written = (last.predicate, last.value) == (fact.predicate, fact.value)
+    if as_written and (last.path != fact.path or last.subject == fact.subject):
+        return True
     start = 0 if last.path == fact.path else 1
     return words_of(last)[start:] == words_of(fact)[start:]
 

@@ -123,7 +123,8 @@ def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[Held]:
     found: list[Held] = []
     for at, fact in enumerate(ordered):
         begin = _begin(fact, found, zone)
-        later = next((other for other in ordered[at + 1 :] if _ends(fact, other, zone)), None)
+        others = (ordered[other] for other in range(at + 1, len(ordered)))
+        later = next((other for other in others if _ends(fact, other, zone)), None)
         end, until = when(fact.until, zone), fact.until
         if later is not None and (end is None or order(later, zone)[0] < end):
             end, until = order(later, zone)[0], later.since or later.recorded
@@ -131,7 +132,9 @@ def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[Held]:
             (old.fact.id for old in reversed(found) if old.end is not None and old.end == begin), ""
         )
         followed = fact.supersedes or before
-        found.append(Held(msgspec.structs.replace(fact, until=until, supersedes=followed), begin, end))
+        same = (fact.until, fact.supersedes) == (until, followed)
+        told = fact if same else msgspec.structs.replace(fact, until=until, supersedes=followed)
+        found.append(Held(told, begin, end))
     return found
 
 
