@@ -4,10 +4,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mnemark import Memory, NotFoundError, UsageError
+from mnemark.files import edit
 from mnemark.files.journal import Change, Journal
 from mnemark.memory import ledger
 from mnemark.text.hunks import hunks
@@ -43,6 +45,41 @@ def test_a_new_file_taken_back_is_gone(memory: Memory) -> None:
     made = ledger.write(memory, "memory/2026-02-13.md", line("x"), step="test")
     ledger.reverse(memory, made.id)
     assert not (memory.root / "memory/2026-02-13.md").exists()
+
+
+def test_an_edit_that_another_process_completed_is_not_made_twice(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Someone saves while it is put in place; before it is tried again another process finds it noted."""
+    note = memory.root / "MEMORY.md"
+    note.write_text("- one\n", encoding="utf-8")
+    tries: list[str] = []
+
+    def change(old: str) -> str:
+        tries.append(old)
+        if len(tries) == 1:
+            note.write_text("- one\n- by hand\n", encoding="utf-8")
+            os.utime(note, (1e9, 1e9))
+        return old + "- two\n"
+
+    waited = edit._wait_until_quiet
+
+    def waits(*given: Any) -> Any:
+        if tries:
+            monkeypatch.undo()
+            with Memory.open(memory.root, config={"embedder": "none"}) as other:
+                ledger.finish(other)
+        return waited(*given)
+
+    monkeypatch.setattr(edit, "_wait_until_quiet", waits)
+    made = ledger.write(memory, "MEMORY.md", change, step="test")
+    assert tries == ["- one\n"]
+    assert note.read_text(encoding="utf-8").count("- two") == 1
+    assert "- by hand" in note.read_text(encoding="utf-8")
+    (entry,) = ledger.entries(memory)
+    assert (made.status, made.id, entry.state) == ("written", entry.id, "done")
+    ledger.reverse(memory, made.id)
+    assert note.read_text(encoding="utf-8") == "- one\n- by hand\n"
 
 
 def test_nothing_to_change_leaves_no_trace(memory: Memory) -> None:
