@@ -26,6 +26,8 @@ TEMPORARY = ".mnemark-tmp-"
 """How names of temporary files begin; what a crash leaves of them is swept at the next start."""
 
 _BLOCK = 1 << 20
+_FIRST_BLOCK = 1 << 14
+"""Of a long log often only the header or the last lines are wanted: reading begins with less."""
 _BOM = b"\xef\xbb\xbf"
 _decode = msgspec.json.Decoder().decode
 
@@ -114,8 +116,9 @@ def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) ->
     with file:
         number = start_line or (1 + count_lines(path, start_offset) if start_offset else 1)
         file.seek(start_offset)
-        offset, parts = start_offset, list[bytes]()
-        while block := file.read(_BLOCK):
+        offset, parts, size = start_offset, list[bytes](), _FIRST_BLOCK
+        while block := file.read(size):
+            size = min(4 * size, _BLOCK)
             if b"\n" not in block:  # joined once: a line of many blocks is not copied with each of them
                 parts.append(block)
                 continue
