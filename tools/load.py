@@ -4,7 +4,8 @@
 
 Each agent records turns, remembers, writes, searches and recalls in turn, as fast as a quick model would.
 The agents with hooks are Claude Code as its hooks see it: a transcript that grows, and a process of
-`mnemark hook` for each prompt and each answer.
+`mnemark hook` for each prompt and each answer. Each folder begins with some turns (`--turns`), as that of an
+agent which has been used: what a process takes once while its first arrays grow is no growth.
 
 Prints every 15 seconds memory and file descriptors of the daemon; at the end times (recall beside a request
 that does nothing and a bare scan of the same turns for the words), errors, what was acknowledged and is not
@@ -78,9 +79,10 @@ class Used(NamedTuple):
 class Load:
     """What all agents share: counts, times, and the time to stop."""
 
-    def __init__(self, workspaces: list[Path], at: daemon.Daemon) -> None:
+    at: daemon.Daemon
+
+    def __init__(self, workspaces: list[Path]) -> None:
         self.workspaces = workspaces
-        self.at = at
         self.stop = threading.Event()
         self.guard = threading.Lock()
         self.errors: list[str] = []
@@ -300,7 +302,7 @@ def verdict(load: Load, seen: list[Used], empty: Used, full: Used) -> bool:
     Args:
         load: what was done.
         seen: what the daemon took.
-        empty: what one started anew takes for folders of a turn each.
+        empty: what one took for what the folders began with.
         full: what one started anew takes for all that was recorded.
     """
     missing, twice = not_once(load)
@@ -388,14 +390,22 @@ def anew(load: Load, workspaces: list[Path]) -> Used:
     return now
 
 
-def small(load: Load, folder: Path) -> list[Path]:
-    """As many folders with the words of the others, once."""
+def begun(folder: Path, turns: int) -> list[Path]:
+    """The workspaces, each with so many turns in sessions of 500, indexed."""
     found = []
-    for workspace in load.workspaces:
-        path = folder / f"{workspace.name}-small"
+    for number, name in enumerate(("one", "two", "three")):
+        chance = random.Random(2_000 + number)
+        path = folder / name
         (path / "sessions").mkdir(parents=True)
-        line = {"role": "user", "content": " ".join(WORDS), "timestamp": "2026-01-05T10:00:00Z"}
-        (path / "sessions/s.jsonl").write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
+        for first in range(0, turns, 500):
+            times = (
+                f"2026-01-05T10:{turn // 60:02}:{turn % 60:02}Z" for turn in range(min(500, turns - first))
+            )
+            lines = [{"role": "user", "content": said(chance), "timestamp": time_} for time_ in times]
+            text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            (path / f"sessions/before-{first}.jsonl").write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "mnemark", "sync", "-w", str(path)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         found.append(path)
     return found
 
@@ -419,22 +429,22 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--turns", type=int, default=2_000, help="turns that each folder begins with")
     parser.add_argument("--facts", type=float, default=0.1, help="share of rounds that replace a fact")
     given = parser.parse_args()
     minutes = given.minutes
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = str(Path(folder, "state"))
-        workspaces = [Path(folder, name) for name in ("one", "two", "three")]
-        for path in workspaces:
-            path.mkdir()
-        process, at = started()
-        load = Load(workspaces, at)
+        workspaces = begun(Path(folder), given.turns)
+        load = Load(workspaces)
         load.facts = given.facts
+        empty = anew(load, workspaces)
+        process, load.at = started()
         kinds = [mcp_agent] * 3 + [api_agent] * 3 + [hook_agent] * 2
         agents = [threading.Thread(target=kind, args=(load, n)) for n, kind in enumerate(kinds)]
         for agent in agents:
             agent.start()
-        seen = watched(at.pid, minutes * 60, workspaces)
+        seen = watched(process.pid, minutes * 60, workspaces)
         load.stop.set()
         for agent in agents:
             agent.join()
@@ -442,8 +452,7 @@ def main() -> int:
         process.wait(30)
         load.errors += log_lines(load)
         report(load, minutes)
-        empty, full = anew(load, small(load, Path(folder))), anew(load, workspaces)
-        held = verdict(load, seen, empty, full)
+        held = verdict(load, seen, empty, anew(load, workspaces))
     return 0 if held else 1
 
 

@@ -1,9 +1,11 @@
 """Session logs: read on from where the index left off, whatever was done to them."""
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from faults.logical import LEXICAL, anew, answers, content
@@ -86,11 +88,62 @@ def test_pending_turns_give_the_answer_that_comes_after_sync(root: Path, steps: 
 
 
 def looked_at(root: Path) -> list[bytes]:
-    import msgspec
-
-    queries = ["alpha", "beta gamma", "delta"]
     with Memory.open(root, config=LEXICAL, readonly=True) as memory:
-        return [msgspec.json.encode(memory.search(query, explain=True)) for query in queries]
+        return asked(memory)
+
+
+def asked(memory: Memory) -> list[bytes]:
+    queries = ["alpha", "beta gamma", "delta"]
+    return [msgspec.json.encode(memory.search(query, explain=True)) for query in queries]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_reader_that_goes_on_answers_as_one_that_begins(root: Path, seed: int) -> None:
+    """Whatever is done to three logs, of which the index knows one, between any two questions."""
+    chance = random.Random(seed)
+    logs = [root / f"sessions/{name}.jsonl" for name in "amz"]
+    logs[1].write_text(line("alpha delta", 900) + line("gamma", 901))
+    synced(root)
+    with Memory.open(root, config=LEXICAL, readonly=True) as memory:
+        for number in range(25):
+            log = chance.choice(logs)
+            done_to(log, chance, number)
+            if chance.random() < 0.1:
+                synced(root)
+            memory.reader.logs.wrote(f"sessions/{log.name}", log.stat().st_size)
+            memory.reader.logs._due = 0.0
+            assert asked(memory) == looked_at(root), number
+
+
+def done_to(log: Path, chance: random.Random, number: int) -> None:
+    """What agents, a crash, people and syncing programs do to a log."""
+    words = " ".join(chance.choices(["alpha", "beta", "gamma", "delta"], k=3))
+    with log.open("a") as file:
+        match chance.randrange(16):
+            case 0:
+                file.write(line(words, number)[:-1])
+            case 1:
+                file.write(line(words, number)[:20])
+            case 2:
+                file.write("no json\n")
+            case 3:
+                file.write(line(words, number) * 2)
+            case 4:
+                file.truncate(log.stat().st_size // 2)
+            case 5:
+                new = log.with_suffix(".new")
+                new.write_text(line("delta " + words, number) + log.read_text())
+                new.replace(log)
+            case 6:
+                file.write('{"session": "cli:other"}\n')
+            case 7:
+                file.write("\n")
+            case 8:
+                log.write_text(
+                    line("beta " + words, number) * 2 + line(words, number + 100) + log.read_text()
+                )
+            case _:
+                file.write(line(words, number))
 
 
 def test_a_truncated_log_is_not_answered_from(root: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mnemark.errors import UsageError
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.files.hidden import Hidden
 from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
@@ -29,10 +29,22 @@ MAX_BYTES: Final = 1 << 20
 """Beyond this much unsynced text an answer is given without the rest and says that it is not complete."""
 _JOURNAL_SHARE: Final = 16
 _REST: Final = 50
+_EDGE: Final = 256
 _SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 
 Growth = tuple[tuple[str, int], ...]
 """Paths and sizes of logs that differ from what the index knows."""
+
+
+class _Read(NamedTuple):
+    """How far a log was read."""
+
+    inode: int
+    tail: int
+    """Where reading goes on; 0 where the last line was not whole."""
+    lines: int
+    edge: bytes
+    """The last bytes before: of a log that was written anew they are others."""
 
 
 class Pending(NamedTuple):
@@ -50,6 +62,10 @@ class Pending(NamedTuple):
     """Logs that the index does not know: number, and how many known paths come before, in order of paths."""
     replaced: tuple[int, ...] = ()
     """Logs whose stored turns do not count any more."""
+    builder: SegmentBuilder | None = None
+    """What the segment was made with."""
+    read: Mapping[str, _Read] = {}
+    """How far each log was read."""
 
 
 NOTHING: Final = Pending(None, {}, {}, {}, complete=True)
@@ -132,9 +148,50 @@ def _known(index: Index) -> dict[str, _Known]:
     return {path: _Known(*rest) for path, *rest in schema.rows(index.connection, sql)}
 
 
-def load(index: Index, grown: Growth, limit: int, hidden: Hidden, stale: frozenset[str]) -> Pending:
-    """Read what grew, up to `MAX_BYTES`, inside a read transaction; what is `stale` does not count."""
-    return _Loading(index, limit, hidden, stale).run(grown)
+def load(
+    index: Index,
+    grown: Growth,
+    limit: int,
+    hidden: Hidden,
+    stale: frozenset[str],
+    *,
+    before: Pending = NOTHING,
+) -> Pending:
+    """Read what grew, up to `MAX_BYTES`, inside a read transaction; what is `stale` does not count.
+
+    `before` was read for the same generation of the index with the same turns hidden: where its logs only
+    grew since, reading goes on behind it.
+    """
+    loading = _Loading(index, limit, hidden, stale)
+    if not stale and _only_grew(index, before, grown):
+        loading.go_on(before)
+    return loading.run(grown)
+
+
+def _only_grew(index: Index, before: Pending, grown: Growth) -> bool:
+    """Whether all that was read stands as it was, with whole lines behind it or nothing."""
+    if before.builder is None or before.replaced or not before.complete:
+        return False
+    if not before.read.keys() <= {path for path, _ in grown}:
+        return False
+    return all(_stands(index.root / path, read) for path, read in before.read.items())
+
+
+def _stands(log: Path, read: _Read) -> bool:
+    """Whether a log still holds what was read of it."""
+    state = platform.identity(log)
+    if state is None or not read.tail or state.inode != read.inode or state.size < read.tail:
+        return False
+    try:
+        return _edge(log, read.tail) == read.edge
+    except OSError:  # gone since
+        return False
+
+
+def _edge(log: Path, offset: int) -> bytes:
+    with log.open("rb") as file:
+        file.seek(max(offset - _EDGE, 0))
+        return file.read(min(_EDGE, offset))
 
 
 class _Loading:
@@ -152,7 +209,18 @@ class _Loading:
         self.documents: dict[str, int] = {}
         self.new: list[tuple[int, int]] = []
         self.replaced: list[int] = []
+        self.read: dict[str, _Read] = {}
         self.next = int(schema.scalar(index.connection, "SELECT coalesce(max(id), 0) FROM documents")) + 1
+
+    def go_on(self, before: Pending) -> None:
+        """Begin with what was read before; what others may still look at is copied."""
+        if before.builder is not None:
+            self.builder = before.builder.copy()
+        self.records = dict(before.records)
+        self.documents = dict(before.documents)
+        self.scopes = dict(before.scopes)
+        self.new = list(before.new)
+        self.read = dict(before.read)
 
     def run(self, grown: Growth) -> Pending:
         room, complete = MAX_BYTES, True
@@ -182,20 +250,39 @@ class _Loading:
                 self.builder.rows(), np.zeros(len(self.builder), np.bool_), self.builder.posting
             )
         return Pending(
-            view, self.records, self.documents, self.scopes, complete, tuple(self.new), tuple(self.replaced)
+            segment=view,
+            records=self.records,
+            documents=self.documents,
+            scopes=self.scopes,
+            complete=complete,
+            new=tuple(self.new),
+            replaced=tuple(self.replaced),
+            builder=self.builder,
+            read=self.read,
         )
 
     def _start(self, path: str, known: _Known | None, size: int) -> int:
         return 0 if known is None or path in self.stale else known.start(size)
 
     def _log(self, path: str, size: int, place: Place, known: _Known | None) -> None:
+        state = platform.identity(self.index.root / path)
+        before = self.read.get(path)
+        if before is not None and state is not None and state.size == before.tail:
+            return
         reader = LogReader(self.index.root, path)
         start = self._start(path, known, size)
-        chunks = list(reader.chunks(start, known.lines if known and start else 0, 1 << 20))
-        document = known.document if known else self._number(path)
-        self.documents[path] = document
-        if known and not start:
-            self.replaced.append(document)
+        lines = known.lines if known and start else 0
+        if before is not None:
+            start, lines = before.tail, before.lines
+        chunks = list(reader.chunks(start, lines, 1 << 20))
+        if before is None:
+            self.documents[path] = known.document if known else self._number(path)
+            if known and not start:
+                self.replaced.append(known.document)
+        tail, lines = chunks[-1][1:] if chunks else (start, lines)
+        edge = _edge(self.index.root / path, tail)
+        self.read[path] = _Read(state.inode if state else 0, tail, lines, edge)
+        document = self.documents[path]
         for chunk in chunks:
             for unit in turn_units(self.hidden.turns_left(chunk.turns), limit=self.limit, title=reader.title):
                 passage = -1 - len(self.records)

@@ -79,11 +79,12 @@ class Reader:
         with self._lock:
             if self._state == state:
                 return self._pending
+            before = self._pending if self._state[1:] == state[1:] else NOTHING
         stale = pending.outdated(self.index, hidden)
         grown = pending.growth(self.index, sizes, self._ignored, stale)
         later = NOTHING
         if grown or stale:
-            later = pending.load(self.index, grown, self._limit, hidden, stale)
+            later = pending.load(self.index, grown, self._limit, hidden, stale, before=before)
         with self._lock:
             self._state, self._pending = state, later
         return later

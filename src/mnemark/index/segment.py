@@ -91,6 +91,14 @@ class SegmentBuilder:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def copy(self) -> "SegmentBuilder":
+        """One that holds the same and can be added to."""
+        other = SegmentBuilder()
+        other._numbers.update(self._numbers)
+        other._terms, other._counts = self._terms[:], self._counts[:]
+        other._sizes, other._rows = self._sizes[:], self._rows[:]
+        return other
+
     def add(self, row: tuple[object, ...], packed: Mapping[str, int]) -> None:
         """Add one passage: `row` holds the fields of `ROW` in order."""
         self._rows.append(row)
