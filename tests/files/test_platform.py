@@ -149,3 +149,13 @@ def test_names_reserved_on_windows_are_avoided(reserved: str) -> None:
 def test_an_empty_id_is_refused() -> None:
     with pytest.raises(UsageError, match="needs an id"):
         names.file_name("", ".jsonl")
+
+
+def test_a_lean_environment_leaves_what_the_user_has_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    monkeypatch.setenv("MNEMARK_WORKSPACE", "here")
+    lean = platform.lean_environment()
+    assert lean["GLIBC_TUNABLES"] == "glibc.malloc.tcache_count=0"
+    assert lean["MNEMARK_WORKSPACE"] == "here"
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.perturb=1")
+    assert platform.lean_environment()["GLIBC_TUNABLES"] == "glibc.malloc.perturb=1"

@@ -203,6 +203,7 @@ def start() -> "subprocess.Popen[bytes] | None":
             stdout=subprocess.DEVNULL,
             stderr=messages,
             cwd=folder,
+            env=platform.lean_environment(),
             start_new_session=True,
             creationflags=flags,
         )
