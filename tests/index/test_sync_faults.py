@@ -112,12 +112,13 @@ def sweep(count: int, step: int) -> range:
 )
 def test_killed_at_any_statement(root: Path, tmp_path: Path, step: int) -> None:
     right = expected(root, tmp_path)
+    restore(root, tmp_path / "before")  # as each run that is killed begins
     total = statements(root)
     assert total > 100
     for number in sweep(total, step):
         restore(root, tmp_path / "before")
         with at_statement(number, die):
-            assert in_child(lambda: run(root)) == 9
+            assert in_child(lambda: run(root)) == 9, (number, total)
         assert held(root) == right, number
         assert temporary_files(root) == []
 
