@@ -3,10 +3,12 @@
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mnemark.files.hidden import Hidden
 from mnemark.files.scan import ignorer
 from mnemark.index import pending
 from mnemark.index.pending import NOTHING, LogSizes, Pending
@@ -52,6 +54,29 @@ class View:
         return np.flatnonzero((rows["document"] == document) & (rows["ordinal"] >= first_ordinal(line)))
 
 
+class _State(NamedTuple):
+    """Which logs there are just now, and what is hidden in them."""
+
+    logs: int
+    """Rises with each change of the sizes."""
+    sizes: Mapping[str, int]
+    hidden: Hidden
+
+
+class _Moment(NamedTuple):
+    """What was read on top of a stored snapshot, and for which state of the logs."""
+
+    stored: Snapshot
+    logs: int
+    hidden: int
+    later: Pending
+    joined: Snapshot
+
+    def covers(self, stored: Snapshot, state: _State) -> bool:
+        """Whether all that the logs held then is in it."""
+        return self.stored is stored and self.logs >= state.logs and self.hidden == state.hidden.version
+
+
 class Reader:
     """Reads an index together with what was written after its last sync. Safe to use from several threads."""
 
@@ -60,43 +85,41 @@ class Reader:
         self._ignored = ignorer(ignore)
         self.logs = LogSizes(index.root)
         self._limit = limit
-        self._lock = threading.Lock()
-        self._pending = NOTHING
-        self._state = (-1, -1, -1)
-        self._joined: tuple[Snapshot, Pending, Snapshot] | None = None
+        self._reading = threading.Lock()
+        self._moment: _Moment | None = None
 
     @contextmanager
     def reading(self) -> Iterator[View]:
         """The state of this moment."""
         with self.index.reading() as stored:
-            later = self._later(stored)
-            yield View(self.index, self._join(stored, later), later)
+            moment = self._current(stored)
+            yield View(self.index, moment.joined, moment.later)
 
-    def _later(self, stored: Snapshot) -> Pending:
-        version, sizes = self.logs.current()
-        hidden = self.index.hidden.current()
-        state = (version, stored.generation, hidden.version)
-        with self._lock:
-            if self._state == state:
-                return self._pending
-            before = self._pending if self._state[1:] == state[1:] else NOTHING
-        stale = pending.outdated(self.index, hidden)
-        grown = pending.growth(self.index, sizes, self._ignored, stale)
-        later = NOTHING
+    def _current(self, stored: Snapshot) -> _Moment:
+        """What was read last, where that is all; else one thread reads, and those that wait take it.
+
+        Each reading for itself would take the time and the memory as often as there are threads.
+        """
+        known = self._moment
+        if known is not None and known.covers(stored, self._state()):
+            return known
+        with self._reading:
+            known, state = self._moment, self._state()
+            if known is None or not known.covers(stored, state):
+                known = self._moment = self._read(stored, state, known)
+            return known
+
+    def _state(self) -> _State:
+        return _State(*self.logs.current(), self.index.hidden.current())
+
+    def _read(self, stored: Snapshot, state: _State, known: _Moment | None) -> _Moment:
+        same = known is not None and known.stored is stored and known.hidden == state.hidden.version
+        before = known.later if known is not None and same else NOTHING
+        later, joined = NOTHING, stored
+        stale = pending.outdated(self.index, state.hidden)
+        grown = pending.growth(self.index, state.sizes, self._ignored, stale)
         if grown or stale:
-            later = pending.load(self.index, grown, self._limit, hidden, stale, before=before)
-        with self._lock:
-            self._state, self._pending = state, later
-        return later
-
-    def _join(self, stored: Snapshot, later: Pending) -> Snapshot:
-        if later.segment is None:
-            self._joined = None  # else two moments of the past would stay in memory
-            return stored
-        with self._lock:
-            if self._joined is not None and self._joined[0] is stored and self._joined[1] is later:
-                return self._joined[2]
-        joined = stored.extended(later.segment, later.new, later.replaced)
-        with self._lock:
-            self._joined = (stored, later, joined)
-        return joined
+            later = pending.load(self.index, grown, self._limit, state.hidden, stale, before=before)
+        if later.segment is not None:
+            joined = stored.extended(later.segment, later.new, later.replaced)
+        return _Moment(stored, state.logs, state.hidden.version, later, joined)

@@ -78,6 +78,7 @@ class Index:
         self.path = self.home / layout.PRIVATE / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
         self._lock = threading.Lock()
+        self._loading = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._file: tuple[int, int] | None = None
         if not readonly:
@@ -172,11 +173,18 @@ class Index:
             generation = int(
                 schema.scalar(connection, "SELECT value FROM meta WHERE key = 'generation'") or 0
             )
-            snapshot = self._snapshot
-            if snapshot is None or snapshot.generation != generation:
-                snapshot = self._load(connection, generation)
-                self._snapshot = snapshot
-            yield snapshot
+            yield self._current(connection, generation)
+
+    def _current(self, connection: apsw.Connection, generation: int) -> Snapshot:
+        """The snapshot of a generation; one thread makes it, and those that wait take what it made."""
+        known = self._snapshot
+        if known is not None and known.generation == generation:
+            return known
+        with self._loading:
+            known = self._snapshot
+            if known is None or known.generation != generation:
+                known = self._snapshot = self._load(connection, generation)
+            return known
 
     def _load(self, connection: apsw.Connection, generation: int) -> Snapshot:
         if schema.version(connection) != schema.VERSION or not schema.is_whole(connection):

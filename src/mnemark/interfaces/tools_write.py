@@ -1,6 +1,7 @@
 """Writing for the tools: a line of today's note, a paragraph of the long-term memory."""
 
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import BusyError, UsageError
@@ -19,6 +20,8 @@ _LONG_TERM: Final = frozenset(
     {"long-term", "longterm", "long_term", "memory", "memory.md", "memory/memory.md"}
 )
 _TODAY: Final = frozenset({"", "today", "daily", "note", "notes"})
+_LINE: Final = re.compile(r"^", re.MULTILINE)
+_TIME: Final = re.compile(r"^- \d\d:\d\d ", re.MULTILINE)
 
 
 def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:
@@ -46,14 +49,14 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
     day = f"{now:%Y-%m-%d}"
     if _is_long_term(target, folder):
         path = next(iter(curated_files(memory.root, folder)), f"{folder}MEMORY.md")
-        added, same, heading = _paragraph(words), re.escape(_paragraph(words)), "# Memory"
+        added, heading, before, body = _paragraph(words), "# Memory", _LINE, _paragraph(words)
     elif _is_today(target, folder, day):
         path = f"{folder}memory/{day}.md"
         body = words.replace("\n", "\n  ")
-        added, same, heading = f"- {now:%H:%M} {body}", rf"- \d\d:\d\d {re.escape(body)}", f"# {day}"
+        added, heading, before = f"- {now:%H:%M} {body}", f"# {day}", _TIME
     else:
         raise UsageError(f"target {target!r} is none of today, long-term; other files are written by hand")
-    written, first = _append(memory, path, added, same=same, heading=heading)
+    written, first = _append(memory, path, added, heading=heading, there=lambda old: _line(old, before, body))
     last = first + added.count("\n")
     ref = f"{path}#L{first}" + (f"-L{last}" if last > first else "")
     data: dict[str, Any] = {"status": written.status, "path": path, "ref": ref}
@@ -87,17 +90,29 @@ def _paragraph(words: str) -> str:
     return f"- {words}" if one else words
 
 
-def _append(memory: "Memory", path: str, added: str, *, same: str, heading: str) -> tuple[Any, int]:
+def _line(text: str, before: re.Pattern[str], body: str) -> int:
+    """The line (1-based) in which `body` stands alone behind a match of `before`; 0 where there is none.
+
+    No pattern is made of the words: patterns are kept, and no two notes have the same.
+    """
+    for match in before.finditer(text):
+        end = match.end() + len(body)
+        if text.startswith(body, match.end()) and text[end : end + 1] in {"", "\n"}:
+            return text.count("\n", 0, match.start()) + 1
+    return 0
+
+
+def _append(
+    memory: "Memory", path: str, added: str, *, heading: str, there: Callable[[str], int]
+) -> tuple[Any, int]:
     """Add a block on lines of its own, unless it is there; the change and the block's first line."""
     from mnemark.text.daily import added as note_with
 
-    there = re.compile(rf"(?:\A|(?<=\n)){same}(?=\r?\n|\Z)")
     at = 0
 
     def change(old: str) -> str:
         nonlocal at
-        if match := there.search(old.replace("\r\n", "\n")):
-            at = old.replace("\r\n", "\n").count("\n", 0, match.start()) + 1
+        if at := there(old.replace("\r\n", "\n")):
             return old
         text = old if old.strip() else f"{heading}\n\n"
         text, at = note_with(text, added.split("\n"))
