@@ -9,11 +9,14 @@ agent which has been used: what a process takes once while its first arrays grow
 
 Prints every 15 seconds memory and file descriptors of the daemon; at the end times (recall beside a request
 that does nothing and a bare scan of the same turns for the words), errors, what was acknowledged and is not
-in the files exactly once, what the memory grew by and how much of that a daemon started anew takes for the
-same folders, and a verdict. Exits with 1 where the verdict is "failed".
+in the files exactly once, and a verdict. Exits with 1 where the verdict is "failed".
 
-Memory and files are flat where the median of the last minute is at most `GROWN` (of memory) and `FILES`
-(open files) above that of the minute after the first. A run of less than three minutes is not judged on it.
+Memory is flat where a daemon takes no more for having run longer. Folders grow meanwhile, so that its last
+minute cannot be held against its own beginning alone: when it has ended, another one is started for the same
+folders and used by the same agents for two minutes. What two daemons of that age take for the folders as they
+were at first and as they are now says what one takes for folders of any size between; the last minute may be
+at most `GROWN` above that, and at most `FILES` open files above the second minute (medians of a minute). A
+run of less than three minutes is not judged on it.
 """
 
 import argparse
@@ -54,12 +57,9 @@ WORDS = [
 ]
 PAUSE = 0.05
 GROWN = 0.05
-"""Share by which the daemon's own memory may grow from the second minute to the last, beyond what the data
-recorded in between takes in a daemon that was started anew for the same folders."""
-ANEW = 3
-"""How often each thread records and remembers in each folder in a daemon that was started anew."""
-SETTLE = 12.0
-"""Seconds after which a daemon that was asked has given back what it needed for starting."""
+"""Share by which the daemon's own memory may be above that of a young one, for folders of the same size."""
+YOUNG = 2.0
+"""Minutes that a young daemon is used."""
 FILES = 10
 
 
@@ -272,6 +272,12 @@ def log_lines(load: Load) -> list[str]:
     return [line for path in logs if path.exists() for line in path.read_text("utf-8").splitlines()]
 
 
+def daemon_log() -> list[str]:
+    """The end of what the daemon said, which is gone with the folder."""
+    log = daemon.state_file().with_name(daemon.LOG)
+    return log.read_text("utf-8").splitlines()[-40:] if log.exists() else []
+
+
 def scan(load: Load) -> float:
     """Median seconds of looking for three words in the text of all turns of the first workspace."""
     texts = load.kept[load.workspaces[0]]
@@ -285,10 +291,8 @@ def scan(load: Load) -> float:
 
 
 def report(load: Load, minutes: float) -> None:
-    """How long things took, and what went wrong."""
+    """How long things took."""
     print(f"{load.calls:,} calls in {minutes:g} minutes, {len(load.errors)} errors")
-    for error in load.errors[:10]:
-        print("  ", error)
     for what, times in sorted(load.times.items()):
         found = sorted(times)
         p95 = found[min(len(found) - 1, int(len(found) * 0.95))] * 1000
@@ -296,31 +300,36 @@ def report(load: Load, minutes: float) -> None:
               f"max {found[-1] * 1000:.0f} ms")  # fmt: skip
 
 
-def verdict(load: Load, seen: list[Used], empty: Used, full: Used) -> bool:
+def verdict(load: Load, seen: list[Used], again: list[Used]) -> bool:
     """Say whether it held; whether it did.
 
     Args:
         load: what was done.
         seen: what the daemon took.
-        empty: what one took for what the folders began with.
-        full: what one started anew takes for all that was recorded.
+        again: what another took afterwards; empty where the run was short.
     """
     missing, twice = not_once(load)
     turns = sum(len(words) for words in load.kept.values())
     notes = sum(len(words) for words in load.notes.values())
     print(f"{turns:,} turns and {notes:,} notes acknowledged: {missing} lost, {twice} kept twice; "
           f"a bare scan {scan(load) * 1000:.1f} ms")  # fmt: skip
+    for line in load.errors[:10] + (daemon_log() if load.errors else []):
+        print("  ", line)
     wrong = [f"{len(load.errors)} errors"] if load.errors else []
     wrong += [f"{missing} lost"] if missing else []
     wrong += [f"{twice} kept twice"] if twice else []
-    early = [one for one in seen if 60 <= one.seconds <= 120]
-    late = [one for one in seen if one.seconds > seen[-1].seconds - 60]
-    if not early or seen[-1].seconds < 180:
-        print("memory and files: too short a run to say")
+    if again:
+        late = [one for one in seen if one.seconds > seen[-1].seconds - 60]
+        wrong += grown(second_minute(seen), middle(late), second_minute(again))
     else:
-        wrong += grown(middle(early), middle(late), empty, full)
+        print("memory and files: too short a run to say")
     print("verdict: " + (f"failed: {', '.join(wrong)}" if wrong else "held"))
     return not wrong
+
+
+def second_minute(seen: list[Used]) -> Used:
+    """What a young daemon took."""
+    return middle([one for one in seen if 60 <= one.seconds <= 60 * YOUNG + 1])
 
 
 def middle(part: list[Used]) -> Used:
@@ -328,21 +337,35 @@ def middle(part: list[Used]) -> Used:
     return Used(*(statistics.median(values) for values in zip(*part, strict=True)))
 
 
-def grown(before: Used, after: Used, empty: Used, full: Used) -> list[str]:
-    """Say what grew; what grew too much."""
-    each = (full.own - empty.own) / max(full.passages - empty.passages, 1)
-    more = after.passages - before.passages
-    rise, data = after.own - before.own, each * more
-    print(f"own memory {before.own:.1f} MB in the second minute, {after.own:.1f} MB in the last: "
-          f"{rise:+.1f} MB ({rise / before.own:+.1%}) with {more:,.0f} more turns, notes and facts, "
-          f"{rise / max(more, 1) * 1000:.2f} MB a thousand")  # fmt: skip
-    print(f"started anew: {empty.own:.1f} MB for {empty.passages:,} of them, {full.own:.1f} MB for "
-          f"{full.passages:,}: {each * 1000:.2f} MB a thousand, so {data:.1f} MB of it are data")  # fmt: skip
-    left = (rise - data) / before.own
-    print(f"beyond the data {rise - data:+.1f} MB ({left:+.1%}, at most {GROWN:+.0%}); "
-          f"files {before.files:.0f} and {after.files:.0f} (at most {FILES} more)")  # fmt: skip
-    wrong = ["memory grew"] if left > GROWN else []
-    return wrong + (["open files grew"] if after.files > before.files + FILES else [])
+def grown(young: Used, old: Used, again: Used) -> list[str]:
+    """Say what the daemon took, young and old, and what another young one did; what grew too much."""
+    for what, one in ("second minute", young), ("last minute", old), ("second minute of another", again):
+        print(f"{what:25} {one.own:6.1f} MB own with {one.passages:7,.0f} turns, notes and facts")
+    each = (again.own - young.own) / (again.passages - young.passages)
+    expected = young.own + each * (old.passages - young.passages)
+    more = old.own / expected - 1
+    print(f"young: {each * 1000:.2f} MB a thousand, so {expected:.1f} MB for what the last minute had: "
+          f"{old.own - expected:+.1f} MB ({more:+.1%}, at most {GROWN:+.0%}) for its age; files "
+          f"{young.files:.0f} and {old.files:.0f} (at most {FILES} more)")  # fmt: skip
+    wrong = ["memory grew"] if more > GROWN else []
+    return wrong + (["open files grew"] if old.files > young.files + FILES else [])
+
+
+def used(load: Load, minutes: float, first: int) -> list[Used]:
+    """Start a daemon, let eight agents use it, and end it; what it took. Agents are numbered from `first`."""
+    process, load.at = started()
+    load.stop.clear()
+    kinds = [mcp_agent] * 3 + [api_agent] * 3 + [hook_agent] * 2
+    agents = [threading.Thread(target=kind, args=(load, first + n)) for n, kind in enumerate(kinds)]
+    for agent in agents:
+        agent.start()
+    seen = watched(process.pid, minutes * 60, load.workspaces)
+    load.stop.set()
+    for agent in agents:
+        agent.join()
+    process.terminate()
+    process.wait(30)
+    return seen
 
 
 def started() -> "tuple[subprocess.Popen[bytes], daemon.Daemon]":
@@ -354,40 +377,6 @@ def started() -> "tuple[subprocess.Popen[bytes], daemon.Daemon]":
             raise SystemExit("the daemon did not start")
         time.sleep(0.05)
     return process, at
-
-
-def anew(load: Load, workspaces: list[Path]) -> Used:
-    """What a daemon that was just started takes for these folders, once all threads have done all for all.
-
-    It records and remembers, too, a few times: that needs the facts of a folder, as in the daemon before.
-    """
-    process, load.at = started()
-
-    def ask(number: int) -> None:
-        for query in WORDS:
-            for workspace in workspaces:
-                at = str(workspace)
-                load.timed("anew", load.post, "/v1/recall", workspace=at, query=query, session=f"s{number}")
-        chance = random.Random(1_000 + number)
-        for workspace in workspaces:
-            for _ in range(ANEW):
-                at, words = str(workspace), said(chance)
-                turns = [{"role": "user", "content": words}]
-                load.timed("anew", load.post, "/v1/turns", workspace=at, session=f"s{number}", turns=turns)
-                load.timed("anew", load.post, "/v1/remember", workspace=at, predicate="mood", value=words)
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    time.sleep(SETTLE)
-    now = usage(process.pid)._replace(passages=recorded(workspaces))
-    print(f"a daemon started anew for {now.passages:,} turns, notes and facts: {now.own:.1f} MB own, "
-          f"{now.resident:.1f} MB in all, {now.files} files")  # fmt: skip
-    process.terminate()
-    process.wait(30)
-    return now
 
 
 def begun(folder: Path, turns: int) -> list[Path]:
@@ -438,21 +427,14 @@ def main() -> int:
         workspaces = begun(Path(folder), given.turns)
         load = Load(workspaces)
         load.facts = given.facts
-        empty = anew(load, workspaces)
-        process, load.at = started()
-        kinds = [mcp_agent] * 3 + [api_agent] * 3 + [hook_agent] * 2
-        agents = [threading.Thread(target=kind, args=(load, n)) for n, kind in enumerate(kinds)]
-        for agent in agents:
-            agent.start()
-        seen = watched(process.pid, minutes * 60, workspaces)
-        load.stop.set()
-        for agent in agents:
-            agent.join()
-        process.terminate()
-        process.wait(30)
-        load.errors += log_lines(load)
+        seen = used(load, minutes, 0)
         report(load, minutes)
-        held = verdict(load, seen, empty, anew(load, workspaces))
+        again = []
+        if minutes >= YOUNG + 1:
+            print("another daemon for the same folders:")
+            again = used(load, YOUNG, len(workspaces) * 10)  # others' words, the same folder for each kind
+        load.errors += log_lines(load)
+        held = verdict(load, seen, again)
     return 0 if held else 1
 
 

@@ -2,6 +2,9 @@
 
 import json
 import random
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +12,7 @@ import msgspec
 import pytest
 
 from faults.logical import LEXICAL, anew, answers, content
-from mnemark.index import batch
+from mnemark.index import batch, pending
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 from mnemark.memory.core import Memory
@@ -214,3 +217,36 @@ def test_answers_are_the_same_after_the_index_was_deleted(root: Path) -> None:
     before = answers(root, ["alpha", "beta alpha"], k=20)
     (root / ".mnemark/index.db").unlink()
     assert answers(root, ["alpha", "beta alpha"], k=20) == before
+
+
+@pytest.mark.parametrize("written", ["unsynced", "synced by another process"])
+def test_threads_that_ask_at_once_read_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    """Eight threads wait for what one of them reads, or it would take eight times the time and the memory."""
+    read: list[str] = []
+
+    def slowly(done: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def look(*arguments: Any, **named: Any) -> Any:
+            read.append(name)
+            time.sleep(0.2)
+            return done(*arguments, **named)
+
+        return look
+
+    (root / "sessions/a.jsonl").write_text(line("alpha", 1))
+    synced(root)
+    with Memory.open(root, config=LEXICAL, readonly=True) as memory:
+        before = asked(memory)
+        with (root / "sessions/a.jsonl").open("a") as file:
+            file.write(line("alpha beta", 2))
+        if written != "unsynced":
+            synced(root)
+        memory.reader.logs._due = 0.0
+        monkeypatch.setattr(pending, "load", slowly(pending.load, "logs"))
+        monkeypatch.setattr(Index, "_load", slowly(Index._load, "index"))
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _: asked(memory), range(8)))
+    assert read == (["logs"] if written == "unsynced" else ["index"])
+    assert found == [looked_at(root)] * 8
+    assert found[0] != before

@@ -6,7 +6,7 @@ next `finish` completes. "drop" ends one that no longer fits, "undo" one that wa
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -56,6 +56,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
     """Ties the edits of one run together."""
     hunks: tuple[Hunk, ...] = ()
+    """Of one that is open; what ended one changed stays in the journal, see `Edits.hunks`."""
     created: bool = False
     """The file was new."""
     machine: str = ""
@@ -109,10 +110,11 @@ class Edits:
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         match change.kind:
             case "write" | "move":
-                found = _entry(change, payload, entry.file)
+                found = _entry(change, entry.file)
                 if found is not None:
-                    ended = self._ends.get(found.id, found.state)
-                    self.entries[found.id] = msgspec.structs.replace(found, state=ended)
+                    self.entries[found.id] = found
+                    if found.id in self._ends:
+                        self._end({"ids": [found.id]}, self._ends[found.id])
             case "done":
                 self._end(payload, "done")
             case "drop":
@@ -127,7 +129,13 @@ class Edits:
         for identifier in ids if isinstance(ids, list) else ():
             self._ends[identifier] = state
             if identifier in self.entries:
-                self.entries[identifier] = msgspec.structs.replace(self.entries[identifier], state=state)
+                ended = msgspec.structs.replace(self.entries[identifier], state=state, hunks=())
+                self.entries[identifier] = ended
+
+    def hunks(self, ids: Container[str]) -> dict[str, tuple[Hunk, ...]]:
+        """What these edits changed, by id, from the journal: a process that runs long keeps none of it."""
+        found = (_entry(entry.change, entry.file) for entry in self.journal.read() if entry.change.id in ids)
+        return {one.id: one.hunks for one in found if one is not None}
 
     def append(self, change: Change) -> Change:
         """Acknowledge a change, and know it."""
@@ -141,7 +149,8 @@ class Edits:
         return [one for _, one in sorted(self.entries.items()) if one.state == "open" and one.machine == own]
 
 
-def _entry(change: Change, payload: Mapping[str, Json], machine: str) -> Entry | None:
+def _entry(change: Change, machine: str) -> Entry | None:
+    payload = change.payload if isinstance(change.payload, Mapping) else {}
     known = {
         "id": change.id, "time": change.time, "origin": change.origin, "machine": machine,
         **{name: payload[name] for name in ("step", "path", "to", "session", "group", "hunks", "created")
@@ -378,7 +387,8 @@ def _reverse_move(memory: "Memory", entry: Entry) -> str | None:
 def _reverse_write(memory: "Memory", entry: Entry) -> str | None:
     target = layout.safe_path(memory.root, entry.path)
     before = target.read_bytes() if target.is_file() else b""
-    result = _patched(memory, entry.path, lambda old: take_back(old, entry.hunks), timeout=PATIENCE)
+    made = edits_of(memory).hunks({entry.id}).get(entry.id, ())
+    result = _patched(memory, entry.path, lambda old: take_back(old, made), timeout=PATIENCE)
     if result is None:
         raise UsageError(f"{entry.path} was changed since where this edit was; change it by hand")
     if result.status == "deferred":

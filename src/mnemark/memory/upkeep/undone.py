@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.memory import ledger
+from mnemark.text.hunks import Hunk
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
@@ -27,17 +28,16 @@ class Undone(NamedTuple):
 def undone(memory: "Memory") -> Undone:
     """What the ledger says was taken back; what was done again since by a person's own hand is theirs."""
     mine = [one for one in ledger.entries(memory) if one.state == "undone" and one.step.startswith(_STEP)]
+    made = ledger.edits_of(memory).hunks({one.id for one in mine}) if mine else {}
     return Undone(
-        frozenset((one.path, line.strip()) for one in mine for line in _added(one)),
-        frozenset(found for one in mine for hunk in one.hunks for found in _ids(hunk.old)),
+        frozenset((one.path, line.strip()) for one in mine for line in _added(made.get(one.id, ()))),
+        frozenset(found for hunks in made.values() for hunk in hunks for found in _ids(hunk.old)),
         frozenset(one.path for one in mine if one.to),
     )
 
 
-def _added(entry: ledger.Entry) -> list[str]:
-    return [
-        line for hunk in entry.hunks for line in hunk.new if line.startswith("- ") and line not in hunk.old
-    ]
+def _added(hunks: Iterable[Hunk]) -> list[str]:
+    return [line for hunk in hunks for line in hunk.new if line.startswith("- ") and line not in hunk.old]
 
 
 def _ids(lines: Iterable[str]) -> list[str]:
