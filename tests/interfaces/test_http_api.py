@@ -107,6 +107,17 @@ def test_what_is_written_is_found_by_the_next_search(ask: Asked) -> None:
         assert ask("search", query=f"number{number}", k=1)["hits"][0]["snippet"].count(f"number{number}") == 1
 
 
+def test_consolidation_reads_notes_from_the_day_that_is_named(ask: Asked) -> None:
+    note = ask.workspace / "memory/2026-01-05.md"
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text("# 2026-01-05\n\n- 09:30 My editor is Helix.\n", encoding="utf-8")
+    assert ask("consolidate", dry_run=True)["learned"] == []
+    assert "Helix" in str(ask("consolidate", dry_run=True, since="2026-01-01")["learned"])
+    with pytest.raises(daemon.RefusedError, match="since"):
+        ask("consolidate", since="nonsense")
+    assert ask("facts")["facts"] == []
+
+
 def test_what_a_person_saves_is_found_without_being_told(ask: Asked) -> None:
     ask("search", query="anything")
     (ask.workspace / "note.md").write_text("The ibex climbs.\n", encoding="utf-8")

@@ -231,6 +231,8 @@ class Consolidate(Body):
 
     dry_run: bool = False
     force: bool = False
+    commit: bool | None = None
+    since: str | None = None
 
 
 class ToolCall(Body):

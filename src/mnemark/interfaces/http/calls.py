@@ -150,7 +150,9 @@ def _status(at: Opened, _: bodies.Status) -> Any:
 
 
 def _consolidate(at: Opened, body: bodies.Consolidate) -> Any:
-    report = at.memory.consolidate(dry_run=body.dry_run, force=body.force)
+    report = at.memory.consolidate(
+        dry_run=body.dry_run, force=body.force, commit=body.commit, since=body.since
+    )
     at.memory.follower.look_again()
     return report
 
