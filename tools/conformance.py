@@ -107,7 +107,8 @@ def installed(cache: Path, package: str) -> dict[str, str]:
     if not binaries.exists():
         folder.mkdir(parents=True, exist_ok=True)
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        subprocess.run(["npm", "install", "--prefix", str(folder), *quiet, NODE, package], check=True)
+        fetch = ["npm", "install", "--prefix", str(folder), *quiet, "--fetch-retries=5", NODE, package]
+        subprocess.run(fetch, check=True)
     return {**os.environ, "PATH": f"{binaries.resolve()}{os.pathsep}{os.environ['PATH']}"}
 
 
