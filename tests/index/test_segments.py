@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from faults.logical import content
 from mnemark.index import schema
 from mnemark.index.merge import compact, merge, merge_due
-from mnemark.index.segment import HEAD_MAX, MAX_SIZE, TEXT_MAX, decode, due_for_merge, encode, merged_posting
+from mnemark.index.segment import (
+    HEAD_MAX,
+    MAX_SIZE,
+    TEXT_MAX,
+    SegmentBuilder,
+    decode,
+    due_for_merge,
+    encode,
+    merged_posting,
+)
+from mnemark.index.snapshot import SegmentView, Snapshot
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
 
@@ -164,3 +174,53 @@ def test_no_number_of_deaths_is_wrong(doomed: list[int]) -> None:
         assert found["counted"]
         assert len(found["postings"].get("alpha", [])) == 40 - len(set(doomed))
         index.close()
+
+
+@given(chance=st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_a_snapshot_with_a_segment_on_top_is_as_one_made_of_all(chance: random.Random) -> None:
+    """Turns on top of a snapshot: in logs that are known and new ones, at their ends and in between."""
+    documents = chance.randint(1, 5)
+    places = list(range(documents))
+    chance.shuffle(places)
+    ranks = np.array(places)
+    free = [(document, ordinal) for document in range(documents) for ordinal in range(12)]
+    chance.shuffle(free)
+    stored = [view(chance, free, chance.randint(1, 12), dying=True) for _ in range(chance.randint(0, 3))]
+    new = [(documents + number, place) for number, place in enumerate(
+        sorted(chance.randint(0, documents) for _ in range(chance.randint(0, 3)))
+    )]  # fmt: skip
+    mine = [*free, *((document, ordinal) for document, _ in new for ordinal in range(3))]
+    chance.shuffle(mine)
+    top = view(chance, mine, chance.randint(0, 10), dying=False)
+    below = Snapshot(7, stored, ranks)
+    if chance.random() < 0.5:
+        below.term("a")  # known before or not
+    nothing = [10_000]  # no such document: the way that makes all of it anew
+    found, whole = below.extended(top, new, ()), below.extended(top, new, nothing)
+    same(found, whole)
+    more = view(chance, mine, chance.randint(0, 3), dying=False)
+    same(found.extended(more, (), ()), found.extended(more, (), nothing))
+
+
+def same(one: Snapshot, other: Snapshot) -> None:
+    assert one.rows.tobytes() == other.rows.tobytes()
+    assert one.follows.tolist() == other.follows.tolist()
+    assert (one.group.tolist(), one.groups) == (other.group.tolist(), other.groups)
+    for term in "abcde":
+        hits, others = one.term(term), other.term(term)
+        for name in ("pos", "text", "head"):
+            array, wanted = getattr(hits, name), getattr(others, name)
+            assert (array.dtype, array.tolist()) == (wanted.dtype, wanted.tolist())
+
+
+def view(chance: random.Random, free: list[tuple[int, int]], size: int, *, dying: bool) -> SegmentView:
+    """Some passages at places that are free, taken from there."""
+    builder = SegmentBuilder()
+    for _ in range(min(size, len(free))):
+        document, ordinal = free.pop()
+        words = {term: chance.randint(1, 255) for term in chance.sample("abcd", chance.randint(0, 4))}
+        row = (len(builder), document, ordinal, 0, 3, 0, 0, 0, 0, 0, np.zeros(16, np.uint8))
+        builder.add(row, words)
+    dead = np.array([dying and chance.random() < 0.3 for _ in range(len(builder))], np.bool_)
+    return SegmentView(builder.rows(), dead, builder.posting)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
 from mnemark.files.platform import FS
 from mnemark.index.vector_file import VectorFile
-from mnemark.index.vector_keys import KeyIndex, as_words
+from mnemark.index.vector_keys import KeyIndex, Packed, as_words
 
 DIMENSION = 24
 
@@ -393,3 +393,16 @@ def test_several_that_open_a_new_file_at_once_all_have_it(tmp_path: Path) -> Non
         for thread in threads:
             thread.join()
     assert failed == []
+
+
+def test_keys_as_columns_have_them_are_as_keys_one_by_one(tmp_path: Path) -> None:
+    one_by_one = keys(7, 99, 0, 7)
+    columns = np.zeros(4, [("other", "u1"), ("key", "u1", (16,))])  # not one after the other in memory
+    columns["key"] = np.frombuffer(b"".join(one_by_one), np.uint8).reshape(-1, 16)
+    packed = Packed(columns["key"])
+    assert list(packed) == [packed[at] for at in range(4)] == one_by_one
+    assert list(packed[1:3]) == one_by_one[1:3]
+    with opened(tmp_path) as store:
+        store.add(keys(*range(10)), vectors(10))
+        assert store.lookup(packed).tolist() == store.lookup(one_by_one).tolist() == [7, -1, 0, 7]
+    assert as_words(Packed(np.zeros((0, 16), np.uint8))).shape == (0, 2)

@@ -16,6 +16,7 @@ from faults.logical import LEXICAL
 from mnemark.embed.base import EmbedderUnavailable
 from mnemark.embed.hashing import HashingEmbedder
 from mnemark.memory.core import Memory
+from mnemark.retrieval import lexical
 from mnemark.types import Recall
 
 DEADLINE = 0.15
@@ -165,3 +166,23 @@ def test_a_deadline_of_nothing(root: Path) -> None:
         answer: Any = memory.recall("alpha", deadline=0.0)
         assert time.perf_counter() - started < 0.1
         assert answer.hits or (answer.degraded and not answer.complete)
+
+
+def test_where_the_words_took_the_time_the_answer_is_made_of_them(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(root) as memory:
+        memory.sync()
+        assert "dense" in memory.recall("alpha beta3", deadline=5.0).mode
+        score = lexical.score
+
+        def slow(*given: Any) -> Any:
+            time.sleep(0.8)
+            return score(*given)
+
+        monkeypatch.setattr(lexical, "score", slow)
+        answer = memory.recall("alpha beta3", deadline=1.0)
+    assert "note3.md" in {hit.path for hit in answer.hits}
+    assert "dense" not in answer.mode
+    assert any("no time" in reason for reason in answer.degraded)
+    assert not answer.complete

@@ -10,9 +10,10 @@ import numpy as np
 from mnemark.embed.base import Embedder
 from mnemark.files.locks import sync_lock
 from mnemark.index import schema
-from mnemark.index.rows import ROW
+from mnemark.index.rows import ROW, Rows
 from mnemark.index.store import Index
 from mnemark.index.units import embedded_text
+from mnemark.index.vector_keys import Packed
 from mnemark.index.vectors import VectorStore
 
 BATCH: Final = 256
@@ -22,26 +23,29 @@ Progress = Callable[[int, int], None]
 """Called with passages embedded and passages to embed."""
 
 
-def keys_of(index: Index) -> dict[bytes, int]:
-    """The content keys of all passages, each with a passage that has that content."""
+def keys_of(index: Index) -> set[bytes]:
+    """The content keys of all passages."""
+    return set(Packed(_rows(index)["key"]))
+
+
+def _rows(index: Index) -> Rows:
     with schema.translated(index.path):
         stored = schema.rows(index.connection, "SELECT size, rows, dead FROM segments")
-    found: dict[bytes, int] = {}
-    for size, blob, dead in stored:
-        alive = ~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
-        rows = np.frombuffer(blob, ROW)[alive]
-        content = rows["key"].tobytes()
-        keys = (content[start : start + 16] for start in range(0, len(content), 16))
-        for key, passage in zip(keys, rows["passage"], strict=True):
-            found.setdefault(key, int(passage))
-    return found
+    parts = [
+        np.frombuffer(blob, ROW)[~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)]
+        for size, blob, dead in stored
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, ROW)
 
 
 def missing(index: Index, store: VectorStore) -> dict[bytes, int]:
     """Content keys without a vector, each with a passage that has that content."""
-    found = keys_of(index)
-    wanted = store.missing(list(found))
-    return {key: found[key] for key in wanted}
+    rows = _rows(index)
+    absent = rows[store.lookup(Packed(rows["key"])) < 0]
+    found: dict[bytes, int] = {}
+    for key, passage in zip(Packed(absent["key"]), absent["passage"].tolist(), strict=True):
+        found.setdefault(key, passage)
+    return found
 
 
 def embed_missing(

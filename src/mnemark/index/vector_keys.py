@@ -1,6 +1,7 @@
 """From content keys to row numbers: sorted arrays and binary search, built once and extended."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,40 @@ Words = NDArray[np.uint64]
 """Keys as pairs of 64-bit words, shape (n, 2): numpy sorts and searches integers much faster than bytes."""
 
 
+class Packed(Sequence[bytes]):
+    """Keys as the columns of an index have them, uint8 (n, 16): none is an object until it is asked for."""
+
+    def __init__(self, keys: NDArray[np.uint8]) -> None:
+        self._keys = np.ascontiguousarray(keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @overload
+    def __getitem__(self, at: int) -> bytes: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Packed": ...
+    def __getitem__(self, at: int | slice) -> "bytes | Packed":
+        return Packed(self._keys[at]) if isinstance(at, slice) else self._keys[at].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        content = self._keys.tobytes()
+        return (content[start : start + KEY_BYTES] for start in range(0, len(content), KEY_BYTES))
+
+    @property
+    def words(self) -> Words:
+        """As `as_words`."""
+        return self._keys.view(_U64)
+
+
 def as_words(keys: Sequence[bytes]) -> Words:
     """Turn keys of 16 bytes each into an (n, 2) array.
 
     Raises:
         ValueError: a key of another length.
     """
+    if isinstance(keys, Packed):
+        return keys.words
     if not {KEY_BYTES}.issuperset(map(len, keys)):
         raise ValueError(f"content keys have {KEY_BYTES} bytes")
     return np.frombuffer(b"".join(keys), dtype=_U64).reshape(-1, 2)

@@ -75,7 +75,7 @@ class Follower:
         if self.fresh:
             return
         try:
-            self.sync(progress=None, wait=0.0, embed=False)
+            self.sync(progress=None, wait=_QUICK, embed=False)  # adding vectors holds the lock for less
         except BusyError as error:
             self.problem = f"sync: {error}"
         else:

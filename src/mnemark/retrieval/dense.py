@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.snapshot import Floats, Mask, Snapshot
+from mnemark.index.vector_keys import Packed
 from mnemark.index.vectors import VectorStore
 
 _MOST: Final = 0.7
@@ -39,9 +40,7 @@ class VectorRows:
         key = (id(snapshot), store.generation, store.count)
         with self._lock:
             if key != self._key or self._snapshot is not snapshot:
-                content = snapshot.rows["key"].tobytes()
-                keys = [content[start : start + 16] for start in range(0, len(content), 16)]
-                self._rows = store.lookup(keys)
+                self._rows = store.lookup(Packed(snapshot.rows["key"]))
                 # Turns that no sync has seen yet (numbers below 0) are found by their words only, and soon
                 # by meaning.
                 stored = self._rows[snapshot.rows["passage"] >= 0]
@@ -119,8 +118,10 @@ class WeightedQuery:
         self._store = store
         self._text = text
 
-    def get(self, timeout: float | None, idf: Rarity) -> Ready:  # noqa: ARG002 - see `QueryVector.get`
-        """The vector; it takes no time worth limiting."""
+    def get(self, timeout: float | None, idf: Rarity) -> Ready:
+        """The vector, unless the time for it is over already: it takes none worth limiting."""
+        if timeout is not None and timeout <= 0:
+            return Ready(None, None, "there was no time left for it")
         return Ready(self._embedder.query_weighted(self._text, idf), self._store)
 
 

@@ -235,7 +235,7 @@ class _Search:
             return None
         found = dense.score(self.snapshot, vector, store, self.route.mapping, mask)
         if found.covered < 1:
-            self.degraded.append(f"dense: {found.covered:.0%} of the passages are embedded so far")
+            self.degraded.append(f"dense: {int(found.covered * 100)}% of the passages are embedded so far")
         return found.scores
 
     def _with_others(self, fused: Floats) -> Floats:

@@ -21,6 +21,9 @@ MOST: Final = 8
 _SESSIONS: Final = 256
 """Sessions of a workspace whose last turns are kept at hand."""
 _JOIN_SECONDS: Final = 5.0
+_REST, _LONGEST_REST = 9.0, 5.0
+"""After following a change the watch rests so many times as long as that took, up to so many seconds: files
+that change all the time get a tenth of a processor. Searches look by themselves, and at logs each time."""
 
 _log = logging.getLogger("mnemark.serve")
 Stamp = tuple[int, int, Identity | None]
@@ -72,6 +75,7 @@ class Opened:
         if self._stop.is_set():
             return
         self.memory.follower.look_again()
+        started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)
         except BusyError:
@@ -80,6 +84,7 @@ class Opened:
             _log.warning("%s: %s", self.root, error)
         finally:
             self.memory.index.rest()
+        self._stop.wait(min(_REST * (time.monotonic() - started), _LONGEST_REST))
 
 
 class Workspaces:
