@@ -292,6 +292,22 @@ def test_a_server_of_ones_own_comes_back(home: Path, own: dict[str, object], *, 
 
 
 @pytest.mark.parametrize("own", OWN, ids=["http", "short", "with a folder"])
+def test_a_server_set_up_beside_our_hooks_comes_back(home: Path, own: dict[str, object]) -> None:
+    path = home / ".gemini/settings.json"  # one file for hooks and servers
+    path.parent.mkdir()
+    path.write_text('{"theme": "dark"}', encoding="utf-8")
+    put_in("gemini-cli", home / "one")
+    now = json.loads(path.read_text(encoding="utf-8"))
+    now["mcpServers"]["mnemark"] = own
+    path.write_text(json.dumps(now), encoding="utf-8")
+    put_in("gemini-cli", home / "two")
+    assert str(home / "two") in str(json.loads(path.read_text(encoding="utf-8"))["mcpServers"]["mnemark"])
+    put_in("gemini-cli", home / "two", remove=True)
+    assert json.loads(path.read_text(encoding="utf-8")) == {"theme": "dark", "mcpServers": {"mnemark": own}}
+    assert [one.name for one in path.parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.parametrize("own", OWN, ids=["http", "short", "with a folder"])
 def test_what_never_was_ours_is_not_removed(home: Path, own: dict[str, object]) -> None:
     path = home / ".claude.json"
     path.write_text(json.dumps({"mcpServers": {"mnemark": own}}), encoding="utf-8")

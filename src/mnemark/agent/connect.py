@@ -228,10 +228,8 @@ def _restored(change: Change) -> Change:
 def _meaning(path: Path, text: str) -> Any:
     if path.suffix == ".toml":
         return connect_toml.meaning(text)
-    try:
-        return _pruned(json.loads(text.removeprefix("\ufeff") or "{}"))
-    except ValueError:
-        return text
+    found = _loaded(text)
+    return text if found is None else _pruned(found)
 
 
 def _pruned(value: Any) -> Any:
@@ -269,7 +267,7 @@ def _apply(change: Change) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat() if change.before is not None else None
-    if change.before is not None and not _is_connected(path, change.before):
+    if change.before is not None and (not _is_connected(path, change.before) or _replaces_own(change)):
         _write(backup, change.before, mode)
     _write(path, change.after, mode)
     if not _is_connected(path, change.after):
@@ -280,10 +278,27 @@ def _is_connected(path: Path, text: str) -> bool:
     """Whether something of ours is in a file's text."""
     if path.suffix == ".toml":
         return connect_toml.BEGIN in text
-    try:
-        return _holds_ours(json.loads(text.removeprefix("\ufeff") or "{}"))
-    except ValueError:
+    return _holds_ours(_loaded(text))
+
+
+def _replaces_own(change: Change) -> bool:
+    """Whether a server that a person set up beside hooks of ours gives way: an earlier copy lacks it."""
+    return _has_own(_loaded(change.before or "")) and not _has_own(_loaded(change.after or ""))
+
+
+def _has_own(value: Any) -> bool:
+    """Whether a server of our name stands there that we did not write."""
+    if not isinstance(value, dict):
         return False
+    server = value.get(SERVER)
+    return (isinstance(server, dict) and not _is_server(server)) or any(map(_has_own, value.values()))
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text.removeprefix("\ufeff") or "{}")
+    except ValueError:
+        return None
 
 
 def _holds_ours(value: Any) -> bool:
