@@ -8,15 +8,17 @@ The agents with hooks are Claude Code as its hooks see it: a transcript that gro
 agent which has been used: what a process takes once while its first arrays grow is no growth.
 
 Prints every 15 seconds memory and file descriptors of the daemon; at the end times (recall beside a request
-that does nothing and a bare scan of the same turns for the words), errors, what was acknowledged and is not
-in the files exactly once, and a verdict. Exits with 1 where the verdict is "failed".
+that does nothing and a bare scan for the words of what was acknowledged in a folder), errors, recalls and
+searches that came back with nothing (all folders hold all words that are asked for: it was not found in
+time), what was acknowledged and is not in the files exactly once, and a verdict. Exits with 1 where the
+verdict is "failed".
 
 Memory is flat where a daemon takes no more for having run longer. Folders grow meanwhile, so that its last
 minute cannot be held against its own beginning alone: when it has ended, another one is started for the same
-folders and used by the same agents for two minutes. What two daemons of that age take for the folders as they
-were at first and as they are now says what one takes for folders of any size between; the last minute may be
-at most `GROWN` above that, and at most `FILES` open files above the second minute (medians of a minute). A
-run of less than three minutes is not judged on it.
+folders and used by eight such agents for two minutes. What two daemons of that age take for the folders as
+they were at first and as they are now says what one takes for folders of any size between; the last minute
+may be at most `GROWN` above that, and at most `FILES` open files above the second minute (medians of a
+minute). A run of less than three minutes is not judged on it.
 """
 
 import argparse
@@ -61,6 +63,8 @@ GROWN = 0.05
 YOUNG = 2.0
 """Minutes that a young daemon is used."""
 FILES = 10
+EMPTY = 0.05
+"""Share of recalls and searches that may come back with nothing."""
 
 
 class Used(NamedTuple):
@@ -91,6 +95,10 @@ class Load:
         """What was said and acknowledged; no two are the same."""
         self.notes: dict[Path, list[str]] = {path: [] for path in workspaces}
         self.calls = 0
+        self.asked: Counter[str] = Counter()
+        """Recalls and searches that were answered."""
+        self.empty: Counter[str] = Counter()
+        """Those that found nothing."""
         self.facts = 0.1
         """Share of rounds of an API agent in which it replaces a fact."""
 
@@ -111,6 +119,12 @@ class Load:
     def post(self, path: str, **body: Any) -> Any:
         """Ask the daemon."""
         return daemon.post(path, body, 30, daemon=self.at)
+
+    def found(self, what: str, hits: list[Any]) -> None:
+        """That was answered so."""
+        with self.guard:
+            self.asked[what] += 1
+            self.empty[what] += not hits
 
     def keep(self, kept: dict[Path, list[str]], workspace: Path, *words: str) -> None:
         """They were acknowledged."""
@@ -135,7 +149,9 @@ def api_agent(load: Load, number: int) -> None:
         if kept is not None:
             load.keep(load.kept, workspace, words)
         query = " ".join(chance.sample(WORDS, 3))
-        load.timed("recall", load.post, "/v1/recall", workspace=at, query=query, session=mine)
+        answer = load.timed("recall", load.post, "/v1/recall", workspace=at, query=query, session=mine)
+        if answer is not None:
+            load.found("recall", answer["hits"])
         if chance.random() < load.facts:
             value = said(chance)
             load.timed("remember", load.post, "/v1/remember", workspace=at, predicate="mood", value=value)
@@ -182,7 +198,11 @@ def mcp_agent(load: Load, number: int) -> None:
     load.timed("initialize", ask, "initialize", protocolVersion="2025-06-18", capabilities={})
     while not load.stop.is_set():
         query = " ".join(chance.sample(WORDS, 3))
-        load.timed("memory_search", ask, "tools/call", name="memory_search", arguments={"query": query})
+        result = load.timed(
+            "memory_search", ask, "tools/call", name="memory_search", arguments={"query": query}
+        )
+        if result is not None:
+            load.found("memory_search", result["structuredContent"]["results"])
         if chance.random() < 0.1:
             note = said(chance)
             wrote = load.timed(
@@ -318,6 +338,9 @@ def verdict(load: Load, seen: list[Used], again: list[Used]) -> bool:
     wrong = [f"{len(load.errors)} errors"] if load.errors else []
     wrong += [f"{missing} lost"] if missing else []
     wrong += [f"{twice} kept twice"] if twice else []
+    for what, count in load.asked.items():
+        print(f"{what}: {load.empty[what]:,} of {count:,} came back with nothing (at most {EMPTY:.0%})")
+        wrong += [f"{what} too late"] if load.empty[what] > EMPTY * count else []
     if again:
         late = [one for one in seen if one.seconds > seen[-1].seconds - 60]
         wrong += grown(second_minute(seen), middle(late), second_minute(again))
@@ -341,7 +364,7 @@ def grown(young: Used, old: Used, again: Used) -> list[str]:
     """Say what the daemon took, young and old, and what another young one did; what grew too much."""
     for what, one in ("second minute", young), ("last minute", old), ("second minute of another", again):
         print(f"{what:25} {one.own:6.1f} MB own with {one.passages:7,.0f} turns, notes and facts")
-    each = (again.own - young.own) / (again.passages - young.passages)
+    each = (again.own - young.own) / max(again.passages - young.passages, 1)
     expected = young.own + each * (old.passages - young.passages)
     more = old.own / expected - 1
     print(f"young: {each * 1000:.2f} MB a thousand, so {expected:.1f} MB for what the last minute had: "
@@ -359,13 +382,16 @@ def used(load: Load, minutes: float, first: int) -> list[Used]:
     agents = [threading.Thread(target=kind, args=(load, first + n)) for n, kind in enumerate(kinds)]
     for agent in agents:
         agent.start()
-    seen = watched(process.pid, minutes * 60, load.workspaces)
-    load.stop.set()
-    for agent in agents:
-        agent.join()
-    process.terminate()
-    process.wait(30)
-    return seen
+    try:
+        return watched(process.pid, minutes * 60, load.workspaces)
+    except (OSError, KeyError) as error:
+        raise SystemExit("\n".join([f"the daemon is gone: {error}", *daemon_log()])) from None
+    finally:
+        load.stop.set()
+        for agent in agents:
+            agent.join()
+        process.terminate()
+        process.wait(30)
 
 
 def started() -> "tuple[subprocess.Popen[bytes], daemon.Daemon]":

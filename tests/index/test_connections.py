@@ -56,6 +56,22 @@ def test_resting_inside_of_a_transaction_changes_nothing(index: Index) -> None:
     index.close()
 
 
+def test_a_transaction_stays_with_its_database_where_that_is_replaced(index: Index) -> None:
+    with index.reading() as before:
+        connection, (row,) = index.connection, before.rows
+        for path in index.path.parent.glob("index.db*"):
+            path.unlink()
+        thread = threading.Thread(target=index.follow)
+        thread.start()
+        thread.join()
+        assert index.connection is connection
+        assert [one.text.strip() for one in index.fetch([int(row["passage"])]).values()] == ["alpha beta"]
+    with index.reading() as now:
+        assert index.connection is not connection
+        assert len(now) == 0  # until the next sync
+    index.close()
+
+
 def test_resting_twice_never_having_worked_and_after_the_end(index: Index) -> None:
     index.rest()
     index.rest()

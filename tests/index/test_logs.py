@@ -102,10 +102,10 @@ def asked(memory: Memory) -> list[bytes]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_reader_that_goes_on_answers_as_one_that_begins(root: Path, seed: int) -> None:
-    """Whatever is done to three logs, of which the index knows one, between any two questions."""
+    """Whatever is done to four logs, of which the index knows one, between any two questions."""
     chance = random.Random(seed)
-    logs = [root / f"sessions/{name}.jsonl" for name in "amz"]
-    logs[1].write_text(line("alpha delta", 900) + line("gamma", 901))
+    logs = [root / f"sessions/{name}.jsonl" for name in "mabz"]
+    logs[0].write_text(line("alpha delta", 900) + line("gamma", 901))
     synced(root)
     with Memory.open(root, config=LEXICAL, readonly=True) as memory:
         for number in range(25):
@@ -116,6 +116,26 @@ def test_a_reader_that_goes_on_answers_as_one_that_begins(root: Path, seed: int)
             memory.reader.logs.wrote(f"sessions/{log.name}", log.stat().st_size)
             memory.reader.logs._due = 0.0
             assert asked(memory) == looked_at(root), number
+            with Memory.open(root, config=LEXICAL, readonly=True) as other:
+                assert order(memory) == order(other), number
+
+
+def test_a_new_log_stands_at_its_place_among_those_that_came_before(root: Path) -> None:
+    (root / "sessions/m.jsonl").write_text(line("alpha", 1))
+    synced(root)
+    with Memory.open(root, config=LEXICAL, readonly=True) as memory:
+        for name in "zbya":
+            log = root / f"sessions/{name}.jsonl"
+            log.write_text(line("alpha beta", 2))
+            memory.reader.logs.wrote(f"sessions/{name}.jsonl", log.stat().st_size)
+            memory.search("alpha")
+        assert [path for path, _ in order(memory)] == [f"sessions/{name}.jsonl" for name in "abmyz"]
+
+
+def order(memory: Memory) -> list[tuple[str, int]]:
+    """All passages as they stand beside each other."""
+    with memory.reader.reading() as view:
+        return [(one.path, one.start_line) for one in view.fetch(range(len(view.snapshot)))]
 
 
 def done_to(log: Path, chance: random.Random, number: int) -> None:

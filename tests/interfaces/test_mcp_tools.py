@@ -162,9 +162,10 @@ def test_a_long_file_is_read_page_by_page(memory: Memory) -> None:
     assert read == lines
 
 
-def test_the_same_words_are_written_once(memory: Memory) -> None:
-    first = _ok(memory, "memory_write", text="two\nlines 两行")
-    second = _ok(memory, "memory_write", note="two\nlines 两行")
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_same_words_are_written_once(memory: Memory, end: str) -> None:
+    first = _ok(memory, "memory_write", text=f"two{end}lines 两行")
+    second = _ok(memory, "memory_write", note=f"two{end}lines 两行")
     assert (first["status"], second["status"]) == ("written", "unchanged")
     assert first["ref"] == second["ref"]
     assert memory.read(first["ref"]).split(" ", 2)[2] == "two\n  lines 两行\n"

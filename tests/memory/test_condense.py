@@ -15,6 +15,7 @@ from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory import ledger
 from mnemark.memory.condense import condense, propose
+from mnemark.memory.edits import edits_of
 from mnemark.memory.upkeep.plan import Look
 
 NOW = datetime(2026, 6, 15, 12).astimezone()
@@ -219,4 +220,4 @@ def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
         assert after["memory/2026-01.md"].decode().count("## 2026-01-03") == 1
         assert after["memory/archive/2026-01-03.md"] == before["memory/2026-01-03.md"]
         assert "memory/2026-01-03.md" not in after
-        assert not ledger.edits_of(memory).open()
+        assert not edits_of(memory).open()

@@ -3,11 +3,16 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from mnemark import Memory
 from mnemark.files.journal import Change, Journal
 from mnemark.index.pending import LogSizes
+from mnemark.index.sync import sync
 from mnemark.memory.elsewhere import EditsElsewhere
+from mnemark.memory.ledger import write
 
 WRITE = """
 import sys
@@ -27,6 +32,22 @@ def test_a_note_by_another_process_is_found_at_once(tmp_path: Path) -> None:
             subprocess.run([sys.executable, "-c", WRITE, str(tmp_path), words], check=True)
             memory.follower._checked.mark()
             assert any(words in hit.text for hit in memory.search(words).hits)
+
+
+def test_what_is_written_while_the_files_are_looked_at_is_found_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(*given: Any, **named: Any) -> Any:
+        found = sync(*given, **named)
+        if not (tmp_path / "memory/late.md").exists():  # another thread, of a place that was passed already
+            write(memory, "memory/late.md", lambda _: "a note on the marmot\n", step="test")
+            memory.follower.look_again()
+        return found
+
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        monkeypatch.setattr("mnemark.memory.following.sync", look)
+        memory.sync()
+        assert [hit.path for hit in memory.search("marmot").hits] == ["memory/late.md"]
 
 
 def test_only_edits_count_and_each_once(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ class Connections:
             UsageError: the pool was closed.
         """
         lease: _Lease | None = getattr(self._local, "lease", None)
-        if lease is not None and lease.epoch == self._epoch:
-            return lease.connection
+        if lease is not None and (lease.epoch == self._epoch or _at_work(lease.connection)):
+            return lease.connection  # one transaction is of one database, also where that was replaced
         self._local.lease = None  # what an earlier epoch left goes back, and is closed
         with self._lock:
             if self._closed:
@@ -111,6 +111,13 @@ class Connections:
         self._local.lease = None
         for connection in (*free, *used):
             _close(connection)
+
+
+def _at_work(connection: apsw.Connection) -> bool:
+    try:
+        return connection.in_transaction
+    except apsw.ConnectionClosedError:
+        return False
 
 
 def _close(connection: apsw.Connection) -> None:

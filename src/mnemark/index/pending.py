@@ -207,7 +207,7 @@ class _Loading:
         self.builder = SegmentBuilder()
         self.records: dict[int, Record] = {}
         self.documents: dict[str, int] = {}
-        self.new: list[tuple[int, int]] = []
+        self.new: dict[int, int] = {}
         self.replaced: list[int] = []
         self.read: dict[str, _Read] = {}
         self.next = int(schema.scalar(index.connection, "SELECT coalesce(max(id), 0) FROM documents")) + 1
@@ -219,7 +219,7 @@ class _Loading:
         self.records = dict(before.records)
         self.documents = dict(before.documents)
         self.scopes = dict(before.scopes)
-        self.new = list(before.new)
+        self.new = dict(before.new)
         self.read = dict(before.read)
 
     def run(self, grown: Growth) -> Pending:
@@ -249,13 +249,14 @@ class _Loading:
             view = SegmentView(
                 self.builder.rows(), np.zeros(len(self.builder), np.bool_), self.builder.posting
             )
+        in_order = [number for _, number in sorted(self.documents.items())]
         return Pending(
             segment=view,
             records=self.records,
             documents=self.documents,
             scopes=self.scopes,
             complete=complete,
-            new=tuple(self.new),
+            new=tuple((number, self.new[number]) for number in in_order if number in self.new),
             replaced=tuple(self.replaced),
             builder=self.builder,
             read=self.read,
@@ -296,7 +297,7 @@ class _Loading:
         sql = "SELECT count(*) FROM documents WHERE path < ?"
         place = int(schema.scalar(self.index.connection, sql, (path,)))
         number = self.next + len(self.new)
-        self.new.append((number, place))
+        self.new[number] = place
         return number
 
 

@@ -73,7 +73,7 @@ class _Moment(NamedTuple):
     joined: Snapshot
 
     def covers(self, stored: Snapshot, state: _State) -> bool:
-        """Whether all that the logs held then is in it."""
+        """Whether all that was to be read of the logs then is in it."""
         return self.stored is stored and self.logs >= state.logs and self.hidden == state.hidden.version
 
 
@@ -105,9 +105,16 @@ class Reader:
             return known
         with self._reading:
             known, state = self._moment, self._state()
-            if known is None or not known.covers(stored, state):
-                known = self._moment = self._read(stored, state, known)
-            return known
+            if known is not None and known.covers(stored, state):
+                return known
+            found = self._read(stored, state, known)
+            if self.index.is_newest(stored):  # else it is of a moment that has passed
+                self._moment = found
+            return found
+
+    def let_go(self) -> None:
+        """Keep nothing of what was read: something of it was erased."""
+        self._moment = None
 
     def _state(self) -> _State:
         return _State(*self.logs.current(), self.index.hidden.current())

@@ -77,7 +77,6 @@ class Index:
         self.readonly = readonly
         self.path = self.home / layout.PRIVATE / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
-        self._lock = threading.Lock()
         self._loading = threading.Lock()
         self._snapshot: Snapshot | None = None
         self._file: tuple[int, int] | None = None
@@ -113,7 +112,7 @@ class Index:
     def follow(self) -> None:
         """Notice that the database was deleted or exchanged while it is open, and use what is there now."""
         if self._file is not None and self._identity_on_disk() != self._file:
-            with self._lock:
+            with self._loading:
                 self._connections.renew()
                 self._snapshot = None
             if not self.readonly:
@@ -182,9 +181,12 @@ class Index:
             return known
         with self._loading:
             known = self._snapshot
-            if known is None or known.generation != generation:
-                known = self._snapshot = self._load(connection, generation)
-            return known
+            if known is not None and known.generation == generation:
+                return known
+            loaded = self._load(connection, generation)
+            if known is None or known.generation < generation:  # else it is of a moment that has passed
+                self._snapshot = loaded
+            return loaded
 
     def _load(self, connection: apsw.Connection, generation: int) -> Snapshot:
         if schema.version(connection) != schema.VERSION or not schema.is_whole(connection):
@@ -207,6 +209,10 @@ class Index:
         ranks = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)
         ranks[ids] = np.arange(len(ids))
         return ranks
+
+    def is_newest(self, snapshot: Snapshot) -> bool:
+        """Whether no newer one was read yet."""
+        return self._snapshot is snapshot
 
     def generation(self) -> int:
         """Rises with every change."""

@@ -85,8 +85,8 @@ def sync(
     Raises:
         BusyError: another process is syncing.
     """
-    started = time.monotonic()
     with sync_lock(index.home, timeout=wait), schema.translated(index.path):
+        started = time.monotonic()
         index.follow()
         with schema.roomy(index.connection):
             return _followed(index, ignore, limit, progress, started)

@@ -39,7 +39,7 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
         BusyError: someone is saving the file; nothing was written.
     """
     cleaned, found = redact(strip_fences(text), rules_for(memory.root, memory.config))
-    words = cleaned.strip()
+    words = cleaned.strip().replace("\r\n", "\n")
     if not words:
         raise UsageError(
             "there is nothing to write; recalled text, secrets and private passages are left out"

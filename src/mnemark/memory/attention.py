@@ -6,7 +6,7 @@ import msgspec
 
 from mnemark.files.copies import plan_copies
 from mnemark.files.scan import scan
-from mnemark.memory import ledger
+from mnemark.memory.edits import edits_of
 from mnemark.memory.facts_project import state_of
 from mnemark.memory.facts_review import review
 from mnemark.memory.models import bookkeeping
@@ -104,7 +104,7 @@ def _budget(memory: "Memory", state: "State", due: int) -> "Iterator[Attention]"
 
 
 def _unfinished(memory: "Memory") -> "Iterator[Attention]":
-    edits = ledger.edits_of(memory)
+    edits = edits_of(memory)
     edits.refresh()
     paths = sorted({entry.path for entry in edits.open()})
     if paths:

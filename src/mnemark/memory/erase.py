@@ -195,6 +195,7 @@ def _derived(memory: "Memory", waiting: list[str]) -> list[Place]:
         return []
     try:
         memory.follower.sync(progress=None, wait=_PATIENCE, embed=False)
+        memory.reader.let_go()
         with sync_lock(index.home, timeout=_PATIENCE):
             for name in private.glob("index.db.new*"):  # a rebuilding that was cut off
                 platform.FS.unlink(name)

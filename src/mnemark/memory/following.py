@@ -31,6 +31,7 @@ class Follower:
         self._vectors = vectors
         self._config = config
         self._checked = Clock()
+        self._told = 0
         self._cost = 0.0
         self._syncing = threading.Lock()
         self._behind = threading.Lock()
@@ -44,7 +45,7 @@ class Follower:
         if self._index.readonly:
             return True
         if self._edits.came():
-            self._checked.forget()
+            self.look_again()
         return self._checked.passed() < max(FRESH_SECONDS, _REST * self._cost)
 
     def sync(self, *, progress: Progress | None, wait: float, embed: bool) -> SyncReport:
@@ -58,8 +59,10 @@ class Follower:
             raise ReadOnlyError("this memory is open for reading only; open it for writing to sync")
         limit, ignore = self._config.passage_tokens, self._config.ignore
         with self._syncing:
+            told = self._told
             report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=progress)
-            self._checked.mark()
+            if self._told == told:  # else the look may have passed by what was written meanwhile
+                self._checked.mark()
             self._looked.set()
             self._cost = report.seconds if not report.touched else self._cost
         if embed:
@@ -68,6 +71,7 @@ class Follower:
 
     def look_again(self) -> None:
         """Something was written: the next answer looks at the files first."""
+        self._told += 1
         self._checked.forget()
 
     def freshen(self) -> None:
@@ -75,7 +79,9 @@ class Follower:
         if self.fresh:
             return
         try:
-            self.sync(progress=None, wait=_QUICK, embed=False)  # adding vectors holds the lock for less
+            # Adding vectors holds the lock for a moment; behind another process that syncs for long, not each
+            # search waits again.
+            self.sync(progress=None, wait=0.0 if self.problem else _QUICK, embed=False)
         except BusyError as error:
             self.problem = f"sync: {error}"
         else:

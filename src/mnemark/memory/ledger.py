@@ -5,28 +5,22 @@ it put in (its undo image); "done" follows when the file holds it. A kill in bet
 next `finish` completes. "drop" ends one that no longer fits, "undo" one that was taken back.
 """
 
-import threading
-from collections.abc import Callable, Container, Iterator, Mapping
-from datetime import datetime
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
-from weakref import WeakKeyDictionary
-
-import msgspec
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
-from mnemark.files import layout, moving, platform
+from mnemark.files import layout, moving
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
-from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry
+from mnemark.files.journal import Change
+from mnemark.memory.edits import Edits, Entry, edits_of
 from mnemark.text.hunks import Hunk, apply, diff, hunks, take_back
-from mnemark.types import Json, Origin, Problem
+from mnemark.types import Origin, Problem
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
 Status = Literal["written", "unchanged", "deferred"]
-State = Literal["open", "done", "dropped", "undone"]
 _BUSY: Final = 0.5
 
 
@@ -39,140 +33,6 @@ class Written(NamedTuple):
     status: Status
     diff: str
     """Unified diff for people."""
-
-
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One automatic edit as the journal has it."""
-
-    id: str
-    time: datetime | None
-    step: str
-    """What did it, for example "session end"."""
-    path: str
-    to: str = ""
-    """Where the file went, for a move."""
-    origin: Origin
-    session: str = ""
-    group: str = ""
-    """Ties the edits of one run together."""
-    hunks: tuple[Hunk, ...] = ()
-    """Of one that is open; what ended one changed stays in the journal, see `Edits.hunks`."""
-    created: bool = False
-    """The file was new."""
-    machine: str = ""
-    state: State = "open"
-
-
-class Run(NamedTuple):
-    """A consolidation: the group of its edits, when it was, and the journal of the machine that did it."""
-
-    group: str
-    time: datetime | None
-    machine: str
-
-
-class Edits:
-    """The ledger as the journal says; `refresh` reads on from where it stopped."""
-
-    def __init__(self, root: Path) -> None:
-        self.journal = Journal(root)
-        self.lock = threading.RLock()
-        self._clear()
-
-    def _clear(self) -> None:
-        self._offsets: dict[str, int] = {}
-        self._inodes: dict[str, int] = {}
-        self.entries: dict[str, Entry] = {}
-        self._ends: dict[str, State] = {}
-        self.runs: list[Run] = []
-        """Consolidations, oldest first."""
-
-    def refresh(self) -> None:
-        """Read what was appended; all of it where a journal was rewritten."""
-        folder = self.journal.root / FOLDER
-        paths = folder.glob("*.jsonl") if folder.is_dir() else ()
-        states = {path.name: state for path in paths if (state := platform.identity(path)) is not None}
-        for name, offset in self._offsets.items():
-            state = states.get(name)
-            if state is None or state.inode != self._inodes[name] or state.size < offset:
-                self._clear()
-                break
-        if all(state.size == self._offsets.get(name, 0) for name, state in states.items()):
-            return
-        for entry in self.journal.read(self._offsets):
-            self._read(entry)
-            if entry.end > self._offsets.get(entry.file, 0):
-                self._offsets[entry.file] = entry.end
-                self._inodes[entry.file] = states[entry.file].inode if entry.file in states else 0
-
-    def _read(self, entry: JournalEntry) -> None:
-        change = entry.change
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
-        match change.kind:
-            case "write" | "move":
-                found = _entry(change, entry.file)
-                if found is not None:
-                    self.entries[found.id] = found
-                    if found.id in self._ends:
-                        self._end({"ids": [found.id]}, self._ends[found.id])
-            case "done":
-                self._end(payload, "done")
-            case "drop":
-                self._end(payload, "dropped")
-            case "undo":
-                self._end(payload, "undone")
-            case "consolidate":
-                self.runs.append(Run(str(payload.get("group", "")), change.time, entry.file))
-
-    def _end(self, payload: Mapping[str, Json], state: State) -> None:
-        ids = payload.get("ids")
-        for identifier in ids if isinstance(ids, list) else ():
-            self._ends[identifier] = state
-            if identifier in self.entries:
-                ended = msgspec.structs.replace(self.entries[identifier], state=state, hunks=())
-                self.entries[identifier] = ended
-
-    def hunks(self, ids: Container[str]) -> dict[str, tuple[Hunk, ...]]:
-        """What these edits changed, by id, from the journal: a process that runs long keeps none of it."""
-        found = (_entry(entry.change, entry.file) for entry in self.journal.read() if entry.change.id in ids)
-        return {one.id: one.hunks for one in found if one is not None}
-
-    def append(self, change: Change) -> Change:
-        """Acknowledge a change, and know it."""
-        kept = self.journal.append(change)
-        self.refresh()
-        return kept
-
-    def open(self) -> list[Entry]:
-        """This machine's edits that are acknowledged and not known to be in their files, oldest first."""
-        own = self.journal.file
-        return [one for _, one in sorted(self.entries.items()) if one.state == "open" and one.machine == own]
-
-
-def _entry(change: Change, machine: str) -> Entry | None:
-    payload = change.payload if isinstance(change.payload, Mapping) else {}
-    known = {
-        "id": change.id, "time": change.time, "origin": change.origin, "machine": machine,
-        **{name: payload[name] for name in ("step", "path", "to", "session", "group", "hunks", "created")
-           if name in payload},
-    }  # fmt: skip
-    try:
-        return msgspec.convert(known, Entry)
-    except msgspec.ValidationError:  # a line of another version
-        return None
-
-
-_kept: "WeakKeyDictionary[Memory, Edits]" = WeakKeyDictionary()
-_making = threading.Lock()
-
-
-def edits_of(memory: "Memory") -> Edits:
-    """The ledger kept for a memory."""
-    with _making:
-        found = _kept.get(memory)
-        if found is None:
-            found = _kept[memory] = Edits(memory.root)
-        return found
 
 
 class _Done(Exception):  # noqa: N818 - a way out of a callback, not an error
@@ -387,7 +247,11 @@ def _reverse_move(memory: "Memory", entry: Entry) -> str | None:
 def _reverse_write(memory: "Memory", entry: Entry) -> str | None:
     target = layout.safe_path(memory.root, entry.path)
     before = target.read_bytes() if target.is_file() else b""
-    made = edits_of(memory).hunks({entry.id}).get(entry.id, ())
+    made = edits_of(memory).hunks(entry)
+    if not made:
+        raise UsageError(
+            f"what {entry.id} changed is not in the journal any more; change {entry.path} by hand"
+        )
     result = _patched(memory, entry.path, lambda old: take_back(old, made), timeout=PATIENCE)
     if result is None:
         raise UsageError(f"{entry.path} was changed since where this edit was; change it by hand")

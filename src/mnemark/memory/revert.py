@@ -12,6 +12,7 @@ from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.memory import ledger, scratchpad
+from mnemark.memory.edits import Entry
 from mnemark.memory.facts_project import state_of
 from mnemark.memory.forget import follow, hide
 from mnemark.memory.forget_find import Finder, Item, Wanted
@@ -117,7 +118,7 @@ def revert(
     )
 
 
-def _cleared(memory: "Memory", items: list[Item], edits: list[ledger.Entry]) -> tuple[list[str], list[str]]:
+def _cleared(memory: "Memory", items: list[Item], edits: list[Entry]) -> tuple[list[str], list[str]]:
     """What no undo takes out: bullets that wait for review, lines of observations; and scratchpads anew.
 
     Returns the files that changed, and those that are busy.
@@ -134,7 +135,7 @@ def _cleared(memory: "Memory", items: list[Item], edits: list[ledger.Entry]) -> 
     return [one.path for one in wrote if one.status == "written"], busy
 
 
-def _is_pad(entry: ledger.Entry) -> bool:
+def _is_pad(entry: Entry) -> bool:
     """Whether an edit made a scratchpad, which is made anew from the episodes that are left."""
     return entry.path.rpartition("/")[2] == scratchpad.FILE
 
@@ -168,7 +169,7 @@ def _planted(memory: "Memory", items: list[Item]) -> tuple[list[Item], list[Item
     return planted, [item for item in items if item not in planted]
 
 
-def _edits(memory: "Memory", wanted: Wanted, zone: tzinfo) -> list[ledger.Entry]:
+def _edits(memory: "Memory", wanted: Wanted, zone: tzinfo) -> list[Entry]:
     found = []
     for one in ledger.entries(memory):
         time = one.time if one.time is None or one.time.tzinfo else one.time.replace(tzinfo=zone)
@@ -193,7 +194,7 @@ def _withdraw(memory: "Memory", ids: list[str]) -> None:
             facts.log.append(Change(kind="undo", payload=payload, origin="owner"))
 
 
-def _taken_back(memory: "Memory", edits: list[ledger.Entry]) -> tuple[list[str], list[str], list[str]]:
+def _taken_back(memory: "Memory", edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:
     """Edits taken back, the last first: files done, problems, files that are busy."""
     done: list[str] = []
     problems: list[str] = []

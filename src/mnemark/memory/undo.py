@@ -11,6 +11,7 @@ from mnemark.files.journal import Change
 from mnemark.files.journal_lines import changes_of
 from mnemark.files.locks import workspace_lock
 from mnemark.memory import ledger
+from mnemark.memory.edits import Entry
 from mnemark.memory.facts_project import State, state_of
 from mnemark.memory.forget import follow
 from mnemark.memory.upkeep.curated import withdraw_all
@@ -123,7 +124,7 @@ def _changes(memory: "Memory", *, own: bool) -> dict[str, What]:
     return known | dict.fromkeys(pin_lines(memory), "pin")
 
 
-def _is_own_edit(entry: ledger.Entry) -> bool:
+def _is_own_edit(entry: Entry) -> bool:
     """Whether an edit is one by itself, and not the taking back of another change."""
     return entry.state in {"done", "open"} and entry.step != "undo"
 

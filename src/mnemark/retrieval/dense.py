@@ -119,7 +119,7 @@ class WeightedQuery:
         self._text = text
 
     def get(self, timeout: float | None, idf: Rarity) -> Ready:
-        """The vector, unless the time for it is over already: it takes none worth limiting."""
+        """The vector, unless its time is over already; making it takes none worth limiting."""
         if timeout is not None and timeout <= 0:
             return Ready(None, None, "there was no time left for it")
         return Ready(self._embedder.query_weighted(self._text, idf), self._store)

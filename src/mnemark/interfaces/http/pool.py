@@ -21,9 +21,11 @@ MOST: Final = 8
 _SESSIONS: Final = 256
 """Sessions of a workspace whose last turns are kept at hand."""
 _JOIN_SECONDS: Final = 5.0
-_REST, _LONGEST_REST = 9.0, 5.0
-"""After following a change the watch rests so many times as long as that took, up to so many seconds: files
-that change all the time get a tenth of a processor. Searches look by themselves, and at logs each time."""
+_REST: Final = 9.0
+"""After following a change the watch rests so many times as long as that took: files that change all the time
+do not take all of a processor."""
+_LONGEST_REST: Final = 1.0
+"""Seconds after which it listens again: so long a look at the files counts for a search, too."""
 
 _log = logging.getLogger("mnemark.serve")
 Stamp = tuple[int, int, Identity | None]

@@ -77,7 +77,7 @@ class Nightly:
 
     def _last(self, memory: "Memory", root: Path) -> datetime | None:
         """When it was last consolidated, by anyone, or tried in vain by us."""
-        from mnemark.memory.ledger import edits_of
+        from mnemark.memory.edits import edits_of
 
         edits = edits_of(memory)
         edits.refresh()

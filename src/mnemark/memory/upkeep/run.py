@@ -19,6 +19,7 @@ from mnemark.files.layout import scope_of
 from mnemark.files.scan import scan
 from mnemark.memory import condense, ledger
 from mnemark.memory.attention import attention
+from mnemark.memory.edits import Edits, edits_of
 from mnemark.memory.facts import catch_up, follow
 from mnemark.memory.identity import compiled
 from mnemark.memory.learning import Learned, learn, learn_all
@@ -119,7 +120,7 @@ def consolidate(
             llm = model_of(memory)
         except ConfigError as error:  # all of it works without a model
             notes.append(str(error))
-    edits = ledger.edits_of(memory)
+    edits = edits_of(memory)
     edits.refresh()
     other = _others(edits, now)
     if other and not force:
@@ -220,7 +221,7 @@ def _scopes(memory: "Memory") -> list[str]:
     return scopes_in(entry.path for entry in found.entries)
 
 
-def _others(edits: ledger.Edits, now: datetime) -> str:
+def _others(edits: Edits, now: datetime) -> str:
     """The machine that consolidates this workspace, where it is another one."""
     runs = [run for run in edits.runs if run.time is not None and now - run.time < _OTHERS]
     if not runs or any(run.machine == edits.journal.file for run in runs):
@@ -228,12 +229,12 @@ def _others(edits: ledger.Edits, now: datetime) -> str:
     return runs[-1].machine.removesuffix(".jsonl")
 
 
-def _last(edits: ledger.Edits) -> datetime | None:
+def _last(edits: Edits) -> datetime | None:
     """When this workspace was last consolidated."""
     return max((run.time for run in edits.runs if run.time is not None), default=None)
 
 
-def _leapt(edits: ledger.Edits, now: datetime) -> bool:
+def _leapt(edits: Edits, now: datetime) -> bool:
     last = _last(edits)
     return last is not None and now - last > _LEAP
 
@@ -278,13 +279,13 @@ def _apply(
         group=group if changed or learned else "", time=now, dry_run=False, edits=tuple(done),
         learned=tuple(map(told, learned)), notes=tuple(notes),
     )  # fmt: skip
-    runs = ledger.edits_of(memory).runs
+    runs = edits_of(memory).runs
     today = any(run.time is not None and run.time.astimezone().date() == now.date() for run in runs)
     if changed or learned or not today:
         facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
         payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}
         change = Change(kind="consolidate", payload=payload, time=now)
-        ledger.edits_of(memory).append(change)
+        edits_of(memory).append(change)
         _write_report(memory, report)
     return report
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.memory import ledger
+from mnemark.memory.edits import edits_of
 from mnemark.text.hunks import Hunk
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ class Undone(NamedTuple):
 def undone(memory: "Memory") -> Undone:
     """What the ledger says was taken back; what was done again since by a person's own hand is theirs."""
     mine = [one for one in ledger.entries(memory) if one.state == "undone" and one.step.startswith(_STEP)]
-    made = ledger.edits_of(memory).hunks({one.id for one in mine}) if mine else {}
+    edits = edits_of(memory)
+    made = {one.id: edits.hunks(one) for one in mine}
     return Undone(
-        frozenset((one.path, line.strip()) for one in mine for line in _added(made.get(one.id, ()))),
+        frozenset((one.path, line.strip()) for one in mine for line in _added(made[one.id])),
         frozenset(found for hunks in made.values() for hunk in hunks for found in _ids(hunk.old)),
         frozenset(one.path for one in mine if one.to),
     )
