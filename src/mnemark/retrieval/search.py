@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +21,7 @@ from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.explain import explain, in_route
 from mnemark.retrieval.facts_book import Book
 from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.in_turn import in_turn
 from mnemark.retrieval.presets import DEFAULT, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.snippet import snippet
@@ -81,7 +83,8 @@ def search(
 ) -> Found:
     """Answer a request from the state of this moment; `book` holds the facts that the asker may see."""
     query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
-    with reader.reading() as view:
+    computes = judge is None and asked is None and not isinstance(route and route.vector, QueryVector)
+    with in_turn(request.deadline) if computes else nullcontext(), reader.reading() as view:
         one = _Search(view, request, query, route, list(degraded))
         one.judge, one.asked = judge, asked
         return one.with_facts(one.with_planted(one.run()), book)

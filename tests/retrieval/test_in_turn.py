@@ -1,0 +1,59 @@
+"""Searches wait for a free processor, not longer than they may, and hold up nobody for ever."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from mnemark import Memory
+from mnemark.retrieval import in_turn as module
+from mnemark.retrieval.in_turn import in_turn
+
+
+@pytest.fixture(autouse=True)
+def two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_free", threading.BoundedSemaphore(2))
+
+
+def test_two_at_once_and_the_others_after_them() -> None:
+    guard, now, most = threading.Lock(), [0], [0]
+
+    def work() -> None:
+        with in_turn(time.monotonic() + 30):
+            with guard:
+                now[0] += 1
+                most[0] = max(most[0], now[0])
+            time.sleep(0.02)
+            with guard:
+                now[0] -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (now, most) == ([0], [2])
+
+
+def test_who_may_not_wait_longer_goes_on_and_takes_no_ones_place() -> None:
+    with in_turn(None), in_turn(None):
+        started = time.monotonic()
+        with in_turn(started + 0.05), in_turn(started - 1):
+            assert 0.04 < time.monotonic() - started < 0.9
+    for _ in range(4):  # the two places are free again, and there are no more of them
+        with in_turn(None):
+            pass
+
+
+def test_a_search_that_fails_leaves_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.session("a").add("user", "the walrus sleeps")
+        with monkeypatch.context() as broken:
+            broken.setattr("mnemark.retrieval.lexical.score", None)
+            for _ in range(3):
+                with pytest.raises(TypeError):
+                    memory.search("walrus")
+        started = time.monotonic()
+        assert memory.search("walrus").hits
+        assert time.monotonic() - started < 0.9
