@@ -4,8 +4,9 @@
     python tools/conformance.py inspector   the Inspector's command line lists the tools, stdio and HTTP
     python tools/conformance.py clients     Python SDK 1.x and 2.x, each by itself, call every tool
 
-npm and pip fetch what is needed into `--cache` (default: .conformance). The suite wants Node 22 and has no
-word for tokens: a proxy on loopback adds the daemon's, and passes everything else on as it is.
+npm and pip fetch what is needed into `--cache` (default: .conformance); where they cannot, the exit code is
+75. The suite wants Node 22 and has no word for tokens: a proxy on loopback adds the daemon's, and passes
+everything else on as it is.
 """
 
 import argparse
@@ -27,6 +28,9 @@ NODE = "node@22"
 SUITE = "@modelcontextprotocol/conformance@0.1.16"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 EXPECTED = HERE / "conformance_expected.yml"
+HURRY = ["--fetch-retries=2", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+UNFETCHED = 75
+"""Exit code where npm or pip could not fetch something: nothing was found out."""
 CLIENTS = {"1": "mcp>=1.24,<2", "2": "mcp>=2,<3"}
 
 
@@ -100,6 +104,15 @@ def _pump(source: socket.socket, target: socket.socket) -> None:
         pass
 
 
+def fetched(command: list[str]) -> None:
+    """Fetch a tool; where that cannot be done, end with `UNFETCHED`."""
+    try:
+        subprocess.run(command, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"not run, for want of what it needs: {error}")
+        raise SystemExit(UNFETCHED) from None
+
+
 def installed(cache: Path, package: str) -> dict[str, str]:
     """Environment with Node 22 and an npm tool, fetched where they are missing."""
     folder = cache / package.split("/")[1].replace("@", "-")
@@ -107,8 +120,7 @@ def installed(cache: Path, package: str) -> dict[str, str]:
     if not binaries.exists():
         folder.mkdir(parents=True, exist_ok=True)
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-        fetch = ["npm", "install", "--prefix", str(folder), *quiet, "--fetch-retries=5", NODE, package]
-        subprocess.run(fetch, check=True)
+        fetched(["npm", "install", "--prefix", str(folder), *quiet, *HURRY, NODE, package])
     return {**os.environ, "PATH": f"{binaries.resolve()}{os.pathsep}{os.environ['PATH']}"}
 
 
@@ -154,8 +166,10 @@ def clients(cache: Path) -> int:
     for major, requirement in CLIENTS.items():
         python = cache / f"python-{major}/bin/python"
         if not python.exists():
-            subprocess.run([sys.executable, "-m", "venv", str(python.parent.parent)], check=True)
-            subprocess.run([str(python), "-m", "pip", "install", "-q", requirement], check=True)
+            making = python.parent.parent.with_suffix(".new")  # until it is whole
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(making)], check=True)
+            fetched([str(making / "bin/python"), "-m", "pip", "install", "-q", requirement])
+            making.rename(python.parent.parent)
         with daemon() as server:
             environment = {
                 **os.environ, "XDG_STATE_HOME": str(server.state), "SERVER": sys.executable,
