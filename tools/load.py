@@ -9,9 +9,9 @@ agent which has been used: what a process takes once while its first arrays grow
 
 Prints every 15 seconds memory and file descriptors of the daemon; at the end times (recall beside a request
 that does nothing and a bare scan for the words of what was acknowledged in a folder), errors, recalls and
-searches that came back with nothing (all folders hold all words that are asked for: it was not found in
-time; how many, is up to the machine, and not in the verdict), what was acknowledged and is not in the files exactly once, and a verdict. Exits with 1 where the
-verdict is "failed".
+searches that came back with nothing (all folders hold all words that are asked for, so it was not found in
+time; how many depends on the machine and is not in the verdict), what was acknowledged and is not in the
+files exactly once, and a verdict. Exits with 1 where the verdict is "failed".
 
 Memory is flat where a daemon takes no more for having run longer. Folders grow meanwhile, so that its last
 minute cannot be held against its own beginning alone: when it has ended, another one is started for the same
