@@ -3,7 +3,7 @@
 A machine appends only to its own file, so that syncing a folder between machines never makes them conflict.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,6 +96,37 @@ class Journal:
                     reason = f"line {line.number} is no change: it needs a kind and an id"
                     problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
         return [found[identifier] for identifier in sorted(found)]
+
+
+class JournalTail:
+    """Reads on in a journal from where the last reading stopped."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._offsets: dict[str, int] = {}
+        self._inodes: dict[str, int] = {}
+
+    def follow(self, take: Callable[[JournalEntry], None], forget: Callable[[], None]) -> None:
+        """Give what was appended to `take`; where a file was rewritten, `forget` first and then all of it."""
+        states = self._states()
+        for name, offset in self._offsets.items():
+            state = states.get(name)
+            if state is None or state.inode != self._inodes[name] or state.size < offset:
+                self._offsets, self._inodes = {}, {}
+                forget()
+                break
+        if all(state.size == self._offsets.get(name, 0) for name, state in states.items()):
+            return
+        for entry in self._journal.read(self._offsets):
+            take(entry)
+            if entry.end > self._offsets.get(entry.file, 0):
+                self._offsets[entry.file] = entry.end
+                self._inodes[entry.file] = states[entry.file].inode if entry.file in states else 0
+
+    def _states(self) -> dict[str, platform.Identity]:
+        folder = self._journal.root / FOLDER
+        paths = folder.glob("*.jsonl") if folder.is_dir() else ()
+        return {path.name: state for path in paths if (state := platform.identity(path)) is not None}
 
 
 def _encode(change: Change) -> bytes:

@@ -12,7 +12,7 @@ from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, SUSPECT, UNTRUSTED, seconds_of
-from mnemark.index.segment import MAX_SIZE, SegmentBuilder, analyse
+from mnemark.index.segment import MAX_SIZE, SegmentBuilder, analyse, dead_bits
 from mnemark.index.units import Unit
 from mnemark.text.instructions import looks_like_instructions
 from mnemark.text.planted import speaks_for_owner
@@ -192,7 +192,7 @@ def _bury(connection: apsw.Connection, documents: set[int]) -> None:
         hit = np.isin(np.frombuffer(rows, ROW)["document"], wanted)
         if not hit.any():
             continue
-        bits = np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_) | hit
+        bits = dead_bits(dead, size) | hit
         if bits.all():
             connection.execute("DELETE FROM segments WHERE id = ?", (segment,))
             connection.execute("DELETE FROM postings WHERE segment = ?", (segment,))

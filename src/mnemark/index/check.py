@@ -17,7 +17,7 @@ from mnemark.index import schema
 from mnemark.index.embedding import keys_of, missing
 from mnemark.index.plan import plan
 from mnemark.index.rows import ROW
-from mnemark.index.segment import decode
+from mnemark.index.segment import dead_bits, decode
 from mnemark.index.store import NAME, Index
 from mnemark.index.sync import searchable, sync
 from mnemark.index.vectors import VectorStore
@@ -75,7 +75,7 @@ def _segments(connection: apsw.Connection, *, deep: bool) -> Iterator[str]:
         if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
             yield f"segment {segment} is torn"
             continue
-        alive = ~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
+        alive = ~dead_bits(dead, size)
         living.append(np.frombuffer(rows, ROW)["passage"][alive])
         yield from _postings(connection, segment, size, deep=deep)
     indexed = np.sort(np.concatenate(living)) if living else np.zeros(0, np.int64)

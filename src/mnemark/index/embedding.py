@@ -11,6 +11,7 @@ from mnemark.embed.base import Embedder
 from mnemark.files.locks import sync_lock
 from mnemark.index import schema
 from mnemark.index.rows import ROW, Rows
+from mnemark.index.segment import dead_bits
 from mnemark.index.store import Index
 from mnemark.index.units import embedded_text
 from mnemark.index.vector_keys import Packed
@@ -31,10 +32,7 @@ def keys_of(index: Index) -> set[bytes]:
 def _rows(index: Index) -> Rows:
     with schema.translated(index.path):
         stored = schema.rows(index.connection, "SELECT size, rows, dead FROM segments")
-    parts = [
-        np.frombuffer(blob, ROW)[~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)]
-        for size, blob, dead in stored
-    ]
+    parts = [np.frombuffer(blob, ROW)[~dead_bits(dead, size)] for size, blob, dead in stored]
     return np.concatenate(parts) if parts else np.zeros(0, ROW)
 
 

@@ -8,7 +8,7 @@ from mnemark.errors import BusyError
 from mnemark.index import schema
 from mnemark.index.batch import insert_segment
 from mnemark.index.rows import ROW
-from mnemark.index.segment import due_for_merge, merged_posting
+from mnemark.index.segment import dead_bits, due_for_merge, merged_posting
 from mnemark.index.store import Index
 
 Renumber = dict[int, npt.NDArray[np.int32]]
@@ -55,7 +55,7 @@ def merge(connection: apsw.Connection, chosen: list[int]) -> None:
     for segment in chosen:
         sql = "SELECT size, rows, dead FROM segments WHERE id = ?"
         ((size, blob, dead),) = schema.rows(connection, sql, (segment,))
-        alive = ~np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
+        alive = ~dead_bits(dead, size)
         count = int(alive.sum())
         numbers = np.full(size, -1, np.int32)
         numbers[alive] = np.arange(first, first + count, dtype=np.int32)

@@ -130,6 +130,11 @@ class SegmentBuilder:
         return None if data is None else decode(data)
 
 
+def dead_bits(data: bytes, size: int) -> npt.NDArray[np.bool_]:
+    """Which passages of a segment are dead, shape (size,), from the bits that are stored."""
+    return np.unpackbits(np.frombuffer(data, np.uint8), count=size).astype(np.bool_)
+
+
 def encode(ids: Ids, counts: bytes | bytearray | Counts) -> bytes:
     """A posting list as a blob."""
     return ids.astype("<u2").tobytes() + bytes(counts)

@@ -20,7 +20,7 @@ from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.plan import Known
 from mnemark.index.rows import ROW
-from mnemark.index.segment import Posting, decode
+from mnemark.index.segment import Posting, dead_bits, decode
 from mnemark.index.snapshot import SegmentView, Snapshot
 from mnemark.text.segment import fingerprint
 from mnemark.types import Kind, Origin
@@ -198,7 +198,7 @@ class Index:
         for segment, size, rows, dead in schema.rows(connection, sql):
             if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
                 raise IntegrityError(f"{_DAMAGED} (segment {segment})")
-            bits = np.unpackbits(np.frombuffer(dead, np.uint8), count=size).astype(np.bool_)
+            bits = dead_bits(dead, size)
             views.append(SegmentView(np.frombuffer(rows, ROW), bits, _PostingReader(self, segment, size)))
         return Snapshot(generation, views, self._ranks(connection))
 

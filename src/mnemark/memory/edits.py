@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
-from weakref import WeakKeyDictionary
 
 import msgspec
 
-from mnemark.files import platform
-from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, decode_change
+from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, JournalTail, decode_change
 from mnemark.files.jsonl import records
+from mnemark.memory.of_memory import OfMemory
 from mnemark.text.hunks import Hunk
 from mnemark.types import Json, Origin
 
@@ -58,12 +57,11 @@ class Edits:
 
     def __init__(self, root: Path) -> None:
         self.journal = Journal(root)
+        self._tail = JournalTail(self.journal)
         self.lock = threading.RLock()
         self._clear()
 
     def _clear(self) -> None:
-        self._offsets: dict[str, int] = {}
-        self._inodes: dict[str, int] = {}
         self.entries: dict[str, Entry] = {}
         self._ends: dict[str, State] = {}
         self.runs: list[Run] = []
@@ -71,21 +69,7 @@ class Edits:
 
     def refresh(self) -> None:
         """Read what was appended; all of it where a journal was rewritten."""
-        folder = self.journal.root / FOLDER
-        paths = folder.glob("*.jsonl") if folder.is_dir() else ()
-        states = {path.name: state for path in paths if (state := platform.identity(path)) is not None}
-        for name, offset in self._offsets.items():
-            state = states.get(name)
-            if state is None or state.inode != self._inodes[name] or state.size < offset:
-                self._clear()
-                break
-        if all(state.size == self._offsets.get(name, 0) for name, state in states.items()):
-            return
-        for entry in self.journal.read(self._offsets):
-            self._read(entry)
-            if entry.end > self._offsets.get(entry.file, 0):
-                self._offsets[entry.file] = entry.end
-                self._inodes[entry.file] = states[entry.file].inode if entry.file in states else 0
+        self._tail.follow(self._read, self._clear)
 
     def _read(self, entry: JournalEntry) -> None:
         change = entry.change
@@ -151,14 +135,9 @@ def _entry(change: Change, machine: str, offset: int) -> Entry | None:
         return None
 
 
-_kept: "WeakKeyDictionary[Memory, Edits]" = WeakKeyDictionary()
-_making = threading.Lock()
+_kept = OfMemory[Edits]()
 
 
 def edits_of(memory: "Memory") -> Edits:
     """The ledger kept for a memory."""
-    with _making:
-        found = _kept.get(memory)
-        if found is None:
-            found = _kept[memory] = Edits(memory.root)
-        return found
+    return _kept.of(memory, lambda: Edits(memory.root))

@@ -8,10 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mnemark.files import platform
 from mnemark.files.facts import Confirmation
 from mnemark.files.ids import derived_id
-from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry
+from mnemark.files.journal import Change, Journal, JournalEntry, JournalTail
 from mnemark.text.facts import clean
 from mnemark.text.facts_keys import predicate_key, subject_key, value_key
 from mnemark.text.facts_timeline import TYPES, Fact
@@ -119,6 +118,7 @@ class FactLog:
 
     def __init__(self, root: Path) -> None:
         self.journal = Journal(root)
+        self._tail = JournalTail(self.journal)
         self._forget()
 
     epoch = 0
@@ -128,8 +128,6 @@ class FactLog:
         self.epoch += 1
         self.touched: list[str] = []
         """Ids that the lines read since then name, in their order."""
-        self._offsets: dict[str, int] = {}
-        self._inodes: dict[str, int] = {}
         self.records: dict[str, Fact] = {}
         """Remembered facts by id."""
         self.confirmations: dict[str, Confirmation] = {}
@@ -163,25 +161,8 @@ class FactLog:
         self.decided: set[str] = set()
 
     def refresh(self) -> None:
-        """Read what was appended; all of it where a file was rewritten."""
-        states = self._states()
-        for name, offset in self._offsets.items():
-            state = states.get(name)
-            if state is None or state.inode != self._inodes[name] or state.size < offset:
-                self._forget()
-                break
-        if all(state.size == self._offsets.get(name, 0) for name, state in states.items()):
-            return
-        for entry in self.journal.read(self._offsets):
-            self._read(entry)
-            if entry.end > self._offsets.get(entry.file, 0):
-                self._offsets[entry.file] = entry.end
-                self._inodes[entry.file] = states[entry.file].inode if entry.file in states else 0
-
-    def _states(self) -> dict[str, platform.Identity]:
-        folder = self.journal.root / FOLDER
-        paths = folder.glob("*.jsonl") if folder.is_dir() else ()
-        return {path.name: state for path in paths if (state := platform.identity(path)) is not None}
+        """Read what was appended; all of it where a journal was rewritten."""
+        self._tail.follow(self._read, self._forget)
 
     def append(self, *changes: Change) -> list[Change]:
         """Acknowledge changes, and know them."""

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from weakref import WeakKeyDictionary
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -18,6 +17,7 @@ from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
 from mnemark.memory.facts_kept import Kept
 from mnemark.memory.facts_log import FactLog
+from mnemark.memory.of_memory import OfMemory
 from mnemark.memory.secrets import rules_for
 from mnemark.text.facts_timeline import Fact, Held
 from mnemark.text.redact import Rules
@@ -69,18 +69,12 @@ def _local() -> tzinfo:
     return datetime.now().astimezone().tzinfo or UTC
 
 
-_kept: "WeakKeyDictionary[Memory, State]" = WeakKeyDictionary()
-_making = threading.Lock()
+_kept = OfMemory[State]()
 
 
 def state_of(memory: "Memory") -> State:
     """The state kept for a memory."""
-    with _making:
-        found = _kept.get(memory)
-        if found is None:
-            found = State(memory.root, memory.config)
-            _kept[memory] = found
-        return found
+    return _kept.of(memory, lambda: State(memory.root, memory.config))
 
 
 def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> None:

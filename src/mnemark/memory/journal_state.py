@@ -7,10 +7,10 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
-from weakref import WeakKeyDictionary
 
 from mnemark.files import jsonl, platform
 from mnemark.files.journal import FOLDER, Change, Journal, decode_change
+from mnemark.memory.of_memory import OfMemory
 from mnemark.types import Json
 
 if TYPE_CHECKING:
@@ -141,14 +141,9 @@ def _ids(payload: Mapping[str, Json]) -> list[str]:
     return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
 
 
-_kept: "WeakKeyDictionary[Memory, JournalState]" = WeakKeyDictionary()
-_making = threading.Lock()
+_kept = OfMemory[JournalState]()
 
 
 def state_of(memory: "Memory") -> JournalState:
     """The state kept for a memory."""
-    with _making:
-        found = _kept.get(memory)
-        if found is None:
-            found = _kept[memory] = JournalState(memory.root)
-        return found
+    return _kept.of(memory, lambda: JournalState(memory.root))

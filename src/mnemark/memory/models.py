@@ -7,23 +7,19 @@ from weakref import WeakKeyDictionary
 
 from mnemark.index.state import State
 from mnemark.llm import LLM, Budget, Entry, Ledger, Meter, Spent
+from mnemark.memory.of_memory import OfMemory
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
-_states: "WeakKeyDictionary[Memory, State]" = WeakKeyDictionary()
+_states = OfMemory[State]()
 _models: "WeakKeyDictionary[Memory, LLM]" = WeakKeyDictionary()
 _making = threading.Lock()
 
 
 def bookkeeping(memory: "Memory") -> State:
     """The `state.db` of a memory's workspace, one object for each memory."""
-    with _making:
-        found = _states.get(memory)
-        if found is None:
-            found = State(memory.root, readonly=memory.readonly)
-            _states[memory] = found
-        return found
+    return _states.of(memory, lambda: State(memory.root, readonly=memory.readonly))
 
 
 def meter_of(memory: "Memory") -> Meter:
