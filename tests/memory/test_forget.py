@@ -291,7 +291,7 @@ def test_what_a_session_s_end_told_of_a_forgotten_turn_is_hidden_too(tmp_path: P
         assert len({item.ref.partition("#")[0] for item in receipt.items}) >= 3
         assert not [hit for hit in memory.search("QUAGGA").hits if "QUAGGA" in hit.text]
         assert "QUAGGA" not in memory.context()
-        assert "QUAGGA" not in briefing(tmp_path, local_now(""))
+        assert "QUAGGA" not in briefing(memory.visible, local_now(""))
         assert [hit for hit in memory.search("order the paint").hits if hit.kind == "episode"]
         memory.undo(receipt.id)
         assert {hit.ref for hit in memory.search("QUAGGA").hits} == {hit.ref for hit in before}

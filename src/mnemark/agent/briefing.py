@@ -7,12 +7,10 @@ when the agent's transcript is read, and never learned.
 
 import re
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from mnemark.files import layout
-from mnemark.files.hidden import Hidden, HiddenLog
-from mnemark.files.reading import read
+from mnemark.files.visible import Visible
 from mnemark.memory.context import read_context
 from mnemark.text.fence import fence, strip_fences
 from mnemark.text.frontmatter import front_matter
@@ -32,22 +30,21 @@ _MARKERS: Final = re.compile(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*
 """Around generated parts (`text.generated`): of no use to a model."""
 
 
-def briefing(root: Path, now: datetime, *, scope: str = "", budget: int = BUDGET) -> str:
+def briefing(visible: Visible, now: datetime, *, scope: str = "", budget: int = BUDGET) -> str:
     """The block, at most `budget` estimated tokens and `CHARACTERS` characters; empty where there is nothing.
 
     Args:
-        root: the workspace.
+        visible: of the workspace.
         now: whose date says which notes are today's, in the owner's zone.
         scope: whose memory beside the root's.
         budget: tokens.
     """
-    hidden = HiddenLog(root).current()
     room = max(budget - _FRAME, 50)
     core, scratch, past = (int(room * share) for share in _SHARES)
-    episodes = _episodes(root, hidden, scope, past)
-    pad = _scratchpad(root, hidden, scope, scratch)
+    episodes = _episodes(visible, scope, past)
+    pad = _scratchpad(visible, scope, scratch)
     spare = room - estimate_tokens(episodes) - estimate_tokens(pad)
-    curated = read_context(root, now.date(), scope=scope, budget=max(spare, core))
+    curated = read_context(visible, now.date(), scope=scope, budget=max(spare, core))
     parts = [part for text in (curated, pad, episodes) if (part := _MARKERS.sub("", text).strip())]
     while parts:
         block = fence("\n\n".join(parts), label=LABEL)
@@ -64,34 +61,34 @@ def _folders(scope: str) -> tuple[str, ...]:
     return ("", f"{scope}/") if scope else ("",)
 
 
-def _text(root: Path, path: str, hidden: Hidden) -> str:
-    found = read(root, path)
+def _text(visible: Visible, path: str) -> str:
+    found = visible.read(path)
     if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
         return ""
-    return strip_fences(hidden.text_left(path, found.text)).strip()
+    return strip_fences(found.text).strip()
 
 
-def _scratchpad(root: Path, hidden: Hidden, scope: str, budget: int) -> str:
+def _scratchpad(visible: Visible, scope: str, budget: int) -> str:
     texts = []
     for folder in _folders(scope):
         path = f"{folder}SCRATCHPAD.md"
-        if (root / path).is_file() and (text := _text(root, path, hidden)):
+        if (visible.root / path).is_file() and (text := _text(visible, path)):
             texts.append(f"## Scratchpad ({path})\n\n{text}")
     return cut_to_tokens("\n\n".join(texts), budget)
 
 
-def _episodes(root: Path, hidden: Hidden, scope: str, budget: int) -> str:
+def _episodes(visible: Visible, scope: str, budget: int) -> str:
     """The newest episodes by the dates in their names, newest first."""
     paths = []
     for folder in _folders(scope):
-        inside = root / folder / "memory" / "episodes"
+        inside = visible.root / folder / "memory" / "episodes"
         names = inside.glob("*.md") if inside.is_dir() else ()
         paths += [f"{folder}memory/episodes/{path.name}" for path in names]
     shown = [path for path in paths if layout.place(path) is not None and layout.shown(path) == path]
     newest = sorted(shown, key=lambda path: path.rpartition("/")[2], reverse=True)[:_EPISODES]
     texts = []
     for path in newest:
-        whole = _text(root, path, hidden)
+        whole = _text(visible, path)
         text = cut_to_tokens(whole[front_matter(whole).end :].strip(), budget // max(len(newest), 1))
         if text:
             texts.append(f"### {path}\n\n{text}")

@@ -7,16 +7,13 @@ longer (ending a session, bringing the index up to date) is left to a process in
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mnemark.agent import table
 from mnemark.agent.capture import PlainRecord, capture
 from mnemark.agent.compacted import from_line, note_compaction
 from mnemark.agent.hook_asked import FLOOR, Asked, checked, execution, is_question
 from mnemark.errors import NotFoundError
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 
 def handle(root: Path, what: Asked) -> dict[str, Any]:
@@ -33,8 +30,12 @@ def _run(root: Path, what: Asked) -> str:
         _capture(root, what)
         _later(root, "")
         from mnemark.agent.briefing import briefing
+        from mnemark.files.config import load
+        from mnemark.files.visible import Visible
+        from mnemark.memory.when import local_now
 
-        return briefing(root, _now(root))
+        config = load(root)
+        return briefing(Visible(root, config), local_now(config.timezone))
     if not what.session:
         return ""
     match what.event:
@@ -55,13 +56,6 @@ def _run(root: Path, what: Asked) -> str:
             _capture(root, what)
             _later(root, what.session)
     return ""
-
-
-def _now(root: Path) -> "datetime":
-    from mnemark.files.config import load
-    from mnemark.memory.when import local_now
-
-    return local_now(load(root).timezone)
 
 
 def _capture(root: Path, what: Asked) -> str:

@@ -77,7 +77,7 @@ def _run(opened: Opened, what: Asked) -> str:
 
 
 def _briefing(memory: Memory) -> str:
-    return briefing(memory.root, local_now(memory.config.timezone))
+    return briefing(memory.visible, local_now(memory.config.timezone))
 
 
 def _capture(memory: Memory, session: Session, what: Asked) -> None:

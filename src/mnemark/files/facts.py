@@ -6,11 +6,13 @@ Files are only changed through `edit`; what is applied twice changes nothing the
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from mnemark.files import layout, names, platform
 from mnemark.files.edit import EditResult, edit
@@ -54,10 +56,14 @@ class _Read(NamedTuple):
 
 
 class FactFiles:
-    """The fact files of a workspace; what did not change since it was read is not read again."""
+    """The fact files of a workspace; what did not change since it was read is not read again.
 
-    def __init__(self, root: Path) -> None:
+    `redacted` takes secrets out of a text and keeps its lines: facts are given as they may be handed on.
+    """
+
+    def __init__(self, root: Path, redacted: Callable[[str], str] = str) -> None:
         self.root = root
+        self._redacted = redacted
         self._read: dict[str, _Read] = {}
         self._links: set[str] = set()
 
@@ -109,7 +115,9 @@ class FactFiles:
                 return ()
             state = platform.identity_of(status)
             saved = _saved(state).isoformat()
-            kept = self._read[path] = _Read(state, saved, tuple(facts_in(decode(data), path, saved)))
+            raw = decode(data)
+            facts = (fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
+            kept = self._read[path] = _Read(state, saved, tuple(facts))
         return kept.facts
 
     def path_for(self, subject: str, scope: str = "") -> str:
@@ -148,6 +156,22 @@ def _file_name(key: str) -> str:
 def facts_in(text: str, path: str, saved: str) -> list[Fact]:
     """The facts in a file's text; `saved` (ISO) is when it was last written, for bullets without a time."""
     return [_fact(parsed, path, saved) for parsed in parse(text)]
+
+
+def visible_facts(text: str, raw: str, path: str, saved: str) -> list[tuple[ParsedFact, Fact]]:
+    """The facts in what is visible of a file, each with its bullet there.
+
+    `raw` is what the file holds, line by line the same: ids that come from words come from its words.
+    """
+    shown = zip(parse(text), facts_in(text, path, saved), strict=True)
+    if text == raw:
+        return list(shown)
+    ids = {fact.line: fact.id for fact in facts_in(raw, path, saved)}
+    return [
+        (parsed, msgspec.structs.replace(fact, id=ids[fact.line]))
+        for parsed, fact in shown
+        if fact.line in ids
+    ]
 
 
 def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:

@@ -9,7 +9,7 @@ import hashlib
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -60,24 +60,33 @@ class Hidden(NamedTuple):
         """Turns, each with its line, without the hidden ones."""
         return [(line, turn) for line, turn in turns if turn.id not in self.turns]
 
-    def text_left(self, path: str, text: str) -> str:
-        """A note's text with hidden lines emptied, so that the numbers of all lines hold."""
-        lines = _LINE.findall(text)[:-1]
-        gone = {number for match in matches(lines, self.lines.get(_key(path), ())) for number in match}
+    def lines_gone(self, path: str, text: str) -> set[int]:
+        """Numbers (from 1) of the lines of a note, as the file holds it, that are hidden."""
+        runs = self.lines.get(_key(path), ())
+        gone = {number for match in matches(_lines(text), runs) for number in match} if runs else set[int]()
         place = layout.place(path)
         if self.facts and place is not None and place.kind == "fact":
             for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
                 if fact.id in self.facts:
                     gone.update(range(parsed.bullet.line, parsed.bullet.end_line + 1))
-        if not gone:
-            return text
-        return "".join(
-            line[len(line.rstrip("\r\n")) :] if number in gone else line
-            for number, line in enumerate(lines, 1)
-        )
+        return gone
 
 
 NOTHING: Final = Hidden()
+
+
+def _lines(text: str) -> list[str]:
+    return _LINE.findall(text)[:-1]
+
+
+def emptied(text: str, gone: Collection[int]) -> str:
+    """The text with the lines of these numbers emptied, so that the numbers of all lines hold."""
+    if not gone:
+        return text
+    return "".join(
+        line[len(line.rstrip("\r\n")) :] if number in gone else line
+        for number, line in enumerate(_lines(text), 1)
+    )
 
 
 def line_mark(line: str) -> str:

@@ -14,12 +14,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
+
 from mnemark.errors import IntegrityError, ReadOnlyError
 from mnemark.files import layout, platform
 from mnemark.files.faults import told
-from mnemark.text.redact import DEFAULT, Rules
+from mnemark.text.redact import DEFAULT, Rules, redact
+from mnemark.text.redact_json import redact_json
 from mnemark.text.redact_names import strength
 from mnemark.text.redact_values import is_path, looks_chosen, stands_in
+from mnemark.types import Turn
 
 ENV_FILE = ".env"
 SALT_FILE = "salt"
@@ -35,19 +39,51 @@ _ADDRESS = re.compile(r"[A-Za-z]:[\\/]|\\\\|[./~]|[\w+.-]+://|[\w.-]+@[\w.-]+$|[
 
 
 def rules_for(root: Path, *, patterns: Iterable[str] = (), env: Mapping[str, str] | None = None) -> Rules:
-    """The rules of the workspace `root`: its salt, its patterns, and the values of the secrets around it.
-
-    `patterns` is `Config.redact`; `env` is the environment of the process unless given. Read are the `.env`
-    files of the workspace and of the current folder.
+    """The rules of the workspace `root` for what is written: `rules_without_salt` with its salt.
 
     Raises:
         UsageError: A pattern is unusable.
         IntegrityError: The salt file is damaged.
     """
+    return rules_without_salt(root, patterns=patterns, env=env).with_salt(salt(root))
+
+
+def rules_without_salt(
+    root: Path, *, patterns: Iterable[str] = (), env: Mapping[str, str] | None = None
+) -> Rules:
+    """The rules of the workspace `root` for what is only shown: its patterns, and the secrets around it.
+
+    What is shown of a file is then the same on every machine, and nothing is written to learn it.
+
+    Args:
+        root: the workspace.
+        patterns: `Config.redact`.
+        env: the environment of the process unless given. The `.env` files of the workspace and of the current
+            folder are read, too.
+
+    Raises:
+        UsageError: A pattern is unusable.
+    """
     values = secret_values(os.environ if env is None else env)
     for folder in {root.resolve(), Path.cwd()}:
         values |= secret_values(read_env_file(folder / ENV_FILE))
-    return DEFAULT.with_patterns(patterns).with_values(values).with_salt(salt(root))
+    return DEFAULT.with_patterns(patterns).with_values(values)
+
+
+def redacted_turn(turn: Turn, rules: Rules) -> Turn:
+    """The turn without secrets and private passages, in its text and in all that came with it.
+
+    Raises:
+        UsageError: calls, results, attachments or `meta` are no JSON.
+    """
+    return msgspec.structs.replace(
+        turn,
+        content=redact(turn.content, rules).text,
+        tool_calls=redact_json(list(turn.tool_calls), rules),
+        tool_results=redact_json(list(turn.tool_results), rules),
+        attachments=redact_json(list(turn.attachments), rules),
+        meta=redact_json(dict(turn.meta), rules),
+    )
 
 
 def secret_values(env: Mapping[str, str]) -> set[str]:

@@ -13,6 +13,7 @@ from mnemark.errors import BusyError, IntegrityError, NewerFormatError
 from mnemark.files import layout
 from mnemark.files.locks import sync_lock
 from mnemark.files.scan import Entry
+from mnemark.files.visible import Visible
 from mnemark.index import schema
 from mnemark.index.embedding import keys_of, missing
 from mnemark.index.plan import plan
@@ -115,7 +116,9 @@ def coverage(index: Index, store: VectorStore) -> tuple[int, int]:
         return len(missing(index, store)), len(keys_of(index))
 
 
-def rebuild(root: Path, *, ignore: Sequence[str] = (), limit: int = 256) -> Rebuilt:
+def rebuild(
+    root: Path, *, ignore: Sequence[str] = (), limit: int = 256, visible: Visible | None = None
+) -> Rebuilt:
     """Build the index anew in `index.db.new`, check it, and put it in the place of the old one.
 
     The old one is used until the new one is whole; its content is then exchanged in one transaction, so that
@@ -130,7 +133,7 @@ def rebuild(root: Path, *, ignore: Sequence[str] = (), limit: int = 256) -> Rebu
     with sync_lock(root, timeout=10.0):
         before = _passages(root)
         _remove(folder / NEW)
-        fresh = Index(root, name=NEW)
+        fresh = Index(root, name=NEW, visible=visible)
         try:
             sync(fresh, ignore=ignore, limit=limit)
             if wrong := damages(fresh, deep=True):

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from mnemark.files.facts import facts_in
+from mnemark.files.facts import visible_facts
 from mnemark.files.layout import Place
-from mnemark.text.facts import clean, parse
+from mnemark.text.facts import clean
 from mnemark.text.facts_timeline import Fact
 from mnemark.text.facts_types import ParsedFact
 
@@ -12,11 +12,11 @@ FACT = "fact"
 """Key of `meta` that holds the id of the fact a unit is."""
 
 
-def bullets(path: str, text: str, place: Place) -> list[tuple[ParsedFact, Fact]]:
-    """The facts of a file with the bullets they stand in; none where it is no fact file."""
+def bullets(path: str, text: str, place: Place, raw: str) -> list[tuple[ParsedFact, Fact]]:
+    """The visible facts of a file with the bullets they stand in; none where it is no fact file."""
     if place.kind != "fact":
         return []
-    return list(zip(parse(text), facts_in(text, path, ""), strict=True))
+    return visible_facts(text, raw, path, "")
 
 
 def date_of(fact: Fact) -> str | None:

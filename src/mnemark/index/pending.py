@@ -285,7 +285,8 @@ class _Loading:
         self.read[path] = _Read(state.inode if state else 0, tail, lines, edge)
         document = self.documents[path]
         for chunk in chunks:
-            for unit in turn_units(self.hidden.turns_left(chunk.turns), limit=self.limit, title=reader.title):
+            left = self.index.visible.turns(chunk.turns, self.hidden)
+            for unit in turn_units(left, limit=self.limit, title=reader.title):
                 passage = -1 - len(self.records)
                 name = scope_of(unit, place)
                 scope = self.scopes.setdefault(name, -1 - len(self.scopes))

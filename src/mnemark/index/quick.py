@@ -16,7 +16,7 @@ from mnemark.errors import NotFoundError
 from mnemark.files import layout
 from mnemark.files.hidden import HiddenLog
 from mnemark.index import schema
-from mnemark.text import segment
+from mnemark.text import redact_base, segment
 
 NAME: Final = "index.db"
 ROW: Final = struct.Struct("<qiqqHiBBBB16s")
@@ -102,6 +102,8 @@ class QuickIndex:
         meta = schema.read_meta(self._db)
         if not str(meta.get("fingerprint")).startswith(f"{segment.VERSION};"):
             raise NotFoundError("the index was segmented by other rules; run `mnemark sync`")
+        if not str(meta.get("redaction")).startswith(f"{redact_base.VERSION};"):
+            raise NotFoundError("the index was redacted by other rules; run `mnemark sync`")
         return meta
 
     def __enter__(self) -> Self:

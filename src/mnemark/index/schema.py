@@ -85,7 +85,8 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         if not readonly:
             write_ahead(connection)
             # NORMAL may lose the last transactions with the power, never the file: all of it is derived.
-            connection.execute("PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON").fetchall()
+            settings = "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON"
+            connection.execute(settings).fetchall()
         return connection
 
 

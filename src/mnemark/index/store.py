@@ -16,6 +16,7 @@ from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.files import layout
 from mnemark.files.hidden import HiddenLog
 from mnemark.files.platform import identity, machine_name
+from mnemark.files.visible import Visible
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.plan import Known
@@ -67,13 +68,19 @@ class Index:
     """
 
     def __init__(
-        self, root: Path, *, readonly: bool = False, name: str = NAME, home: Path | None = None
+        self,
+        root: Path,
+        *,
+        readonly: bool = False,
+        name: str = NAME,
+        home: Path | None = None,
+        visible: Visible | None = None,
     ) -> None:
         self.root = root
         self.home = home or root
         """The folder whose `.mnemark/` holds the index: another one where the workspace cannot be written."""
-        self.hidden = HiddenLog(root)
-        """What was forgotten and is still in the files."""
+        self.visible = visible or Visible(root)
+        """What of the files may be in the index."""
         self.readonly = readonly
         self.path = self.home / layout.PRIVATE / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
@@ -93,7 +100,7 @@ class Index:
             elif not self._usable():
                 with schema.immediate(self.connection):
                     if not self._usable():  # another process may have been faster
-                        schema.lay_out(self.connection, self.identity() | {"generation": self._generation()})
+                        self._lay_out()
             self._file = self._identity_on_disk()
 
     def _usable(self) -> bool:
@@ -109,6 +116,11 @@ class Index:
         found = identity(self.path)
         return None if found is None else (found.device, found.inode)
 
+    @property
+    def hidden(self) -> HiddenLog:
+        """What was forgotten and is still in the files."""
+        return self.visible.hidden
+
     def follow(self) -> None:
         """Notice that the database was deleted or exchanged while it is open, and use what is there now."""
         if self._file is not None and self._identity_on_disk() != self._file:
@@ -121,7 +133,11 @@ class Index:
 
     def identity(self) -> dict[str, str | int]:
         """What must be the same for a stored index to be used."""
-        return {"fingerprint": fingerprint(), "machine": machine_name()}
+        return {
+            "fingerprint": fingerprint(),
+            "machine": machine_name(),
+            "redaction": self.visible.identity,
+        }
 
     def stale_reason(self) -> str | None:
         """Why the stored index cannot be used, or None."""
@@ -134,6 +150,8 @@ class Index:
             return "it was segmented by other rules"
         if meta.get("machine") != expected["machine"]:
             return "it was made on another machine"
+        if meta.get("redaction") != expected["redaction"]:
+            return "it was redacted by other rules"
         return None
 
     @property
@@ -152,7 +170,23 @@ class Index:
     def reset(self) -> None:
         """Empty the index in one transaction: readers see the old one or none of it."""
         with schema.translated(self.path), schema.immediate(self.connection):
-            schema.lay_out(self.connection, self.identity() | {"generation": self._generation()})
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Begin anew, in a write transaction; what was made by other rules of redaction is to be scrubbed."""
+        meta: dict[str, str | int] = self.identity() | {"generation": self._generation()}
+        if self._redacted_otherwise():
+            meta["scrub"] = 1
+        schema.lay_out(self.connection, meta)
+
+    def _redacted_otherwise(self) -> bool:
+        if schema.version(self.connection) is None:
+            return False  # an empty file
+        try:
+            before = schema.read_meta(self.connection)
+        except apsw.SQLError:  # tables of another form
+            return True
+        return "scrub" in before or before.get("redaction") != self.visible.identity
 
     def close(self) -> None:
         """Close all connections."""

@@ -6,6 +6,7 @@ what it knows, and the next sync does the rest.
 """
 
 import itertools
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,13 +22,14 @@ from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
 from mnemark.files.reading import Document, read
 from mnemark.files.scan import Entry, scan
-from mnemark.index import schema
+from mnemark.index import redaction, schema
 from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
 from mnemark.index.merge import merge_due
 from mnemark.index.plan import Known, Step, only_grew, plan
 from mnemark.index.store import Index
 from mnemark.index.units import note_units, scope_of, turn_units
+from mnemark.text.private import unpaired
 from mnemark.types import Problem
 
 Progress = Callable[[int, int, int], None]
@@ -104,7 +106,10 @@ def _followed(
     # What is known was searchable when it came: its path need not be read again at each look.
     entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
     hidden = index.hidden.current()
-    anew = _hidden_anew(index, hidden, known)
+    secret = redaction.paths_with_new_values(index)
+    if secret:
+        redaction.note_due(index)
+    anew = _hidden_anew(index, hidden, known) | secret
     steps = plan(entries, {p: _unchecked(old) if p in anew else old for p, old in known.items()})
     run = _Run(index, known, limit)
     run.hidden, run.anew = hidden, anew
@@ -113,12 +118,13 @@ def _followed(
         if progress is not None:
             progress(number + 1, len(steps), run.passages)
     run.finish()
+    redaction.note_values(index)
     _note_hidden(index, {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))})
     return SyncReport(
         files=len(entries),
         problems=tuple(
             dict.fromkeys(
-                [*found.problems, *copy_problems(found.entries), *_stored_problems(index), *run.problems]
+                [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
             )
         ),
         passages=run.passages,
@@ -178,10 +184,26 @@ def _forget_all(index: Index, limit: int) -> dict[str, Known]:
     return {}
 
 
-def _stored_problems(index: Index) -> list[Problem]:
-    rows = schema.rows(
-        index.connection, "SELECT problems FROM documents WHERE problems <> '[]' ORDER BY path"
+def _private_problems(path: str, text: str) -> list[Problem]:
+    """A mark of privacy without its partner hides more than a person may have meant."""
+    found = unpaired(text)
+    if found is None:
+        return []
+    at, opening = found
+    line = len(re.findall(r"\r\n?|\n", text[:at])) + 1
+    reason = (
+        "<private> is never closed, so all behind it is hidden; write </private> where it ends"
+        if opening
+        else "</private> closes nothing, so all before it is hidden; write <private> where it begins"
     )
+    return [Problem(path, f"line {line}: {reason}", skipped=False)]
+
+
+def stored_problems(index: Index) -> list[Problem]:
+    """What was wrong in files when they were indexed, by path."""
+    sql = "SELECT problems FROM documents WHERE problems <> '[]' ORDER BY path"
+    with schema.translated(index.path):
+        rows = schema.rows(index.connection, sql)
     return [problem for (text,) in rows for problem in _PROBLEMS.decode(text)]
 
 
@@ -260,12 +282,17 @@ class _Run:
             self.batch.saw(document, found.entry, checked)
             return
         scope = self._scope(place)
-        text = self.hidden.text_left(step.path, found.text)
-        title, units = note_units(step.path, text, place, limit=self.limit)
+        text = self.index.visible.text(step.path, found.text, self.hidden)
+        title, units = note_units(step.path, text, place, limit=self.limit, raw=found.text)
         if not new:
+            if text != found.text and redaction.count_marks(text) > redaction.marks_in(self.index, document):
+                redaction.note_due(self.index)  # what is private now was not when it was indexed
             self.batch.replace(document)
         self.passages += self.batch.add(document, units, place, scope)
-        self.batch.put(_state(document, found, checked, place, title))
+        state = _state(document, found, checked, place, title)
+        if text != found.text:
+            state = state._replace(problems=(*found.problems, *_private_problems(step.path, found.text)))
+        self.batch.put(state)
         self._count(step, new=new)
 
     def _unreadable(self, step: Step, entry: Entry, place: Place, problem: Problem, checked: int) -> None:
@@ -327,7 +354,7 @@ class _Run:
         scope, connection = self._scope(place), self.index.connection
         tail, lines, gained = known.tail, known.lines, 0
         for turns in reader.chunks(tail, lines, _LOG_CHUNK):
-            left = self.hidden.turns_left(turns.turns)
+            left = self.index.visible.turns(turns.turns, self.hidden)
             units = turn_units(left, limit=self.limit, title=reader.title)
             for name, some in itertools.groupby(units, lambda unit: scope_of(unit, place)):
                 # The rows of a journal lie in the scopes that its lines name, in the order of its lines.

@@ -81,15 +81,21 @@ def date_words(date: str | None) -> str:
         return date
 
 
-def note_units(path: str, text: str, place: Place, *, limit: int) -> tuple[str, list[Unit]]:
-    """The title of a note and its passages as units."""
+def note_units(
+    path: str, text: str, place: Place, *, limit: int, raw: str | None = None
+) -> tuple[str, list[Unit]]:
+    """The title of a note and its passages as units.
+
+    `text` is what is visible of it; `raw`, from which ids of facts without a comment come, what the file
+    holds.
+    """
     fields = front_matter(text)
     title = document_title(text, fields, path)
     date = place.dated or _front_date(fields.fields)
     stem = PurePosixPath(path)
     tags = _words(fields.fields.get("tags"))
     cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
-    found = fact_units.bullets(path, text, place)
+    found = fact_units.bullets(path, text, place, text if raw is None else raw)
     units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in found]
     text = fact_units.without(text, found)
     for passage in cut(text, limit=limit):

@@ -12,9 +12,9 @@ import msgspec
 from mnemark.errors import NotFoundError
 from mnemark.files import layout
 from mnemark.files.journal import Change, Journal, JournalEntry
-from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog, session_id
+from mnemark.files.visible import Visible
 from mnemark.interfaces.changes import words_of
 from mnemark.types import Origin, Problem
 
@@ -50,9 +50,15 @@ class Ledger:
     """
 
     def __init__(
-        self, root: Path, *, scopes: frozenset[str] | None, zone: tzinfo | None, ignore: tuple[str, ...] = ()
+        self,
+        visible: Visible,
+        *,
+        scopes: frozenset[str] | None,
+        zone: tzinfo | None,
+        ignore: tuple[str, ...] = (),
     ) -> None:
-        self.root = root
+        self.root = root = visible.root
+        self._visible = visible
         self.scopes = scopes
         self.zone = zone
         self._found: Scan = scan(root, ignore=ignore)
@@ -84,7 +90,7 @@ class Ledger:
                 raise NotFoundError(f"there is no session {session!r}; `mnemark log` shows those there are")
         for entry in heapq.nlargest(count, logs, key=lambda log: log.mtime_ns):
             log = SessionLog.at(self.root, entry.path)
-            for turn in log.last(count):
+            for turn in map(self._visible.turn, log.last(count)):
                 yield Entry(
                     time=turn.time,
                     kind="turn",
@@ -105,7 +111,7 @@ class Ledger:
     def _notes(self, count: int) -> Iterator[Entry]:
         daily = [entry for entry in self._found.entries if self._role(entry.path) == "daily"]
         for entry in heapq.nlargest(count, daily, key=lambda note: (_day(note.path), note.path)):
-            found = read(self.root, entry.path, entry)
+            found = self._visible.read(entry.path, entry)
             if not isinstance(found, Problem):
                 yield from self._note(entry.path, found.text)
 
@@ -143,9 +149,9 @@ class Ledger:
                 ref=f"journal/{entry.file}#L{entry.line}",
                 origin=change.origin,
                 who=change.kind,
-                text=_words(change.payload),
+                text=self._visible.redacted(_words(change.payload)),
                 id=change.id,
-                takes_back=tuple(_taken_back(change, more, known)),
+                takes_back=tuple(map(self._visible.redacted, _taken_back(change, more, known))),
                 paths=tuple(dict.fromkeys(_edited(more))),
             )
 

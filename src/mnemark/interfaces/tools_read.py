@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import jsonl, layout
-from mnemark.files.reading import read
+from mnemark.files.reading import Document, read
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
+from mnemark.files.visible import Visible
 from mnemark.interfaces.ledger import Ledger
 from mnemark.memory.arguments import scopes_of
 from mnemark.memory.read import split_ref
@@ -41,7 +42,7 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     place = _place(memory, path)
     first = start or first
     wanted = count or (last - first + 1 if last is not None and start is None else MOST_LINES)
-    found = read(memory.root, path)
+    found = _read(memory, path, place)
     if isinstance(found, Problem):
         return {
             "path": visible(path), "text": "", "warning": inert(found.reason),
@@ -51,7 +52,7 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     chosen: list[str] = []
     size = 0
     for line in lines[first - 1 : first - 1 + min(wanted, MOST_LINES)]:
-        shown = _spoken(line) if place.role == "session" else line
+        shown = _spoken(memory.visible, line) if place.role == "session" else line
         size += len(shown) + 1
         if chosen and size > MOST_CHARACTERS:
             break
@@ -75,14 +76,24 @@ def _place(memory: "Memory", path: str) -> layout.Place:
     return place
 
 
-def _spoken(line: str) -> str:
-    """A line of a session as people read it; a header or a broken line as it is."""
+def _read(memory: "Memory", path: str, place: layout.Place) -> Document | Problem:
+    """What is visible of a file; a session's lines are taken one by one (`_spoken`), few of very many."""
+    return read(memory.root, path) if place.role == "session" else memory.visible.read(path)
+
+
+def _spoken(visible: Visible, line: str) -> str:
+    """A line of a session as people read it; a header or a broken line as it is; a forgotten one empty."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        return line
+        return visible.redacted(line)
     turn = decode_turn(record, jsonl.Line(0, 1, b"", 0), None) if isinstance(record, dict) else None
-    return line if turn is None else f"{turn.time:%Y-%m-%d %H:%M} {turn.role}: {_words(turn)}"
+    if turn is None:
+        return visible.redacted(line)
+    if turn.id in visible.hidden.current().turns:
+        return ""
+    turn = visible.turn(turn)
+    return f"{turn.time:%Y-%m-%d %H:%M} {turn.role}: {_words(turn)}"
 
 
 def _words(turn: Turn) -> str:
@@ -96,7 +107,7 @@ def latest(memory: "Memory", given: Row) -> list[Row]:
     """What was written last, oldest first."""
     now = local_now(memory.config.timezone)
     scopes = scopes_of(given.get("scope"))
-    ledger = Ledger(memory.root, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
+    ledger = Ledger(memory.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
     since = moment(given.get("since"), "since", now)
     count = given.get("limit", 20)
     # Bookkeeping of edits stands between what was said and written, and tells an agent nothing.
@@ -129,7 +140,7 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
         raise NotFoundError(f"there is no file {layout.shown(path)}")
     end = line if last is None else last
     if place.role != "session":
-        found = read(memory.root, path)
+        found = memory.visible.read(path)
         if isinstance(found, Problem):
             raise NotFoundError(f"{layout.shown(path)} {found.reason}")
         lines = [(number, words) for number, words in enumerate(found.text.splitlines(), 1) if words.strip()]
@@ -141,6 +152,7 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
             for number, words in lines[max(first - before, 0) : beyond + after]
         ]  # fmt: skip
     log = SessionLog.at(memory.root, path)
+    hidden = memory.visible.hidden.current().turns
     seen = list(islice(log.turns(), end + after))
     earlier = [entry for entry in seen if entry.line < line][-before:] if before else []
     there = [entry for entry in seen if line <= entry.line <= end]
@@ -148,6 +160,8 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
     return [
         {"ref": f"{visible(path)}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
          "kind": "turn", "origin": entry.turn.origin, "who": visible(entry.turn.role),
-         "session": visible(log.id), "text": inert(cut_to_tokens(_words(entry.turn), _ROW_TOKENS))}
+         "session": visible(log.id),
+         "text": inert(cut_to_tokens(_words(memory.visible.turn(entry.turn)), _ROW_TOKENS))}
         for entry in (*earlier, *there, *later)
+        if entry.turn.id not in hidden
     ]  # fmt: skip

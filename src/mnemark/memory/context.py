@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
-from mnemark.files.hidden import HiddenLog
-from mnemark.files.reading import read
+from mnemark.files.visible import Visible
 from mnemark.memory.when import local_now
 from mnemark.text.fence import strip_fences
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
@@ -40,14 +39,14 @@ def context(
 ) -> str:
     """Curated memory and today's notes as one text, without recall; see `read_context`."""
     day = (now or local_now(memory.config.timezone)).date()
-    return read_context(memory.root, day, scope=scope, budget=budget)
+    return read_context(memory.visible, day, scope=scope, budget=budget)
 
 
-def read_context(root: Path, day: date, *, scope: str = "", budget: int | None = None) -> str:
+def read_context(visible: Visible, day: date, *, scope: str = "", budget: int | None = None) -> str:
     """Curated memory (`MEMORY.md`, `memory/MEMORY.md`) and the notes of `day`, the scope's after the root's.
 
     Args:
-        root: the workspace.
+        visible: of the workspace.
         day: which day's notes, `memory/<day>.md` and `memory/<day>-*.md`.
         scope: "users/ann" and the like; empty for the root alone.
         budget: estimated tokens of the whole; 2,000 by default. What does not fit is left out by paragraphs:
@@ -56,6 +55,7 @@ def read_context(root: Path, day: date, *, scope: str = "", budget: int | None =
     Returns:
         Markdown; empty where there is nothing. Recall blocks that were copied into a file are not in it.
     """
+    root = visible.root
     limit = BUDGET if budget is None else budget
     if limit < 1:
         raise UsageError(f"a budget is at least 1 token, not {limit}")
@@ -64,9 +64,9 @@ def read_context(root: Path, day: date, *, scope: str = "", budget: int | None =
     curated, notes = [], []
     for folder in ("", f"{scope}/") if scope else ("",):
         for path in curated_files(root, folder):
-            curated += _section(root, path, f"## Long-term memory ({path})", newest=False)
+            curated += _section(visible, path, f"## Long-term memory ({path})", newest=False)
         for path in day_files(root, folder, day):
-            notes += _section(root, path, f"## Notes of today ({path})", newest=True)
+            notes += _section(visible, path, f"## Notes of today ({path})", newest=True)
     first = _fitted(curated, int(limit * _CURATED_SHARE) if notes else limit)
     second = _fitted(notes, limit - _tokens(first))
     if notes and len(second) == len(notes):  # room that the notes left over is curated memory's
@@ -103,12 +103,11 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-def _section(root: Path, path: str, heading: str, *, newest: bool) -> list[_Section]:
-    found = read(root, path)
+def _section(visible: Visible, path: str, heading: str, *, newest: bool) -> list[_Section]:
+    found = visible.read(path)
     if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
         return []
-    shown = HiddenLog(root).current().text_left(path, found.text)
-    kept = paragraphs(_FOR_MACHINES.sub("", strip_fences(shown)))
+    kept = paragraphs(_FOR_MACHINES.sub("", strip_fences(found.text)))
     return [_Section(heading, kept, newest)] if kept else []
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 from mnemark.embed.base import Embedder
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files.config import Config, load
+from mnemark.files.visible import Visible
 from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport
@@ -57,6 +58,7 @@ class Memory(Operations):
         self.config = config
         self.readonly = readonly
         self.embedder = embedder
+        self.visible = Visible(root, config)
         folder = config.reranker
         self.qmd = qmd.configured(config.routes)
         self.judge = rerank.in_folder(root / Path(folder).expanduser()) if folder else None
@@ -74,10 +76,10 @@ class Memory(Operations):
 
     def _open_index(self) -> Index:
         try:
-            return Index(self.root, readonly=self.readonly)
+            return Index(self.root, readonly=self.readonly, visible=self.visible)
         except ReadOnlyError:
             self.readonly = True
-            return Index(self.root, readonly=True)
+            return Index(self.root, readonly=True, visible=self.visible)
 
     def _use(self, index: Index) -> None:
         config = self.config
@@ -94,7 +96,7 @@ class Memory(Operations):
                 return
             self._elsewhere = TemporaryDirectory(prefix="mnemark-")
             self.index.close()
-            self._use(Index(self.root, home=Path(self._elsewhere.name)))
+            self._use(Index(self.root, home=Path(self._elsewhere.name), visible=self.visible))
 
     @property
     def _passing(self) -> str:
@@ -154,7 +156,7 @@ class Memory(Operations):
         else:
             home.mkdir(parents=True, exist_ok=True)
             memory.index.close()
-            memory._use(Index(root, home=home))
+            memory._use(Index(root, home=home, visible=memory.visible))
         return memory
 
     def close(self) -> None:
@@ -370,21 +372,28 @@ class Memory(Operations):
         self.uses.note(found.hits)
         return found
 
-    def read(self, ref: str) -> str:
+    def read(self, ref: str, *, raw: bool = False) -> str:
         """The text a ref names: `path`, `path#L12` or `path#L12-L30`, straight from the file.
+
+        Without secrets, passages marked private and what was forgotten, as everything that is handed on; for
+        the eyes of the file's owner, `raw` gives it as it stands.
 
         Raises:
             NotFoundError: there is no such file or line.
             UsageError: the ref leaves the workspace.
         """
-        return self.mounts.read(ref) if ref.startswith(MARK) else read_ref(self.root, ref)
+        return (
+            self.mounts.read(ref, raw=raw) if ref.startswith(MARK) else read_ref(self.visible, ref, raw=raw)
+        )
 
     def find(self, request: Request) -> Found:
         """Answer a request from the index as it is; `search` and `recall` are what users want."""
-        asked = self.qmd.ask(request.text, request.deadline) if self.qmd else None
+        # What leaves this process must not tell more than what is in the index.
+        outside = self.visible.redacted(request.text) if self.qmd or not self.vectors.local else request.text
+        asked = self.qmd.ask(outside, request.deadline) if self.qmd else None
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
-            route, problem = self.vectors.route(request.text)
+            route, problem = self.vectors.route(outside)
         degraded = [reason for reason in (problem, self.follower.problem, self._passing) if reason]
         book = self.book.of(request.where.scopes, request.deadline)
         degraded += [self.book.problem] if self.book.problem else []

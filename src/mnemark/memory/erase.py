@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from mnemark.embed.base import EmbedderUnavailable
-from mnemark.errors import BusyError, ConfigError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform
 from mnemark.files.git import check_rewritable
@@ -23,8 +22,6 @@ from mnemark.files.hidden import Run, by_path, run_of, runs_by_path, strings
 from mnemark.files.journal import Change
 from mnemark.files.journal_lines import changes_of
 from mnemark.files.locks import sync_lock, workspace_lock
-from mnemark.index.erase import scrub_index
-from mnemark.index.vectors import VectorStore, discard_other_models
 from mnemark.memory import ledger
 from mnemark.memory.erase_files import Done, Pass, Targets, holding
 from mnemark.memory.erase_still import still_holding
@@ -72,7 +69,7 @@ def _dry(memory: "Memory", items: list[Item], query: str, *, git: bool) -> Recei
         still += found.still
     still += still_holding(memory, items, targets, rewrites=git)
     return Receipt(
-        action="erased", dry_run=True, items=forgotten(items, words=True), places=tuple(places),
+        action="erased", dry_run=True, items=forgotten(items, memory.visible), places=tuple(places),
         still=tuple(dict.fromkeys(still)),
     )  # fmt: skip
 
@@ -158,7 +155,7 @@ def _carry_out(
     return Receipt(
         id=note.id,
         action="erased",
-        items=forgotten(items, words=False),
+        items=forgotten(items),
         places=_joined(places),
         still=tuple(dict.fromkeys([*still, *done.still])),
         waiting=tuple(dict.fromkeys(waiting)),
@@ -199,28 +196,13 @@ def _derived(memory: "Memory", waiting: list[str]) -> list[Place]:
         with sync_lock(index.home, timeout=_PATIENCE):
             for name in private.glob("index.db.new*"):  # a rebuilding that was cut off
                 platform.FS.unlink(name)
-        store, kept = _store(memory)
-        size = scrub_index(index, store, wait=_PATIENCE)
-        if kept is not None:
-            discard_other_models(private / "vectors", kept)
+        size, embedded = memory.vectors.scrub(index, wait=_PATIENCE)
     except BusyError as error:
         waiting.append(f"{layout.PRIVATE}/index.db: {error}")
         return []
     places = [Place(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
-    vectors = [Place(path=f"{layout.PRIVATE}/vectors", what="vectors")] if kept is not None else []
+    vectors = [Place(path=f"{layout.PRIVATE}/vectors", what="vectors")] if embedded else []
     return [*places, *vectors]
-
-
-def _store(memory: "Memory") -> tuple[VectorStore | None, str | None]:
-    """The vectors, and the name of the model to keep; ("" keeps none, None: there are none)."""
-    if not (memory.index.home / layout.PRIVATE / "vectors").is_dir():
-        return None, None
-    if not memory.vectors.wanted:
-        return None, ""
-    try:
-        return memory.vectors.store(), memory.vectors.embedder().name
-    except (EmbedderUnavailable, ConfigError):
-        return None, ""  # they are made again once it answers
 
 
 def _left(memory: "Memory", words: Words, done: Done) -> list[str]:

@@ -15,13 +15,15 @@ from mnemark.files.faults import told
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.old_layouts import migrate
-from mnemark.files.reading import READ_LIMIT, read
+from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import encode_turn
+from mnemark.files.visible import Visible
 from mnemark.memory import agent_transcripts, chats, other_memories
 from mnemark.memory.incoming import Incoming, Summary
 from mnemark.text.markdown import passages, text_passages
+from mnemark.text.redact_json import redact_json
 from mnemark.types import Passage, Problem
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "
         raise UsageError(f"{target} is a folder; name a file")
     if target.is_relative_to(memory.root) and layout.place(target.relative_to(memory.root).as_posix()):
         raise UsageError(f"{target} would be memory itself; write it elsewhere")
-    write = _write_zip if format == "zip" else _write_jsonl
+    write = _write_zip if format == "zip" else partial(_write_jsonl, memory.visible)
     temporary = target.with_name(jsonl.TEMPORARY + new_id())
     with told(target):
         try:
@@ -152,7 +154,7 @@ def _files(root: Path) -> list[str]:
     return sorted(paths)
 
 
-def _write_jsonl(root: Path, target: Path) -> tuple[int, int, list[Problem]]:
+def _write_jsonl(visible: Visible, root: Path, target: Path) -> tuple[int, int, list[Problem]]:
     files, records, problems = 0, 1, list[Problem]()
     with target.open("xb") as out:
         out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
@@ -160,24 +162,26 @@ def _write_jsonl(root: Path, target: Path) -> tuple[int, int, list[Problem]]:
             if path == layout.CONFIG:
                 continue
             count = 0
-            for record in _records(root, path, problems):
+            for record in _records(visible, path, problems):
                 out.write(jsonl.encode(record) + b"\n")
                 count += 1
             files, records = files + 1, records + count
     return files, records, problems
 
 
-def _records(root: Path, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+    root = visible.root
     place = layout.place(path)
     if place is None or place.role == "copy":
         return
     if place.role == "journal":
         for line, record in jsonl.records(root / path, problems=problems, name=path):
-            yield {"type": "change", "path": path, "line": line.number, "record": record}
+            clean = redact_json(record, visible.rules)
+            yield {"type": "change", "path": path, "line": line.number, "record": clean}
     elif place.role == "session":
         log = SessionLog.at(root, path)
         for placed in log.turns(problems=problems):
-            turn = msgspec.json.decode(encode_turn(placed.turn))
+            turn = msgspec.json.decode(encode_turn(visible.turn(placed.turn)))
             yield {
                 "type": "turn",
                 "path": path,
@@ -186,7 +190,7 @@ def _records(root: Path, path: str, problems: list[Problem]) -> Iterator[dict[st
                 "scope": place.scope,
             } | turn
     else:
-        found = read(root, path)
+        found = visible.read(path)
         if isinstance(found, Problem):
             problems.append(found)
             return

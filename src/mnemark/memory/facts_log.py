@@ -1,7 +1,7 @@
 """What the journal says about facts: what was acknowledged, applied, edited, removed, proposed."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -116,7 +116,9 @@ class Hides(NamedTuple):
 class FactLog:
     """The state of the journal; `refresh` reads on from where it stopped."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, redacted: Callable[[str], str] = str) -> None:
+        """`redacted` takes secrets out of a text: older lines may tell of bullets that hold some."""
+        self._redacted = redacted
         self.journal = Journal(root)
         self._tail = JournalTail(self.journal)
         self._forget()
@@ -235,6 +237,7 @@ class FactLog:
 
     def _edited(self, change: Change, payload: Mapping[str, Json], *, own: bool) -> None:
         identifier = str(payload.get("fact", ""))
+        payload = self._visible(payload)
         fact = fact_from(payload, change, identifier)
         if fact is None or not identifier:
             return
@@ -257,6 +260,17 @@ class FactLog:
         self.known[identifier] = Known(fact, own)
         self.removed.pop((change.scope, words_of(fact)), None)
 
+    def _visible(self, payload: Mapping[str, Json]) -> Mapping[str, Json]:
+        """What people wrote in a bullet, without secrets; also in what it said `before`."""
+        clean = dict(payload)
+        if isinstance(before := payload.get("before"), Mapping):
+            clean["before"] = dict(self._visible(before))
+        if isinstance(value := payload.get("value"), str):
+            name = f"{payload.get('predicate', '')}: "
+            told = self._redacted(name + value)
+            clean["value"] = told.removeprefix(name) if told.startswith(name) else self._redacted(value)
+        return clean
+
     def _edit(self, change: Change, action: str, fact: Fact, before: Fact | None) -> None:
         time = change.time.isoformat() if change.time else ""
         self.edits[change.id] = Edited(change.id, action, fact, before, time)
@@ -265,7 +279,7 @@ class FactLog:
         identifier = str(payload.get("fact", ""))
         self.known.pop(identifier, None)
         self._close(identifier)
-        fact = fact_from(payload, change, identifier)
+        fact = fact_from(self._visible(payload), change, identifier)
         if fact is not None:
             self._edit(change, "removed", fact, fact)
             self.removed[change.scope, words_of(fact)] = (

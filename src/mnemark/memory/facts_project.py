@@ -15,6 +15,7 @@ from mnemark.files.edit import edit
 from mnemark.files.facts import REVIEW, Confirmation, FactFiles, project, review_bullet
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
+from mnemark.files.visible import Visible
 from mnemark.memory.facts_kept import Kept
 from mnemark.memory.facts_log import FactLog
 from mnemark.memory.of_memory import OfMemory
@@ -34,12 +35,12 @@ AT_ONCE: Final = 50
 class State:
     """What one `Memory` knows of its facts."""
 
-    def __init__(self, root: Path, config: Config) -> None:
+    def __init__(self, root: Path, config: Config, visible: Visible) -> None:
         self.root = root
         self._config = config
         self.zone: tzinfo = ZoneInfo(config.timezone) if config.timezone else _local()
-        self.log = FactLog(root)
-        self.files = FactFiles(root)
+        self.log = FactLog(root, visible.redacted)
+        self.files = FactFiles(root, visible.redacted)
         self.lock = threading.RLock()
         self._kept: dict[str, Kept] = {}
 
@@ -74,7 +75,7 @@ _kept = OfMemory[State]()
 
 def state_of(memory: "Memory") -> State:
     """The state kept for a memory."""
-    return _kept.of(memory, lambda: State(memory.root, memory.config))
+    return _kept.of(memory, lambda: State(memory.root, memory.config, memory.visible))
 
 
 def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> None:

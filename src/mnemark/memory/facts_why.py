@@ -207,7 +207,7 @@ def _quoted(memory: "Memory", ref: str) -> Quoted:
             ref=ref, origin=turn.origin, role=turn.role, time=_time(turn.time), text=turn.content[:_QUOTED]
         )
     try:
-        return Quoted(ref=ref, text=read_ref(memory.root, ref)[:_QUOTED].strip())
+        return Quoted(ref=ref, text=read_ref(memory.visible, ref)[:_QUOTED].strip())
     except NotFoundError as error:
         return Quoted(ref=ref, problem=str(error))
 

@@ -2,10 +2,12 @@
 
 import threading
 import time
+from contextlib import suppress
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
+from mnemark.index import redaction
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.memory.elsewhere import EditsElsewhere
@@ -18,6 +20,8 @@ _REST: Final = 20.0
 """Times a look at the files the pause after it lasts."""
 _QUICK: Final = 0.05
 """A search waits for a look that takes up to this many seconds; a longer one is done behind its back."""
+_SCRUB_REST: Final = 5.0
+"""Seconds between tries to rewrite an index that is in use."""
 _LONG: Final = 60.0
 """After so many seconds without a look a search waits for one all the same."""
 
@@ -33,6 +37,7 @@ class Follower:
         self._checked = Clock()
         self._told = 0
         self._cost = 0.0
+        self._scrub_at = 0.0
         self._syncing = threading.Lock()
         self._behind = threading.Lock()
         self._looked = threading.Event()
@@ -67,7 +72,16 @@ class Follower:
             self._cost = report.seconds if not report.touched else self._cost
         if embed:
             self._vectors.embed(self._index)
+        self._scrub(wait)
         return report
+
+    def _scrub(self, wait: float) -> None:
+        """Let no byte stay of what became private; where the index is in use, the next sync tries again."""
+        if time.monotonic() < self._scrub_at or not redaction.due(self._index):
+            return
+        self._scrub_at = time.monotonic() + _SCRUB_REST
+        with suppress(BusyError):
+            self._vectors.scrub(self._index, wait=wait)
 
     def look_again(self) -> None:
         """Something was written: the next answer looks at the files first."""

@@ -13,6 +13,7 @@ from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files.hidden import run_of
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
+from mnemark.files.visible import Visible
 from mnemark.memory.arguments import scopes_of
 from mnemark.memory.facts_project import state_of
 from mnemark.memory.forget_find import Finder, Item, Wanted, ends_of
@@ -80,8 +81,8 @@ def forget(
 
     items = [*items, *told_of(memory.root, items)]
     if dry_run:
-        return _receipt(items, dry_run=True)
-    return _receipt(items, identifier=hide(memory, items, {"asked": asked(wanted)}))
+        return _receipt(memory.visible, items, dry_run=True)
+    return _receipt(memory.visible, items, identifier=hide(memory, items, {"asked": asked(wanted)}))
 
 
 def _wanted(  # noqa: PLR0917 - see `forget`
@@ -154,7 +155,7 @@ def payload_of(items: list[Item]) -> dict[str, Json]:
     return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
 
 
-def _receipt(items: list[Item], *, identifier: str = "", dry_run: bool = False) -> Receipt:
+def _receipt(visible: Visible, items: list[Item], *, identifier: str = "", dry_run: bool = False) -> Receipt:
     by_path: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in items:
         if item.start_line:
@@ -169,7 +170,7 @@ def _receipt(items: list[Item], *, identifier: str = "", dry_run: bool = False) 
         for (path, kind), found in by_path.items()
     )
     return Receipt(
-        id=identifier, action="hidden", dry_run=dry_run, items=forgotten(items, words=True), places=places
+        id=identifier, action="hidden", dry_run=dry_run, items=forgotten(items, visible), places=places
     )
 
 

@@ -1,14 +1,19 @@
 """What forgetting did, for people and programs."""
 
+import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
 import msgspec
 
+from mnemark.files.reading import read
+from mnemark.files.visible import Visible
 from mnemark.memory.forget_find import Item, Kind
 from mnemark.retrieval.snippet import COMMENT
+from mnemark.types import Problem
 
 _WORDS: Final = 72
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _SHOWN: Final = 40
 _NAMES: Final[dict[str, tuple[str, str]]] = {
     "turn": ("turn", "turns"),
@@ -63,15 +68,33 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         return "\n".join(_lines(self))
 
 
-def forgotten(items: Iterable[Item], *, words: bool) -> tuple[Forgotten, ...]:
-    """Items as a receipt names them."""
+def forgotten(items: Iterable[Item], visible: Visible | None = None) -> tuple[Forgotten, ...]:
+    """Items as a receipt names them: with their words, as far as they are `visible`, or without any."""
+    shown = _Shown(visible) if visible else None
     return tuple(
         Forgotten(
             kind=item.kind, ref=item.ref if item.start_line or item.kind == "file" else "", id=item.id,
-            words=_beginning(item.text) if words else "",
+            words=_beginning(shown.words(item)) if shown else "",
         )
         for item in items
     )  # fmt: skip
+
+
+class _Shown:
+    """Words of items without secrets: a private passage may have begun on lines above an item."""
+
+    def __init__(self, visible: Visible) -> None:
+        self._visible = visible
+        self._lines: dict[str, list[str]] = {}
+
+    def words(self, item: Item) -> str:
+        if item.kind == "turn" or not item.start_line:
+            return self._visible.redacted(item.text)
+        if item.path not in self._lines:
+            found = read(self._visible.root, item.path)
+            text = "" if isinstance(found, Problem) else self._visible.redacted(found.text)
+            self._lines[item.path] = _LINE.findall(text)
+        return "".join(self._lines[item.path][item.start_line - 1 : item.end_line])
 
 
 def _beginning(text: str) -> str:

@@ -15,10 +15,8 @@ import msgspec
 
 from mnemark.files import compiled as kept
 from mnemark.files import layout
-from mnemark.files.reading import read
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.context import curated_files
-from mnemark.memory.facts_project import state_of
 from mnemark.memory.personas import chosen
 from mnemark.memory.prompt_parts import Part
 from mnemark.text.compile import Compiled, principle
@@ -27,7 +25,6 @@ from mnemark.text.compile_check import complaints
 from mnemark.text.fence import strip_fences
 from mnemark.text.generated import outside
 from mnemark.text.outline import outline
-from mnemark.text.redact import redact
 from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Problem
 
@@ -135,13 +132,12 @@ def sources(memory: "Memory", name: str, *, scope: str = "", persona: str | None
             pairs.append((one.path, said + one.text))
     else:
         pairs = [(path, text) for path in _paths(memory, name, scope) if (text := _text(memory, path))]
-    rules = state_of(memory).rules
-    clean = [Source(path, redact(outside(strip_fences(text)), rules).text) for path, text in pairs]
+    clean = [Source(path, outside(strip_fences(text))) for path, text in pairs]
     return [one for one in clean if one.text.strip()]
 
 
 def _text(memory: "Memory", path: str) -> str:
-    found = read(memory.root, path)
+    found = memory.visible.read(path)
     return "" if isinstance(found, Problem) else found.text
 
 

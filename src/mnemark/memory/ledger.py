@@ -14,7 +14,7 @@ from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.memory.edits import Edits, Entry, edits_of
-from mnemark.text.hunks import Hunk, apply, diff, hunks, take_back
+from mnemark.text.hunks import Hunk, apply, diff, hunks, take_back, without_context
 from mnemark.types import Origin, Problem
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def write(
     target = layout.safe_path(memory.root, path)
     if dry_run:
         old = _text(target.read_bytes() if target.is_file() else b"", path)
-        shown = diff(path, old, change(old))
+        shown = shown_diff(memory, path, old, change(old))
         return Written("", path, "written" if shown else "unchanged", shown)
     if memory.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to change its notes")
@@ -90,7 +90,7 @@ def write(
         _drop(ledger, noted)
         if new == old:
             raise _Done
-        made = hunks(old, new)
+        made = without_context(hunks(old, new), memory.visible.hidden_lines(old))
         payload = {
             "step": step, "path": path, "session": session, "group": group,
             "hunks": made, "created": not data and not target.exists(),
@@ -98,7 +98,7 @@ def write(
         payload = {name: value for name, value in payload.items() if value}
         line = Change(kind="write", payload=payload, origin=origin, scope=layout.scope_of(path), id=new_id())
         noted.append(ledger.append(line).id)
-        shown = diff(path, old, new)
+        shown = shown_diff(memory, path, old, new)
         return new.encode()
 
     with ledger.lock:
@@ -111,6 +111,11 @@ def write(
             return Written("", path, "deferred", "")
         ledger.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
     return Written(noted[-1], path, "written", shown)
+
+
+def shown_diff(memory: "Memory", path: str, old: str, new: str) -> str:
+    """Unified diff for people, of what is visible of both."""
+    return diff(path, memory.visible.redacted(old), memory.visible.redacted(new))
 
 
 def _drop(ledger: Edits, noted: list[str]) -> None:
@@ -259,4 +264,4 @@ def _reverse_write(memory: "Memory", entry: Entry) -> str | None:
         return None
     if entry.created and not result.content:
         moving.remove(memory.root, entry.path, expected=b"")
-    return diff(entry.path, _text(before, entry.path), _text(result.content, entry.path))
+    return shown_diff(memory, entry.path, _text(before, entry.path), _text(result.content, entry.path))

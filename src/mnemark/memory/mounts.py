@@ -62,13 +62,13 @@ class Mounts:
                 found = _joined(found, name, answer, request.k)
         return found
 
-    def read(self, ref: str) -> str:
+    def read(self, ref: str, *, raw: bool = False) -> str:
         """The text of a ref of a mount; see `Memory.read`."""
         name, _, rest = ref.removeprefix(MARK).partition("/")
         if name not in self._folders:
             known = ", ".join(self._folders) or "none"
             raise NotFoundError(f"there is no mount {name!r}; mounts are: {known}")
-        return self._opened(name).read(rest)
+        return self._opened(name).read(rest, raw=raw)
 
     def _ask(self, name: str, request: Request, *, wait: bool) -> Found:
         memory = self._opened(name)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.files.reading import read
 from mnemark.text.fence import strip_fences
 from mnemark.text.frontmatter import Value, front_matter
 from mnemark.types import KINDS, Hit, Problem
@@ -51,7 +50,7 @@ def personas(memory: "Memory", *, scope: str = "") -> list[Persona]:
     for folder in dict.fromkeys((FOLDER, f"{scope}/{FOLDER}" if scope else FOLDER)):
         where = memory.root / folder
         for file in sorted(where.glob("*.md")) if where.is_dir() else ():
-            document = read(memory.root, f"{folder}/{file.name}")
+            document = memory.visible.read(f"{folder}/{file.name}")
             if not isinstance(document, Problem):
                 one = _persona(document.path, strip_fences(document.text))
                 found[one.name.casefold()] = one

@@ -7,16 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.files import layout
-from mnemark.files.reading import read
 from mnemark.memory.context import day_files
-from mnemark.memory.facts_project import state_of
 from mnemark.memory.personas import chosen, weighted
 from mnemark.memory.prompt_facts import Spoken, lines_of, refs_of
 from mnemark.memory.prompt_parts import JOIN, Layer, Part, cut, first_words, pieces_of
 from mnemark.retrieval import disclose
 from mnemark.text.fence import check_fenced, fence, inert, strip_fences
 from mnemark.text.generated import find
-from mnemark.text.redact import redact
 from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
 
@@ -47,8 +44,8 @@ class Asked(NamedTuple):
 
 def text_of(memory: "Memory", path: str) -> str:
     """A file's text without secrets and recalled blocks; empty where it cannot be read."""
-    found = read(memory.root, path)
-    return "" if isinstance(found, Problem) else redact(strip_fences(found.text), state_of(memory).rules).text
+    found = memory.visible.read(path)
+    return "" if isinstance(found, Problem) else strip_fences(found.text)
 
 
 def scratchpads(memory: "Memory", asked: Asked) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import Final
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout
 from mnemark.files.reading import read
+from mnemark.files.visible import Visible
 from mnemark.types import Problem
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -22,13 +23,20 @@ def split_ref(ref: str) -> tuple[str, int, int | None]:
     return match["path"], first, int(match["last"] or first)
 
 
-def read_ref(root: Path, ref: str) -> str:
-    """The lines a ref names, as they stand in the file, which may be in the archive by now.
+def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
+    """The lines a ref names, in the file, which may be in the archive by now.
+
+    Args:
+        visible: of the workspace.
+        ref: `path`, `path#L12` or `path#L12-L30`.
+        raw: as they stand in the file, for its owner; otherwise without secrets, private passages and what
+            was forgotten.
 
     Raises:
         NotFoundError: there is no such file, it is no text, or it has not that many lines.
         UsageError: the path leaves the workspace.
     """
+    root = visible.root
     path, first, last = split_ref(ref)
     full = layout.safe_path(root, path)
     found = read(root, path)
@@ -36,9 +44,10 @@ def read_ref(root: Path, ref: str) -> str:
         found = read(root, moved)
     if isinstance(found, Problem):
         raise NotFoundError(f"{layout.shown(path)} {found.reason}")
+    text = found.text if raw else visible.text(found.path, found.text)
     if last is None:
-        return found.text
-    lines = _LINE.findall(found.text) or [""]
+        return text
+    lines = _LINE.findall(text) or [""]
     if last < first:
         raise UsageError(f"{layout.shown(ref)}: a range of lines begins with the smaller number")
     if not 1 <= first <= len(lines):

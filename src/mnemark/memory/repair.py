@@ -24,6 +24,7 @@ from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog
 from mnemark.index import check
 from mnemark.index.store import Index
+from mnemark.index.sync import stored_problems
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
     findings += [_finding(problem) for problem in sweep(root)]
     ignore = () if isinstance(memory, Path) else memory.config.ignore
     limit = 256 if isinstance(memory, Path) else memory.config.passage_tokens
-    rebuilt = check.rebuild(root, ignore=ignore, limit=limit)
+    visible = None if isinstance(memory, Path) else memory.visible
+    rebuilt = check.rebuild(root, ignore=ignore, limit=limit, visible=visible)
     if not isinstance(memory, Path):
         memory.index.follow()
     before = "an unreadable index" if rebuilt.before is None else f"{rebuilt.before} passages"
@@ -178,8 +180,18 @@ def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
     try:
         yield from _sound(lambda: check.damages(index, deep=deep), "the index is sound", _REBUILD)
         yield from _sound(lambda: check.differences(index, found.entries), "the index knows all files", _SYNC)
+        yield from _told(index)
     finally:
         index.close()
+
+
+def _told(index: Index) -> Iterator[Finding]:
+    """What is wrong in the files themselves, as it was found when they were indexed."""
+    try:
+        problems = stored_problems(index)
+    except MnemarkError:
+        return  # the look at the index has told of it
+    yield from (_finding(problem, "note") for problem in problems)
 
 
 def _sound(look: Callable[[], list[str]], well: str, fix: str) -> Iterator[Finding]:

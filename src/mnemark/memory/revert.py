@@ -95,8 +95,8 @@ def revert(
     if dry_run or not (items or edits):
         return Reverted(
             dry_run=dry_run,
-            hidden=forgotten(others, words=True),
-            facts=forgotten(planted, words=True),
+            hidden=forgotten(others, memory.visible),
+            facts=forgotten(planted, memory.visible),
             edits=tuple(dict.fromkeys(one.path for one in edits)),
         )
     said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
@@ -109,8 +109,8 @@ def revert(
     withdraw_all(memory)
     follow(memory)
     return Reverted(
-        hidden=forgotten(others, words=True),
-        facts=forgotten(planted, words=True),
+        hidden=forgotten(others, memory.visible),
+        facts=forgotten(planted, memory.visible),
         edits=tuple(dict.fromkeys(done)),
         problems=tuple(problems),
         waiting=tuple(dict.fromkeys([*busy, *waiting])),

@@ -5,16 +5,21 @@ Here every write goes through `files.edit`.
 """
 
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from mnemark.errors import BusyError
 from mnemark.files.config import load
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.merge import merge3
-from mnemark.files.reading import read
+from mnemark.files.reading import decode
+from mnemark.files.visible import Visible, restored
 from mnemark.memory.context import curated_files, read_context
+from mnemark.memory.secrets import rules_for
 from mnemark.memory.when import local_now
+from mnemark.text.private import PLACEHOLDER
+from mnemark.text.redact import NO_HASH, Rules, redact
 from mnemark.types import Problem
 
 PATIENCE: Final = 10.0
@@ -30,8 +35,11 @@ class MemoryStore:
 
     def __init__(self, workspace: str | Path) -> None:
         self.workspace = Path(workspace).expanduser().absolute()
-        self._timezone = load(self.workspace).timezone
-        self._last_read: bytes | None = None
+        config = load(self.workspace)
+        self._timezone = config.timezone
+        self._config = config
+        self._visible = Visible(self.workspace, config)
+        self._last_read: _View | None = None
 
     @property
     def memory_dir(self) -> Path:
@@ -60,7 +68,7 @@ class MemoryStore:
             ReadOnlyError, MnemarkError: it cannot be written.
         """
         path = self.get_today_file()
-        added = content.strip("\n").encode("utf-8", "replace") + b"\n"
+        added = redact(content, self._rules).text.strip("\n").encode("utf-8", "replace") + b"\n"
 
         def change(old: bytes) -> bytes:
             start = old or f"# {path.stem}\n".encode()
@@ -71,27 +79,32 @@ class MemoryStore:
     def read_long_term(self) -> str:
         """The long-term memory; empty where there is none."""
         path = self.memory_file
-        self._last_read = path.read_bytes() if path.is_file() else b""
-        return self._text(path)
+        self._last_read = self._view(path, path.read_bytes() if path.is_file() else b"")
+        return self._last_read.shown
 
     def write_long_term(self, content: str) -> None:
         """Write the long-term memory anew.
 
-        What a person changed since it was last read is merged in; where both changed the same lines, or it
-        was never read and holds other lines, that version is first kept as `MEMORY.conflict-….md`.
+        What a person changed since it was last read is merged in, and lines that were shown with a mark
+        instead of a secret are written as the file has them. Where both changed the same lines, where such a
+        line was changed, or where the file was never read and holds other lines, that version is first kept
+        as `MEMORY.conflict-….md`.
 
         Raises:
             BusyError: someone has been saving the file for ten seconds; nothing was written.
             ReadOnlyError, MnemarkError: it cannot be written.
         """
         path = self.memory_file
-        wanted = content.encode("utf-8", "replace")
+        clean = redact(content, self._rules).text
         kept: list[bytes] = []
 
         def change(old: bytes) -> bytes:
-            if old in kept or _holds(wanted, old):
+            view = self._last_read or self._view(path, old)
+            base, wanted = view.restored(view.shown), view.restored(clean)
+            lost = view.marks(wanted) > view.marks(base)
+            if old in kept or (_holds(wanted, old) and not lost):
                 return wanted
-            merged = None if self._last_read is None else merge3(self._last_read, wanted, old)
+            merged = None if self._last_read is None or lost else merge3(base, wanted, old)
             if merged is None:
                 raise _Unkept(old)
             return merged
@@ -104,13 +117,22 @@ class MemoryStore:
                 kept.append(found.version)
             else:
                 self._done(result)
-                self._last_read = result.content
+                self._last_read = self._view(path, result.content)
                 return
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return rules_for(self.workspace, self._config)
+
+    def _view(self, path: Path, data: bytes) -> "_View":
+        found = decode(data)
+        raw = found[0] if found else ""
+        return _View(data, raw, self._visible.text(self._name(path), raw))
 
     def get_memory_context(self) -> str:
         """Long-term memory and today's notes for a prompt; never what a recall found."""
         self.read_long_term()
-        return read_context(self.workspace, self._now().date())
+        return read_context(self._visible, self._now().date())
 
     def _keep(self, path: Path, data: bytes) -> None:
         copy = path.with_name(f"{path.stem}.conflict-{self._now():%Y%m%d-%H%M%S}{path.suffix}")
@@ -121,7 +143,7 @@ class MemoryStore:
             raise BusyError(f"{result.path.name} is being saved by someone else; try again in a moment")
 
     def _text(self, path: Path) -> str:
-        found = read(self.workspace, self._name(path))
+        found = self._visible.read(self._name(path))
         return "" if isinstance(found, Problem) else found.text
 
     def _name(self, path: Path) -> str:
@@ -129,6 +151,25 @@ class MemoryStore:
 
     def _now(self) -> datetime:
         return local_now(self._timezone)
+
+
+class _View(NamedTuple):
+    """A file as it was, and what was shown of it."""
+
+    data: bytes
+    raw: str
+    shown: str
+
+    def restored(self, text: str) -> bytes:
+        """A text made from what was shown, with the file's own lines where marks stand for them."""
+        if self.shown == self.raw == text:
+            return self.data
+        return restored(text, self.raw, self.shown).encode("utf-8", "replace")
+
+    @staticmethod
+    def marks(data: bytes) -> int:
+        """How many marks stand for something of the file that only it holds."""
+        return data.count(PLACEHOLDER.encode()) + data.count(f":{NO_HASH}]".encode())
 
 
 class _Unkept(Exception):  # noqa: N818 - a way out of a callback, not an error

@@ -9,9 +9,11 @@ from mnemark import embed
 from mnemark.embed.base import Embedder, EmbedderUnavailable
 from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
+from mnemark.index import redaction
 from mnemark.index.embedding import Progress, embed_missing
+from mnemark.index.erase import scrub_index
 from mnemark.index.store import Index
-from mnemark.index.vectors import VectorStore, open_store
+from mnemark.index.vectors import VectorStore, discard_other_models, open_store
 from mnemark.retrieval.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.search import DenseRoute
 
@@ -130,6 +132,33 @@ class Vectors:
             self._problem = ""
             self._embedded = generation
         return ""
+
+    def scrub(self, index: Index, *, wait: float) -> tuple[int, bool]:
+        """Rewrite index and vectors without a byte of what is not visible any more.
+
+        Returns:
+            By how many bytes the index became smaller, and whether there are vectors.
+
+        Raises:
+            BusyError: another process syncs, or reads the index; try again.
+        """
+        store, kept = self._to_keep()
+        size = scrub_index(index, store, wait=wait)
+        if kept is not None:
+            discard_other_models(self._folder, kept)
+        redaction.settle(index)
+        return size, kept is not None
+
+    def _to_keep(self) -> tuple[VectorStore | None, str | None]:
+        """The vectors, and the name of the model to keep; ("" keeps none, None: there are none)."""
+        if not self._folder.is_dir():
+            return None, None
+        if not self.wanted:
+            return None, ""
+        try:
+            return self.store(), self.embedder().name
+        except (EmbedderUnavailable, ConfigError):
+            return None, ""  # they are made again once it answers
 
     def embed_soon(self, index: Index) -> None:
         """As `embed`, in the background: searches say what share is covered.

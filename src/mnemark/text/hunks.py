@@ -1,6 +1,6 @@
 """What an edit changed, as hunks of lines: to be done again, or taken back, on a text that has moved on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher, unified_diff
 from typing import Final
 
@@ -57,6 +57,19 @@ def hunks(old: str, new: str) -> tuple[Hunk, ...]:
         )
         for a, b, c, d in found
     )
+
+
+def without_context(changes: Sequence[Hunk], lines: Collection[int]) -> tuple[Hunk, ...]:
+    """The same changes without surroundings that are or lie beyond `lines` (0-based, of the old text)."""
+    found = []
+    for hunk in changes:
+        first, end = hunk.at - len(hunk.before), hunk.at + len(hunk.old)
+        above = [n for n in range(first, hunk.at) if n in lines]
+        below = [n for n in range(end, end + len(hunk.after)) if n in lines]
+        before = hunk.before[above[-1] - first + 1 :] if above else hunk.before
+        after = hunk.after[: below[0] - end] if below else hunk.after
+        found.append(msgspec.structs.replace(hunk, before=before, after=after))
+    return tuple(found)
 
 
 def apply(text: str, changes: Sequence[Hunk]) -> str | None:

@@ -73,6 +73,21 @@ def private_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
+def unpaired(text: str) -> tuple[int, bool] | None:
+    """Where the first mark without its partner stands, and whether it is an opening one; None: all pair."""
+    opened: list[tuple[str, int]] = []
+    for style, mark in _marks(text):
+        if mark["close"] is None:
+            opened.append((style, mark.start()))
+        elif mark["end"] is None:
+            continue
+        elif not opened:
+            return mark.start(), False
+        elif opened[-1][0] == style:
+            opened.pop()
+    return (opened[0][1], True) if opened else None
+
+
 def _marks(text: str) -> list[tuple[str, re.Match[str]]]:
     """All marks in order, each with the spelling of its brackets."""
     found = [

@@ -29,7 +29,9 @@ _WINDOW = 4_000  # characters a person's pattern sees at a time
 _LONGEST_PATTERN = 500
 _SHORTEST_VALUE = 8
 _NESTED = re.compile(r"[+*}]\)[+*{]|\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)(?:[+*]|\{\d*,)")
-_NO_HASH = "0" * 8
+NO_HASH = "0" * 8
+"""In marks made without a salt."""
+_BREAK = re.compile(r"\r\n?|\n")
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,18 +95,23 @@ class _Piece(NamedTuple):
     """Of a mark that was put in; None for text as it was given."""
 
 
-def redact(text: str, rules: Rules = DEFAULT) -> Redacted:
-    """`text` without secrets. Linear in time; texts without secrets come back as they are."""
+def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Redacted:
+    """`text` without secrets. Linear in time; texts without secrets come back as they are.
+
+    With `keep_lines`, line breaks inside of what is taken out stay, behind its mark: a line of the result has
+    the number of the line it was made of.
+    """
     pieces = [_Piece(text, 0, len(text), None)]
     current = text
     for _ in range(_MOST_ROUNDS):
         spans = _merged(_found(current, rules), current)
         if not spans:
             break
-        pieces = _cut(pieces, spans, rules)
+        pieces = _cut(pieces, spans, rules, keep_lines=keep_lines)
         current = "".join(piece.text for piece in pieces)
     else:
-        pieces = [_Piece(mark("unsettled", text, rules), 0, len(text), "unsettled")]
+        put = mark("unsettled", text, rules) + (_breaks(text) if keep_lines else "")
+        pieces = [_Piece(put, 0, len(text), "unsettled")]
         current = pieces[0].text
     if len(pieces) == 1 and pieces[0].kind is None:
         return Redacted(text)
@@ -154,7 +161,7 @@ def _around_marks(spans: list[tuple[int, int, int, str]], text: str) -> Iterator
             yield kind, at, end
 
 
-def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules) -> list[_Piece]:
+def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules, *, keep_lines: bool) -> list[_Piece]:
     """`pieces` with marks for `spans`, which are positions in the joined pieces and touch no mark."""
     result: list[_Piece] = []
     left = iter(spans)
@@ -167,6 +174,8 @@ def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules) -> list[_Piece]:
             if at < start:
                 result.append(_Piece(piece.text[at:start], piece.start + at, piece.start + start, None))
             put = mark(kind, piece.text[start:end], rules)
+            if keep_lines:
+                put += _breaks(piece.text[start:end])
             result.append(_Piece(put, piece.start + start, piece.start + end, kind))
             at = end
             span = next(left, None)
@@ -183,9 +192,13 @@ def mark(kind: str, secret: str, rules: Rules) -> str:
     if kind == "private":
         return PLACEHOLDER
     if not rules.salt:
-        return f"[redacted:{kind}:{_NO_HASH}]"
+        return f"[redacted:{kind}:{NO_HASH}]"
     data = secret.encode("utf-8", "surrogatepass")
     return f"[redacted:{kind}:{hashlib.blake2s(data, digest_size=4, key=rules.salt).hexdigest()}]"
+
+
+def _breaks(text: str) -> str:
+    return "".join(_BREAK.findall(text))
 
 
 def _custom(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:

@@ -2,6 +2,9 @@
 
 import re
 
+VERSION = 2
+"""Of all rules together. Raise it when they find more: what is derived from files is then made anew."""
+
 Span = tuple[str, int, int]
 """(kind, start, end): half-open, in characters of the text given."""
 

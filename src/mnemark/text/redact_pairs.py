@@ -52,7 +52,7 @@ _STEM_ZH = re.compile("|".join(_STEMS_ZH))
 # What stands between a key and its value.
 _ANNOTATED = re.compile(r":[ ]?(?:str|string|String|bytes|SecretStr|&str|&'static str)[ ]?=[ ]?(?=[\"'])")
 _SEPARATOR = re.compile(
-    r"""(?:\\{0,3}["'`”’」\]]){0,3}[?!]?(?:[（(][^（）()\n]{1,16}[）)])?
+    r"""\*{0,3}(?:\\{0,3}["'`”’」\]]){0,3}\*{0,2}[?!]?(?:[（(][^（）()\n]{1,16}[）)])?
     (?:
       >(?=[^<>\s]{3,256}</)|
       [ \t]{0,8}(?::=|=>|={1,2}|:|：|＝)(?![=:])[ \t]{0,8}(?:[rRbBfFuU]{1,2}(?=["']))?

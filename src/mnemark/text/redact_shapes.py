@@ -75,9 +75,16 @@ _KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("NRAK-",), r"NRAK-[A-Z0-9]{27}"),
     (("glsa_",), r"glsa_\w{32,}"),
 )  # fmt: skip
-_KEY_RULES = tuple((literals, re.compile(BEGIN + pattern, re.ASCII)) for literals, pattern in _KEYS)
-_SHORTEST = 16  # of all shapes
 _RUN_SIGNS = frozenset(string.ascii_letters + string.digits + "_-")
+# (literal, whether it is made of the signs of a run, pattern)
+_KEY_RULES = tuple(
+    (literal, _RUN_SIGNS.issuperset(literal), compiled)
+    for literals, pattern in _KEYS
+    for compiled in (re.compile(BEGIN + pattern, re.ASCII),)
+    for literal in literals
+)
+_SHORTEST = 16  # of all shapes
+_LONG_WORD = re.compile(rf"[!-~]{{{_SHORTEST},}}")
 _RUN = re.compile(rf"{_WORD}{{{_SHORTEST},}}")
 
 _JWT = re.compile(BEGIN + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*")
@@ -107,12 +114,13 @@ _MACHINE_USERS = frozenset({"git", "hg", "svn"})  # an address of a repository, 
 
 def key_shapes(text: str) -> Iterator[Span]:
     """Keys and tokens recognised by prefix or structure."""
-    long = " ".join([word for word in text.split() if len(word) >= _SHORTEST])
+    long = " ".join(_LONG_WORD.findall(text))
+    if not long:
+        return
     runs = " ".join(_RUN.findall(long))
-    for literals, pattern in _KEY_RULES:
-        for literal in literals:
-            if literal in (runs if _RUN_SIGNS.issuperset(literal) else long):
-                yield from _beginning(text, literal, pattern, "key")
+    for literal, in_run, pattern in _KEY_RULES:
+        if literal in (runs if in_run else long):
+            yield from _beginning(text, literal, pattern, "key")
     if "eyJ" in long:
         yield from _beginning(text, "eyJ", _JWT, "jwt")
     for sign, before, after in _AROUND:

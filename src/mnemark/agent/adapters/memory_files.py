@@ -60,7 +60,7 @@ class MemoryFiles:
             told = f"Here're the files and directories up to {_LEVELS} levels deep in {path}, "
             rows = [f"{_size(target)}\t{path}", *(f"{size}\t{path}/{name}" for size, name in _below(target))]
             return "\n".join([f"{told}excluding hidden items:", *rows])
-        lines = self._text(target, path).split("\n")
+        lines = self._memory.visible.text(self._name(target), self._text(target, path)).split("\n")
         if len(lines) > _MOST_LINES:
             raise UsageError(f"File {path} exceeds maximum line limit of {_MOST_LINES:,} lines.")
         first, last = 1, len(lines)
@@ -114,7 +114,8 @@ class MemoryFiles:
             changed = text.replace(old_str, new)
             line = text.count("\n", 0, found[0])
             first = max(0, line - _AROUND)
-            shown = "\n".join(_numbered(changed.split("\n")[first : line + _AROUND + 1], first + 1))
+            visible = self._memory.visible.text(name, changed).split("\n")
+            shown = "\n".join(_numbered(visible[first : line + _AROUND + 1], first + 1))
             return changed
 
         self._write(name, replace)

@@ -124,12 +124,21 @@ def read(
     ref: Annotated[str, typer.Argument(metavar="REF", help="PATH, PATH#L12 or PATH#L12-L30.")],
     *,
     workspace_: options.Workspace = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="As it stands in the file, with what is secret or private.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
-    """Print the text a ref names, as it stands in the file."""
+    """Print the text a ref names.
+
+    Secrets, passages marked private and what was forgotten are left out; --raw shows them.
+    """
+    from mnemark.files.config import load
+    from mnemark.files.visible import Visible
     from mnemark.memory.read import read_ref
 
-    text = read_ref(workspace.locate(workspace_, any_folder=True), ref)
+    root = workspace.locate(workspace_, any_folder=True)
+    text = read_ref(Visible(root, load(root)), ref, raw=raw)
     if json:
         output.out_json({"ref": ref, "text": text})
     elif output.is_terminal(sys.stdout):

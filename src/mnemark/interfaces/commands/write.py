@@ -113,6 +113,7 @@ def log(
     Turns, lines of daily notes and changes; the newest is at the end.
     """
     from mnemark.files.config import load
+    from mnemark.files.visible import Visible
     from mnemark.interfaces import render
     from mnemark.interfaces.ledger import Ledger
     from mnemark.memory.arguments import scopes_of
@@ -121,7 +122,7 @@ def log(
     root = workspace.locate(workspace_, any_folder=True)
     config = load(root)
     now = local_now(config.timezone)
-    ledger = Ledger(root, scopes=scopes_of(scope), zone=now.tzinfo, ignore=config.ignore)
+    ledger = Ledger(Visible(root, config), scopes=scopes_of(scope), zone=now.tzinfo, ignore=config.ignore)
     found = ledger.latest(count, since=moment(since, "since", now), session=session)
     if json:
         output.out_json({"entries": found})

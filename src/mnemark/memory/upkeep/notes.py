@@ -10,7 +10,6 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.files import layout
-from mnemark.files.reading import read
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.context import curated_files
 from mnemark.memory.extraction_prompt import FACTS, Answer, Said, believed, question
@@ -93,10 +92,10 @@ def _lines(memory: "Memory", scope: str, since: date, now: datetime) -> Iterator
 
 def _statements(memory: "Memory", path: str) -> list[tuple[int, str]]:
     """What people and agents wrote in a file, each statement with its line."""
-    found = read(memory.root, path)
+    found = memory.visible.read(path)
     if isinstance(found, Problem):
         return []
-    text = emptied(memory.index.hidden.current().text_left(path, found.text))
+    text = emptied(found.text)
     own = set(strip_fences(text).splitlines())  # what a recall handed out is nobody's words
     return list(statements([line if line in own else "" for line in text.splitlines()]))
 

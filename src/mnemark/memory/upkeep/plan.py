@@ -10,9 +10,9 @@ from mnemark.files.facts import facts_in
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.facts_project import State, state_of
+from mnemark.memory.ledger import shown_diff
 from mnemark.memory.upkeep.undone import Undone, undone
 from mnemark.text.facts_timeline import Fact, Held, timeline
-from mnemark.text.hunks import diff
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
@@ -138,7 +138,9 @@ class Look:
             old = self.text(edit.path)
             new = edit.change(old)
             if new != old:
-                self.planned.append(Planned(proposal.step, edit, diff(edit.path, old, new)))
+                self.planned.append(
+                    Planned(proposal.step, edit, shown_diff(self.memory, edit.path, old, new))
+                )
                 self._texts[edit.path] = new
         self._gone |= proposal.gone
         self._back += [Held(fact, None, None) for fact in proposal.back]

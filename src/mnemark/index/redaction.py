@@ -1,0 +1,88 @@
+"""Keeping out of an index what became secret or private after it was indexed.
+
+Other rules (`Visible.identity`) make the whole index anew. Here is the rest: an exact secret of the
+environment that was not known before, and a file in which more is marked than when it was read last. Where
+either took something out, the index is `due` for a rewriting that leaves no byte of it (`erase.scrub_index`).
+"""
+
+import hashlib
+import re
+from typing import Final
+
+import msgspec
+
+from mnemark.files import secrets
+from mnemark.index import schema
+from mnemark.index.store import Index
+from mnemark.text.redact_base import MARK
+
+_DUE: Final = "scrub"
+_VALUES: Final = "values"
+
+
+def due(index: Index) -> bool:
+    """Whether the index still holds bytes of something that is not visible any more."""
+    with schema.translated(index.path):
+        return schema.scalar(index.connection, "SELECT 1 FROM meta WHERE key = ?", (_DUE,)) is not None
+
+
+def note_due(index: Index) -> None:
+    """Have the index rewritten; holds until `settle`."""
+    with schema.translated(index.path):
+        index.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, 1)", (_DUE,))
+
+
+def settle(index: Index) -> None:
+    """The index was rewritten."""
+    with schema.translated(index.path):
+        index.connection.execute("DELETE FROM meta WHERE key = ?", (_DUE,))
+
+
+def marks_in(index: Index, document: int) -> int:
+    """How many marks of redaction stand in what the index holds of a document."""
+    marked = "instr(text, '[redacted:') + instr(text, '[private]')"
+    sql = f"SELECT text FROM passages WHERE document = ? AND {marked}"  # noqa: S608 - a constant
+    return sum(count_marks(text) for (text,) in schema.rows(index.connection, sql, (document,)))
+
+
+def count_marks(text: str) -> int:
+    """How many marks of redaction stand in a text."""
+    return sum(1 for _ in MARK.finditer(text))
+
+
+def paths_with_new_values(index: Index) -> frozenset[str]:
+    """Files of which the index holds an exact secret that was not known when they were indexed."""
+    new = _hashes(index).keys() - _noted(index)
+    if not new:
+        return frozenset()
+    known = _hashes(index)
+    wanted = re.compile("|".join(re.escape(known[one]) for one in sorted(new)))
+    sql = "SELECT document, title, text, meta FROM passages"
+    rows = index.connection.execute(sql)
+    numbers = {number for number, *texts in rows if any(map(wanted.search, texts))}
+    listed = schema.rows(index.connection, "SELECT id, path FROM documents")
+    return frozenset(path for number, path in listed if number in numbers)
+
+
+def note_values(index: Index) -> None:
+    """The index holds none of the exact secrets known now."""
+    hashes = _hashes(index).keys()
+    noted = _noted(index)
+    if hashes - noted:
+        value = msgspec.json.encode(sorted(hashes | noted)).decode()
+        index.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_VALUES, value))
+
+
+def _noted(index: Index) -> frozenset[str]:
+    found = schema.scalar(index.connection, "SELECT value FROM meta WHERE key = ?", (_VALUES,))
+    return frozenset(msgspec.json.decode(found, type=list[str]) if isinstance(found, str) else ())
+
+
+def _hashes(index: Index) -> dict[str, str]:
+    """The exact secrets known now, by a hash that nobody without the workspace's salt can test guesses on."""
+    values = index.visible.rules.values
+    key = secrets.salt(index.root) if values else b""
+    return {
+        hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=10, key=key).hexdigest(): value
+        for value in values
+    }
