@@ -80,3 +80,9 @@ _VALUES = st.recursive(
 def test_twice_is_once(value: Any) -> None:
     once = redact_json(value)
     assert redact_json(once) == once
+
+
+def test_a_name_is_judged_as_it_will_stand() -> None:
+    given = {"password": None, "value": 0, "name": "my password is hunter2"}
+    once = redact_json(given)
+    assert redact_json(once) == once

@@ -53,17 +53,21 @@ def _walk_object(
     value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int
 ) -> dict[str, Any]:
     told = value.get("name", value.get("key"))  # {"name": "Authorization", "value": "…"}
+    if isinstance(told, str):
+        told = redact(told, rules).text
     result: dict[str, Any] = {}
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise UsageError(f"the key {key!r} is no string")
+    for given, item in value.items():
+        if not isinstance(given, str):
+            raise UsageError(f"the key {given!r} is no string")
+        # Names are judged as they will stand there, so that judging them again says the same.
+        key = redact(given, rules).text
         name = told if key.lower() == "value" and isinstance(told, str) else key
         how = strength(name)
         if how is not None and isinstance(item, (str, int, float)):
             clean = _named(name, item, how, rules)
         else:
             clean = _walk(item, how or above, rules, depth)
-        result[_unused(redact(key, rules).text, result)] = clean
+        result[_unused(key, result)] = clean
     return result
 
 
