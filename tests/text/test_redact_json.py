@@ -82,7 +82,14 @@ def test_twice_is_once(value: Any) -> None:
     assert redact_json(once) == once
 
 
-def test_a_name_is_judged_as_it_will_stand() -> None:
-    given = {"password": None, "value": 0, "name": "my password is hunter2"}
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"password": None, "value": 0, "name": "my password is hunter2"},
+        {"password": {"value": 0, "name": "001"}},
+        {"password": {"value": -100, "name": "Bearer abcdefgh12345678"}},
+    ],
+)
+def test_a_name_is_judged_as_it_will_stand(given: Any) -> None:
     once = redact_json(given)
     assert redact_json(once) == once

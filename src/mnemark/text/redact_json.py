@@ -52,23 +52,34 @@ def _walk(value: Any, how: Strength | None, rules: Rules, depth: int) -> Any:
 def _walk_object(
     value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int
 ) -> dict[str, Any]:
-    told = value.get("name", value.get("key"))  # {"name": "Authorization", "value": "…"}
-    if isinstance(told, str):
-        told = redact(told, rules).text
+    told = _told(value, above, rules, depth)
     result: dict[str, Any] = {}
     for given, item in value.items():
         if not isinstance(given, str):
             raise UsageError(f"the key {given!r} is no string")
-        # Names are judged as they will stand there, so that judging them again says the same.
         key = redact(given, rules).text
-        name = told if key.lower() == "value" and isinstance(told, str) else key
-        how = strength(name)
-        if how is not None and isinstance(item, (str, int, float)):
-            clean = _named(name, item, how, rules)
-        else:
-            clean = _walk(item, how or above, rules, depth)
-        result[_unused(key, result)] = clean
+        named = told if key.lower() == "value" and told is not None else key
+        result[_unused(key, result)] = _entry(named, item, above, rules, depth)
     return result
+
+
+def _told(value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int) -> str | None:
+    """What `value` is the value of: `{"name": "Authorization", "value": "…"}`.
+
+    As it will stand there, so that judging it again says the same.
+    """
+    key = "name" if "name" in value else "key"
+    if not isinstance(value.get(key), str):
+        return None
+    return str(_entry(key, value[key], above, rules, depth))
+
+
+def _entry(name: str, item: Any, above: Strength | None, rules: Rules, depth: int) -> Any:
+    """What stands behind a key, redacted."""
+    how = strength(MARK.sub("", name))
+    if how is not None and isinstance(item, (str, int, float)):
+        return _named(name, item, how, rules)
+    return _walk(item, how or above, rules, depth)
 
 
 def _unused(key: str, taken: Mapping[str, Any]) -> str:
