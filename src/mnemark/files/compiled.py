@@ -15,7 +15,8 @@ KEPT: Final = 6
 def load(root: Path, name: str, key: str) -> str | None:
     """The text kept under that name and key; None where there is none."""
     try:
-        return (root / layout.PRIVATE / FOLDER / f"{name}-{key}.md").read_text("utf-8")
+        path = root / layout.PRIVATE / FOLDER / f"{name}-{key}.md"
+        return platform.read_file(path)[0].decode()
     except (OSError, UnicodeDecodeError):  # made anew
         return None
 
@@ -24,7 +25,7 @@ def save(root: Path, name: str, key: str, text: str) -> None:
     """Keep a text, and of that name only the newest. What cannot be kept is only made again next time."""
     with suppress(OSError):
         folder = layout.private_folder(root) / FOLDER
-        jsonl.make_folder(folder)
+        platform.make_folder(folder)
         temporary = folder / (jsonl.TEMPORARY + new_id())
         jsonl.write_new(temporary, text.encode("utf-8", "replace"))
         platform.FS.replace(temporary, folder / f"{name}-{key}.md")

@@ -299,7 +299,7 @@ class _Migration:
             return
         path = layout.safe_path(self.target, name)
         with told(path):
-            jsonl.make_folder(path.parent)
+            platform.make_folder(path.parent)
             temporary = path.with_name(jsonl.TEMPORARY + ids.new_id())
             jsonl.write_new(temporary, data)
             if replace:

@@ -118,7 +118,7 @@ def _checked(source: zipfile.ZipFile, archive: Path, folder: Path) -> list[zipfi
 
 def _put(folder: Path, name: str, file: IO[bytes]) -> None:
     target = layout.safe_path(folder, name)
-    jsonl.make_folder(target.parent)
+    platform.make_folder(target.parent)
     temporary = target.with_name(jsonl.TEMPORARY + new_id())
     with temporary.open("xb") as out:
         shutil.copyfileobj(file, out, _BLOCK)

@@ -16,7 +16,7 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
-from mnemark.files import layout
+from mnemark.files import layout, links
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
 from mnemark.files.reading import read
@@ -68,7 +68,7 @@ def verify(memory: "Memory | Path", *, deep: bool = False) -> Report:
 
     Nothing is changed, and nothing is raised for what is found to be wrong.
     """
-    root = memory if isinstance(memory, Path) else memory.root
+    root = _root(memory)
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
     findings = [*_index(root, found, deep=deep), *_logs(root, found, deep=deep), *_problems(found)]
     if not isinstance(memory, Path):
@@ -86,7 +86,7 @@ def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
         BusyError: `fix`, and another process is syncing or has the index open.
         NewerFormatError, ReadOnlyError: `fix`, and the index must not or cannot be written.
     """
-    root = memory if isinstance(memory, Path) else memory.root
+    root = _root(memory)
     findings = [_environment(), *_folder(root)]
     if not isinstance(memory, Path):
         findings += [*_embedder(memory), *_strength(memory), *_freshness(memory)]
@@ -103,6 +103,13 @@ def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
     before = "an unreadable index" if rebuilt.before is None else f"{rebuilt.before} passages"
     done = Finding("ok", f"the index was built anew: {rebuilt.after} passages instead of {before}")
     return Report(findings=(*findings, done, *verify(memory).findings), fixed=True)
+
+
+def _root(memory: "Memory | Path") -> Path:
+    if not isinstance(memory, Path):
+        return memory.root
+    links.check(memory)  # as `Memory.open` does
+    return memory
 
 
 def _environment() -> Finding:
