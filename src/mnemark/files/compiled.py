@@ -15,8 +15,7 @@ KEPT: Final = 6
 def load(root: Path, name: str, key: str) -> str | None:
     """The text kept under that name and key; None where there is none."""
     try:
-        path = root / layout.PRIVATE / FOLDER / f"{name}-{key}.md"
-        return platform.read_file(path)[0].decode()
+        return (root / layout.PRIVATE / FOLDER / f"{name}-{key}.md").read_text("utf-8")
     except (OSError, UnicodeDecodeError):  # made anew
         return None
 

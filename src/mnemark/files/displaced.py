@@ -99,7 +99,7 @@ class Displaced:
         edits = []
         for file in files:
             try:
-                edit = msgspec.msgpack.decode(platform.read_file(file)[0], type=Edit)
+                edit = msgspec.msgpack.decode(file.read_bytes(), type=Edit)
             except msgspec.DecodeError:  # died while it was written, so before anything was displaced
                 platform.FS.unlink(file)
                 continue
@@ -157,7 +157,7 @@ class Displaced:
     def texts(self, edit: Edit) -> Texts | None:
         """The texts of a record; None where a power cut took them."""
         try:
-            return msgspec.msgpack.decode(platform.read_file(self._file(edit, "text"))[0], type=Texts)
+            return msgspec.msgpack.decode(self._file(edit, "text").read_bytes(), type=Texts)
         except (FileNotFoundError, msgspec.DecodeError):
             return None
 
@@ -228,7 +228,7 @@ class Displaced:
         state = platform.identity(self.old(edit))
         if state is None or state == edit.old_state or 0 <= time.time() - state.mtime_ns / 1e9 < quiet:
             return None
-        return state, platform.read_file(self.old(edit))[0]
+        return state, self.old(edit).read_bytes()
 
     def _lost(self, edits: Sequence[Edit], version: bytes) -> Texts | None:
         """The last edits, taken as one, that `version` lacks: it was made from the text before them."""

@@ -45,7 +45,9 @@ OLD_SESSIONS = "sessions/archive"
 """Where session logs go that are past their retention."""
 CONFIG = "mnemark.toml"
 
-SCOPES = frozenset({"users", "agents", "projects"})
+SCOPES = ("users", "agents", "projects")
+"""Folders whose folders are scopes."""
+
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _IDENTITY = frozenset({"user", "soul", "agent", "agents", "identity", "claude"})
 _UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
@@ -121,6 +123,25 @@ def place(path: str) -> Place | None:
 def skipped_folder(name: str) -> bool:
     """Whether a folder is never looked into: hidden ones (`.git`, `.obsidian`, `.trash`), dependencies."""
     return name.startswith(".") or name in _SKIPPED_FOLDERS
+
+
+def is_own(path: str, *, folder: bool = False) -> bool:
+    """Whether a file or folder is one that mnemark makes by itself, such as a session or an episode.
+
+    Pictures and the like that stand there are others'.
+
+    >>> is_own("users/ann/sessions", folder=True), is_own("memory/facts/user.md")
+    (True, True)
+    >>> is_own("memory/2026-02-13.md"), is_own("memory/attachments/photo.jpg")
+    (False, False)
+    """
+    parts = path.split("/")
+    if PRIVATE in parts:
+        return True
+    if not (folder or path.lower().endswith((*TEXT_SUFFIXES, ".jsonl"))):
+        return False
+    inside = [part.casefold() for part in _split_scope(parts)[1]]
+    return inside[:1] in (["sessions"], ["journal"]) or "/".join(inside[:2]) in UNDER_MEMORY
 
 
 def scope_of(path: str) -> str:
@@ -235,6 +256,15 @@ def check_name(rel: str) -> None:
         raise UsageError(f"{shown(rel)!r} is an absolute path. {wanted}")
     if ".." in parts:
         raise UsageError(f"{shown(rel)!r} leads out of its folder with '..'. {wanted}")
+
+
+def is_name(rel: str) -> bool:
+    """Whether `check_name` allows it. Not all that a file system holds can be named: `C:notes.md`."""
+    try:
+        check_name(rel)
+    except UsageError:
+        return False
+    return True
 
 
 def shown(path: str) -> str:

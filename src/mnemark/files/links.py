@@ -51,7 +51,7 @@ def _places(base: str) -> Iterator[str]:
     """Links that are places of mnemark's, relative to the workspace."""
     yield from _of_scope(base, "")
     yield from (f"journal/{name}" for name in _links_in(f"{base}/journal"))
-    for kind in sorted(layout.SCOPES):
+    for kind in layout.SCOPES:
         if platform.is_link(f"{base}/{kind}"):
             yield kind
         yield from (f"{kind}/{name}" for name in _links_in(f"{base}/{kind}"))

@@ -35,6 +35,13 @@ OPEN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getatt
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """Modes of what is made here."""
 
+RESERVED = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$"}
+    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"},
+)
+"""Names of devices on Windows, also with an extension."""
+_WINDOWS_MARKS = frozenset('<>:"/\\|?*')
+
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds between two tries for a lock
 _AT_CURRENT_FOLDER = -100  # AT_FDCWD
 _NOREPLACE, _EXCHANGE = 1, 2  # renameat2
@@ -121,6 +128,10 @@ class FileSystem:
     def link(self, source: Path, target: Path) -> None:
         """Give the file a second name."""
         os.link(source, target)
+
+    def symlink(self, to: str, path: Path) -> None:
+        """Make a link; whether there is something it leads to does not matter."""
+        path.symlink_to(to)
 
     def unlink(self, path: Path) -> None:
         """Remove the name; gone already is fine."""
@@ -241,13 +252,20 @@ def read_at(fd: int, offset: int, length: int) -> bytes:
     return os.read(fd, length)
 
 
+def open_file(path: Path) -> BinaryIO:
+    """A file to be read. Raises FileNotFoundError; refuses links, and devices and pipes without waiting."""
+    # A pipe that is opened without O_NONBLOCK waits for its other end. Windows has neither.
+    fd = os.open(path, os.O_RDONLY | OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return os.fdopen(fd, "rb")
+    os.close(fd)
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
 def read_file(path: Path) -> tuple[bytes, os.stat_result]:
-    """All bytes and the status before they were read. Raises FileNotFoundError; refuses links and devices."""
-    fd = os.open(path, os.O_RDONLY | OPEN_FLAGS)
-    with os.fdopen(fd, "rb") as file:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+    """All bytes of a file and its status before they were read; opened as by `open_file`."""
+    with open_file(path) as file:
+        status = os.fstat(file.fileno())
         return file.read(), status
 
 
@@ -292,6 +310,28 @@ def keep_permissions(fd: int, status: os.stat_result) -> None:
         with suppress(PermissionError):  # only root gives files away; the mode matters more
             os.fchown(fd, status.st_uid, status.st_gid)
     os.fchmod(fd, stat.S_IMODE(status.st_mode))
+
+
+def set_permissions(path: Path, mode: int) -> None:
+    """Set the mode of a file or folder that is no link; Windows has none."""
+    if sys.platform != "win32":
+        path.chmod(mode)
+
+
+def set_time(path: Path, mtime_ns: int) -> None:
+    """Set when a file, folder or link was changed; where a system cannot for links, they are left."""
+    if os.utime in os.supports_follow_symlinks:
+        os.utime(path, ns=(mtime_ns, mtime_ns), follow_symlinks=False)
+    elif not is_link(path):
+        os.utime(path, ns=(mtime_ns, mtime_ns))
+
+
+def allows_name(name: str) -> bool:
+    """Whether a file may have the name on this system; what its file system allows, only trying tells."""
+    if sys.platform == "win32":
+        stem = name.partition(".")[0].rstrip(" ").casefold()
+        return not (set(name) & _WINDOWS_MARKS or name[-1] in ". " or stem in RESERVED or min(name) < " ")
+    return True
 
 
 def try_lock(fd: int) -> bool:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from mnemark.errors import IntegrityError, UsageError
+from mnemark.errors import IntegrityError
 from mnemark.files import jsonl, names, platform
 from mnemark.files.ids import new_id
 from mnemark.files.turns import created, decode_turn, encode_turn, header_id, with_id
@@ -57,8 +57,7 @@ class SessionLog:
     def at(cls, root: Path, name: str) -> "SessionLog":
         """The session whose file is `name` (relative to `root`), for example one another program wrote."""
         path = root / name
-        known = None if path.is_symlink() and not _leads_in(root, name) else session_id(path)
-        log = cls(root, known or path.stem)
+        log = cls(root, session_id(path) or path.stem)
         log.name = name
         return log
 
@@ -177,15 +176,6 @@ class SessionLog:
             raise IntegrityError(f"{self.name}: belongs to session {owner!r}, not {self.id!r}; move it away")
 
 
-def _leads_in(root: Path, name: str) -> bool:
-    """Whether a link leads to a file of the workspace."""
-    try:
-        names.inside(root, name)
-    except UsageError:
-        return False
-    return True
-
-
 def session_id(path: Path) -> str | None:
     """The session id a file's header names; None where there is no header."""
     head = _head(path)
@@ -213,8 +203,6 @@ def list_sessions(root: Path) -> list[SessionInfo]:
         state = platform.identity(path)
         if state is None or path.name.startswith(".") or _COPY.search(path.name):
             continue
-        if path.is_symlink() and not _leads_in(root, f"{FOLDER}/{path.name}"):
-            continue  # a scan tells of it
         head = _head(path) or {}
         identifier = header_id(head) or path.stem
         found.append(SessionInfo(identifier, path, created(head), state.size, state.mtime_ns))
