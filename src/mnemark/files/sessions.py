@@ -48,7 +48,6 @@ class SessionLog:
         self.id = session
         self.root = root
         self.name = f"{FOLDER}/{names.file_name(session, _SUFFIX)}"
-        self._real: Path | None = None
         self._head = b""
         self._lines = (0, 0)
         self._guard = threading.Lock()
@@ -63,10 +62,11 @@ class SessionLog:
 
     @property
     def path(self) -> Path:
-        """Where the file is. Raises UsageError where a link leads it out of the workspace."""
-        if self._real is None:
-            self._real = names.inside(self.root, self.name)
-        return self._real
+        """Where the file is. Raises UsageError where a link leads it out of the workspace.
+
+        Looked up each time: a session is used for hours, and a link may come in with a sync.
+        """
+        return names.inside(self.root, self.name)
 
     def append(self, turn: Turn) -> Turn:
         """Write a turn and return it, with a new ULID where its `id` is empty, once it is on the disk.
