@@ -93,6 +93,7 @@ def test_a_link_that_comes_while_a_memory_is_open_is_refused(root: Path, tmp_pat
         for use in (
             lambda: memory.search("ferry"),
             lambda: memory.recall("ferry"),
+            memory.sync,
             lambda: memory.session("new").add("user", "more"),
             lambda: memory.session("new", user="ann"),
         ):

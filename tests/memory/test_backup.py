@@ -129,11 +129,14 @@ def test_files_whose_names_allow_it_can_be_unpacked_by_any_program(root: Path, t
 
 
 @POSIX
-def test_what_is_no_file_is_named_and_never_opened(root: Path, tmp_path: Path) -> None:
+def test_what_is_no_file_is_named_and_never_opened(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     os.mkfifo(root / "pipe.md")
     os.mkfifo(root / "sessions/pipe.jsonl")
     with socket.socket(socket.AF_UNIX) as bound:
-        bound.bind(os.path.relpath(root / "sock"))
+        monkeypatch.chdir(root)  # a socket's path is limited to about a hundred bytes
+        bound.bind("sock")
         done = backup(root, tmp_path / "saved.zip")
     assert not done.complete
     assert [(one.path, one.reason) for one in done.problems] == [
@@ -600,6 +603,25 @@ def test_an_export_names_what_it_could_not_take(root: Path, tmp_path: Path) -> N
             done = export_workspace(memory, tmp_path / "out", format=form)
             assert not done.complete
             assert {one.path for one in done.problems} == {"caf\\udce9.md", "pipe.md"}
+
+
+def test_an_import_goes_on_past_a_note_that_cannot_be_read(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (b"vault/a.md", b"vault/closed.md", b"vault/z.md"):
+        put(tmp_path, name, name + b" words\n")
+    real = platform.open_file
+
+    def closed(path: Path) -> Any:
+        if path.name == "closed.md":
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(platform, "open_file", closed)
+    with Memory.open(root, config=LEXICAL) as memory:
+        summary = import_from(memory, "markdown", tmp_path / "vault")
+    assert summary.notes == 2
+    assert [one.path for one in summary.problems] == ["closed.md"]
 
 
 def test_a_folder_that_changes_while_it_is_listed_is_listed_all_the_same(tmp_path: Path) -> None:

@@ -276,7 +276,8 @@ def make_folder(folder: Path) -> None:
     make_folder(folder.parent)
     with suppress(FileExistsError):  # another process was faster
         FS.mkdir(folder)
-    FS.sync_folder(folder.parent)
+    with suppress(PermissionError):  # a folder that may be written and not read cannot be synced
+        FS.sync_folder(folder.parent)
 
 
 def open_new(path: Path) -> BinaryIO:

@@ -48,6 +48,7 @@ class SessionLog:
         self.id = session
         self.root = root
         self.name = f"{FOLDER}/{names.file_name(session, _SUFFIX)}"
+        self._real: Path | None = None
         self._head = b""
         self._lines = (0, 0)
         self._guard = threading.Lock()
@@ -62,11 +63,10 @@ class SessionLog:
 
     @property
     def path(self) -> Path:
-        """Where the file is. Raises UsageError where a link leads it out of the workspace.
-
-        Looked up each time: a session is used for hours, and a link may come in with a sync.
-        """
-        return names.inside(self.root, self.name)
+        """Where the file is. Raises UsageError where a link leads it out of the workspace."""
+        if self._real is None:
+            self._real = names.inside(self.root, self.name)
+        return self._real
 
     def append(self, turn: Turn) -> Turn:
         """Write a turn and return it, with a new ULID where its `id` is empty, once it is on the disk.
@@ -83,6 +83,7 @@ class SessionLog:
         """Like `append_many`, and says where each turn stands."""
         kept = [turn if turn.id else with_id(turn, new_id()) for turn in turns]
         lines = [encode_turn(turn) for turn in kept]
+        self._real = None  # looked up anew: it is written to for hours, and a link may come in with a sync
         offsets = jsonl.append_many(self.path, lines, header=self._header())
         if not kept:
             return []

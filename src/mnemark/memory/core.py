@@ -221,6 +221,7 @@ class Memory(Operations):
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
         """
+        links.check_again(self.root)
         if not self.readonly and (self.root / "journal").is_dir():
             from mnemark.memory.facts import catch_up
             from mnemark.memory.ledger import finish
