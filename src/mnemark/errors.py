@@ -8,7 +8,8 @@
     ├── BusyError                exit 5   another process holds the lock
     ├── IntegrityError           exit 6   the index or a log is damaged
     │   └── NewerFormatError     exit 6   written by a newer mnemark
-    └── ReadOnlyError            exit 7   the workspace cannot be written
+    ├── ReadOnlyError            exit 7   the workspace cannot be written
+    └── IncompleteError          exit 8   done, but for what is named
 
 Problems found *in* a workspace's files (a broken front matter, bytes that are no text) are not errors but
 values (`types.Problem`): they are reported, and the rest of the work goes on.
@@ -63,3 +64,9 @@ class ReadOnlyError(MnemarkError):
     """The workspace cannot be written to."""
 
     exit_code = 7
+
+
+class IncompleteError(MnemarkError):
+    """All was saved or brought back but for what was named: a copy that is not whole must not pass as one."""
+
+    exit_code = 8

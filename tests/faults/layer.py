@@ -59,11 +59,11 @@ class FaultyFileSystem(FileSystem):
         if self._due():
             self._strike()
 
-    def open(self, path: Path, flags: int, mode: int = 0o666) -> int:
+    def open(self, path: Path, flags: int) -> int:
         self._call()
         if flags & os.O_CREAT and not path.exists():
             self._new.add(path)
-        fd = super().open(path, flags, mode)
+        fd = super().open(path, flags)
         self._names[fd] = path
         return fd
 

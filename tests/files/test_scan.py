@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mnemark import Memory
 from mnemark.files import scan as scanning
 from mnemark.files.scan import ignorer, scan
 from mnemark.types import Problem
@@ -111,6 +112,16 @@ def test_pipes_and_sockets_are_reported(tmp_path: Path, monkeypatch: pytest.Monk
         listener.bind("sock.md")
         assert names(tmp_path) == ["a.md"]
         assert reasons(tmp_path) == {"pipe.md": "is a pipe, not a file", "sock.md": "is a socket, not a file"}
+
+
+@posix
+def test_a_name_that_would_lead_elsewhere_is_reported_and_harms_nothing(tmp_path: Path) -> None:
+    """A ref must mean the same file on every system; here these are plain names."""
+    fill(tmp_path, "a.md", "C:drive.md", "x\\..\\y.md", "back\\slash.md", "b: c.md", "notes/10:30.md")
+    assert names(tmp_path) == ["a.md", "back\\slash.md", "notes/10:30.md"]
+    assert set(reasons(tmp_path)) == {"C:drive.md", "b: c.md", "x\\..\\y.md"}
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        assert memory.search("md").hits
 
 
 @posix

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.files.jsonl import count_lines
 
 _FOLDER: Final = "hooks"
@@ -30,11 +30,9 @@ def note_compaction(root: Path, session: str) -> None:
         return
     place = _place(root, session)
     layout.private_folder(root)
-    place.parent.mkdir(exist_ok=True)
+    platform.make_folder(place.parent)
     lines = count_lines(path, path.stat().st_size)
-    temporary = place.with_suffix(".tmp")
-    temporary.write_text(f"{lines}\n", encoding="ascii")
-    temporary.replace(place)
+    platform.write_private(place, b"%d\n" % lines)
 
 
 def from_line(root: Path, session: str) -> int:

@@ -265,7 +265,7 @@ def _apply(change: Change) -> None:
     if change.after is None:
         path.unlink()
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
+    platform.make_folder(path.parent)
     mode = path.stat() if change.before is not None else None
     if change.before is not None and (not _is_connected(path, change.before) or _replaces_own(change)):
         _write(backup, change.before, mode)

@@ -196,7 +196,7 @@ def start() -> "subprocess.Popen[bytes] | None":
     if log.exists() and log.stat().st_size > _LOG_BYTES:
         log.replace(folder / f"{LOG}.1")
     flags = 0x0000_0208 if sys.platform == "win32" else 0  # no console, a group of its own
-    with log.open("ab") as messages:
+    with platform.open_appended(log) as messages:
         return subprocess.Popen(
             [sys.executable, "-m", "mnemark", "serve"],
             stdin=subprocess.DEVNULL,

@@ -14,6 +14,7 @@ from mnemark.agent.capture import PlainRecord, capture
 from mnemark.agent.compacted import from_line, note_compaction
 from mnemark.agent.hook_asked import FLOOR, Asked, checked, execution, is_question
 from mnemark.errors import NotFoundError
+from mnemark.files import links
 
 
 def handle(root: Path, what: Asked) -> dict[str, Any]:
@@ -22,6 +23,7 @@ def handle(root: Path, what: Asked) -> dict[str, Any]:
     Raises:
         MnemarkError: it could not be done.
     """
+    links.check(root)
     return table.answer(what.agent, what.native, checked(_run(root, what)))
 
 

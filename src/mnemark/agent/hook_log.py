@@ -1,6 +1,6 @@
 """`.mnemark/hook.log`: why a hook did nothing. One line each, without secrets, and never too long."""
 
-import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -20,20 +20,19 @@ def log(root: Path | None, message: str) -> None:
         line = _line(message)
         if path.exists() and path.stat().st_size > MAX_BYTES:
             path.replace(path.with_name(f"{NAME}.1"))
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | platform.OPEN_FLAGS, 0o600)
-        try:
-            os.write(fd, line)
-        finally:
-            os.close(fd)
+        with platform.open_appended(path) as file:
+            file.write(line)
     except Exception:  # noqa: BLE001, S110 - there is nowhere left to say so, and the agent must go on
         pass
 
 
 def _path(root: Path | None) -> Path:
     if root is not None and root.is_dir():
+        from mnemark.errors import MnemarkError
         from mnemark.files.layout import private_folder
 
-        return private_folder(root) / NAME
+        with suppress(MnemarkError):  # read only, or a link: then the user's own log tells of it
+            return private_folder(root) / NAME
     folder = platform.state_folder()
     platform.private_folder(folder)
     return folder / NAME

@@ -8,6 +8,7 @@ from mnemark._version import __version__
 from mnemark.agent import json_edit
 from mnemark.agent.connect_table import SERVER, claude_hooks, command
 from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.files import platform
 
 MANIFEST: Final = ".claude-plugin/plugin.json"
 
@@ -49,8 +50,8 @@ def write_plugin(folder: Path, workspace: Path) -> list[Path]:
     for name, text in plugin_files(workspace).items():
         path = folder / name
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
+            platform.make_folder(path.parent)
+            platform.write_private(path, text.encode())
         except OSError as error:
             raise ReadOnlyError(f"cannot write {path}: {error.strerror}") from error
         written.append(path)

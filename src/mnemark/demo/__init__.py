@@ -1,11 +1,11 @@
 """A small bilingual workspace to try things on, and questions that it answers. All of it is invented."""
 
-import shutil
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Final
 
 from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.files import platform
 
 WORKSPACE: Final = Path(__file__).parent / "workspace"
 NOW: Final = datetime(2026, 2, 21, 10, 0, tzinfo=timezone(timedelta(hours=8)))
@@ -32,6 +32,10 @@ def copy(target: Path) -> None:
     try:
         if target.is_file() or (target.is_dir() and any(target.iterdir())):
             raise UsageError(f"{target} is not empty; name a new folder for the demo")
-        shutil.copytree(WORKSPACE, target, dirs_exist_ok=True)
+        for source in sorted(WORKSPACE.rglob("*")):
+            if source.is_file():
+                there = target / source.relative_to(WORKSPACE)
+                platform.make_folder(there.parent)
+                platform.write_private(there, source.read_bytes())
     except OSError as error:
         raise ReadOnlyError(f"cannot write {target}: {error.strerror}; name another folder") from error

@@ -24,7 +24,7 @@ def save(root: Path, name: str, key: str, text: str) -> None:
     """Keep a text, and of that name only the newest. What cannot be kept is only made again next time."""
     with suppress(OSError):
         folder = layout.private_folder(root) / FOLDER
-        jsonl.make_folder(folder)
+        platform.make_folder(folder)
         temporary = folder / (jsonl.TEMPORARY + new_id())
         jsonl.write_new(temporary, text.encode("utf-8", "replace"))
         platform.FS.replace(temporary, folder / f"{name}-{key}.md")

@@ -142,7 +142,7 @@ class Displaced:
 
     def save(self, edit: Edit, texts: Texts | None = None) -> None:
         """Write or replace a record. Not brought to the disk: a power cut ends saves under way, too."""
-        jsonl.make_folder(self.folder)
+        platform.make_folder(self.folder)
         if texts is not None:
             self._write(self._file(edit, "text"), texts)
         self._write(self._file(edit, "edit"), edit)

@@ -215,7 +215,7 @@ def _keep_copy(task: _Task, data: bytes) -> Problem | None:
     mark = copy.stem.rpartition("-")[2]
     if any(task.target.parent.glob(f"*.conflict-*-{mark}{copy.suffix}")):
         return None
-    jsonl.make_folder(copy.parent)
+    platform.make_folder(copy.parent)
     temporary = copy.with_name(jsonl.TEMPORARY + mark)
     platform.FS.unlink(temporary)
     jsonl.write_new(temporary, data)
@@ -238,7 +238,7 @@ def _put(
     displaced = task.displaced
     identifier = new_id()
     temporary = task.target.with_name(jsonl.TEMPORARY + identifier)
-    jsonl.make_folder(task.target.parent)
+    platform.make_folder(task.target.parent)
     inode = jsonl.write_new(temporary, new, status)
     record = Edit(
         id=identifier,

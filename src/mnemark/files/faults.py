@@ -9,6 +9,8 @@ from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
 
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+REFUSED_NAMES = frozenset({errno.EILSEQ, errno.EINVAL, errno.ENAMETOOLONG, errno.ENOTDIR})
+"""What a file system says to a name that it cannot hold."""
 _WINDOWS_SHARING = frozenset({32, 33})  # another program has the file open, or locks a part of it
 
 

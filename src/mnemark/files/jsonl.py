@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +65,8 @@ def append_many(
         return []
     with told(path):
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-        with platform.locked(path, flags, timeout=timeout, missing=lambda: make_folder(path.parent)) as fd:
+        make = partial(platform.make_folder, path.parent)
+        with platform.locked(path, flags, timeout=timeout, missing=make) as fd:
             size = platform.size_of(fd)
             torn = size > 0 and platform.read_at(fd, size - 1, 1) != b"\n"
             before = b"\n" if torn else b""
@@ -90,16 +92,6 @@ def _write_whole(fd: int, data: bytes, size: int, folder: Path) -> None:
             platform.FS.truncate(fd, size)
             platform.FS.sync(fd)
         raise
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, each name brought to the disk."""
-    if folder.is_dir():
-        return
-    make_folder(folder.parent)
-    with suppress(FileExistsError):  # another process was faster
-        platform.FS.mkdir(folder)
-    platform.FS.sync_folder(folder.parent)
 
 
 def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) -> Iterator[Line]:

@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.files import platform
 from mnemark.files.copies import copy_of
 from mnemark.types import Kind, Origin, Problem
 
@@ -44,7 +45,9 @@ OLD_SESSIONS = "sessions/archive"
 """Where session logs go that are past their retention."""
 CONFIG = "mnemark.toml"
 
-_SCOPES = frozenset({"users", "agents", "projects"})
+SCOPES = ("users", "agents", "projects")
+"""Folders whose folders are scopes."""
+
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _IDENTITY = frozenset({"user", "soul", "agent", "agents", "identity", "claude"})
 _UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
@@ -55,6 +58,8 @@ _UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
     "review": ("review", "note", False),
     "reports": ("report", "note", False),
 }
+UNDER_MEMORY = tuple(f"memory/{name}" for name in _UNDER_MEMORY)
+"""Folders for what mnemark writes by itself."""
 _DATED = re.compile(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2})(?![0-9])|(?!-?[0-9]))")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
@@ -120,6 +125,25 @@ def skipped_folder(name: str) -> bool:
     return name.startswith(".") or name in _SKIPPED_FOLDERS
 
 
+def is_own(path: str, *, folder: bool = False) -> bool:
+    """Whether a file or folder is one that mnemark makes by itself, such as a session or an episode.
+
+    Pictures and the like that stand there are others'.
+
+    >>> is_own("users/ann/sessions", folder=True), is_own("memory/facts/user.md")
+    (True, True)
+    >>> is_own("memory/2026-02-13.md"), is_own("memory/attachments/photo.jpg")
+    (False, False)
+    """
+    parts = path.split("/")
+    if PRIVATE in parts:
+        return True
+    if not (folder or path.lower().endswith((*TEXT_SUFFIXES, ".jsonl"))):
+        return False
+    inside = [part.casefold() for part in _split_scope(parts)[1]]
+    return inside[:1] in (["sessions"], ["journal"]) or "/".join(inside[:2]) in UNDER_MEMORY
+
+
 def scope_of(path: str) -> str:
     """The scope a relative path lies in; empty for the root."""
     return _split_scope(path.split("/")[:-1])[0]
@@ -139,7 +163,7 @@ def log_folder(folder: str) -> Literal["session", "journal"] | None:
 
 def _split_scope(folders: list[str]) -> tuple[str, list[str]]:
     """Only the outermost pair makes a scope: what one user's folder nests stays that user's."""
-    if len(folders) > 1 and folders[0].casefold() in _SCOPES:
+    if len(folders) > 1 and folders[0].casefold() in SCOPES:
         return f"{folders[0].casefold()}/{unicodedata.normalize('NFC', folders[1])}", folders[2:]
     return "", folders
 
@@ -234,6 +258,15 @@ def check_name(rel: str) -> None:
         raise UsageError(f"{shown(rel)!r} leads out of its folder with '..'. {wanted}")
 
 
+def is_name(rel: str) -> bool:
+    """Whether `check_name` allows it. Not all that a file system holds can be named: `C:notes.md`."""
+    try:
+        check_name(rel)
+    except UsageError:
+        return False
+    return True
+
+
 def shown(path: str) -> str:
     """A path as it can be printed and stored: bytes that are no UTF-8 are escaped."""
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -255,7 +288,7 @@ def find_root(start: Path | None = None) -> Path:
         if not _marked(folder):
             continue
         outer = folder.parent.parent
-        if folder.parent.name.casefold() in _SCOPES and _marked(outer):
+        if folder.parent.name.casefold() in SCOPES and _marked(outer):
             return outer
         return folder.parent if _is_memory_folder(folder) else folder
     raise NotFoundError(f"No workspace at {start} or above. Make one with `mnemark init`, or name a folder.")
@@ -285,7 +318,7 @@ def init(root: Path) -> list[str]:
     if (root / ".stfolder").exists():
         wanted[".stignore"] = _STIGNORE_TEXT
     try:
-        (root / "memory").mkdir(parents=True, exist_ok=True)
+        platform.make_folder(root / "memory")
         made.extend(name for name, text in wanted.items() if _create(root / name, text))
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise ReadOnlyError(f"Cannot write to {root}: {error.strerror}. Choose another folder.") from error
@@ -298,14 +331,35 @@ def private_folder(root: Path) -> Path:
 
     Raises:
         ReadOnlyError: it cannot be made.
+        UsageError: it is a link.
     """
     folder = root / PRIVATE
+    check_private(root)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        platform.make_folder(folder)
         _create(folder / ".gitignore", "*\n")
     except OSError as error:
         raise ReadOnlyError(f"Cannot make {folder}: {error.strerror}.") from error
     return folder
+
+
+def check_private(root: Path) -> None:
+    """Refuse a `.mnemark` that is a link: it could have the index and the locks written anywhere.
+
+    Raises:
+        UsageError: it is one.
+    """
+    if platform.is_link(f"{os.fspath(root)}/{PRIVATE}"):
+        raise own_link(root, PRIVATE)
+
+
+def own_link(root: Path, path: str) -> UsageError:
+    """What to say about a link where only mnemark writes, and never writes links."""
+    to = shown(os.path.realpath(root / path))
+    return UsageError(
+        f"{shown(str(root / path))} is a link, to {to}: mnemark keeps its index and locks in a folder of the "
+        "workspace itself and follows no link there. Remove the link; mnemark makes anew what it needs"
+    )
 
 
 def sync_warning(root: Path) -> Problem | None:
@@ -328,8 +382,9 @@ def sync_warning(root: Path) -> Problem | None:
 def _create(path: Path, text: str) -> bool:
     """Write a new file; False if there is one already, even a broken link."""
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        fd = platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     except FileExistsError:
         return False
+    with os.fdopen(fd, "wb") as file:
+        file.write(text.encode())
     return True

@@ -10,11 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mnemark.errors import BusyError
-from mnemark.files import platform
+from mnemark.files import layout, platform
 from mnemark.files.faults import told
-from mnemark.files.jsonl import make_folder
 
-FOLDER = ".mnemark"
 _held = threading.local()
 
 
@@ -44,7 +42,8 @@ def ending_lock(root: Path, timeout: float = 10.0) -> Iterator[None]:
 
 @contextmanager
 def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
-    path = Path(os.path.realpath(root)) / FOLDER / name
+    layout.check_private(root)
+    path = Path(os.path.realpath(root)) / layout.PRIVATE / name
     counts: dict[Path, int] = _held.__dict__.setdefault("counts", {})
     if counts.get(path):
         counts[path] += 1
@@ -54,12 +53,12 @@ def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
             counts[path] -= 1
         return
     with told(path):
-        make_folder(path.parent)
+        platform.make_folder(path.parent)
         lock = platform.locked(path, os.O_RDWR | os.O_CREAT, timeout=timeout)
         try:
             fd = lock.__enter__()
         except BusyError:
-            raise BusyError(f"{_holder(path)} holds {FOLDER}/{name}; wait for it or end it") from None
+            raise BusyError(f"{_holder(path)} holds {layout.PRIVATE}/{name}; wait for it or end it") from None
     try:
         _sign(fd)
         counts[path] = 1

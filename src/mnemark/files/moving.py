@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from mnemark.errors import BusyError
-from mnemark.files import jsonl, names, platform
+from mnemark.files import names, platform
 from mnemark.files.edit import PATIENCE
 from mnemark.files.faults import told
 from mnemark.files.locks import workspace_lock
@@ -36,7 +36,7 @@ def move(
                     return "occupied"
                 platform.FS.unlink(source)  # the copy is there: the move was half done
             else:
-                jsonl.make_folder(target.parent)
+                platform.make_folder(target.parent)
                 platform.FS.rename_new(source, target)
                 platform.FS.sync_folder(target.parent)
             platform.FS.sync_folder(source.parent)

@@ -6,6 +6,7 @@ import unicodedata
 from pathlib import Path
 
 from mnemark.errors import UsageError
+from mnemark.files.platform import RESERVED
 
 NAME_BYTES = 120
 """Longest file name made here, in bytes of UTF-8, extension included."""
@@ -13,10 +14,6 @@ NAME_BYTES = 120
 _HASH_CHARACTERS = 10  # 50 bits: nobody makes two ids that share a name by accident
 _LOWER_BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _FORBIDDEN = frozenset("<>:\"/\\|?*#%'`")
-_RESERVED = frozenset(
-    {"con", "prn", "aux", "nul", "conin$", "conout$"}
-    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"},
-)
 
 
 def file_name(identifier: str, extension: str) -> str:
@@ -31,7 +28,7 @@ def file_name(identifier: str, extension: str) -> str:
     readable = _readable(identifier)
     room = NAME_BYTES - len(extension.encode()) - len(mark) - 1
     readable = readable.encode()[:room].decode("utf-8", "ignore").strip("-. ")
-    if readable.split(".")[0].casefold() in _RESERVED:
+    if readable.split(".")[0].casefold() in RESERVED:
         readable = f"_{readable}"[:room]
     return f"{readable}-{mark}{extension}" if readable else f"{mark}{extension}"
 

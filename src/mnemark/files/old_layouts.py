@@ -216,7 +216,9 @@ class _Migration:
 
     def notes(self) -> None:
         unknown = 0
-        for entry in scan(self.old.folder).entries:
+        found = scan(self.old.folder)
+        self.steps += [Step("left", one.path, reason=one.reason) for one in found.problems if one.skipped]
+        for entry in found.entries:
             if entry.path.endswith(".jsonl"):
                 continue
             target = target_of(self.old.kind, entry.path)
@@ -299,7 +301,7 @@ class _Migration:
             return
         path = layout.safe_path(self.target, name)
         with told(path):
-            jsonl.make_folder(path.parent)
+            platform.make_folder(path.parent)
             temporary = path.with_name(jsonl.TEMPORARY + ids.new_id())
             jsonl.write_new(temporary, data)
             if replace:

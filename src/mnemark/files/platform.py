@@ -2,6 +2,10 @@
 
 The files layer writes only through `FS`. Tests put a file layer in its place that fails, writes short or dies
 at the n-th call, so that each promise about crashes is tried at each call there is.
+
+What is made here is its owner's alone from the first moment, whatever the umask: files 0600, folders 0700. A
+file that takes the place of another gets that one's mode (`keep_permissions`). Windows has no such modes: a
+file is open to whom its folder is.
 """
 
 import errno
@@ -13,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mnemark.errors import BusyError
 
@@ -27,6 +31,16 @@ else:
 
 OPEN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 """Added to every open: not inherited, never through a link as last part of the name, bytes as they are."""
+
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+"""Modes of what is made here."""
+
+RESERVED = frozenset(
+    {"con", "prn", "aux", "nul", "conin$", "conout$"}
+    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"},
+)
+"""Names of devices on Windows, also with an extension."""
+_WINDOWS_MARKS = frozenset('<>:"/\\|?*')
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds between two tries for a lock
 _AT_CURRENT_FOLDER = -100  # AT_FDCWD
@@ -49,9 +63,9 @@ class Identity(NamedTuple):
 class FileSystem:
     """The calls that change files. One instance, `FS`, is used by all writers of the files layer."""
 
-    def open(self, path: Path, flags: int, mode: int = 0o666) -> int:
-        """Open `path`; links are refused (ELOOP) where the system can."""
-        return os.open(path, flags | OPEN_FLAGS, mode)
+    def open(self, path: Path, flags: int) -> int:
+        """Open `path`; links are refused (ELOOP) where the system can. What is made is private."""
+        return os.open(path, flags | OPEN_FLAGS, PRIVATE_FILE)
 
     def close(self, fd: int) -> None:
         """Close, which releases the locks taken through `fd`."""
@@ -92,8 +106,8 @@ class FileSystem:
             os.close(fd)
 
     def mkdir(self, folder: Path) -> None:
-        """Make one folder."""
-        folder.mkdir()
+        """Make one folder, a private one."""
+        folder.mkdir(PRIVATE_FOLDER)
 
     def replace(self, source: Path, target: Path) -> None:
         """Rename over whatever `target` is."""
@@ -114,6 +128,10 @@ class FileSystem:
     def link(self, source: Path, target: Path) -> None:
         """Give the file a second name."""
         os.link(source, target)
+
+    def symlink(self, to: str, path: Path) -> None:
+        """Make a link; whether there is something it leads to does not matter."""
+        path.symlink_to(to)
 
     def unlink(self, path: Path) -> None:
         """Remove the name; gone already is fine."""
@@ -193,6 +211,18 @@ def _rename_with_flags(source: Path, target: Path, *, linux: int, mac: int) -> b
     raise OSError(code, os.strerror(code), str(source), None, str(target))
 
 
+def is_link(path: str | Path) -> bool:
+    """Whether a name is a link to elsewhere: a symbolic one, or a junction of Windows."""
+    if os.path.islink(path):  # noqa: PTH114 - asked with every lock, and quicker
+        return True
+    return sys.platform == "win32" and sys.version_info >= (3, 12) and os.path.isjunction(path)
+
+
+def is_junction(entry: "os.DirEntry[str]") -> bool:
+    """Whether a name in a folder is a junction of Windows."""
+    return sys.platform == "win32" and sys.version_info >= (3, 12) and entry.is_junction()
+
+
 def identity(path: Path) -> Identity | None:
     """State of the file at `path`, links not followed; None where there is nothing."""
     try:
@@ -222,14 +252,54 @@ def read_at(fd: int, offset: int, length: int) -> bytes:
     return os.read(fd, length)
 
 
+def open_file(path: Path) -> BinaryIO:
+    """A file to be read. Raises FileNotFoundError; refuses links, and devices and pipes without waiting."""
+    # A pipe that is opened without O_NONBLOCK waits for its other end. Windows has neither.
+    fd = os.open(path, os.O_RDONLY | OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return os.fdopen(fd, "rb")
+    os.close(fd)
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
 def read_file(path: Path) -> tuple[bytes, os.stat_result]:
-    """All bytes and the status before they were read. Raises FileNotFoundError; refuses links and devices."""
-    fd = os.open(path, os.O_RDONLY | OPEN_FLAGS)
-    with os.fdopen(fd, "rb") as file:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
+    """All bytes of a file and its status before they were read; opened as by `open_file`."""
+    with open_file(path) as file:
+        status = os.fstat(file.fileno())
         return file.read(), status
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it that are missing, each private and its name brought to the disk."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    with suppress(FileExistsError):  # another process was faster
+        FS.mkdir(folder)
+    with suppress(PermissionError):  # a folder that may be written and not read cannot be synced
+        FS.sync_folder(folder.parent)
+
+
+def open_new(path: Path) -> BinaryIO:
+    """A new file to be written, private; what has that name before goes, even if it is a link."""
+    FS.unlink(path)
+    return os.fdopen(FS.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL), "w+b")
+
+
+def open_appended(path: Path) -> BinaryIO:
+    """A log to add lines to, made private where it is missing; each `write` is one of the system's."""
+    fd = FS.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    return os.fdopen(fd, "ab", buffering=0)
+
+
+def make_file(path: Path) -> None:
+    """Make an empty private file where there is none.
+
+    For programs that make their own files with the umask, such as SQLite: it finds this one, and gives its
+    log the same mode. A file that is there is not opened: closing it would let go of SQLite's locks on it.
+    """
+    with suppress(FileExistsError):
+        FS.close(FS.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
 
 
 def keep_permissions(fd: int, status: os.stat_result) -> None:
@@ -241,6 +311,28 @@ def keep_permissions(fd: int, status: os.stat_result) -> None:
         with suppress(PermissionError):  # only root gives files away; the mode matters more
             os.fchown(fd, status.st_uid, status.st_gid)
     os.fchmod(fd, stat.S_IMODE(status.st_mode))
+
+
+def set_permissions(path: Path, mode: int) -> None:
+    """Set the mode of a file or folder that is no link; Windows has none."""
+    if sys.platform != "win32":
+        path.chmod(mode)
+
+
+def set_time(path: Path, mtime_ns: int) -> None:
+    """Set when a file, folder or link was changed; where a system cannot for links, they are left."""
+    if os.utime in os.supports_follow_symlinks:
+        os.utime(path, ns=(mtime_ns, mtime_ns), follow_symlinks=False)
+    elif not is_link(path):
+        os.utime(path, ns=(mtime_ns, mtime_ns))
+
+
+def allows_name(name: str) -> bool:
+    """Whether a file may have the name on this system; what its file system allows, only trying tells."""
+    if sys.platform == "win32":
+        stem = name.partition(".")[0].rstrip(" ").casefold()
+        return not (set(name) & _WINDOWS_MARKS or name[-1] in ". " or stem in RESERVED or min(name) < " ")
+    return True
 
 
 def try_lock(fd: int) -> bool:
@@ -339,18 +431,16 @@ def state_folder() -> Path:
 
 def private_folder(folder: Path) -> None:
     """Make a folder that nobody but its owner may look into; one that is there is closed to others."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     if sys.platform != "win32":  # there the user's own folders are private as they are
-        folder.chmod(0o700)
+        folder.chmod(PRIVATE_FOLDER)
 
 
 def write_private(path: Path, data: bytes) -> None:
     """Put a file in place at once, readable by its owner alone (mode 0600)."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.unlink(missing_ok=True)
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, 0o600)
     try:
-        with os.fdopen(fd, "wb") as file:
+        with open_new(temporary) as file:
             file.write(data)
         temporary.replace(path)
     except BaseException:

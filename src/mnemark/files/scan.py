@@ -147,6 +147,9 @@ class _Walk:
             # Such a name can be neither stored as text nor shown to a model as a ref.
             self.problem(path, "name is not valid UTF-8: rename the file")
             return
+        if (":" in path or "\\" in path) and not layout.is_name(path):
+            self.problem(path, "name means another place on other systems: rename the file")
+            return
         try:
             found = item.stat(follow_symlinks=False)
         except FileNotFoundError:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import msgspec
 
 from mnemark.errors import IntegrityError, ReadOnlyError
-from mnemark.files import layout, platform
+from mnemark.files import jsonl, layout, platform
 from mnemark.files.faults import told
 from mnemark.text.redact import DEFAULT, Rules, redact
 from mnemark.text.redact_json import redact_json
@@ -140,7 +140,7 @@ def salt(root: Path) -> bytes:
     if not path.exists():
         made = path.with_name(f"{SALT_FILE}.{secrets.token_hex(8)}.tmp")
         with told(path):
-            _write_new(made, secrets.token_bytes(_SALT_BYTES))
+            jsonl.write_new(made, secrets.token_bytes(_SALT_BYTES))
             # Whoever was first has made it; the name is taken with the content already in place.
             with contextlib.suppress(FileExistsError):
                 platform.FS.rename_new(made, path)
@@ -149,18 +149,6 @@ def salt(root: Path) -> bytes:
     if len(data) != _SALT_BYTES:
         raise IntegrityError(f"{path} is damaged; remove it, and a new one is made: hashes in marks change")
     return data
-
-
-def _write_new(path: Path, data: bytes) -> None:
-    fs = platform.FS
-    fd = fs.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[fs.write(fd, rest) :]
-        fs.sync(fd)
-    finally:
-        fs.close(fd)
 
 
 def _is_distinctive(value: str) -> bool:

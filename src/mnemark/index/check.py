@@ -1,7 +1,6 @@
 """Is an index what it should be; and building one anew beside it."""
 
 import itertools
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -171,7 +170,7 @@ def _passages(root: Path) -> int | None:
 def _copied(source: apsw.Connection, path: Path) -> bool:
     """Copy a whole database into another in one transaction; False where that one cannot take it."""
     try:
-        target = apsw.Connection(os.fspath(path))
+        target = schema.open_file(path)
         target.set_busy_timeout(schema.BUSY_MS)
         target.execute("PRAGMA journal_mode=WAL")
         with target.backup("main", source, "main") as backup:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
+from mnemark.files.platform import make_folder, open_new
 from mnemark.index.vector_keys import as_words
 from mnemark.index.vectors import EngineUnavailable
 
@@ -288,7 +289,7 @@ class ChromaStore:
         """Write a new generation with these vectors, and make it the current one."""
         generation = secrets.randbits(62) + 1  # never 0, which stands for "nothing yet"
         folder = self.path / _name(generation)
-        folder.mkdir(parents=True)
+        make_folder(folder)
         client = self._connect(folder)
         try:
             collection = client.create_collection(
@@ -304,8 +305,8 @@ class ChromaStore:
             "generation": generation,
         }
         beside = self.path / f"{_CURRENT}.new"
-        with beside.open("w", encoding="utf-8") as file:
-            json.dump(about, file)
+        with open_new(beside) as file:
+            file.write(json.dumps(about).encode())
             file.flush()
             os.fsync(file.fileno())
         # Until here the old generation is the current one; a kill leaves a folder that `_sweep` deletes.

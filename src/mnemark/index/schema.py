@@ -13,7 +13,7 @@ import os
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -21,6 +21,7 @@ from urllib.parse import quote
 import apsw
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
+from mnemark.files import platform
 
 APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
 VERSION: Final = 4
@@ -76,7 +77,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         BusyError, IntegrityError, ReadOnlyError: with the fix in the message.
     """
     with translated(path):
-        connection = _connect_readonly(path) if readonly else apsw.Connection(os.fspath(path))
+        connection = _connect_readonly(path) if readonly else open_file(path)
         # Set before anything is read: the very first look may meet a lock.
         connection.set_busy_timeout(BUSY_MS)
         # `fetchall`, because a statement that gives a row would keep those behind it from running.
@@ -88,6 +89,16 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
             settings = "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON"
             connection.execute(settings).fetchall()
         return connection
+
+
+def open_file(path: Path) -> apsw.Connection:
+    """A database to write to, made where it is missing; nobody but its owner can read it or its log.
+
+    SQLite would make it with the umask, and gives its log and shared memory the mode of the database.
+    """
+    with suppress(OSError):  # what is in the way of the file is in SQLite's way too, and it says so
+        platform.make_file(path)
+    return apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READWRITE)
 
 
 @contextmanager

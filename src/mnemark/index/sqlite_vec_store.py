@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
+from mnemark.files.platform import make_file, make_folder
 from mnemark.index.vector_keys import as_words
 from mnemark.index.vectors import EngineUnavailable
 
@@ -68,7 +69,7 @@ class SqliteVecStore:
         self = cls(folder / f"{model}.vectors.db", model, dimension, readonly=readonly)
         try:
             if not readonly:
-                folder.mkdir(parents=True, exist_ok=True)
+                make_folder(folder)
                 self._prepare()
             self.refresh()
         except apsw.CantOpenError as error:
@@ -267,7 +268,8 @@ class SqliteVecStore:
                 self.path.replace(self.set_aside)
             else:
                 return
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        make_file(self.path)
+        connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
         with connection:
             connection.execute(_SCHEMA)
             about = {

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Self, TypeVar
 import apsw
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
-from mnemark.files.layout import PRIVATE
+from mnemark.files.layout import PRIVATE, private_folder
 from mnemark.files.locks import workspace_lock
 from mnemark.index import schema, state_schema
 from mnemark.index.connections import Connections
@@ -264,7 +264,7 @@ class State:
     def _open(self) -> apsw.Connection:
         if self.readonly:
             return state_schema.connect(self.path, readonly=True)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self.root)
         try:
             return state_schema.connect(self.path)
         except NewerFormatError:

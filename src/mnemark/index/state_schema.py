@@ -45,9 +45,11 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         NewerFormatError: a newer mnemark made it; it is left alone.
         IntegrityError: it is damaged, or no state of mnemark.
     """
-    flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     with schema.translated(path):
-        connection = apsw.Connection(os.fspath(path), flags=flags)
+        if readonly:
+            connection = apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
+        else:
+            connection = schema.open_file(path)
         connection.set_busy_timeout(schema.BUSY_MS)
         if not readonly:
             schema.write_ahead(connection)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.errors import BusyError, IntegrityError, NewerFormatError, ReadOnlyError
-from mnemark.files.platform import FS
+from mnemark.files.platform import FS, make_folder, open_new
 from mnemark.index.vector_keys import KeyIndex, Words, as_words
 from mnemark.index.vector_rows import (
     COMMITTED_AT,
@@ -218,11 +218,11 @@ class VectorFile:
     def _prepare(self) -> None:
         """As the writer: make folder and file, and put an unusable file out of the way."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             for left in reversed(range(_TRIES)):
                 try:
                     self._begin()
-                except FileNotFoundError:  # another process that opens it now took our new file away
+                except (FileNotFoundError, FileExistsError):  # another process makes it, too
                     if not left:
                         raise
                 else:
@@ -306,7 +306,7 @@ class VectorFile:
         raw = self._view.raw
         # Never 0, which stands for "no file".
         header = Header(self.model, self.dimension, generation=secrets.randbits(63) + 1)
-        with new.open("wb") as file:
+        with open_new(new) as file:
             file.write(header.pack(len(rows)))
             for start in range(0, len(rows), _COPY_ROWS):
                 file.write(raw[rows[start : start + _COPY_ROWS]].tobytes())

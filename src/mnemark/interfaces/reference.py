@@ -10,7 +10,7 @@ from mnemark.interfaces import output
 from mnemark.interfaces.app import app
 from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
-from mnemark.memory.backup import Restored
+from mnemark.memory.backup import Saved
 from mnemark.memory.ending import Ended
 from mnemark.memory.exchange import Exported
 from mnemark.memory.facts_review import Waiting
@@ -24,6 +24,7 @@ from mnemark.memory.learning import Report as Learning
 from mnemark.memory.pin import Pinned
 from mnemark.memory.prompt_parts import Part
 from mnemark.memory.repair import Finding
+from mnemark.memory.restore import Restored
 from mnemark.memory.revert import Reverted
 from mnemark.memory.undo import Undone
 from mnemark.memory.upkeep.run import Applied
@@ -49,6 +50,7 @@ an error, `MNEMARK_WORKSPACE` names the workspace where `-w` does not. Completio
 | 5 | another process holds the lock |
 | 6 | the index or a log is damaged |
 | 7 | the workspace cannot be written |
+| 8 | saved or restored, but for what is named: `backup`, `restore`, `export` |
 | 130 | interrupted with Ctrl-C |
 | 141 | the reader of the output went away |
 
@@ -85,8 +87,9 @@ def _shapes() -> str:
         "watch": "a line for each change: `time paths report`, the report as for sync",
         "status": f"{_names(Status)}; each of {problem}",
         "doctor, verify": checked,
-        "export, backup": f"{_names(Exported)}; each of {problem}",
-        "restore": _names(Restored),
+        "export": f"{_names(Exported)}; each of {problem}",
+        "backup": f"{_names(Saved)}; each of {problem}",
+        "restore": f"{_names(Restored)}; each of {problem}",
         "import": f"{_names(Summary)}; each of {problem}",
         "consolidate": f"{_names(Consolidated)}; each of `edits`: {_names(Applied)}",
         "learn": f"{_names(Learning)}; each of `facts`: {_names(Learned)}; "

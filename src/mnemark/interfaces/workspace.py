@@ -20,7 +20,7 @@ WAIT_SECONDS = 2.0
 
 
 def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
-    """The folder a command is about.
+    """The folder a command is about, without links that lead mnemark out of it.
 
     Args:
         workspace: as given with -w or MNEMARK_WORKSPACE: exactly that folder.
@@ -28,8 +28,16 @@ def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
 
     Raises:
         NotFoundError: there is none.
-        UsageError: it is a file.
+        UsageError: it is a file, or has such a link.
     """
+    from mnemark.files import links
+
+    root = _named(workspace, any_folder=any_folder)
+    links.check(root)
+    return root
+
+
+def _named(workspace: Path | None, *, any_folder: bool) -> Path:
     from mnemark.files.layout import find_root
 
     if workspace is not None:

@@ -12,7 +12,9 @@ from typing import Any, Final, Self
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.files import links
 from mnemark.files.config import Config, load
+from mnemark.files.platform import make_folder
 from mnemark.files.visible import Visible
 from mnemark.index.reader import Reader
 from mnemark.index.store import Index
@@ -54,6 +56,7 @@ class Memory(Operations):
     """
 
     def __init__(self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None) -> None:
+        links.check(root)
         self.root = root
         self.config = config
         self.readonly = readonly
@@ -90,7 +93,11 @@ class Memory(Operations):
         self.follower = Follower(index, self.vectors, config, edits)
 
     def _ready(self) -> None:
-        """Where there is no index and none can be kept, make a passing one elsewhere."""
+        """Where there is no index and none can be kept, make a passing one elsewhere.
+
+        A link out that came meanwhile, with a sync or a pull, is refused as when the workspace was opened.
+        """
+        links.check_again(self.root)
         with self._moving:
             if not self.index.readonly or self.index.exists():
                 return
@@ -134,7 +141,7 @@ class Memory(Operations):
             if readonly:
                 raise NotFoundError(f"there is no folder {root}")
             try:
-                root.mkdir(parents=True)
+                make_folder(root)
             except OSError as error:
                 raise ReadOnlyError(f"cannot make {root}: {error.strerror}") from error
         settings = config if isinstance(config, Config) else load(root)
@@ -154,7 +161,7 @@ class Memory(Operations):
         if home is None:
             memory._ready()
         else:
-            home.mkdir(parents=True, exist_ok=True)
+            make_folder(home)
             memory.index.close()
             memory._use(Index(root, home=home, visible=memory.visible))
         return memory
@@ -184,6 +191,7 @@ class Memory(Operations):
 
         Dictionaries, index and vectors begin to load in the background, so that a first `recall` is in time.
         """
+        links.check_again(self.root)
         if not self._warm.is_set():
             self._warm.set()
             threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
@@ -215,6 +223,7 @@ class Memory(Operations):
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
         """
+        links.check_again(self.root)
         if not self.readonly and (self.root / "journal").is_dir():
             from mnemark.memory.facts import catch_up
             from mnemark.memory.ledger import finish

@@ -1,16 +1,18 @@
 """Taking a memory elsewhere and bringing others in: whole workspaces, notes, and conversations."""
 
+import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, Literal, get_args
 
 import msgspec
 
-from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError, UsageError
-from mnemark.files import jsonl, layout, platform
+from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.files import jsonl, layout, manifest, platform
 from mnemark.files.faults import told
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
@@ -35,6 +37,7 @@ ImportFormat = Literal[
     "claude-code", "codex",
 ]  # fmt: skip
 FORMATS: Final[tuple[ImportFormat, ...]] = get_args(ImportFormat)
+_BLOCK: Final = 1 << 20
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _MOST_BYTES: Final = 4 << 30
 """What an archive may unpack to: beyond, it is a trap or no memory."""
@@ -42,7 +45,8 @@ _LONGEST: Final = 64 << 20
 """Bytes of a line of a log in an archive."""
 _PASSAGE_TOKENS: Final = 256
 UNREADABLE: Final = (
-    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError,
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, UnicodeDecodeError, RuntimeError,
+    NotImplementedError, EOFError,
 )  # fmt: skip
 """What reading a damaged or strange archive raises."""
 
@@ -56,7 +60,9 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     """Lines, for jsonl."""
     bytes: int
     problems: tuple[Problem, ...] = ()
-    """Files that could not be read and are not in it."""
+    """Files that could not be read and are not in it (`skipped`), and what else is wrong with some."""
+    complete: bool
+    """Whether nothing was left out."""
 
 
 def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
@@ -71,21 +77,50 @@ def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "
     """
     if format not in get_args(ExportFormat):
         raise UsageError(f'there is no export format {format!r}; use "zip" or "jsonl"')
+    target = target_for(memory.root, target)
+    write = _write_zip if format == "zip" else partial(_write_jsonl, memory.visible)
+    with put_in_place(target) as temporary:
+        with platform.open_new(temporary) as out:
+            files, records, problems = write(memory.root, out)
+            out.flush()
+            platform.FS.sync(out.fileno())
+        size = temporary.stat().st_size
+    return Exported(
+        target=layout.shown(str(target)), files=files, records=records, bytes=size, problems=tuple(problems),
+        complete=is_complete(problems),
+    )  # fmt: skip
+
+
+def is_complete(problems: Sequence[Problem]) -> bool:
+    """Whether nothing was left out."""
+    return not any(problem.skipped for problem in problems)
+
+
+def target_for(root: Path, target: Path) -> Path:
+    """The file to write an export or a backup to.
+
+    Raises:
+        UsageError: it is a folder, or lies where it would be memory itself.
+    """
     target = target.expanduser().absolute()
     if target.is_dir():
         raise UsageError(f"{target} is a folder; name a file")
-    if target.is_relative_to(memory.root) and layout.place(target.relative_to(memory.root).as_posix()):
+    if target.is_relative_to(root) and layout.place(target.relative_to(root).as_posix()):
         raise UsageError(f"{target} would be memory itself; write it elsewhere")
-    write = _write_zip if format == "zip" else partial(_write_jsonl, memory.visible)
+    return target
+
+
+@contextmanager
+def put_in_place(target: Path) -> Iterator[Path]:
+    """A name beside `target` to write to; what is written there takes its place when all went well."""
     temporary = target.with_name(jsonl.TEMPORARY + new_id())
     with told(target):
         try:
-            files, records, problems = write(memory.root, temporary)
-            size = temporary.stat().st_size
+            yield temporary
             platform.FS.replace(temporary, target)
+            platform.FS.sync_folder(target.parent)
         finally:
             platform.FS.unlink(temporary)
-    return Exported(target=str(target), files=files, records=records, bytes=size, problems=tuple(problems))
 
 
 def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: bool = False) -> Summary:  # noqa: A002
@@ -118,55 +153,100 @@ def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: 
         raise ReadOnlyError("this memory is open for reading only; open it for writing to import")
     with workspace_lock(memory.root, timeout=10.0):
         incoming = Incoming(memory.root, memory.config, format, path, dry_run=dry_run)
-        if format in {"openclaw", "nanobot", "openakita"}:
-            incoming.migrated(migrate(path, memory.root, dry_run=dry_run, cleaning=incoming))
-        else:
-            _READERS[format](incoming, path)
+        try:
+            if format in {"openclaw", "nanobot", "openakita"}:
+                incoming.migrated(migrate(path, memory.root, dry_run=dry_run, cleaning=incoming))
+            else:
+                _READERS[format](incoming, path)
+        except OSError as error:  # what could not be written here was told as such
+            raise MnemarkError(
+                f"{layout.shown(error.filename or str(path))} cannot be read: {error.strerror}; make it "
+                "readable and import again, it goes on from here"
+            ) from error
         return incoming.finish()
 
 
-def _write_zip(root: Path, target: Path) -> tuple[int, int, list[Problem]]:
-    files, problems = 0, list[Problem]()
-    with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        for path in _files(root):
+class CutOffError(Exception):
+    """A file could be opened, and not be read to its end."""
+
+
+def blocks(source: IO[bytes], size: int | None = None) -> Iterator[bytes]:
+    """The first `size` bytes, or all there are.
+
+    Raises:
+        CutOffError: the disk failed. Failing to write what was read is another error, of another file.
+    """
+    while size is None or size > 0:
+        try:
+            block = source.read(_BLOCK if size is None else min(_BLOCK, size))
+        except OSError as error:
+            raise CutOffError(error.strerror) from error
+        if not block:
+            return
+        size = None if size is None else size - len(block)
+        yield block
+
+
+def _write_zip(root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
+    files = 0
+    paths, problems = _files(root)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for path in paths:
             try:
-                source = (root / path).open("rb")
+                source = platform.open_file(root / path)
             except OSError as error:
                 problems.append(Problem(path, f"cannot be read: {error.strerror}"))
                 continue
             entry = zipfile.ZipInfo(path, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
+            entry.external_attr = platform.PRIVATE_FILE << 16
             entry.create_system = 3
-            with source, archive.open(entry, "w", force_zip64=True) as inside:
-                while block := source.read(1 << 20):
-                    inside.write(block)
+            try:
+                with source, archive.open(entry, "w", force_zip64=True) as inside:
+                    for block in blocks(source):
+                        inside.write(block)
+            except CutOffError as error:
+                problems.append(Problem(path, f"cannot be read to its end: {error}"))
             files += 1
     return files, 0, problems
 
 
-def _files(root: Path) -> list[str]:
-    """Everything a person or an agent wrote, conflict copies and the configuration included, by path."""
+def _files(root: Path) -> tuple[list[str], list[Problem]]:
+    """Everything a person or an agent wrote, conflict copies and the configuration included, by path.
+
+    With what looks like memory and cannot be read, such as names that are no UTF-8.
+    """
     found = scan(root)
     paths = [entry.path for entry in (*found.entries, *found.journals)]
     if (root / layout.CONFIG).is_file():
         paths.append(layout.CONFIG)
-    return sorted(paths)
+    return sorted(paths), list(found.problems)
 
 
-def _write_jsonl(visible: Visible, root: Path, target: Path) -> tuple[int, int, list[Problem]]:
-    files, records, problems = 0, 1, list[Problem]()
-    with target.open("xb") as out:
-        out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
-        for path in _files(root):
-            if path == layout.CONFIG:
-                continue
-            count = 0
-            for record in _records(visible, path, problems):
-                out.write(jsonl.encode(record) + b"\n")
-                count += 1
-            files, records = files + 1, records + count
+def _write_jsonl(visible: Visible, root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
+    files, records = 0, 1
+    paths, problems = _files(root)
+    out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
+    for path in paths:
+        if path == layout.CONFIG:
+            continue
+        count = 0
+        for record in _readable(_records(visible, path, problems), path, problems):
+            out.write(jsonl.encode(record) + b"\n")
+            count += 1
+        unread = any(problem.path == path and problem.skipped for problem in problems)
+        files, records = files + (not unread), records + count
     return files, records, problems
+
+
+def _readable(
+    records: Iterator[dict[str, Any]], path: str, problems: list[Problem]
+) -> Iterator[dict[str, Any]]:
+    """The records up to where the file cannot be read any more, which is a problem."""
+    try:
+        yield from records
+    except OSError as error:
+        problems.append(Problem(path, f"cannot be read: {error.strerror}"))
 
 
 def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
@@ -228,23 +308,41 @@ def _markdown(incoming: Incoming, folder: Path) -> None:
         if entry.size > READ_LIMIT:
             incoming.problems.append(Problem(entry.path, "is too large"))
             continue
-        incoming.note(f"imported/{folder.name}/{entry.path}", (folder / entry.path).read_bytes())
+        try:
+            data, _ = platform.read_file(folder / entry.path)
+        except OSError as error:
+            incoming.problems.append(Problem(entry.path, f"cannot be read: {error.strerror}"))
+        else:
+            incoming.note(f"imported/{folder.name}/{entry.path}", data)
 
 
 def _zip(incoming: Incoming, path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            if sum(member.file_size for member in members) > _MOST_BYTES:
+            names = _names(archive)
+            members = [member for member in archive.infolist() if member.filename in names]
+            notes = [member for member in members if layout.place(names[member.filename])]
+            if sum(member.file_size for member in notes) > _MOST_BYTES:
                 raise IntegrityError(f"{path.name} would unpack to more than {_MOST_BYTES >> 30} GB")
             for member in sorted(members, key=lambda member: member.filename):
-                _member(incoming, archive, member)
+                _member(incoming, archive, member, names[member.filename])
     except UNREADABLE as error:
         raise IntegrityError(f"{path.name} is no archive that can be read: {error}") from error
 
 
-def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-    name = member.filename
+def _names(archive: zipfile.ZipFile) -> dict[str, str]:
+    """The paths of what is in an archive, by its names there: a backup keeps some names in its manifest."""
+    names = {one.filename: one.filename for one in archive.infolist() if not one.is_dir()}
+    if names.pop(manifest.NAME, None):
+        with archive.open(manifest.NAME) as listed:
+            names |= {one.member: one.name for one in manifest.read(listed) if one.member in names}
+    return names
+
+
+def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
+    if layout.shown(name) != name:
+        incoming.problems.append(Problem(layout.shown(name), "name is not valid UTF-8: left out"))
+        return
     try:
         layout.safe_path(incoming.root, name)
     except UsageError as error:

@@ -72,6 +72,9 @@ class Incoming:
 
     def note(self, path: str, data: bytes) -> None:
         """A note for `path`; where other words have that name, it comes beside them."""
+        if not data:  # nothing is said in it
+            self._counts["same"] += 1
+            return
         for name in _free_names(path):
             full = layout.safe_path(self.root, name)
             if full.is_file():

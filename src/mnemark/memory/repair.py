@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -16,7 +16,7 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
-from mnemark.files import layout
+from mnemark.files import layout, links, privacy
 from mnemark.files.edit import sweep
 from mnemark.files.journal import Journal
 from mnemark.files.reading import read
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 Level = Literal["ok", "warn", "error"]
 _REBUILD: Final = "run `mnemark doctor --fix`"
+_NAMED: Final = 3
+"""Files that are named of many."""
 _SYNC: Final = "run `mnemark sync`"
 
 
@@ -69,7 +71,7 @@ def verify(memory: "Memory | Path", *, deep: bool = False) -> Report:
 
     Nothing is changed, and nothing is raised for what is found to be wrong.
     """
-    root = memory if isinstance(memory, Path) else memory.root
+    root = _root(memory)
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
     findings = [*_index(root, found, deep=deep), *_logs(root, found, deep=deep), *_problems(found)]
     if not isinstance(memory, Path):
@@ -80,15 +82,16 @@ def verify(memory: "Memory | Path", *, deep: bool = False) -> Report:
 def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
     """Say what mnemark runs on and what keeps it from working well; with `fix`, mend it.
 
-    Mending removes what crashes left behind and builds the index anew beside the old one, which is exchanged
-    only when the new one passes its checks. Files that people wrote are not touched.
+    Mending removes what crashes left behind, closes mnemark's own files to other users of the machine, and
+    builds the index anew beside the old one, which is exchanged only when the new one passes its checks.
+    Files that people wrote are not touched.
 
     Raises:
         BusyError: `fix`, and another process is syncing or has the index open.
         NewerFormatError, ReadOnlyError: `fix`, and the index must not or cannot be written.
     """
-    root = memory if isinstance(memory, Path) else memory.root
-    findings = [_environment(), *_folder(root)]
+    root = _root(memory)
+    findings = [_environment(), *_folder(root), *_privacy(root, fix=fix)]
     if not isinstance(memory, Path):
         findings += [*_embedder(memory), *_strength(memory), *_freshness(memory)]
     if not fix:
@@ -107,6 +110,13 @@ def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
     return Report(findings=(*findings, done, *verify(memory).findings), fixed=True)
 
 
+def _root(memory: "Memory | Path") -> Path:
+    if not isinstance(memory, Path):
+        return memory.root
+    links.check(memory)  # as `Memory.open` does
+    return memory
+
+
 def _environment() -> Finding:
     python = ".".join(map(str, sys.version_info[:3]))
     return Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
@@ -119,6 +129,31 @@ def _folder(root: Path) -> Iterator[Finding]:
         )
     if (problem := layout.sync_warning(root)) is not None:
         yield _finding(problem)
+
+
+def _privacy(root: Path, *, fix: bool) -> Iterator[Finding]:
+    """What other users of the machine can read of it."""
+    found = privacy.readable(root)
+    left = list(privacy.close(root, found.own) if fix else found.own)
+    if fix and len(left) < len(found.own):
+        yield Finding("ok", f"{_some_of(len(found.own) - len(left))} of mnemark's were closed to other users")
+    if left:
+        what = f"other users of this machine can read {_some_of(len(left))} of mnemark's: {_few(left)}"
+        by_owner = "they belong to another user: have that one run `mnemark doctor --fix`"
+        yield Finding("warn", what, by_owner if fix else "run `mnemark doctor --fix`")
+    if found.others:
+        count = _some_of(len(found.others))
+        what = f"other users of this machine can read {count} of yours: {_few(found.others)}"
+        yield Finding("warn", what, f"where that is not meant, run `chmod go= {root}`: it closes the folder")
+
+
+def _some_of(count: int) -> str:
+    return f"{count:,} file{'' if count == 1 else 's'}"
+
+
+def _few(paths: Sequence[str]) -> str:
+    named = ", ".join(layout.shown(path) for path in paths[:_NAMED])
+    return f"{named}, …" if len(paths) > _NAMED else named
 
 
 def _embedder(memory: "Memory") -> Iterator[Finding]:

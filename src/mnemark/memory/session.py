@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.files import layout
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.when import local_now
 from mnemark.types import ORIGINS, Origin, Recall, Turn
@@ -51,6 +52,8 @@ class Session:
         self.id = id
         self.scope = scope
         self._memory = memory
+        if scope:
+            layout.safe_path(memory.root, scope)
         self._log = SessionLog(memory.root / scope if scope else memory.root, id)
         self._recent: deque[Placed] = deque(maxlen=WINDOW)
         self.given: set[str] = set()

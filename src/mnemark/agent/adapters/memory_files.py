@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, NotFoundError, UsageError
-from mnemark.files import jsonl, layout, moving, names
+from mnemark.files import jsonl, layout, moving, names, platform
 from mnemark.files.ids import new_id
 from mnemark.memory import ledger
 from mnemark.memory.secrets import rules_for
@@ -83,7 +83,7 @@ class MemoryFiles:
                 raise UsageError(f"File {path} already exists")
             return text
 
-        jsonl.make_folder(target.parent)
+        platform.make_folder(target.parent)
         if text:
             self._write(name, fill)
         else:
@@ -165,7 +165,7 @@ class MemoryFiles:
             raise UsageError(f"{old_path} cannot be moved into itself; name another destination")
         group = new_id()
         if source.is_dir():
-            jsonl.make_folder(target)
+            platform.make_folder(target)
         for file in _files(source):
             inside = file.relative_to(source).as_posix()
             there = new if inside == "." else f"{new}/{inside}"
@@ -173,7 +173,7 @@ class MemoryFiles:
             if done.status == "deferred":
                 raise BusyError(f"{old_path} is being saved by someone; try again")
         for folder in _folders(source):
-            jsonl.make_folder(target / folder.relative_to(source))
+            platform.make_folder(target / folder.relative_to(source))
             folder.rmdir()
         return f"Successfully renamed {old_path} to {new_path}"
 
@@ -196,7 +196,7 @@ class MemoryFiles:
             raise UsageError(f"Path {path} is hidden; use names without a leading dot")
         name = "/".join([self._folder, *parts]).rstrip("/")
         root = Path(os.path.realpath(self._memory.root))
-        jsonl.make_folder(names.inside(root, self._folder))
+        platform.make_folder(names.inside(root, self._folder))
         try:
             target = names.inside(root / self._folder, "/".join(parts))
         except UsageError as error:

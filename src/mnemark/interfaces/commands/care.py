@@ -20,9 +20,10 @@ def init(
 
     It gets MEMORY.md, memory/ and mnemark.toml; what is there already stays as it is.
     """
-    from mnemark.files import layout, old_layouts
+    from mnemark.files import layout, links, old_layouts
 
     root = folder.expanduser().absolute()
+    links.check(root)
     old = old_layouts.detect(root)
     try:
         made = layout.init(root)

@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mnemark.errors import IncompleteError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mnemark.memory.backup import Saved
     from mnemark.memory.exchange import ExportFormat, ImportFormat
     from mnemark.memory.incoming import Summary
+    from mnemark.memory.restore import Restored
+    from mnemark.types import Problem
 
 _SHOWN_PATHS = 20
 
@@ -26,9 +32,11 @@ def export(
     ] = "zip",
     json: options.Json = False,
 ) -> None:
-    """Write the whole memory into one file.
+    """Write the text of a memory into one file.
 
-    Notes, sessions and journals of all scopes; the index is left out. The same memory gives the same bytes.
+    Notes, sessions and journals of all scopes. Pictures, hidden files and other things of the folder are not
+    in it: `mnemark backup` saves those, too. The same memory gives the same bytes. Ends with 8 where a note
+    could not be read.
     """
     from mnemark.memory.exchange import export_workspace
 
@@ -37,11 +45,12 @@ def export(
         done = export_workspace(memory, target, format=chosen)
     if json:
         output.out_json(done)
-        return
-    records = f", {done.records:,} lines" if done.records else ""
-    held = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
-    output.out(f"{output.safe(done.target)}: {held}")
-    render.problems(done.problems)
+    else:
+        records = f", {done.records:,} lines" if done.records else ""
+        held = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
+        output.out(f"{output.safe(done.target)}: {held}")
+        _name(done.problems)
+    _end(done.problems, "the export is without")
 
 
 def backup(
@@ -55,20 +64,20 @@ def backup(
     workspace_: options.Workspace = None,
     json: options.Json = False,
 ) -> None:
-    """Save the whole memory in one file, read it again and compare.
+    """Save the whole folder in one file, read it again and compare.
 
-    A copy of the folder is a backup as well; this one is checked.
+    With pictures, hidden files, empty folders, links, modes and times; of .mnemark only what cannot be made
+    anew. What cannot be read is named, and then it ends with 8.
     """
     from mnemark.memory.backup import backup as save
 
-    with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
-        done = save(memory, target)
+    done = save(workspace.locate(workspace_), target)
     if json:
         output.out_json(done)
-        return
-    held = f"{render.counted(done.files, 'file')}, {render.size(done.bytes)}"
-    output.out(f"{output.safe(done.target)}: {held}, read and compared")
-    render.problems(done.problems)
+    else:
+        output.out(f"{output.safe(done.target)}: {_held(done)}, {render.size(done.bytes)}, read and compared")
+        _name(done.problems)
+    _end(done.problems, "the backup is without")
 
 
 def restore(
@@ -77,16 +86,43 @@ def restore(
     *,
     json: options.Json = False,
 ) -> None:
-    """Bring a backup back as a workspace of its own, to the byte."""
-    from mnemark.memory.backup import restore as bring_back
+    """Bring a backup back as a workspace of its own, to the byte.
+
+    With modes and times. A link that leads out of the folder, and what else cannot be written, is named, and
+    then it ends with 8.
+    """
+    from mnemark.memory.restore import restore as bring_back
 
     done = bring_back(source, folder)
     if json:
         output.out_json(done)
     else:
-        output.out(
-            f"{output.safe(done.workspace)}: {render.counted(done.files, 'file')}, {render.size(done.bytes)}"
-        )
+        output.out(f"{output.safe(done.workspace)}: {_held(done)}, {render.size(done.bytes)}")
+        _name(done.problems)
+    _end(done.problems, "the folder is without")
+
+
+def _held(done: "Saved | Restored") -> str:
+    counts = {"file": done.files, "folder": done.folders, "link": done.links}
+    return ", ".join(render.counted(n, name) for name, n in counts.items() if n or name == "file")
+
+
+def _name(problems: "Sequence[Problem]") -> None:
+    """Every one of them: what is not in a copy must not be hidden behind "and 20 more"."""
+    for problem in problems:
+        what = "left out" if problem.skipped else "note"
+        output.say(f"{what}: {output.safe_line(problem.path)}: {output.safe_line(problem.reason)}")
+
+
+def _end(problems: "Sequence[Problem]", without: str) -> None:
+    """Nothing where all is there.
+
+    Raises:
+        IncompleteError: something is missing; what, was said.
+    """
+    missing = sum(problem.skipped for problem in problems)
+    if missing:
+        raise IncompleteError(f"{without} what is named as left out ({missing:,}); all else is in it")
 
 
 def import_(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+from mnemark.files import links
 from mnemark.files.layout import CONFIG
 from mnemark.files.platform import Identity, identity
 from mnemark.files.watching import watch
@@ -124,6 +125,7 @@ class Workspaces:
     def lease(self, folder: object) -> Iterator[Opened]:
         """The workspace, open for as long as it is used."""
         root = self.root_of(folder)
+        links.check_again(root)
         opened = self._taken(root)
         try:
             yield opened

@@ -1,0 +1,89 @@
+"""Links that would lead mnemark's own reading and writing out of a workspace: they are refused.
+
+A folder may come from anywhere: cloned, synced, unpacked. A link in it could have mnemark write an index, a
+session or a lock into another folder, and read that one as memory. So what mnemark keeps by itself, in
+`.mnemark`, holds no links at all, and the folders it writes memory into (sessions, journal, memory and those
+in it, personas, the scopes) may be links only to places inside. What a person links elsewhere is left alone:
+scans report it and follow nothing.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from mnemark.errors import UsageError
+from mnemark.files import layout, platform
+
+_OF_A_SCOPE = ("sessions", "sessions/archive", "journal", "memory", *layout.UNDER_MEMORY, "personas")
+_READ_EACH_TIME = ("sessions", "journal", "memory", "memory/facts")
+_FILES = ("", "/vectors", "/displaced", "/compiled")
+"""Folders of `.mnemark` whose files are opened by name, through links too."""
+
+
+def check(root: Path) -> None:
+    """Refuse a workspace in which a place of mnemark's is a link out; done when one is opened.
+
+    Raises:
+        UsageError: which link, and what to do about it.
+    """
+    layout.check_private(root)
+    base = os.fspath(root)
+    for folder in _FILES:
+        for name in _links_in(f"{base}/{layout.PRIVATE}{folder}"):
+            raise layout.own_link(root, f"{layout.PRIVATE}{folder}/{name}")
+    for place in _places(base):
+        _refuse_if_out(root, place)
+
+
+def check_again(root: Path) -> None:
+    """The same for the folders that each question reads, in some 20 µs: a link may come in with a sync.
+
+    Raises:
+        UsageError: as `check`.
+    """
+    layout.check_private(root)
+    for name in _READ_EACH_TIME:
+        if platform.is_link(f"{os.fspath(root)}/{name}"):
+            _refuse_if_out(root, name)
+
+
+def _places(base: str) -> Iterator[str]:
+    """Links that are places of mnemark's, relative to the workspace."""
+    yield from _of_scope(base, "")
+    yield from (f"journal/{name}" for name in _links_in(f"{base}/journal"))
+    for kind in layout.SCOPES:
+        if platform.is_link(f"{base}/{kind}"):
+            yield kind
+        yield from (f"{kind}/{name}" for name in _links_in(f"{base}/{kind}"))
+        for name in _folders_in(f"{base}/{kind}"):
+            yield from _of_scope(base, f"{kind}/{name}/")
+
+
+def _of_scope(base: str, scope: str) -> Iterator[str]:
+    return (scope + name for name in _OF_A_SCOPE if platform.is_link(f"{base}/{scope}{name}"))
+
+
+def _links_in(folder: str) -> list[str]:
+    return [entry.name for entry in _entries(folder) if entry.is_symlink() or platform.is_junction(entry)]
+
+
+def _folders_in(folder: str) -> list[str]:
+    return [entry.name for entry in _entries(folder) if entry.is_dir(follow_symlinks=False)]
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:  # none, or it cannot be looked into: then nothing can be reached through it
+        return []
+
+
+def _refuse_if_out(root: Path, place: str) -> None:
+    real = Path(os.path.realpath(root / place))
+    if not real.is_relative_to(os.path.realpath(root)):
+        raise UsageError(
+            f"{layout.shown(str(root / place))} is a link that leads out of the workspace, to "
+            f"{layout.shown(str(real))}: mnemark would read and write there. Put a folder in its place; to "
+            "search that other folder, too, mount it (`mounts` in mnemark.toml)"
+        )

@@ -1,0 +1,126 @@
+"""What stands in a backup, and where: one JSON line for each name, in the archive itself.
+
+A ZIP alone cannot say it all: names that are no UTF-8, empty folders, links, times to the nanosecond, what
+was left out. Files whose names any program can write lie in the archive under their own; the others under a
+number, and the manifest names them. The contract is in docs/backup.md.
+"""
+
+import base64
+import os
+from collections.abc import Iterable, Iterator
+from typing import IO, Final, Literal
+
+import msgspec
+
+from mnemark.errors import IntegrityError, NewerFormatError
+from mnemark.files import layout
+from mnemark.files.inventory import Item
+
+FOLDER: Final = ".mnemark-backup/"
+NAME: Final = f"{FOLDER}manifest.jsonl"
+VERSION: Final = 2
+"""The first version had no manifest: a plain export."""
+_LONGEST_LINE: Final = 1 << 20
+_TROUBLE: Final = frozenset("\\\x7f")
+
+Kind = Literal["file", "folder", "link", "left out"]
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The first line."""
+
+    mnemark: str = "backup"
+    version: int = VERSION
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One name of the folder."""
+
+    path: str
+    """Relative, with `/`; where it is no UTF-8, as it can be shown."""
+    kind: Kind
+    raw: str = ""
+    """The name's bytes in base64, where `path` is not the name itself."""
+    mode: str = ""
+    """Permission bits, octal."""
+    mtime_ns: int | None = None
+    size: int = 0
+    sha256: str = ""
+    member: str = ""
+    """Where a file lies in the archive, unless that is `path`."""
+    target: str = ""
+    """Of a link, as `path`."""
+    raw_target: str = ""
+    reason: str = ""
+    """Why it was left out."""
+
+    @property
+    def name(self) -> str:
+        """The relative path as the system has it; surrogates stand for bytes that are no UTF-8."""
+        return _decoded(self.path, self.raw)
+
+    @property
+    def link(self) -> str:
+        """Where a link leads, as the system has it."""
+        return _decoded(self.target, self.raw_target)
+
+    @property
+    def place(self) -> str:
+        """The name in the archive."""
+        return self.member or self.path
+
+
+def entry_for(item: Item, *, target: str = "") -> Entry:
+    """What is known of a name before it is read."""
+    path, raw = _encoded(item.path)
+    to, raw_to = _encoded(target)
+    return Entry(
+        path=path, raw=raw, kind=item.kind, mode=f"{item.mode:04o}", mtime_ns=item.mtime_ns, target=to,
+        raw_target=raw_to,
+    )  # fmt: skip
+
+
+def is_plain(path: str) -> bool:
+    """Whether any program that unpacks ZIP files can write this name as it is."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return not (min(path) < " " or set(path) & _TROUBLE or path.startswith(FOLDER))
+
+
+def write(out: IO[bytes], entries: Iterable[Entry]) -> None:
+    """Write the manifest."""
+    encode = msgspec.json.encode
+    out.write(encode(Head()) + b"\n")
+    for entry in entries:
+        out.write(encode(entry) + b"\n")
+
+
+def read(source: IO[bytes]) -> Iterator[Entry]:
+    """The entries of a manifest.
+
+    Raises:
+        NewerFormatError: a newer mnemark wrote it.
+        IntegrityError: it is none.
+    """
+    decoder = msgspec.json.Decoder(Entry)
+    try:
+        head = msgspec.json.decode(source.readline(_LONGEST_LINE), type=Head)
+        if head.version > VERSION:
+            raise NewerFormatError(f"the backup has format {head.version}; upgrade mnemark to restore it")
+        while line := source.readline(_LONGEST_LINE):
+            entry = decoder.decode(line)
+            int(entry.mode or "0", 8), entry.name, entry.link  # what cannot be read is told here
+            yield entry
+    except (msgspec.DecodeError, ValueError) as error:
+        raise IntegrityError(f"its list of files is damaged ({error}); use an older backup") from error
+
+
+def _encoded(name: str) -> tuple[str, str]:
+    shown = layout.shown(name)
+    return (name, "") if shown == name else (shown, base64.b64encode(os.fsencode(name)).decode("ascii"))
+
+
+def _decoded(shown: str, raw: str) -> str:
+    return os.fsdecode(base64.b64decode(raw, validate=True)) if raw else shown
