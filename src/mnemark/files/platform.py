@@ -299,7 +299,7 @@ def make_file(path: Path) -> None:
     log the same mode. A file that is there is not opened: closing it would let go of SQLite's locks on it.
     """
     with suppress(FileExistsError):
-        FS.close(FS.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, PRIVATE_FILE))
 
 
 def keep_permissions(fd: int, status: os.stat_result) -> None:

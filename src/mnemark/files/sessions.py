@@ -83,7 +83,8 @@ class SessionLog:
         """Like `append_many`, and says where each turn stands."""
         kept = [turn if turn.id else with_id(turn, new_id()) for turn in turns]
         lines = [encode_turn(turn) for turn in kept]
-        self._real = None  # looked up anew: it is written to for hours, and a link may come in with a sync
+        if platform.is_link(self.path.parent):
+            self._real = None  # it is written to for hours, and a link may come in with a sync
         offsets = jsonl.append_many(self.path, lines, header=self._header())
         if not kept:
             return []

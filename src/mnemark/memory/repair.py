@@ -139,12 +139,12 @@ def _privacy(root: Path, *, fix: bool) -> Iterator[Finding]:
         yield Finding("ok", f"{_some_of(len(found.own) - len(left))} of mnemark's were closed to other users")
     if left:
         what = f"other users of this machine can read {_some_of(len(left))} of mnemark's: {_few(left)}"
-        by_owner = "they belong to another user: have that one run `mnemark doctor --fix`"
-        yield Finding("warn", what, by_owner if fix else "run `mnemark doctor --fix`")
+        other = "they belong to another user, who can close them in the same way"
+        yield Finding("warn", what, other if fix else "run it with --fix, which closes them")
     if found.others:
         count = _some_of(len(found.others))
         what = f"other users of this machine can read {count} of yours: {_few(found.others)}"
-        yield Finding("warn", what, f"where that is not meant, run `chmod go= {root}`: it closes the folder")
+        yield Finding("ok", f"{what} (where that is not meant, `chmod go= {root}` closes the folder)")
 
 
 def _some_of(count: int) -> str:
