@@ -17,6 +17,8 @@ from mnemark.text.redact import redact
         ("API_TOKEN", "a1b2c3d4e5f6"),
         ("SERVICE_SECRET", "CorrectHorseBattery"),
         ("DEPLOY_KEY", "k9-k9-k9-k9"),
+        ("DB_PASSWORD", "$ecret&12345"),
+        ("DB_PASSWORD", "(hunter2[x9k"),
     ],
 )
 def test_values_of_secret_names_count(name: str, value: str) -> None:
@@ -45,6 +47,8 @@ def test_words_paths_and_other_variables_do_not(name: str, value: str) -> None:
 
 def test_passwords_in_urls_and_other_spellings_count() -> None:
     assert "p4ss-w0rd" in secret_values({"DATABASE": "postgres://app:p4ss-w0rd@db/app"})
+    assert "p4ss#w0rd/x" in secret_values({"DATABASE": "postgres://app:p4ss#w0rd/x@db/app"})
+    assert secret_values({"DATABASE": "postgres://db:5432/app?mail=ann1@example.net"}) == set()
     assert {'a"b/c 12', 'a\\"b/c 12', "a%22b%2Fc%2012"} <= secret_values({"PASSWORD": 'a"b/c 12'})
 
 

@@ -22,7 +22,7 @@ from mnemark.files.faults import told
 from mnemark.text.redact import DEFAULT, Rules, redact
 from mnemark.text.redact_json import redact_json
 from mnemark.text.redact_names import strength
-from mnemark.text.redact_values import is_path, looks_chosen, stands_in
+from mnemark.text.redact_values import is_path, looks_chosen, stands_in_said
 from mnemark.types import Turn
 
 ENV_FILE = ".env"
@@ -34,7 +34,7 @@ _LARGEST_FILE = 1 << 20
 _FOLDERS = frozenset({"PWD", "OLDPWD"})
 _LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*=\s*(?P<value>.*)")
 _QUOTED = re.compile(r"""(?P<mark>["'`])(?P<value>(?:\\.|(?!(?P=mark)).)*)(?P=mark)""")
-_LOGIN = re.compile(r"[A-Za-z][\w+.-]*://[^\s/?#@:]*:(?P<password>[^\s/?#]+)@")
+_LOGIN = re.compile(r"[A-Za-z][\w+.-]*://[^\s/?#@:]*:(?P<password>[^\s/?#]+|(?![0-9]{0,5}[/?#])[^\s@]+)@")
 _ADDRESS = re.compile(r"[A-Za-z]:[\\/]|\\\\|[./~]|[\w+.-]+://|[\w.-]+@[\w.-]+$|[\w-]+(?:\.[\w-]+)+$")
 
 
@@ -153,7 +153,7 @@ def salt(root: Path) -> bytes:
 
 def _is_distinctive(value: str) -> bool:
     """Whether the value cannot be mistaken for a word, a number, a path or an address."""
-    if len(value) < _SHORTEST or value != value.strip() or stands_in(value) or is_path(value):
+    if len(value) < _SHORTEST or value != value.strip() or stands_in_said(value) or is_path(value):
         return False
     if value.isdigit():
         return len(value) >= 12

@@ -4,43 +4,28 @@ import re
 from dataclasses import dataclass
 
 from mnemark.text.redact_base import MARK
+from mnemark.text.redact_extent import HEAD, Bare, Extent, bare, bare_entry, bare_line, bare_zh, quoted
 from mnemark.text.redact_names import Strength
+from mnemark.text.redact_names import strength as name_strength
 from mnemark.text.redact_values import (
     classes,
+    is_blank,
     is_path,
     looks_chosen,
     looks_random,
     refers,
     stands_in,
     stands_in_quoted,
+    stands_in_said,
 )
-from mnemark.text.redact_words import TELLS
-
-Extent = tuple[int, int]
+from mnemark.text.redact_words import STAND_INS, TELLS
 
 KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
 """What the value of a name is called in its mark."""
 
-_HEAD = 256  # characters of an unquoted value that are judged; what follows without a gap belongs to it
-_LONGEST = 2048  # of a quoted value
-
-_QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
-# Possessive: what was read is not read again.
-_QUOTED = {
-    mark: re.compile(rf"[^{close}\\\n]*+(?:\\[^\n][^{close}\\\n]*+)*+(?={close})")
-    for mark, close in _QUOTES.items()
-}
-_ESCAPED = re.compile(rf"\\+[\"']([^\"'\\\n]{{1,{_LONGEST}}})(?=\\+[\"'])")
-_STOPS = r"\s\"'`，。；、！？（）“”「」『』<>"
-_BARE = re.compile(rf"[^{_STOPS}\\]{{1,{_HEAD}}}")
-_REST = re.compile(rf"[^{_STOPS}\\]*")
-_TOKEN = re.compile(rf"[^{_STOPS};&,\\]{{1,{_HEAD}}}")
 _BLOCK = re.compile(r"[|>][+-]?[ ]*\n[ \t]+")
-_ASCII_RUN = re.compile(rf"[!-~]{{2,{_HEAD}}}")
-_TRAIL = ".,;:)]}\"'`"
-
 _LINE_START = re.compile(
-    r"(?:.*\\n)?[ \t>]{0,40}(?:[-*+][ ]{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?"
+    r"(?:.*\\n)?[ \t>]{0,40}(?:(?:[-*+]|[0-9]{1,3}[.)])[ ]{1,3})?(?:\*{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?"
     r"(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
     r"(?:\$env:|[{(]?[\"'])?\Z"
 )
@@ -55,11 +40,21 @@ _USED = re.compile(
     r"(?:my|our|the|a|his|her)[ ](?:\w{1,16}[ ]){0,2}\Z"
 )
 _ENDS = re.compile(
-    r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z|\\n)|[,;.!，。；、！）]|"
+    r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z|\\n)|[,;.!)\]*，。；、！）】]|"
     r"[ ]+(?:and|but|for|on|from|so|please|ok)\b|[ ]*[一-龥]"
 )
 _PHRASE = re.compile(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:#.*)?(?:\r?\n|\Z))")
 _DIGITS = re.compile(r"(?<![\w.-])\d{4,8}(?![\w-])(?!\.\d)")
+_GOES_ON = re.compile(r"[!-~]?(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))")
+_WORD_OF_NAME = re.compile(r"[a-z]*[0-9]*[a-z]*")  # "sha256", "k8s"
+_FIRST_CELL = re.compile(r"[ \t>]*\|[^|]*\Z")
+_ALGORITHM = re.compile(
+    r"(?:[a-z]+[_-]?)?(?:sha|md|base|aes|utf|oauth|varchar|char|int|v)[-_]?[0-9]{1,4}(?:[.-][0-9]+)*",
+    re.IGNORECASE,
+)
+_REMARKS = "([{<\\-"
+_FEWEST_DIGITS = 2  # in a random value that has signs which may separate
+_BRACKETS = frozenset("()[]{}<>\"'`")
 _LABEL = re.compile(
     r"\b(?:password|passphrase|pass|secret|token|key|required|enter|please|your|the|is|are|must|for|invalid|"
     r"incorrect|wrong|not|cannot|should|with|use|used|this|that|missing|forgot|reset|change|confirm|at|of|or|to|a)\b",
@@ -91,6 +86,10 @@ class Key:
         """The text shortly before the name."""
         return self.text[max(0, self.start - _WINDOW) : self.start]
 
+    def is_option(self) -> bool:
+        """Whether it is an option of a command: `--password`."""
+        return self.name.startswith("--") or self.before.endswith("--")
+
     def at_line_start(self) -> bool:
         """Whether nothing but indentation, a bullet or `export` stands before the name."""
         line = self.text.rfind("\n", max(0, self.start - _WINDOW), self.start)
@@ -99,18 +98,11 @@ class Key:
         return _LINE_START.match(self.text[line + 1 : self.start]) is not None
 
 
-def whole(text: str, value: Extent) -> Extent:
-    """A value with what follows it without a gap, where only the beginning of a long one was judged."""
-    start, end = value
-    if end - start < _HEAD - 8:
-        return value
-    rest = _REST.match(text, end)
-    return start, rest.end() if rest else end
-
-
 def assigned(key: Key, at: int, separator: str) -> Extent | None:
     """The value behind `=`, `:` and the like, or None if what stands there is no secret."""
-    if key.strength == "pin" or _quoted(key.text, at):
+    if separator.strip().endswith("|"):
+        return _cell(key, at)
+    if key.strength == "pin" or quoted(key.text, at):
         return _certain(key, at)
     block = _BLOCK.match(key.text, at)
     if block:
@@ -118,53 +110,52 @@ def assigned(key: Key, at: int, separator: str) -> Extent | None:
     tight = not separator.strip(":=\"'[]`\\") and "=" in separator
     if (key.name.isupper() and tight) or (key.at_line_start() and tight and key.name.isascii()):
         return _in_environment(key, at)
-    return _bare(key, at, separator)
+    return _listed(key, at, separator)
 
 
 def said(key: Key, at: int) -> Extent | None:
-    """The value in "my password is X", or None."""
+    """The value in "my password is X" and "password for the router: X", or None."""
     if key.name.lower() == "pass":
         return None  # the verb
-    if key.strength == "pin" or _quoted(key.text, at):
+    if key.strength == "pin" or quoted(key.text, at):
         return _certain(key, at)
-    found = _token(key.text, at)
-    value = key.text[slice(*found)] if found else ""
+    colon = key.text[at - 2 : at].rstrip().endswith((":", "："))
+    found = bare_entry(key.text, at) if colon else bare(key.text, at)
+    if found is None:
+        return None
     if key.strength == "plain":
-        fits = _fits_plain(value)
-    else:
-        fits = looks_chosen(value) and not stands_in(value)
-        if not fits and found and _fits_word(value) and _ENDS.match(key.text, found[1]):
-            fits = _OWNED.search(key.before[-_OWNED_WINDOW:]) is not None
-    return found if fits else None
+        return _machine_made(found)
+    fits = looks_chosen(found.value) and not _stands_in(found)
+    if not fits and _ENDS.match(key.text, found.end):
+        fits = _OWNED.search(key.before[-_OWNED_WINDOW:]) is not None and _is_word(found)
+    return found.extent if fits else None
 
 
 def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
     """The value in "密码是 X" (`assigns`) and "密码 X", or None."""
-    quoted = _quoted(key.text, at)
-    if key.strength == "pin" or quoted:
-        return _certain(key, at) if assigns or not quoted else None
-    run = _ASCII_RUN.match(key.text, at)
-    if run is None or MARK.match(key.text, at):
+    between = quoted(key.text, at)
+    if key.strength == "pin" or between:
+        return _certain(key, at) if assigns or not between else None
+    found = bare_zh(key.text, at)
+    if found is None:
         return None
-    value = run[0].rstrip(_TRAIL)
-    extent = (at, at + len(value))
     if key.strength == "plain":
-        fits = _fits_plain(value)
-    elif looks_chosen(value) and any(map(str.isdigit, value)):
-        fits = not stands_in(value)
+        return _machine_made(found)
+    if looks_chosen(found.value) and _has_digit(found.value):
+        fits = not _stands_in(found)
     else:
-        fits = (
-            assigns and len(value) >= 6 and _fits_word(value) and _ENDS.match(key.text, extent[1]) is not None
-        )
-    return extent if fits else None
+        ends = assigns and len(found.value) >= 6 and _ENDS.match(key.text, found.end) is not None
+        fits = ends and _is_word(found)
+    return found.extent if fits else None
 
 
 def _certain(key: Key, at: int) -> Extent | None:
     """A value whose extent is beyond doubt: digits, or between quotation marks."""
-    quoted = _quoted(key.text, at)
-    if quoted is not None:
-        return quoted if fits_quoted(key.strength, key.text[slice(*quoted)]) else None
-    return _digits(key.text, at)
+    between = quoted(key.text, at)
+    if between is not None:
+        return between if fits_quoted(key.strength, key.text[slice(*between)]) else None
+    found = _DIGITS.match(key.text, at)
+    return found.span() if found else None
 
 
 def beside(key: Key) -> Extent | None:
@@ -173,36 +164,33 @@ def beside(key: Key) -> Extent | None:
     verb = key.name.lower() == "pass"
     if not key.text.startswith(" ", key.end) or key.strength == "pin":
         return None
-    option = key.before.endswith("--") or key.name.startswith("--")
-    quoted = _quoted(key.text, at)
-    if quoted is not None:
-        value = key.text[slice(*quoted)]
+    option = key.is_option()
+    between = quoted(key.text, at)
+    if between is not None:
+        value = key.text[slice(*between)]
         told = option or (key.strength == "strong" and not verb and (looks_chosen(value) or " " in value))
-        return quoted if told and fits_quoted(key.strength, value) else None
-    found = _token(key.text, at)
-    value = key.text[slice(*found)] if found else ""
-    if (
-        len(value) < (_SHORTEST_BESIDE if key.strength == "plain" else 4)
-        or stands_in(value)
-        or is_path(value)
-    ):
+        return between if told and fits_quoted(key.strength, value) else None
+    found = bare_entry(key.text, at)
+    if found is None or found.wrapped or found.value[0] in _REMARKS:
         return None
     if key.strength == "plain":
-        fits = looks_random(value) and value.isascii()
+        value = found.core
+        fits = len(value) >= _SHORTEST_BESIDE and value.isascii() and looks_random(value)
+        fits = fits and not stands_in(value)
     elif option:
-        fits = _fits_word(value) or looks_chosen(value)
+        fits = _is_word(found) or looks_chosen(found.value)
     else:
-        digits = sum(map(str.isdigit, value))
-        fits = (
-            not verb and 0 < digits < len(value) and len(value) >= 5 and value.isascii() and value[0] != "-"
-        )
-    return found if fits else None
+        fits = not verb and _is_mixed(found.value)
+    code = option or not key.name.islower()
+    if not fits or is_path(found.value) or _stands_in(_shut(found, key), code=code, alone=option):
+        return None
+    return (found.start, found.start + len(found.core)) if key.strength == "plain" else found.extent
 
 
 def used_as(key: Key) -> Extent | None:
     """The value in "I use X as my password", or None."""
     found = _USED.search(key.before) if key.strength == "strong" and " as " in key.before else None
-    if found is None or not looks_chosen(found["value"]) or stands_in(found["value"]):
+    if found is None or not looks_chosen(found["value"]) or stands_in_said(found["value"]):
         return None
     offset = max(0, key.start - _WINDOW)
     return offset + found.start("value"), offset + found.end("value")
@@ -210,74 +198,132 @@ def used_as(key: Key) -> Extent | None:
 
 def is_cookie(value: str) -> bool:
     """Whether the value of a cookie could be a session."""
-    return len(value) >= 8 and any(map(str.isdigit, value)) and not stands_in(value)
-
-
-def _quoted(text: str, at: int) -> Extent | None:
-    """What stands between quotation marks, also escaped ones, at `at`."""
-    if text.startswith("\\", at):
-        escaped = _ESCAPED.match(text, at)
-        return escaped.span(1) if escaped else None
-    mark = text[at : at + 1]
-    if mark not in _QUOTES:
-        return None
-    if text.startswith(mark * 3, at):
-        at += 2
-    limit = at + 1 + _LONGEST
-    if text.find(_QUOTES[mark], at + 1, limit) < 0:
-        return None
-    found = _QUOTED[mark].match(text, at + 1, limit)
-    return found.span() if found and found[0] else None
-
-
-def _token(text: str, at: int) -> Extent | None:
-    found = _TOKEN.match(text, at)
-    if found is None or MARK.match(text, at):
-        return None
-    value = found[0].rstrip(_TRAIL)
-    return (at, at + len(value)) if value else None
-
-
-def _digits(text: str, at: int) -> Extent | None:
-    found = _DIGITS.match(text, at)
-    return found.span() if found else None
+    return len(value) >= 8 and any(map(str.isdigit, value)) and not stands_in_said(value)
 
 
 def _in_environment(key: Key, at: int) -> Extent | None:
     """An unquoted value in `.env` and shell manner: all up to the next white space."""
-    found = _BARE.match(key.text, at)
-    if found is None or MARK.match(key.text, at):
+    found = bare_line(key.text, at)
+    if found is None:
         return None
-    value = found[0].rstrip(",;)")
-    if not value or stands_in(value) or is_path(value) or refers(value) or value != found[0].rstrip(";"):
+    value, strong = found.value, key.strength == "strong"
+    argument = key.text.startswith((",", ")"), found.end)  # of a call, as may be
+    if argument:
+        named = (not key.name.isupper() and value.replace(".", "").isidentifier()) or _like_a_name(value)
+        fits = strong and not named and looks_chosen(found.value)
+    else:
+        fits = (strong and (looks_chosen(found.value) or _is_word(found))) or _fits_plain(value)
+        fits = fits or (looks_chosen(found.value) and len(value) >= 8)
+    if not fits or _names(found) or _refers(_shut(found, key), code=True, alone=not argument):
         return None
-    machine_made = _fits_plain(value) or (looks_chosen(value) and len(value) >= 8)
-    chosen = key.strength == "strong" and (looks_chosen(value) or _fits_word(value))
-    if not machine_made and not chosen:
-        return None
-    return at, at + len(value)
+    return found.extent
 
 
-def _bare(key: Key, at: int, separator: str) -> Extent | None:
+def _cell(key: Key, at: int) -> Extent | None:
+    """The value in the next cell of a table's row, or None."""
+    line = key.before.rpartition("\n")[2]
+    if not _FIRST_CELL.match(line):
+        return None
+    cell = key.text[at : key.text.find("|", at, at + HEAD)]
+    if quoted(cell, 0):
+        return _certain(key, at)
+    found = bare(cell, 0)
+    return (at + found.start, at + found.end) if found and cell_fits(key.strength, found) else None
+
+
+def cell_fits(strength: Strength, found: Bare) -> bool:
+    """Whether what a cell of a table holds is a secret, where its row or column says so with `strength`."""
+    value = found.value
+    if strength == "pin":
+        return fits_quoted(strength, value)
+    if _like_a_name(value) or _stands_in(found) or _names(found) or _ALGORITHM.fullmatch(value):
+        return False
+    return _fits_plain(value) if strength == "plain" else _is_mixed(value)
+
+
+def _listed(key: Key, at: int, separator: str) -> Extent | None:
     """An unquoted value that may as well be code or a sentence."""
     text = key.text
     if key.strength == "strong" and key.name.lower().endswith("phrase") and key.at_line_start():
         phrase = _PHRASE.match(text, at)
         if phrase and not _LABEL.search(phrase[0]):
             return phrase.span()
-    found = _token(text, at)
-    value = text[slice(*found)] if found else ""
-    if found is None or stands_in(value) or is_path(value) or refers(value):
+    found = bare_entry(text, at)
+    option = key.is_option()
+    entry = key.before[-1:] in "?&;#" or separator.startswith(">")  # of a list, a query or a document
+    value = _listed_value(key, found, separator, free=entry or option) if found else None
+    if value is None or found is None or _names(found):
         return None
+    code = not entry and ("=" in separator or separator[:1] in "\"'`]\\")
+    return None if _stands_in(_shut(found, key), code=code, alone=option or found.ends_line()) else value
+
+
+def _listed_value(key: Key, found: Bare, separator: str, *, free: bool) -> Extent | None:
+    """What looks like a value; where it is not `free`, it may be a name in code."""
+    name = not (free or found.opened) and _like_a_name(found.value)
     if key.strength == "plain":
-        fits = _fits_plain(value) and not _like_a_name(value)
-    elif looks_chosen(value) and not _like_a_name(value):
-        fits = True
-    else:
-        plain_line = key.at_line_start() and (separator.strip() != "=" or "-" in value)
-        alone = (plain_line or key.before.endswith("--")) and _ENDS.match(text, found[1]) is not None
-        fits = alone and _fits_word(value) and value.islower()
-    return found if fits else None
+        return None if name else _machine_made(found)
+    line = key.at_line_start()
+    if (
+        looks_chosen(found.value)
+        and not name
+        and (line or found.core == found.value or _has_digit(found.value))
+    ):
+        return found.extent
+    plain_line = line and (separator.strip() != "=" or "-" in found.value)
+    alone = (plain_line or key.is_option()) and found.value.islower() and _ENDS.match(key.text, found.end)
+    return found.extent if alone and _is_word(found) else None
+
+
+def _machine_made(found: Bare) -> Extent | None:
+    """A value that looks random: its beginning alone, unless what is glued to it looks like more of it."""
+    if _fits_plain(found.core):
+        end = found.start + len(found.core)
+        if end < found.end and not _GOES_ON.match(found.text, end, found.end):
+            return found.start, end
+        return found.extent
+    value = found.value
+    numbers = sum(map(str.isdigit, value)) >= _FEWEST_DIGITS and _BRACKETS.isdisjoint(value)
+    return found.extent if found.core and numbers and _fits_plain(value) else None
+
+
+def _names(found: Bare) -> bool:
+    """Whether an unquoted value is a name in code: `self.password`, `db_password`."""
+    value, core = found.value, found.core
+    return is_path(value) or refers(value) or (core != value and (is_path(core) or refers(core)))
+
+
+def _stands_in(found: Bare, *, code: bool = False, alone: bool = False) -> bool:
+    """Whether an unquoted value is a reference, a placeholder or a remark and no secret."""
+    return _refers(found, code=code, alone=alone) or _begins_as_remark(found, code=code, alone=alone)
+
+
+def _shut(found: Bare, key: Key) -> Bare:
+    """The value without a bracket at its end, where no call could go on in the next line."""
+    shut = found.value.rstrip("([{") if key.name.isupper() or key.is_option() else ""
+    return found._replace(value=shut, core=found.core.rstrip("([{")) if shut else found
+
+
+def _refers(found: Bare, *, code: bool, alone: bool) -> bool:
+    value = found.value
+    if found.opened:
+        return stands_in_quoted(value)
+    if found.wrapped and (code or found.text[found.start - 1] in "{<"):
+        return True
+    if value[0] in "@&!*:" and value[1:].isidentifier() and name_strength(value[1:]) is not None:
+        return True  # @PASSWORD1
+    return stands_in(value, alone=alone) if code else stands_in_said(value)
+
+
+def _begins_as_remark(found: Bare, *, code: bool, alone: bool) -> bool:
+    """Whether what stands before the first sign that may separate is no password: "none,…"."""
+    value, core = found.value, found.core
+    if not core or core == value:
+        return False
+    told = is_blank(core) or core.lower() in TELLS
+    if code:
+        return told or stands_in(core, alone=alone) or not _has_digit(value)
+    return told and core.isalpha() and found.text[found.start + len(core)] in ",;，。；、"
 
 
 def fits_quoted(strength: Strength, value: str) -> bool:
@@ -304,7 +350,24 @@ def _fits_plain(value: str) -> bool:
 
 def _fits_word(value: str) -> bool:
     """A password made of letters only, where the manner leaves no doubt that one is given."""
-    return 4 <= len(value) <= 64 and value.isascii() and value.lower() not in TELLS and not stands_in(value)
+    word = value.lower()
+    right = 4 <= len(value) <= 64 and value.isascii() and word not in TELLS and word not in STAND_INS
+    return right and not stands_in(value)
+
+
+def _has_digit(value: str) -> bool:
+    return any(map(str.isdigit, value))
+
+
+def _is_word(found: Bare) -> bool:
+    return bool(found.core) and _fits_word(found.value)
+
+
+def _is_mixed(value: str) -> bool:
+    """Letters and digits, as no plain word has."""
+    digits = sum(map(str.isdigit, value))
+    plain = all(char.isascii() or not char.isalnum() for char in value)
+    return len(value) >= 5 and 0 < digits < len(value) and plain
 
 
 def _like_a_name(value: str) -> bool:
@@ -312,4 +375,5 @@ def _like_a_name(value: str) -> bool:
     if not value.isidentifier() or not value.isascii():
         return False
     digits = sum(map(str.isdigit, value))
-    return "_" in value.strip("_") and digits <= max(3, len(value) // 6) and value.islower()
+    named = all(map(_WORD_OF_NAME.fullmatch, value.split("_")))
+    return "_" in value.strip("_") and digits <= max(3, len(value) // 6) and value.islower() and named

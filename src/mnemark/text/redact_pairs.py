@@ -9,8 +9,10 @@ import string
 from collections.abc import Iterator
 
 from mnemark.text import redact_judge as judge
-from mnemark.text.redact_base import Span, positions
+from mnemark.text.redact_base import MARK, Span, positions
+from mnemark.text.redact_extent import Extent, whole
 from mnemark.text.redact_names import Strength, strength
+from mnemark.text.redact_tables import tables
 from mnemark.text.redact_values import looks_random, stands_in
 
 _STEMS_ZH = (
@@ -37,6 +39,7 @@ _STEMS_EN = (
 _STEMS = tuple((stem, re.compile(pattern)) for stem, pattern in _STEMS_EN)
 _SIGNS_ZH = "码碼令钥鑰牌杖号"  # each of the Chinese names ends in one
 _LONGEST_KEY = 48
+_LONGEST_HEAD = 40  # of a mark, before its hash
 
 _RUN = re.compile(r"[^\s\"'`，。；、]*")
 _MOST_ASKED = 32  # names that are looked at in one run of signs without a gap …
@@ -54,15 +57,20 @@ _ANNOTATED = re.compile(r":[ ]?(?:str|string|String|bytes|SecretStr|&str|&'stati
 _SEPARATOR = re.compile(
     r"""\*{0,3}(?:\\{0,3}["'`”’」\]]){0,3}\*{0,2}[?!]?(?:[（(][^（）()\n]{1,16}[）)])?
     (?:
-      >(?=[^<>\s]{3,256}</)|
-      [ \t]{0,8}(?::=|=>|={1,2}|:|：|＝)(?![=:])[ \t]{0,8}(?:[rRbBfFuU]{1,2}(?=["']))?
+      >(?=[^<\s]{3,256}</)|
+      [ \t]{0,8}(?::=|=>|={1,2}(?!=)|:(?![:=])|：|＝)(?:\*{2}[ ])?[ \t]{0,8}(?:[rRbBfFuU]{1,2}(?=["']))?
       |,?\s{1,24}\\?["']?(?:value|Value|VALUE)\\?["']?[ ]{0,2}[:=][ ]{0,2}
+      |[ \t]{0,40}\|[ \t]{0,40}(?=[^\s|]{3,128}[ \t]{0,40}\|)
     )""",
     re.VERBOSE,
 )
+_WHOSE = r"(?:[ ](?!(?:is|to)\b)[\w.'’-]{1,24}){1,4}?"
+_IS = r"[ ](?:is|was|are|to|as)(?:[ ](?:now|still|set[ ]to|changed[ ]to))?(?:[ ]?[:：])?[ ]"
 _SAYS_EN = re.compile(
-    r"""(?:[ ](?:for|of|on|at|to)(?:[ ](?!(?:is|to)\b)[\w.'’-]{1,24}){1,4}?)?
-    (?:[ ](?:is|was|are|to|as)(?:[ ](?:now|still|set[ ]to|changed[ ]to))?(?:[ ]?[:：])?[ ]|[ ]?[:：][ ]?)""",
+    rf"""(?:
+      [ ]to{_WHOSE}(?:{_IS}|[ ]?[:：][ ])
+      |(?:[ ](?:for|of|on|at){_WHOSE})?(?:{_IS}|[ ]?[:：][ ]?)
+    )""",
     re.VERBOSE,
 )
 _SAYS_ZH = re.compile(
@@ -80,7 +88,10 @@ _SCHEME = re.compile(
 )
 _HEADER_VALUE = re.compile(r"[^\s\"'`<>\\]{6,4096}")
 _LINE = re.compile(r"[^\n`]{6,2048}")
-_COOKIE = r"[\w.-]{1,64}=[^\s\"'`;<>${}\\]+"
+_COOKIE = (  # nothing but `;` and white space ends one; a template begins with what is left out first
+    r"[\w.-]{1,64}=(?:\"[^\s\";]+\"|[^\s\"'`;<>${}\\](?:[^\s\"'`;<>\\]|[\"'`<>]"
+    r"(?=[A-Za-z0-9!#$%^*~])|\\(?![nrt])(?=[A-Za-z0-9!#$%^*~]))*)"
+)
 _COOKIES = re.compile(rf"{_COOKIE}(?:;[ ]?{_COOKIE})*", re.ASCII)
 _COOKIE_HEAD = 512
 _BEARER = re.compile(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
@@ -95,7 +106,7 @@ def pairs(text: str) -> Iterator[Span]:
     places.sort()
     done = stop = asked = 0
     for at in places:
-        if at < done:
+        if at < done or _in_mark(text, at):
             continue
         if at >= stop:
             stop, asked = _RUN.match(text, at).end(), 0  # type: ignore[union-attr]  # may be empty
@@ -109,6 +120,15 @@ def pairs(text: str) -> Iterator[Span]:
         if span is not None:
             done = max(done, span[2])
             yield span
+    if places:
+        yield from tables(text)
+
+
+def _in_mark(text: str, at: int) -> bool:
+    """Whether the name stands in a mark: of "[redacted:password:…]" nothing is the value."""
+    begin = text.rfind("[redacted:", max(0, at - _LONGEST_HEAD), at)
+    found = MARK.match(text, begin) if begin >= 0 else None
+    return found is not None and at < found.end()
 
 
 def _look(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
@@ -138,9 +158,9 @@ def _header(text: str, name: str, at: int) -> Span | None:
         return None
     if name.endswith("cookie"):
         head = _COOKIES.match(text, between.end(), between.end() + _COOKIE_HEAD)
-        parts = re.split("[=;]", head[0]) if head else []
-        whole = _COOKIES.match(text, between.end()) if any(map(judge.is_cookie, parts)) else None
-        return ("cookie", *whole.span()) if whole else None
+        values = [part.partition("=")[2] for part in head[0].split(";")] if head else []
+        all_of_it = _COOKIES.match(text, between.end()) if any(map(judge.is_cookie, values)) else None
+        return ("cookie", *all_of_it.span()) if all_of_it else None
     if not name.endswith("authorization"):
         return None
     scheme = _SCHEME.match(text, between.end())
@@ -158,10 +178,10 @@ def _named(text: str, start: int, end: int, how: Strength) -> Span | None:
     """The secret named by `text[start:end]`: behind a separator, said in a sentence, or right behind it."""
     key = judge.Key(text, start, end, how)
     value = _value(key)
-    return None if value is None else (key.kind, *judge.whole(text, value))
+    return None if value is None else (key.kind, *whole(text, value))
 
 
-def _value(key: judge.Key) -> judge.Extent | None:
+def _value(key: judge.Key) -> Extent | None:
     text, end = key.text, key.end
     separator = _ANNOTATED.match(text, end) or _SEPARATOR.match(text, end)
     value = judge.assigned(key, separator.end(), separator[0]) if separator else None
@@ -175,4 +195,6 @@ def _value(key: judge.Key) -> judge.Extent | None:
             return judge.said_zh(key, chinese.end(), assigns=assigns)
     english = _SAYS_EN.match(text, end)
     value = judge.said(key, english.end()) if english else None
+    if value is None and key.strength == "strong" and text.startswith(" to ", end):
+        value = judge.said(key, end + 4)  # "to X: …" may as well give X
     return value or judge.beside(key) or judge.used_as(key)

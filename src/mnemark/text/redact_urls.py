@@ -4,10 +4,22 @@ import re
 from collections.abc import Iterator
 
 from mnemark.text.redact_base import MARK, Span, positions
-from mnemark.text.redact_values import looks_chosen, looks_random, stands_in
+from mnemark.text.redact_values import (
+    looks_chosen,
+    looks_random,
+    stands_in,
+    stands_in_quoted,
+    stands_in_said,
+)
 
 _LOGIN = re.compile(
     r"://(?P<user>[^\s/?#\"'`<>@:]{0,256})(?::(?P<word>[^\s/?#\"'`<>]{1,256}))?@(?=[\w\[{$.-])"
+)
+# A password with signs that a URL may not hold; behind the colon of a host are only digits.
+_GLUED = r"[\"'`<>](?=[!-~])"
+_RAW_LOGIN = re.compile(
+    r"://[^\s/?#\"'`<>@:]{0,256}:(?P<word>(?![0-9]{1,5}(?:[^\w@]|$)|/)"
+    rf"(?:(?:[^\s\"'`<>/]|{_GLUED}){{1,256}}|(?:[^\s\"'`<>@]|{_GLUED}){{1,256}}))@(?=[\w\[{{$.-])"
 )
 _QUERY = re.compile(
     r"[?&#;](?:amp;)?(?P<name>key|sig|sign|signature|auth|code|ticket|session|sid|x-amz-signature|"
@@ -16,7 +28,14 @@ _QUERY = re.compile(
 )
 _CHOSEN_NAMES = frozenset({"pass", "pwd", "auth"})
 
-_WORD = r"(?P<quote>[\"']?)(?P<value>[^\s\"'`<>|;]{3,128})(?P=quote)"
+# A shell ends an unquoted word at `;`, `|`, `<` and `>`; glued to more they were part of a password.
+_BARE = r"(?P<bare>[^\s\"'`<>|;](?:[^\s\"'`<>|;]|[\"'`<>|;](?=[A-Za-z0-9!@#$%^*?~_])){2,127})"
+_WORD = rf"(?:\"(?P<double>[^\"\n]{{3,128}})\"|'(?P<single>[^'\n]{{3,128}})'|{_BARE})"
+_USER = r"[\w.@-]{1,64}:"
+_LOGIN_WORD = (
+    rf"(?:\"{_USER}(?P<in_double>[^\"\n]{{3,128}})\"|'{_USER}(?P<in_single>[^'\n]{{3,128}})'|"
+    rf"[\"']?{_USER}{_WORD})"
+)
 _GAP = r"[^\n|;&]{0,100}?[ ]"
 
 
@@ -24,9 +43,9 @@ _GAP = r"[^\n|;&]{0,100}?[ ]"
 _COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (needed, first, re.compile(first.strip() + pattern))
     for needed, first, pattern in (
-        (" -u", "curl ", rf"{_GAP}-u[ ]?[\"']?[\w.@-]{{1,64}}:{_WORD}"),
-        ("--user", "curl ", rf"{_GAP}--user[ =][\"']?[\w.@-]{{1,64}}:{_WORD}"),
-        (" -a", "http ", rf"{_GAP}-a[ ][\"']?[\w.@-]{{1,64}}:{_WORD}"),
+        (" -u", "curl ", rf"{_GAP}-u[ ]?{_LOGIN_WORD}"),
+        ("--user", "curl ", rf"{_GAP}--user[ =]{_LOGIN_WORD}"),
+        (" -a", "http ", rf"{_GAP}-a[ ]{_LOGIN_WORD}"),
         (" -p", "mysql", rf"\w*{_GAP}-p{_WORD}"),
         (" -p", "mariadb", rf"[\w-]*{_GAP}-p{_WORD}"),
         (" -p", "sshpass", rf"[ ]+-p[ ]*{_WORD}"),
@@ -49,10 +68,13 @@ def urls(text: str) -> Iterator[Span]:
         return
     for found in _LOGIN.finditer(text):
         word, user = found["word"], found["user"]
-        if word is not None and not stands_in(word) and not MARK.match(word):
+        if word is not None and not stands_in_said(word) and not MARK.match(word):
             yield "url-login", *found.span("word")
         elif word is None and len(user) >= 20 and looks_random(user):
             yield "url-login", *found.span("user")
+    for found in _RAW_LOGIN.finditer(text) if "@" in text else ():
+        if looks_chosen(found["word"]) and not stands_in_said(found["word"]):
+            yield "url-login", *found.span("word")
     for found in _QUERY.finditer(text):
         value = found["value"]
         chosen = found["name"].lower() in _CHOSEN_NAMES and looks_chosen(value)
@@ -69,5 +91,11 @@ def commands(text: str) -> Iterator[Span]:
         for at in positions(text, first):
             found = pattern.match(text, at) if at >= done else None
             done = found.end() if found else done
-            if found and not stands_in(found["value"]) and not MARK.match(found["value"]):
-                yield "password", *found.span("value")
+            if found and (how := found.lastgroup) and not _no_word(found[how], quoted=how != "bare"):
+                yield "password", *found.span(how)
+
+
+def _no_word(value: str, *, quoted: bool) -> bool:
+    return MARK.match(value) is not None or (
+        stands_in_quoted(value) if quoted else stands_in(value.rstrip("([{"), alone=True)
+    )

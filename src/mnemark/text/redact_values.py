@@ -7,6 +7,7 @@ random is). Values that refer to a secret (`$API_KEY`, `getpass()`, `self.token`
 
 import math
 import re
+import string
 from collections import Counter
 from itertools import pairwise
 
@@ -14,33 +15,97 @@ from mnemark.text.redact_names import strength
 from mnemark.text.redact_words import STAND_INS
 
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
+_PERCENT = r"%(?:[({][\w.: -]*[)}]|-?\d*[sdrv](?![A-Za-z0-9])|\w+%)"
+_COMMON = rf"{_PERCENT}|\.\.\.|…|#\{{|://|->|&(?:lt|\#60|\#x3[cC]);"
+# In code, what follows the sign is a name: its digits stand at its end.
 _REFERENCE = re.compile(
-    r"\$|%[({A-Z]?[\w-]*[)}%sdr]|\{|<|\(|\)|\[|\.\.\.|…|\*{2,}|&[A-Za-z_]\w*$|@\w+$|!\w|#\{|`|\\?u?\{|://|\||!!|->"
+    rf"{_COMMON}|\$|\{{|<|\(|\)(?![A-Za-z0-9])|\[|\*{{2,}}|`|\\?u?\{{|\|(?![A-Za-z0-9])|!!|"
+    r"&[A-Za-z_]+\d{0,2}$|@[A-Za-z_]+\d{0,2}$|![A-Za-z_.:]+(?:\d{0,2}$|[(\[])"
 )
-_CALL = re.compile(r"[A-Za-z_][\w.:>-]*[(\[{]|.*[(\[]\)?$|.*\{\w*\}|.*\$\{|.*<[\w -]+>|.*%\(\w+\)s")
+_PLACEHOLDER = re.compile(rf"{_COMMON}|\$[({{]|\{{\{{?[\w.: \"'\[\]-]*\}}|<[^<>]*>|\*{{3,}}|\\[A-Za-z][*+?)]")
+_OPEN_CALL = re.compile(r"[A-Za-z_][\w.:>-]*[(\[{]|.*[(\[]\)?$")
+_CALLED = r"[A-Za-z_][\w.:>-]*(?:\(.*\)|\[.*\]|\{.*\})(?![A-Za-z0-9@#!$~])"
+_CLOSED_CALL = re.compile(_CALLED)
+_METHOD = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)\w+)+[(\[{]+$")
+_LINE_CALL = re.compile(rf"{_CALLED}|[A-Za-z_][\w.:>-]*[(\[{{](?:.*[,(\[{{=])?$")
+_TEMPLATED = re.compile(
+    r".*\{[A-Za-z_]*\}|.*\$\{|.*<[A-Za-z_][A-Za-z_ -]*>|.*%\(\w+\)s|.*\{[A-Za-z_][\w.]*[(\[].*\}"
+)
+_EMPTY_BRACES = re.compile(r"\{\w?\}")
+_ALL_CLASSES = 4
 _TEMPLATE = re.compile(
-    r"\$\{?\w+\}?$|\$\(|[^{}]{0,64}\{\{?[\w.: \"'\[\]-]*\}|<[^<>]*>$|"
+    r"\$\{\w+\}$|\$\(|[^{}]{0,64}\{\{?[\w.: \"'\[\]-]*\}|<[^<>]*>$|"
     r"[^%]{0,64}%(?:[sdr]$|\(\w+\)s)|#\{|\[redacted:|\[private"
 )
+_VARIABLE = re.compile(r"\$(?P<name>\w+)(?P<more>[./:\[(>-]|$)?", re.ASCII)
 _PATH = re.compile(r"(?:[A-Za-z_]\w*(?:\.|->|::))+[A-Za-z_]\w*$")
 _FILE = re.compile(
     r"~?\.{0,2}/(?:[\w.-]+/)*[\w.-]+$|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|txt|md|pem|key|crt|html?)$"
 )
+_MADE_UP = re.compile(r"/[0-9_]*[A-Za-z][A-Za-z_]*[0-9]\w*$", re.ASCII)  # rather a password than a folder
+_BASE64 = re.compile(r"(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9])(?:/|[A-Za-z0-9]{12,}+)++$")
+_SHORT_NAME = 4  # letters of a name before its number: $row1
+_OPENERS = "([{<"
+_CLOSERS = ")]}>"
 
 
-def stands_in(value: str) -> bool:
-    """Whether the value is no secret but a reference to one, a type, or a placeholder."""
-    return _REFERENCE.match(value) is not None or _CALL.match(value) is not None or is_blank(value)
+def stands_in(value: str, *, alone: bool = False) -> bool:
+    """Whether the value is no secret but a reference to one, a type, or a placeholder, where it may be code.
+
+    `alone` says that the value ends its line: then a bracket that is not closed opens nothing.
+    """
+    opened = _OPENERS.find(value[:1])
+    if alone and opened >= 0 and value and _CLOSERS[opened] not in value:
+        value = value[1:]
+    call = _LINE_CALL if alone else _OPEN_CALL
+    return (
+        _REFERENCE.match(value) is not None
+        or call.match(value) is not None
+        or _is_templated(value)
+        or is_blank(value)
+    )
+
+
+def stands_in_said(value: str) -> bool:
+    """As `stands_in`, for what is said in a sentence or on a line of its own, where signs are seldom code."""
+    return (
+        _PLACEHOLDER.match(value) is not None
+        or _CLOSED_CALL.match(value) is not None
+        or _METHOD.match(value) is not None
+        or _is_templated(value)
+        or is_variable(value)
+        or is_blank(value)
+    )
 
 
 def stands_in_quoted(value: str) -> bool:
     """As `stands_in`, for a value between quotation marks, where brackets are signs and not calls."""
-    return _TEMPLATE.match(value) is not None or is_blank(value)
+    return _TEMPLATE.match(value) is not None or is_variable(value) or is_blank(value)
+
+
+def _is_templated(value: str) -> bool:
+    """Whether there are braces to be filled: `{name}`, and `{}` unless all kinds of signs are around it."""
+    if _TEMPLATED.match(value) is None:
+        return False
+    rest = _EMPTY_BRACES.sub("", value)
+    return classes(rest) < _ALL_CLASSES or _TEMPLATED.match(rest) is not None
+
+
+def is_variable(value: str) -> bool:
+    """Whether the value is a variable (`$PASS`, `$db_pass1`, `$row.id`) and no password as `$ecret12` is."""
+    found = _VARIABLE.match(value)
+    if found is None or found["more"] is None:
+        return False
+    name = found["name"]
+    stem = name.rstrip(string.digits)
+    if name.isupper() or not stem or (stem.isalpha() and (stem == name or len(stem) <= _SHORT_NAME)):
+        return True
+    return strength(name) is not None or not STAND_INS.isdisjoint(_PARTS.findall(name.lower()))
 
 
 def is_blank(value: str) -> bool:
     """Whether the value is a file, a mask (`xxxx`) or made of the words of placeholders alone."""
-    if _FILE.match(value):
+    if _FILE.match(value) and not _MADE_UP.match(value) and not _BASE64.match(value):
         return True
     if set(value) <= set("xX*.-_•●?#…·=0 "):
         return True
@@ -97,7 +162,7 @@ def _case_changes(value: str) -> int:
 
 def looks_chosen(value: str) -> bool:
     """As people choose passwords when told to: letters with digits or signs, four characters or more."""
-    if not 4 <= len(value) <= 128:
+    if not 4 <= len(value) <= 128 or value.isalpha():
         return False
     digits = any(map(str.isdigit, value))
     letters = any(map(str.isalpha, value))
