@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from mnemark.errors import BusyError
 
@@ -25,8 +25,10 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-OPEN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-"""Added to every open: not inherited, never through a link as last part of the name, bytes as they are."""
+_PLAIN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+OPEN_FLAGS = _PLAIN_FLAGS | getattr(os, "O_NOFOLLOW", 0)
+"""Added to every open: not inherited, bytes as they are, never waiting for the other end of a pipe, never
+through a link as last part of the name."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05  # seconds between two tries for a lock
 _AT_CURRENT_FOLDER = -100  # AT_FDCWD
@@ -46,12 +48,20 @@ class Identity(NamedTuple):
     mtime_ns: int
 
 
+class NotAFileError(OSError):
+    """A pipe, socket, device or folder stands where a file is looked for; nothing of it was read."""
+
+
 class FileSystem:
-    """The calls that change files. One instance, `FS`, is used by all writers of the files layer."""
+    """The calls that open and change files. One instance, `FS`, is used by all of the files layer."""
 
     def open(self, path: Path, flags: int, mode: int = 0o666) -> int:
-        """Open `path`; links are refused (ELOOP) where the system can."""
-        return os.open(path, flags | OPEN_FLAGS, mode)
+        """Open the regular file `path` for writing; links are refused (ELOOP) where the system can."""
+        return _regular(os.open(path, flags | OPEN_FLAGS, mode), path)
+
+    def open_to_read(self, path: Path, *, links: bool) -> int:
+        """Open the regular file `path` for reading; with `links`, also through a link."""
+        return _regular(os.open(path, os.O_RDONLY | (_PLAIN_FLAGS if links else OPEN_FLAGS)), path)
 
     def close(self, fd: int) -> None:
         """Close, which releases the locks taken through `fd`."""
@@ -118,6 +128,17 @@ class FileSystem:
     def unlink(self, path: Path) -> None:
         """Remove the name; gone already is fine."""
         path.unlink(missing_ok=True)
+
+
+def _regular(fd: int, path: Path) -> int:
+    """The descriptor of what is a file; anything else is closed again unread.
+
+    Looked at after the open: what a folder's list or a `stat` said may have been replaced since.
+    """
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    os.close(fd)
+    raise NotAFileError(errno.EINVAL, "not a regular file", str(path))
 
 
 FS = FileSystem()
@@ -224,12 +245,38 @@ def read_at(fd: int, offset: int, length: int) -> bytes:
 
 def read_file(path: Path) -> tuple[bytes, os.stat_result]:
     """All bytes and the status before they were read. Raises FileNotFoundError; refuses links and devices."""
-    fd = os.open(path, os.O_RDONLY | OPEN_FLAGS)
+    fd = FS.open_to_read(path, links=False)
     with os.fdopen(fd, "rb") as file:
         status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
         return file.read(), status
+
+
+def opened(path: Path) -> BinaryIO:
+    """A regular file opened for reading; through a link, too.
+
+    Whatever a walk finds is opened by this or by `read_file`: a pipe without a writer would hang the process
+    for good, a device may have no end.
+
+    Raises:
+        NotAFileError: it is a pipe, a socket, a device or a folder.
+        OSError: it is gone or cannot be read; `faults.unread` says it in words.
+    """
+    return os.fdopen(FS.open_to_read(path, links=True), "rb")
+
+
+def content(path: Path) -> bytes:
+    """All bytes of a regular file; see `opened`."""
+    with opened(path) as file:
+        return file.read()
+
+
+def is_readable(path: Path) -> bool:
+    """Whether there is a regular file that can be read."""
+    try:
+        opened(path).close()
+    except OSError:
+        return False
+    return True
 
 
 def keep_permissions(fd: int, status: os.stat_result) -> None:
