@@ -44,6 +44,8 @@ def compact(index: Index) -> int:
         busy, *_ = schema.rows(index.connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0]
     if busy:
         raise BusyError("index.db is being read; close other programs that use this memory and try again")
+    with schema.translated(index.path):
+        index.connection.execute("DELETE FROM meta WHERE key = 'scrub'")
     return len(dead)
 
 

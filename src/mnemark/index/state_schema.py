@@ -46,6 +46,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         IntegrityError: it is damaged, or no state of mnemark.
     """
     flags = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    schema.check_files(path)
     with schema.translated(path):
         connection = apsw.Connection(os.fspath(path), flags=flags)
         connection.set_busy_timeout(schema.BUSY_MS)

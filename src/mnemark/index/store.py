@@ -259,6 +259,11 @@ class Index:
             found = schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'hidden'")
         return msgspec.json.decode(found, type=dict[str, str]) if isinstance(found, str) else {}
 
+    def scrub_due(self) -> bool:
+        """Whether words that were dropped may still stand in free pages; `scrub_index` rewrites them."""
+        with schema.translated(self.path):
+            return bool(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'scrub'"))
+
     def document(self, path: str) -> int | None:
         """The number of the document at `path`."""
         with schema.translated(self.path):
