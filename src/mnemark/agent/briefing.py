@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.files.hidden import Hidden, HiddenLog
 from mnemark.files.reading import read
 from mnemark.memory.context import read_context
@@ -84,9 +84,8 @@ def _episodes(root: Path, hidden: Hidden, scope: str, budget: int) -> str:
     """The newest episodes by the dates in their names, newest first."""
     paths = []
     for folder in _folders(scope):
-        inside = root / folder / "memory" / "episodes"
-        names = inside.glob("*.md") if inside.is_dir() else ()
-        paths += [f"{folder}memory/episodes/{path.name}" for path in names]
+        inside = f"{folder}memory/episodes"
+        paths += [f"{inside}/{name}" for name in listing.names(root, inside, ".md")]
     shown = [path for path in paths if layout.place(path) is not None and layout.shown(path) == path]
     newest = sorted(shown, key=lambda path: path.rpartition("/")[2], reverse=True)[:_EPISODES]
     texts = []

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.files.jsonl import count_lines
 
 _FOLDER: Final = "hooks"
@@ -40,6 +40,6 @@ def note_compaction(root: Path, session: str) -> None:
 def from_line(root: Path, session: str) -> int:
     """The first line of the session's file that the model still sees; 1 where nothing was condensed."""
     try:
-        return int(_place(root, session).read_text(encoding="ascii")) + 1
+        return int(platform.content(_place(root, session))) + 1
     except (OSError, ValueError):
         return 1

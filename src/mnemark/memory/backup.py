@@ -16,7 +16,7 @@ from mnemark.errors import IntegrityError, NotFoundError, UsageError
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.faults import told
 from mnemark.files.ids import new_id
-from mnemark.memory.exchange import UNREADABLE, Exported, export_workspace
+from mnemark.memory.exchange import UNREADABLE, Exported, export_workspace, inner_of
 from mnemark.memory.when import local_now
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def backup(memory: "Memory", target: Path | None = None) -> Exported:
 
 def _same(path: Path, kept: bytes, *, grown: bool) -> bool:
     """Whether a file is what was kept; a log may have grown since."""
-    with path.open("rb") as file:
+    with platform.opened(path) as file:
         now = file.read(len(kept) + (0 if grown else 1))
     return hashlib.sha256(now).digest() == hashlib.sha256(kept).digest()
 
@@ -95,6 +95,8 @@ def restore(archive: Path, folder: Path) -> Restored:
             for member in members:
                 with source.open(member) as file:
                     _put(folder, member.filename, file)
+            for mark in _marks(source, folder):
+                jsonl.make_folder(mark)
     except UNREADABLE as error:
         raise IntegrityError(f"{archive.name} is no backup that can be read: {error}") from error
     size = sum(member.file_size for member in members)
@@ -106,9 +108,12 @@ def _checked(source: zipfile.ZipFile, archive: Path, folder: Path) -> list[zipfi
     members = [member for member in source.infolist() if not member.is_dir()]
     if sum(member.file_size for member in members) > _MOST_BYTES:
         raise IntegrityError(f"{archive.name} would unpack to more than {_MOST_BYTES >> 30} GB")
+    inner = inner_of(source)
     for member in members:
-        layout.safe_path(folder, member.filename)
-        if member.filename != layout.CONFIG and layout.place(member.filename) is None:
+        layout.safe_path(folder, member.filename, borders=False)
+        around = max((one for one in inner if member.filename.startswith(f"{one}/")), key=len, default="")
+        name = member.filename.removeprefix(f"{around}/")
+        if name != layout.CONFIG and layout.place(name) is None:
             raise IntegrityError(f"{archive.name} is no backup: {layout.shown(member.filename)} is no memory")
     bad = source.testzip()
     if bad is not None:
@@ -116,8 +121,15 @@ def _checked(source: zipfile.ZipFile, archive: Path, folder: Path) -> list[zipfi
     return members
 
 
+def _marks(source: zipfile.ZipFile, folder: Path) -> list[Path]:
+    """The empty `.mnemark` of workspaces inside: without them they would be a part of what is restored."""
+    mark = f"/{layout.PRIVATE}/"
+    names = [member.filename for member in source.infolist() if member.filename.endswith(mark)]
+    return [layout.safe_path(folder, name.rstrip("/"), borders=False) for name in names]
+
+
 def _put(folder: Path, name: str, file: IO[bytes]) -> None:
-    target = layout.safe_path(folder, name)
+    target = layout.safe_path(folder, name, borders=False)
     jsonl.make_folder(target.parent)
     temporary = target.with_name(jsonl.TEMPORARY + new_id())
     with temporary.open("xb") as out:

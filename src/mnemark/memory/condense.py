@@ -146,12 +146,11 @@ def archived(path: str) -> str:
 
 def _days(look: Look, older_than: timedelta) -> list[str]:
     """Daily notes of months that ended long enough ago, oldest first."""
-    folder = look.memory.root / look.path("memory")
     found = []
-    for file in sorted(folder.glob("*.md")) if folder.is_dir() else ():
-        path = look.path(f"memory/{file.name}")
+    for name in look.names("memory"):
+        path = look.path(f"memory/{name}")
         place = layout.place(path)
-        if place is None or place.role != "daily" or not place.dated or not _DAY.match(file.name):
+        if place is None or place.role != "daily" or not place.dated or not _DAY.match(name):
             continue
         if look.now.date() - _month_end(date.fromisoformat(place.dated)) > older_than:
             found.append(path)
@@ -176,7 +175,9 @@ class _Model(NamedTuple):
 
 def _lines(look: Look, path: str, model: _Model) -> list[str]:
     """A day as the monthly note shows it, without secrets and recalled blocks."""
-    text = redact(strip_fences(look.text(path)), state_of(look.memory).rules).text
+    # What was forgotten is not told again under another name, where nobody would know it.
+    shown = look.memory.index.hidden.current().text_left(path, look.text(path))
+    text = redact(strip_fences(shown), state_of(look.memory).rules).text
     name = path.rpartition("/")[2].rpartition(".")[0]
     size = estimate_tokens(without_comments(text))
     worthy = sum(estimate_tokens(item.text) + 4 for item in outline(text) if worth(item.text))

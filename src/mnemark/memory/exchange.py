@@ -11,7 +11,7 @@ import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, layout, platform
-from mnemark.files.faults import told
+from mnemark.files.faults import told, unread
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.old_layouts import migrate
@@ -39,6 +39,7 @@ _MOST_BYTES: Final = 4 << 30
 _LONGEST: Final = 64 << 20
 """Bytes of a line of a log in an archive."""
 _PASSAGE_TOKENS: Final = 256
+_INNER: Final = "is a workspace of its own and was left out"
 UNREADABLE: Final = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError,
 )  # fmt: skip
@@ -60,8 +61,9 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
 def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
     """Write all notes, sessions and journals of the workspace into one file; never `.mnemark`.
 
-    The same workspace gives the same bytes. "zip" holds the files as they are; "jsonl" a line for each
-    passage, turn and journal entry, with its source.
+    The same workspace gives the same bytes. "zip" holds the files as they are, those of workspaces inside
+    this one too, so that the folder can be made again; "jsonl" a line for each passage, turn and journal
+    entry of this workspace alone, with its source.
 
     Raises:
         UsageError: the format is unknown, or the target is a folder or lies where it would be memory itself.
@@ -127,10 +129,13 @@ def _write_zip(root: Path, target: Path) -> tuple[int, int, list[Problem]]:
     files, problems = 0, list[Problem]()
     with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for path in _files(root):
+            if path.endswith("/"):
+                archive.writestr(zipfile.ZipInfo(path, _EPOCH), b"")
+                continue
             try:
-                source = (root / path).open("rb")
+                source = platform.opened(root / path)
             except OSError as error:
-                problems.append(Problem(path, f"cannot be read: {error.strerror}"))
+                problems.append(Problem(path, unread(error)))
                 continue
             entry = zipfile.ZipInfo(path, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -144,11 +149,18 @@ def _write_zip(root: Path, target: Path) -> tuple[int, int, list[Problem]]:
 
 
 def _files(root: Path) -> list[str]:
-    """Everything a person or an agent wrote, conflict copies and the configuration included, by path."""
+    """Everything a person or an agent wrote, conflict copies and configurations included, by path.
+
+    Files of workspaces inside this one too. Of one of those that has no configuration, `.mnemark/` as well:
+    it holds nothing to be kept, but is what makes that folder a workspace.
+    """
     found = scan(root)
     paths = [entry.path for entry in (*found.entries, *found.journals)]
-    if (root / layout.CONFIG).is_file():
-        paths.append(layout.CONFIG)
+    paths += [layout.CONFIG] if (root / layout.CONFIG).is_file() else []
+    for inner in found.inner:
+        has_config = (root / inner / layout.CONFIG).is_file()
+        paths += [f"{inner}/{path}" for path in _files(root / inner)]
+        paths += [] if has_config else [f"{inner}/{layout.PRIVATE}/"]
     return sorted(paths)
 
 
@@ -156,15 +168,26 @@ def _write_jsonl(root: Path, target: Path) -> tuple[int, int, list[Problem]]:
     files, records, problems = 0, 1, list[Problem]()
     with target.open("xb") as out:
         out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
-        for path in _files(root):
-            if path == layout.CONFIG:
-                continue
+        found = scan(root)
+        problems += [Problem(inner, f"{_INNER}: export that one") for inner in found.inner]
+        for entry in sorted([*found.entries, *found.journals], key=lambda entry: entry.path):
+            path = entry.path
             count = 0
-            for record in _records(root, path, problems):
+            for record in _readable(_records(root, path, problems), path, problems):
                 out.write(jsonl.encode(record) + b"\n")
                 count += 1
             files, records = files + 1, records + count
     return files, records, problems
+
+
+def _readable(
+    records: Iterator[dict[str, Any]], path: str, problems: list[Problem]
+) -> Iterator[dict[str, Any]]:
+    """The records up to where the file cannot be read any more, which is a problem."""
+    try:
+        yield from records
+    except OSError as error:
+        problems.append(Problem(path, unread(error)))
 
 
 def _records(root: Path, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
@@ -217,6 +240,7 @@ def _markdown(incoming: Incoming, folder: Path) -> None:
         raise UsageError(f"{folder} is this workspace itself; its notes are found already")
     found = scan(folder)
     incoming.problems.extend(found.problems)
+    incoming.problems.extend(Problem(inner, f"{_INNER}: import that one") for inner in found.inner)
     for entry in found.entries:
         place = layout.place(entry.path)
         if entry.path.lower().endswith(".jsonl") or place is None or place.role == "copy":
@@ -224,7 +248,12 @@ def _markdown(incoming: Incoming, folder: Path) -> None:
         if entry.size > READ_LIMIT:
             incoming.problems.append(Problem(entry.path, "is too large"))
             continue
-        incoming.note(f"imported/{folder.name}/{entry.path}", (folder / entry.path).read_bytes())
+        try:
+            data, _ = platform.read_file(folder / entry.path)
+        except OSError as error:
+            incoming.problems.append(Problem(entry.path, unread(error)))
+            continue
+        incoming.note(f"imported/{folder.name}/{entry.path}", data)
 
 
 def _zip(incoming: Incoming, path: Path) -> None:
@@ -233,10 +262,21 @@ def _zip(incoming: Incoming, path: Path) -> None:
             members = [member for member in archive.infolist() if not member.is_dir()]
             if sum(member.file_size for member in members) > _MOST_BYTES:
                 raise IntegrityError(f"{path.name} would unpack to more than {_MOST_BYTES >> 30} GB")
+            inner = inner_of(archive)
+            incoming.problems.extend(Problem(layout.shown(one), f"{_INNER}: restore it") for one in inner)
             for member in sorted(members, key=lambda member: member.filename):
-                _member(incoming, archive, member)
+                if not member.filename.startswith(tuple(f"{one}/" for one in inner)):
+                    _member(incoming, archive, member)
     except UNREADABLE as error:
         raise IntegrityError(f"{path.name} is no archive that can be read: {error}") from error
+
+
+def inner_of(archive: zipfile.ZipFile) -> list[str]:
+    """Folders in an export that are workspaces of their own."""
+    marks = (layout.CONFIG, f"{layout.PRIVATE}/")
+    names = archive.namelist()
+    found = {name.removesuffix(f"/{mark}") for name in names for mark in marks if name.endswith(f"/{mark}")}
+    return sorted(found)
 
 
 def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:

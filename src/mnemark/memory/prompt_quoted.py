@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.files.reading import read
 from mnemark.memory.context import day_files
 from mnemark.memory.facts_project import state_of
@@ -55,9 +55,8 @@ def scratchpads(memory: "Memory", asked: Asked) -> list[tuple[str, str]]:
     """Paths and texts of the scratchpads, the root's first."""
     found = []
     for folder in asked.folders:
-        where = memory.root / folder
-        names = sorted(where.glob("*.md")) if where.is_dir() else []
-        paths = [folder + path.name for path in names if path.name.casefold() == "scratchpad.md"]
+        names = listing.names(memory.root, folder.rstrip("/"), ".md")
+        paths = [folder + name for name in names if name.casefold() == "scratchpad.md"]
         found += [(path, text) for path in paths if (text := text_of(memory, path)).strip()]
     return found
 

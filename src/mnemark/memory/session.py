@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.files import layout
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.when import local_now
 from mnemark.types import ORIGINS, Origin, Recall, Turn
@@ -48,6 +49,7 @@ class Session:
     def __init__(self, memory: "Memory", id: str, *, scope: str) -> None:  # noqa: A002 - the word users know
         if not id:
             raise UsageError("a session needs an id, for example cli:main")
+        layout.check_border(memory.root, scope)
         self.id = id
         self.scope = scope
         self._memory = memory

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError
+from mnemark.files import platform
 from mnemark.files.config import load
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.merge import merge3
@@ -71,7 +72,7 @@ class MemoryStore:
     def read_long_term(self) -> str:
         """The long-term memory; empty where there is none."""
         path = self.memory_file
-        self._last_read = path.read_bytes() if path.is_file() else b""
+        self._last_read = platform.content(path) if path.is_file() else b""
         return self._text(path)
 
     def write_long_term(self, content: str) -> None:
