@@ -71,7 +71,7 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
     if entry is not None and entry.size > READ_LIMIT:
         return _too_large(path, entry.size)
     full = root / path
-    if outside := _why_outside(root, path):
+    if outside := _why_outside(root, path, scanned=entry is not None):
         return Problem(layout.shown(path), outside)
     for _ in range(_TRIES):
         try:
@@ -89,11 +89,11 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
     return Problem(layout.shown(path), "is being written to: it will be read by the next sync")
 
 
-def _why_outside(root: Path, path: str) -> str:
+def _why_outside(root: Path, path: str, *, scanned: bool) -> str:
     """Why a file is none of this workspace; empty where it is one. O_NOFOLLOW guards the last name only."""
     if not (root / path).parent.resolve().is_relative_to(root.resolve()):
         return "lies behind a link out of the workspace, not followed"
-    inner = layout.border(root, path)
+    inner = "" if scanned else layout.border(root, path)  # a scan ends at borders, and a sync reads thousands
     return f"belongs to the workspace {layout.shown(inner)}, not to this one" if inner else ""
 
 
