@@ -170,6 +170,35 @@ def test_the_root_is_found_from_anywhere_below(tmp_path: Path, marker: str) -> N
     assert layout.find_root(tmp_path / "memory") == tmp_path
 
 
+@pytest.mark.parametrize("mark", ["mnemark.toml", ".mnemark/x"])
+@pytest.mark.parametrize("inner", ["inner", "users/ann", "memory"])
+def test_the_nearest_workspace_is_found_from_inside_of_it(tmp_path: Path, mark: str, inner: str) -> None:
+    layout.init(tmp_path)
+    (tmp_path / inner / mark).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / inner / mark).write_text("")
+    (tmp_path / inner / "deep").mkdir()
+    assert layout.find_root(tmp_path / inner / "deep") == tmp_path / inner
+    assert layout.workspace_around(tmp_path / inner) == tmp_path
+    assert layout.workspace_around(tmp_path) is None
+
+
+def test_a_memory_file_alone_makes_no_workspace_inside_another(tmp_path: Path) -> None:
+    """Else a search there would make one of it, with an index of its own, and take it from the other."""
+    layout.init(tmp_path)
+    for folder in ("notes", "notes/memory", "repository"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "MEMORY.md").write_text("")
+    (tmp_path / "repository/.git").mkdir()
+    assert layout.find_root(tmp_path / "notes/memory") == tmp_path
+    assert layout.find_root(tmp_path / "repository") == tmp_path
+
+
+def test_the_index_of_a_mount_is_no_workspace(tmp_path: Path) -> None:
+    mount = tmp_path / ".mnemark/mounts/team"
+    (mount / ".mnemark").mkdir(parents=True)
+    assert layout.find_root(mount) == tmp_path
+
+
 def test_a_scope_leads_to_its_workspace(tmp_path: Path) -> None:
     scope = tmp_path / "users/ann"
     scope.mkdir(parents=True)

@@ -97,6 +97,24 @@ def test_what_is_no_memory_is_not_told(following: Following, tmp_path: Path) -> 
     assert following.rest() <= {"memory"}
 
 
+def test_another_workspace_inside_is_told_of_once_and_what_happens_in_it_is_not(
+    following: Following, tmp_path: Path
+) -> None:
+    (tmp_path / "inner").mkdir()
+    time.sleep(0.3)
+    (tmp_path / "inner/note.md").write_text("x")
+    following.until("inner/note.md")
+    (tmp_path / "inner/mnemark.toml").write_text("")
+    assert following.rest() & {"inner", "inner/note.md"}  # polling sees that the note is gone
+    (tmp_path / "inner/note.md").write_text("newer")
+    (tmp_path / "inner/deep").mkdir()
+    time.sleep(0.3)
+    (tmp_path / "inner/deep/other.md").write_text("y")
+    assert following.rest() == set()
+    (tmp_path / "inner/mnemark.toml").unlink()
+    assert following.rest() & {"inner", "inner/note.md"}
+
+
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="nothing to watch"):
         watch(tmp_path / "nowhere", stop=threading.Event(), on_change=lambda _: None)

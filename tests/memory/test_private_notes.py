@@ -12,7 +12,6 @@ from mnemark import Memory
 from mnemark.agent.briefing import briefing
 from mnemark.errors import NotFoundError
 from mnemark.files.visible import Visible, restored
-from mnemark.index import redaction
 from mnemark.index.store import Index
 from mnemark.interfaces.tools import BY_NAME
 from mnemark.interfaces.tools_run import call
@@ -208,7 +207,7 @@ def test_what_is_marked_private_later_leaves_the_index(root: Path) -> None:
         memory.sync()
         assert leaks(root) == []
         assert memory.search("tale of boilers").hits
-        assert not redaction.due(memory.index)
+        assert not memory.index.scrub_due()
 
 
 def test_a_secret_of_the_environment_leaves_an_index_that_held_it(

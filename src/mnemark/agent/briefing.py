@@ -9,7 +9,7 @@ import re
 from datetime import datetime
 from typing import Final
 
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.files.visible import Visible
 from mnemark.memory.context import read_context
 from mnemark.text.fence import fence, strip_fences
@@ -81,9 +81,8 @@ def _episodes(visible: Visible, scope: str, budget: int) -> str:
     """The newest episodes by the dates in their names, newest first."""
     paths = []
     for folder in _folders(scope):
-        inside = visible.root / folder / "memory" / "episodes"
-        names = inside.glob("*.md") if inside.is_dir() else ()
-        paths += [f"{folder}memory/episodes/{path.name}" for path in names]
+        inside = f"{folder}memory/episodes"
+        paths += [f"{inside}/{name}" for name in listing.names(visible.root, inside, ".md")]
     shown = [path for path in paths if layout.place(path) is not None and layout.shown(path) == path]
     newest = sorted(shown, key=lambda path: path.rpartition("/")[2], reverse=True)[:_EPISODES]
     texts = []

@@ -38,6 +38,6 @@ def note_compaction(root: Path, session: str) -> None:
 def from_line(root: Path, session: str) -> int:
     """The first line of the session's file that the model still sees; 1 where nothing was condensed."""
     try:
-        return int(_place(root, session).read_text(encoding="ascii")) + 1
+        return int(platform.content(_place(root, session))) + 1
     except (OSError, ValueError):
         return 1

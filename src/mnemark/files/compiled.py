@@ -15,7 +15,7 @@ KEPT: Final = 6
 def load(root: Path, name: str, key: str) -> str | None:
     """The text kept under that name and key; None where there is none."""
     try:
-        return (root / layout.PRIVATE / FOLDER / f"{name}-{key}.md").read_text("utf-8")
+        return platform.content(root / layout.PRIVATE / FOLDER / f"{name}-{key}.md").decode()
     except (OSError, UnicodeDecodeError):  # made anew
         return None
 
@@ -38,6 +38,8 @@ def clear(root: Path) -> list[str]:
     folder = root / layout.PRIVATE / FOLDER
     gone = []
     for path in sorted(folder.glob("*")) if folder.is_dir() else ():
+        if path.is_dir() and not path.is_symlink():
+            continue
         platform.FS.unlink(path)
         gone.append(path.relative_to(root).as_posix())
     return gone

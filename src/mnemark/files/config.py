@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.text.redact import DEFAULT
 from mnemark.types import Problem
 
@@ -172,7 +172,7 @@ def _read_own(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        data = tomllib.loads(path.read_text("utf-8-sig"))
+        data = tomllib.loads(platform.content(path).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
@@ -197,7 +197,7 @@ def _own_setting(key: str, value: Any) -> Setting | str:
 
 def _read_foreign(path: Path) -> tuple[dict[str, Any], list[Problem]]:
     try:
-        data = json.loads(path.read_text("utf-8-sig"))
+        data = json.loads(platform.content(path).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}, []
     except (ValueError, RecursionError, OSError) as error:

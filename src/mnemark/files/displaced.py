@@ -99,7 +99,9 @@ class Displaced:
         edits = []
         for file in files:
             try:
-                edit = msgspec.msgpack.decode(file.read_bytes(), type=Edit)
+                edit = msgspec.msgpack.decode(platform.content(file), type=Edit)
+            except OSError:  # another one is at it, or it cannot be read: it stays as it is
+                continue
             except msgspec.DecodeError:  # died while it was written, so before anything was displaced
                 platform.FS.unlink(file)
                 continue
@@ -155,10 +157,10 @@ class Displaced:
         platform.FS.replace(part, file)
 
     def texts(self, edit: Edit) -> Texts | None:
-        """The texts of a record; None where a power cut took them."""
+        """The texts of a record; None where a power cut took them, or they cannot be read."""
         try:
-            return msgspec.msgpack.decode(self._file(edit, "text").read_bytes(), type=Texts)
-        except (FileNotFoundError, msgspec.DecodeError):
+            return msgspec.msgpack.decode(platform.content(self._file(edit, "text")), type=Texts)
+        except (OSError, msgspec.DecodeError):
             return None
 
     def drop(self, edit: Edit) -> None:
@@ -228,7 +230,10 @@ class Displaced:
         state = platform.identity(self.old(edit))
         if state is None or state == edit.old_state or 0 <= time.time() - state.mtime_ns / 1e9 < quiet:
             return None
-        return state, self.old(edit).read_bytes()
+        try:
+            return state, platform.content(self.old(edit))
+        except OSError:  # it stays until it can be read
+            return None
 
     def _lost(self, edits: Sequence[Edit], version: bytes) -> Texts | None:
         """The last edits, taken as one, that `version` lacks: it was made from the text before them."""
@@ -251,7 +256,7 @@ class Displaced:
         """Remove what belongs to no record: halves that a crash or a full disk left."""
         names = {file.stem for file in self.folder.glob("*.edit")}
         for file in self.folder.glob("*"):
-            if file.suffix == ".part" or file.stem not in names:
+            if (file.suffix == ".part" or file.stem not in names) and not file.is_dir():
                 platform.FS.unlink(file)
 
 

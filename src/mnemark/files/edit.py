@@ -15,11 +15,12 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from mnemark.errors import BusyError
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, names, platform
 from mnemark.files.displaced import FOLDER, Displaced, Edit, Findings, Texts, copy_name, mark_of
 from mnemark.files.faults import told
 from mnemark.files.ids import new_id
+from mnemark.files.listing import walk
 from mnemark.files.locks import workspace_lock
 from mnemark.types import Problem
 
@@ -80,7 +81,8 @@ def edit(
     task = _Task(base, names.inside(base, path), change, quiet, keep)
     deadline = time.monotonic() + timeout
     while True:
-        state = _wait_until_quiet(task, deadline)
+        with told(task.target):
+            state = _wait_until_quiet(task, deadline)
         if state == "busy":
             return EditResult("deferred", task.target, b"")
         try:
@@ -126,28 +128,31 @@ def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
         return []
     problems: list[Problem] = []
     for path in paths:
-        problems += edit(base, path, lambda content: content, quiet=quiet, timeout=timeout).problems
+        try:
+            problems += edit(base, path, lambda content: content, quiet=quiet, timeout=timeout).problems
+        except (ReadOnlyError, UsageError) as error:  # no file any more, or closed: the others are looked at
+            problems.append(Problem(path, f"an edit before could not be looked at again: {error}"))
     return problems
 
 
 def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:
-    """At start: remove stale temporary files, finish or take back what a crash left half done, and settle."""
+    """At start: remove stale temporary files, finish or take back what a crash left half done, and settle.
+
+    Returns what could not be removed, and the conflict copies that were made.
+    """
     base = Path(os.path.realpath(root))
+    problems: list[Problem] = []
     with told(base), workspace_lock(base, timeout):
         displaced = Displaced(base)
         displaced.all()
         displaced.clear()
-        for file in _temporary_files(base):
-            platform.FS.unlink(file)
-    return settle(base, quiet=quiet)
-
-
-def _temporary_files(root: Path) -> list[Path]:
-    found = []
-    for folder, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
-        found += [Path(folder, name) for name in files if name.startswith(jsonl.TEMPORARY)]
-    return found
+        for path in walk(base, skip=_SKIPPED_FOLDERS).files:
+            if path.rpartition("/")[2].startswith(jsonl.TEMPORARY):
+                try:
+                    platform.FS.unlink(base / path)
+                except PermissionError:
+                    problems.append(Problem(path, "is left over from a crash and cannot be removed"))
+    return [*problems, *settle(base, quiet=quiet)]
 
 
 def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Literal["busy"] | None:

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from mnemark.files import listing
 from mnemark.files.reading import read
 from mnemark.text.frontmatter import front_matter
 from mnemark.text.generated import put
@@ -86,9 +87,9 @@ def path_for(root: Path, scope: str, episode: Episode) -> str:
 
 def episodes(root: Path, scope: str, day: str = "", *, since: str = "") -> list[EpisodeFile]:
     """The episodes of a scope whose file names begin with `day`, or are not before `since`; oldest first."""
-    folder = root / scope / FOLDER if scope else root / FOLDER
-    files = sorted(folder.glob(f"{day}*.md")) if folder.is_dir() else ()
-    read_in = (read_episode(root, file.relative_to(root).as_posix()) for file in files if file.name >= since)
+    folder = f"{scope}/{FOLDER}" if scope else FOLDER
+    there = [name for name in listing.names(root, folder, ".md") if name.startswith(day) and name >= since]
+    read_in = (read_episode(root, f"{folder}/{name}") for name in there)
     found = [one for one in read_in if one is not None]
     return sorted(found, key=lambda one: (one.date, one.path))
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from mnemark.files import layout, names, platform
+from mnemark.files import layout, listing, names, platform
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.ids import derived_id, is_id, time_of
 from mnemark.text import facts_write
@@ -66,6 +66,8 @@ class FactFiles:
         self._redacted = redacted
         self._read: dict[str, _Read] = {}
         self._links: set[str] = set()
+        self._listed: dict[str, list[str]] = {}
+        """The files of each folder, as it was last listed."""
 
     def saved(self, path: str) -> datetime:
         """When a file was last written, as it was last read; now where it was not."""
@@ -85,40 +87,55 @@ class FactFiles:
     def paths(self, scope: str = "") -> list[str]:
         """Fact files of a scope, relative to the workspace, in the order of their names."""
         folder = f"{scope}/{FOLDER}" if scope else FOLDER
+        if layout.border(self.root, folder):
+            return []
         try:
             with os.scandir(self.root / folder) as entries:
                 found = sorted(entry.name for entry in entries if self._is_file(folder, entry))
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [path for name in found if _is_fact_file(path := f"{folder}/{name}")]
+        except OSError:  # it cannot be listed: nobody removed the files that were seen in it
+            return self._listed.get(folder, [])
+        self._listed[folder] = [path for name in found if _is_fact_file(path := f"{folder}/{name}")]
+        return self._listed[folder]
 
     def _is_file(self, folder: str, entry: "os.DirEntry[str]") -> bool:
         """Whether it is a file, and no link that leads out; the scan tells people of those."""
         if not entry.is_symlink():
             return entry.is_file()
         self._links.add(f"{folder}/{entry.name}")
-        full = self.root / folder / entry.name
-        return entry.is_file() and full.resolve().is_relative_to(self.root.resolve())
+        try:
+            return entry.is_file() and listing.leads_inside(self.root, entry.path)
+        except OSError:  # a loop of links
+            return False
 
     def facts(self, path: str) -> tuple[Fact, ...]:
-        """The facts of a file, as they stand; empty where there is no such file."""
+        """The facts of a file, as they stand; empty where there is no such file.
+
+        Of one that cannot be read, those it held when it was read last.
+        """
         full = names.inside(self.root, path) if path in self._links else self.root / path
-        state = platform.identity(full)
-        if state is None:
-            self._read.pop(path, None)
-            return ()
         kept = self._read.get(path)
-        if kept is None or kept.state != state:
-            try:
-                data, status = platform.read_file(names.inside(self.root, path))
-            except FileNotFoundError:
+        try:
+            state = platform.identity(full)
+            if state is None:
+                self._read.pop(path, None)
                 return ()
-            state = platform.identity_of(status)
-            saved = _saved(state).isoformat()
-            raw = decode(data)
-            facts = (fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
-            kept = self._read[path] = _Read(state, saved, tuple(facts))
+            if kept is None or kept.state != state:
+                kept = self._read[path] = self._taken(path)
+        except FileNotFoundError:
+            return ()
+        except OSError:  # the scan and the sync tell of it
+            return kept.facts if kept else ()
         return kept.facts
+
+    def _taken(self, path: str) -> _Read:
+        data, status = platform.read_file(names.inside(self.root, path))
+        state = platform.identity_of(status)
+        saved = _saved(state).isoformat()
+        raw = decode(data)
+        facts = (fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
+        return _Read(state, saved, tuple(facts))
 
     def path_for(self, subject: str, scope: str = "") -> str:
         """The file for facts about a subject: one there, whatever its case or language, or a new one."""

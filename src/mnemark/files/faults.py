@@ -6,12 +6,32 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError, UsageError
+from mnemark.files.platform import NotAFileError
 
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 REFUSED_NAMES = frozenset({errno.EILSEQ, errno.EINVAL, errno.ENAMETOOLONG, errno.ENOTDIR})
 """What a file system says to a name that it cannot hold."""
 _WINDOWS_SHARING = frozenset({32, 33})  # another program has the file open, or locks a part of it
+
+
+_LINK = frozenset({errno.ELOOP, errno.EMLINK})
+
+
+def is_no_file(error: OSError) -> bool:
+    """Whether what was to be read is a pipe, socket, device, folder or link: it holds no bytes of its own."""
+    return isinstance(error, NotAFileError) or error.errno in {*_LINK, errno.ENXIO}  # ENXIO: sockets
+
+
+def unread(error: OSError) -> str:
+    """Why a file could not be read, to be said after its name: "cannot be read: Permission denied"."""
+    if error.errno in _LINK:
+        return "is a link, not followed"
+    if is_no_file(error):
+        return "is not a regular file"
+    if isinstance(error, FileNotFoundError):
+        return "is not there"
+    return f"cannot be read: {error.strerror or error}"
 
 
 @contextmanager
@@ -35,8 +55,9 @@ def _meaning(error: OSError, path: Path) -> MnemarkError:
         return MnemarkError(
             f"{path}: no room left on the disk; nothing of this was kept, free some and retry"
         )
-    if error.errno == errno.ELOOP:
-        return UsageError(f"{path}: is a link; mnemark writes only to the file itself")
+    if is_no_file(error):
+        what = "a link" if error.errno in _LINK else "a pipe, a socket or a device"
+        return UsageError(f"{path}: is {what}; mnemark writes only to the file itself")
     if error.errno == errno.ENAMETOOLONG:
         return UsageError(f"{path.name[:40]}…: the name is too long for this file system; use a shorter one")
     return MnemarkError(f"{path}: could not be written ({error.strerror or error}); nothing of this was kept")

@@ -73,9 +73,12 @@ def _git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
     """
     environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     command = ["git", "-C", os.fspath(root), *arguments]
-    done = subprocess.run(
-        command, input=given, capture_output=True, env=environment, timeout=_SECONDS, check=False
-    )
+    try:
+        done = subprocess.run(
+            command, input=given, capture_output=True, env=environment, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MnemarkError(f"git {arguments[0]} failed: {error}") from error
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip()
         raise MnemarkError(f"git {arguments[0]} failed: {said[:300]}")

@@ -16,7 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.facts import facts_in
-from mnemark.files.journal import FOLDER
+from mnemark.files.faults import is_no_file, unread
+from mnemark.files.journal import FOLDER, states
 from mnemark.text.facts import parse
 from mnemark.types import Json, Turn
 
@@ -127,9 +128,11 @@ class HiddenLog:
     """Follows the journal's lines on forgetting. Safe to use from several threads."""
 
     def __init__(self, root: Path) -> None:
-        self._folder = root / FOLDER
+        self._root = root
         self._lock = threading.Lock()
         self._hidden = NOTHING
+        self.problems: tuple[str, ...] = ()
+        """Journals that cannot be read, and why: what they hide is known as far as it was read before."""
         self._clear()
 
     def _clear(self) -> None:
@@ -142,14 +145,25 @@ class HiddenLog:
     def current(self) -> Hidden:
         """What is hidden now; a `stat` of each journal where nothing changed."""
         with self._lock:
-            states = self._states()
-            if any(self._rewritten(name, states) for name in self._seen):
+            try:
+                there = states(self._root)
+            except OSError as error:
+                self.problems = (f"{FOLDER}/ {unread(error)}",)
+                return self._hidden
+            if any(self._rewritten(name, there) for name in self._seen):
                 self._clear()
                 self._hidden = Hidden(self._hidden.version + 1)
             changed = False
-            for name, state in states.items():
-                if state.size != self._seen.get(name, (0, 0))[1]:
+            problems = []
+            for name, state in there.items():
+                if state.size == self._seen.get(name, (-1, -1))[1]:
+                    continue
+                try:
                     changed |= self._read(name, state)
+                except OSError as error:
+                    if not is_no_file(error):
+                        problems.append(f"{FOLDER}/{layout.shown(name)} {unread(error)}")
+            self.problems = tuple(problems)
             if changed:
                 self._hidden = self._fold(self._hidden.version + 1)
             return self._hidden
@@ -162,12 +176,8 @@ class HiddenLog:
                 payload.get("erase") for one, payload in self._forgotten.items() if one not in self._erased
             )
 
-    def _states(self) -> dict[str, platform.Identity]:
-        paths = sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else ()
-        return {path.name: state for path in paths if (state := platform.identity(path)) is not None}
-
-    def _rewritten(self, name: str, states: Mapping[str, platform.Identity]) -> bool:
-        state = states.get(name)
+    def _rewritten(self, name: str, there: Mapping[str, platform.Identity]) -> bool:
+        state = there.get(name)
         inode, size = self._seen[name]
         return state is None or state.inode != inode or state.size < size
 
@@ -175,7 +185,7 @@ class HiddenLog:
         """Take in what a journal gained, up to its last whole line; whether any of it is about forgetting."""
         start = self._seen.get(name, (0, 0))[1]
         try:
-            with (self._folder / name).open("rb") as file:
+            with platform.opened(self._root / FOLDER / name) as file:
                 file.seek(start)
                 data = file.read()
         except FileNotFoundError:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.files import jsonl, names, platform
+from mnemark.files import jsonl, listing, names, platform
 from mnemark.files.ids import new_id, time_of
 from mnemark.types import ORIGINS, Json, Origin, Problem
 
@@ -81,9 +81,11 @@ class Journal:
 
         A change that stands in two files (a copy made by syncing) is returned once.
         """
-        folder = self.root / FOLDER
         found: dict[str, JournalEntry] = {}
-        for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
+        there = look(self.root)
+        if problems is not None:
+            problems += there.problems
+        for path in there.files:
             name = path.name
             start = (offsets or {}).get(name, 0)
             for line, record in jsonl.records(path, start, problems=problems, name=f"{FOLDER}/{name}"):
@@ -98,6 +100,22 @@ class Journal:
         return [found[identifier] for identifier in sorted(found)]
 
 
+def look(root: Path) -> listing.Listed:
+    """The journals of all machines by name, and those that cannot be read."""
+    return listing.look(root, FOLDER, ".jsonl")
+
+
+def states(root: Path) -> dict[str, platform.Identity]:
+    """The state of each journal by its file's name, also of one that cannot be read: it is not gone.
+
+    Raises OSError where the folder is there and cannot be listed.
+    """
+    found = (
+        (name, platform.identity(root / FOLDER / name)) for name in listing.listed(root, FOLDER, ".jsonl")
+    )
+    return {name: state for name, state in found if state is not None}
+
+
 class JournalTail:
     """Reads on in a journal from where the last reading stopped."""
 
@@ -107,26 +125,27 @@ class JournalTail:
         self._inodes: dict[str, int] = {}
 
     def follow(self, take: Callable[[JournalEntry], None], forget: Callable[[], None]) -> None:
-        """Give what was appended to `take`; where a file was rewritten, `forget` first and then all of it."""
-        states = self._states()
+        """Give what was appended to `take`; where a file was rewritten, `forget` first and then all of it.
+
+        What was read of a journal that cannot be read any more stays known.
+        """
+        try:
+            there = states(self._journal.root)
+        except OSError:
+            return
         for name, offset in self._offsets.items():
-            state = states.get(name)
+            state = there.get(name)
             if state is None or state.inode != self._inodes[name] or state.size < offset:
                 self._offsets, self._inodes = {}, {}
                 forget()
                 break
-        if all(state.size == self._offsets.get(name, 0) for name, state in states.items()):
+        if all(state.size == self._offsets.get(name, 0) for name, state in there.items()):
             return
         for entry in self._journal.read(self._offsets):
             take(entry)
             if entry.end > self._offsets.get(entry.file, 0):
                 self._offsets[entry.file] = entry.end
-                self._inodes[entry.file] = states[entry.file].inode if entry.file in states else 0
-
-    def _states(self) -> dict[str, platform.Identity]:
-        folder = self._journal.root / FOLDER
-        paths = folder.glob("*.jsonl") if folder.is_dir() else ()
-        return {path.name: state for path in paths if (state := platform.identity(path)) is not None}
+                self._inodes[entry.file] = there[entry.file].inode if entry.file in there else 0
 
 
 def _encode(change: Change) -> bytes:

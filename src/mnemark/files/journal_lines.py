@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from mnemark.files import jsonl
-from mnemark.files.journal import FOLDER, Change, decode_change
+from mnemark.files import jsonl, platform
+from mnemark.files.journal import Change, decode_change, look
 
 
 def changes_of(root: Path, kinds: Iterable[str]) -> list[Change]:
@@ -14,9 +14,8 @@ def changes_of(root: Path, kinds: Iterable[str]) -> list[Change]:
     words = "|".join(sorted(kinds)).encode()
     wanted = re.compile(rb'"kind"\s*:\s*"(?:' + words + rb')"')
     found: dict[str, Change] = {}
-    folder = root / FOLDER
-    for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
-        data = path.read_bytes()
+    for path in look(root).files:
+        data = platform.content(path)
         for match in wanted.finditer(data):
             end = data.find(b"\n", match.end())
             line = data[data.rfind(b"\n", 0, match.start()) + 1 : end if end >= 0 else len(data)]

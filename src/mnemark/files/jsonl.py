@@ -102,7 +102,7 @@ def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) ->
     `start_line` is the number of the line at `start_offset`; where it is not given, lines are counted.
     """
     try:
-        file = path.open("rb")
+        file = platform.opened(path)
     except FileNotFoundError:
         return
     with file:
@@ -139,7 +139,7 @@ def _is_whole(data: bytes) -> bool:
 def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
     """How many lines end between the bytes `start` and `stop`."""
     count = 0
-    with path.open("rb") as file:
+    with platform.opened(path) as file:
         file.seek(start)
         while start < stop and (block := file.read(min(_BLOCK, stop - start))):
             count += block.count(b"\n")
@@ -150,7 +150,7 @@ def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
 def holds(path: Path, wanted: bytes) -> bool:
     """Whether the bytes stand anywhere in a file; no where there is none. Quicker than reading lines."""
     try:
-        file = path.open("rb")
+        file = platform.opened(path)
     except FileNotFoundError:
         return False
     with file:
@@ -165,7 +165,7 @@ def holds(path: Path, wanted: bytes) -> bool:
 def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
     """(offset, bytes) of the lines, last one first, reading the file from its end; rules as for `read`."""
     try:
-        file = path.open("rb")
+        file = platform.opened(path)
     except FileNotFoundError:
         return
     with file:

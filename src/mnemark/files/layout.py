@@ -2,8 +2,8 @@
 
 Everything follows from the relative path alone (`place`), so that a workspace needs no registry and opens
 without being initialised. Folder and file names are compared without case: `Memory.md` on a Mac is the
-same file as `MEMORY.md`, and `Users/ann` must never be taken for everyone's memory. Only `safe_path`,
-`find_root`, `init` and what they need look at the disk.
+same file as `MEMORY.md`, and `Users/ann` must never be taken for everyone's memory. Only `border`,
+`safe_path`, `find_root`, `init` and what they need look at the disk.
 """
 
 import os
@@ -44,7 +44,8 @@ PRIVATE = ".mnemark"
 OLD_SESSIONS = "sessions/archive"
 """Where session logs go that are past their retention."""
 CONFIG = "mnemark.toml"
-
+MARKS = (CONFIG, PRIVATE)
+"""A folder that holds one of them is a workspace of its own, wherever it lies."""
 SCOPES = ("users", "agents", "projects")
 """Folders whose folders are scopes."""
 
@@ -222,21 +223,56 @@ def _date_in(stem: str) -> str | None:
     return None
 
 
-def safe_path(root: Path, rel: str) -> Path:
+def is_workspace(folder: str | Path) -> bool:
+    """Whether a folder is a workspace of its own: it has a `mnemark.toml` or a `.mnemark`."""
+    return any(os.path.lexists(os.path.join(folder, mark)) for mark in MARKS)  # noqa: PTH118 - half the time
+
+
+def border(root: str | Path, rel: str) -> str:
+    """The outermost folder on the way to `rel` that is a workspace of its own; empty where there is none.
+
+    There the workspace `root` ends: what lies in such a folder, and the folder itself, belongs to that
+    workspace alone. What lies in the own `.mnemark` of `root` never does.
+    """
+    at = os.fspath(root)
+    parts = rel.split("/")
+    for number, part in enumerate(parts, 1):
+        at = f"{at}{os.sep}{part}"
+        if part and is_workspace(at):
+            return "" if parts[0] == PRIVATE else "/".join(parts[:number])
+    return ""
+
+
+def check_border(root: str | Path, rel: str) -> None:
+    """Refuse a relative path that lies in another workspace.
+
+    Raises:
+        UsageError: which, and how to get at it.
+    """
+    if inner := border(root, rel):
+        raise UsageError(
+            f"{shown(inner)} is a workspace of its own ({' or '.join(MARKS)} is in it): name it with -w; "
+            "without these it would be a part of this one"
+        )
+
+
+def safe_path(root: Path, rel: str, *, borders: bool = True) -> Path:
     """The absolute path of `rel` inside `root`; the file need not exist.
 
     Raises:
-        UsageError: `rel` is empty, absolute, has `..`, a NUL or a drive letter, or leads out of the
-            workspace through a link.
+        UsageError: `rel` is empty, absolute, has `..`, a NUL or a drive letter, leads out of the workspace
+            through a link, or (with `borders`) lies in a workspace inside this one.
     """
     check_name(rel)
     path = root / rel
     try:
-        real = path.resolve()
+        real, base = path.resolve(), root.resolve()
     except (OSError, RuntimeError) as error:  # a loop of links
         raise UsageError(f"{shown(rel)!r} cannot be followed: {error}. Remove the link.") from error
-    if not real.is_relative_to(root.resolve()):
+    if not real.is_relative_to(base):
         raise UsageError(f"{shown(rel)!r} is a link that leads out of the workspace. Copy the file instead.")
+    if borders:
+        check_border(base, real.relative_to(base).as_posix())
     return path
 
 
@@ -273,34 +309,38 @@ def shown(path: str) -> str:
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The workspace `start` lies in: the nearest folder upwards with mnemark.toml, .mnemark or MEMORY.md.
+    """The workspace `start` lies in: the nearest folder upwards with mnemark.toml or .mnemark.
+
+    Where there is none up to the top, the nearest with MEMORY.md or memory/MEMORY.md. That a folder holds a
+    MEMORY.md alone does not make it a workspace inside another: it is a note of that one, and so a scope's
+    own MEMORY.md (`users/ann/MEMORY.md`) leads to the workspace it belongs to.
 
     Without `start`, the folder named in the environment variable MNEMARK_WORKSPACE, else the current one.
-
-    A scope's own MEMORY.md (`users/ann/MEMORY.md`) and `memory/MEMORY.md` lead to the workspace they
-    belong to.
 
     Raises:
         NotFoundError: there is none up to the top.
     """
     start = (start or Path(os.environ.get("MNEMARK_WORKSPACE") or ".")).expanduser().absolute()
-    for folder in (start, *start.parents):
-        if not _marked(folder):
-            continue
+    folders = (start, *start.parents)
+    for folder in folders:
+        if is_workspace(folder) and PRIVATE not in folder.parts:  # mounts have an index in one
+            return folder
+    for folder in filter(_holds_memory, folders):
         outer = folder.parent.parent
-        if folder.parent.name.casefold() in SCOPES and _marked(outer):
+        if folder.parent.name.casefold() in SCOPES and _holds_memory(outer):
             return outer
-        return folder.parent if _is_memory_folder(folder) else folder
+        return folder.parent if folder.name.casefold() == "memory" else folder
     raise NotFoundError(f"No workspace at {start} or above. Make one with `mnemark init`, or name a folder.")
 
 
-def _marked(folder: Path) -> bool:
-    return any(os.path.lexists(folder / name) for name in (CONFIG, PRIVATE, "MEMORY.md", "memory/MEMORY.md"))
+def workspace_around(root: Path) -> Path | None:
+    """The nearest workspace that the folder `root` lies in, other than itself; None where it lies in none."""
+    root = root.absolute()
+    return next((parent for parent in root.parents if is_workspace(parent)), None)
 
 
-def _is_memory_folder(folder: Path) -> bool:
-    own = any(os.path.lexists(folder / name) for name in (CONFIG, PRIVATE))
-    return folder.name.casefold() == "memory" and not own
+def _holds_memory(folder: Path) -> bool:
+    return any(os.path.lexists(folder / name) for name in ("MEMORY.md", "memory/MEMORY.md"))
 
 
 def init(root: Path) -> list[str]:
@@ -372,7 +412,10 @@ def sync_warning(root: Path) -> Problem | None:
         if not (folder / ".stfolder").exists():
             continue
         listed = folder / ".stignore"
-        lines = listed.read_text("utf-8", "replace").splitlines() if listed.is_file() else []
+        try:
+            lines = platform.content(listed).decode("utf-8", "replace").splitlines()
+        except OSError:  # there is none, or none that Syncthing could read either
+            lines = []
         if any(line.strip().removeprefix("(?d)").strip("/*") == PRIVATE for line in lines):
             return None
         return Problem(PRIVATE, f"Syncthing shares it: add the line (?d){PRIVATE} to {listed}", skipped=False)

@@ -77,7 +77,7 @@ def _sign(fd: int) -> None:
 
 def _holder(path: Path) -> str:
     try:
-        pid, machine = path.read_text(encoding="utf-8").split()
+        pid, machine = platform.content(path).decode().split()
     except (OSError, ValueError):
         return "another process"
     return f"process {pid}" if machine == platform.machine_name() else f"process {pid} on {machine}"

@@ -6,6 +6,7 @@ import unicodedata
 from pathlib import Path
 
 from mnemark.errors import UsageError
+from mnemark.files.layout import check_border
 from mnemark.files.platform import RESERVED
 
 NAME_BYTES = 120
@@ -56,7 +57,8 @@ def inside(root: Path, path: str | Path) -> Path:
     """The real path of `path` (relative to the workspace `root`, or absolute in it), which need not exist.
 
     A link that points to a place inside is followed, so that writing keeps the link.
-    Raises UsageError for a name that leaves the workspace: `..`, another absolute path, NUL, a link out.
+    Raises UsageError for a name that leaves the workspace: `..`, another absolute path, NUL, a link out, or
+    into a workspace inside this one.
     """
     if "\0" in str(path):
         raise UsageError("a path cannot hold the character NUL")
@@ -66,4 +68,5 @@ def inside(root: Path, path: str | Path) -> Path:
     real = Path(os.path.realpath(base / path))
     if not real.is_relative_to(base):
         raise UsageError(f"{path}: leaves the workspace; name a file inside of it")
+    check_border(base, real.relative_to(base).as_posix())
     return real

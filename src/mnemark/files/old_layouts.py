@@ -274,7 +274,7 @@ class _Migration:
     def _source(self, path: str, target: str) -> bytes | None:
         """The bytes of a source file, unless it was brought over before or cannot be read."""
         try:
-            data = (self.old.folder / path).read_bytes()
+            data = platform.content(self.old.folder / path)
         except OSError as error:
             self.steps.append(Step("left", path, reason=f"cannot be read: {error.strerror}"))
             return None
@@ -285,7 +285,7 @@ class _Migration:
 
     def _bytes_at(self, path: str) -> bytes | None:
         full = layout.safe_path(self.target, path)
-        return self.written.get(path) or (full.read_bytes() if full.is_file() else None)
+        return self.written.get(path) or (platform.content(full) if full.is_file() else None)
 
     def _append(self, path: str, lines: list[bytes], header: bytes = b"") -> None:
         if not lines:
@@ -333,7 +333,7 @@ def _in_order(lines: list[bytes], wanted: Counter[bytes]) -> list[bytes]:
 
 def _notes(target: Path) -> list[dict[str, object]]:
     try:
-        found = json.loads((target / MARKER).read_bytes())["sources"]
+        found = json.loads(platform.content(target / MARKER))["sources"]
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         # Without the note everything is compared by content: slower, and edited notes come a second time.
         return []

@@ -29,8 +29,10 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-OPEN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-"""Added to every open: not inherited, never through a link as last part of the name, bytes as they are."""
+_PLAIN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+OPEN_FLAGS = _PLAIN_FLAGS | getattr(os, "O_NOFOLLOW", 0)
+"""Added to every open: not inherited, bytes as they are, never waiting for the other end of a pipe, never
+through a link as last part of the name."""
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """Modes of what is made here."""
@@ -60,12 +62,20 @@ class Identity(NamedTuple):
     mtime_ns: int
 
 
+class NotAFileError(OSError):
+    """A pipe, socket, device or folder stands where a file is looked for; nothing of it was read."""
+
+
 class FileSystem:
-    """The calls that change files. One instance, `FS`, is used by all writers of the files layer."""
+    """The calls that open and change files. One instance, `FS`, is used by all of the files layer."""
 
     def open(self, path: Path, flags: int) -> int:
-        """Open `path`; links are refused (ELOOP) where the system can. What is made is private."""
-        return os.open(path, flags | OPEN_FLAGS, PRIVATE_FILE)
+        """Open a regular file, made private; links are refused (ELOOP) where the system can."""
+        return _regular(os.open(path, flags | OPEN_FLAGS, PRIVATE_FILE), path)
+
+    def open_to_read(self, path: Path, *, links: bool) -> int:
+        """Open the regular file `path` for reading; with `links`, also through a link."""
+        return _regular(os.open(path, os.O_RDONLY | (_PLAIN_FLAGS if links else OPEN_FLAGS)), path)
 
     def close(self, fd: int) -> None:
         """Close, which releases the locks taken through `fd`."""
@@ -136,6 +146,17 @@ class FileSystem:
     def unlink(self, path: Path) -> None:
         """Remove the name; gone already is fine."""
         path.unlink(missing_ok=True)
+
+
+def _regular(fd: int, path: Path) -> int:
+    """The descriptor of what is a file; anything else is closed again unread.
+
+    Looked at after the open: what a folder's list or a `stat` said may have been replaced since.
+    """
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    os.close(fd)
+    raise NotAFileError(errno.EINVAL, "not a regular file", str(path))
 
 
 FS = FileSystem()
@@ -253,13 +274,8 @@ def read_at(fd: int, offset: int, length: int) -> bytes:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """A file to be read. Raises FileNotFoundError; refuses links, and devices and pipes without waiting."""
-    # A pipe that is opened without O_NONBLOCK waits for its other end. Windows has neither.
-    fd = os.open(path, os.O_RDONLY | OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0))
-    if stat.S_ISREG(os.fstat(fd).st_mode):
-        return os.fdopen(fd, "rb")
-    os.close(fd)
-    raise OSError(errno.EINVAL, "not a regular file", str(path))
+    """A regular file opened for reading, not through a link. Raises FileNotFoundError, NotAFileError."""
+    return os.fdopen(FS.open_to_read(path, links=False), "rb")
 
 
 def read_file(path: Path) -> tuple[bytes, os.stat_result]:
@@ -267,6 +283,34 @@ def read_file(path: Path) -> tuple[bytes, os.stat_result]:
     with open_file(path) as file:
         status = os.fstat(file.fileno())
         return file.read(), status
+
+
+def opened(path: Path) -> BinaryIO:
+    """A regular file opened for reading; through a link, too.
+
+    Whatever a walk finds is opened by this or by `read_file`: a pipe without a writer would hang the process
+    for good, a device may have no end.
+
+    Raises:
+        NotAFileError: it is a pipe, a socket, a device or a folder.
+        OSError: it is gone or cannot be read; `faults.unread` says it in words.
+    """
+    return os.fdopen(FS.open_to_read(path, links=True), "rb")
+
+
+def content(path: Path) -> bytes:
+    """All bytes of a regular file; see `opened`."""
+    with opened(path) as file:
+        return file.read()
+
+
+def is_readable(path: Path) -> bool:
+    """Whether there is a regular file that can be read."""
+    try:
+        opened(path).close()
+    except OSError:
+        return False
+    return True
 
 
 def make_folder(folder: Path) -> None:

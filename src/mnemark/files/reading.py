@@ -1,16 +1,15 @@
 """Reading one file of a workspace: its bytes as they were at one moment, as text. Nothing is ever changed."""
 
 import codecs
-import errno
 import hashlib
 import os
 import re
-import stat
 from pathlib import Path
 
 import msgspec
 
 from mnemark.files import layout, platform
+from mnemark.files.faults import unread
 from mnemark.files.scan import Entry, stat_entry
 from mnemark.types import Problem
 
@@ -18,8 +17,6 @@ READ_LIMIT = 16 * 1024 * 1024
 """Bytes; a larger text file is reported and skipped. Sessions are read by line and have no such limit."""
 
 _TRIES = 8
-# A pipe opened without O_NONBLOCK waits for its other end. Windows has neither.
-_FLAGS = os.O_RDONLY | platform.OPEN_FLAGS | getattr(os, "O_NONBLOCK", 0)
 # Longest marks first: the UTF-32 little-endian one begins with the UTF-16 one.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -65,7 +62,7 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
 
     Returns:
         The document, or why it cannot be read: too large, binary, no regular file, vanished, unreadable,
-        leads out of the workspace, or written to at each of several attempts.
+        leads out of the workspace or into another, or written to at each of several attempts.
 
     Raises:
         UsageError: `path` is no name inside a workspace (`..`, absolute, NUL).
@@ -74,16 +71,15 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
     if entry is not None and entry.size > READ_LIMIT:
         return _too_large(path, entry.size)
     full = root / path
-    # O_NOFOLLOW guards the last name only.
-    if not full.parent.resolve().is_relative_to(root.resolve()):
-        return Problem(layout.shown(path), "lies behind a link out of the workspace, not followed")
+    if outside := _why_outside(root, path, scanned=entry is not None):
+        return Problem(layout.shown(path), outside)
     for _ in range(_TRIES):
         try:
             found = _snapshot(full, path)
         except _UnstableError:
             continue
         except OSError as error:
-            return Problem(layout.shown(path), _reason(error))
+            return Problem(layout.shown(path), unread(error))
         if isinstance(found, Problem):
             return found
         data, now = found
@@ -91,6 +87,14 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
             now = msgspec.structs.replace(now, inode=0, device=0)
         return _document(path, data, now)
     return Problem(layout.shown(path), "is being written to: it will be read by the next sync")
+
+
+def _why_outside(root: Path, path: str, *, scanned: bool) -> str:
+    """Why a file is none of this workspace; empty where it is one. O_NOFOLLOW guards the last name only."""
+    if not (root / path).parent.resolve().is_relative_to(root.resolve()):
+        return "lies behind a link out of the workspace, not followed"
+    inner = "" if scanned else layout.border(root, path)  # a scan ends at borders, and a sync reads thousands
+    return f"belongs to the workspace {layout.shown(inner)}, not to this one" if inner else ""
 
 
 def digest(data: bytes) -> str:
@@ -129,11 +133,9 @@ def decode(data: bytes) -> tuple[str, str, str | None] | None:
 
 
 def _snapshot(full: Path, path: str) -> tuple[bytes, Entry] | Problem:
-    descriptor = os.open(full, _FLAGS)
+    descriptor = platform.FS.open_to_read(full, links=False)
     try:
         before = os.fstat(descriptor)
-        if not stat.S_ISREG(before.st_mode):
-            return Problem(layout.shown(path), "is not a regular file")
         if before.st_size > READ_LIMIT:
             return _too_large(path, before.st_size)
         chunks = []
@@ -199,16 +201,6 @@ def _everyday_chinese(text: str) -> bool:
         code = character.encode("gb2312", "ignore")
         common += len(code) == 2 and (0xB0 <= code[0] <= 0xD7 or code[0] in {0xA1, 0xA3})
     return common * 10 >= len(high) * 7
-
-
-def _reason(error: OSError) -> str:
-    if error.errno in {errno.ELOOP, errno.EMLINK}:
-        return "is a link, not followed"
-    if error.errno == errno.ENXIO:
-        return "is not a regular file"
-    if isinstance(error, FileNotFoundError):
-        return "is not there"
-    return f"cannot be read: {error.strerror}"
 
 
 def _too_large(path: str, size: int) -> Problem:

@@ -1,19 +1,20 @@
 """Which files a workspace holds right now: one pass over the folders, one `stat` a file.
 
 Nothing is opened and no link is followed. What cannot be memory is left out silently (other file types,
-hidden folders); what looks like memory but cannot be read is a `Problem`.
+hidden folders); what looks like memory but cannot be read is a `Problem`. A folder inside that is a workspace
+of its own is a border: nothing in it is listed.
 """
 
 import fnmatch
 import os
 import re
-import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from mnemark.files import layout
+from mnemark.files.listing import kind_of
 from mnemark.types import Problem
 
 Ignore = Callable[[str], bool]
@@ -37,6 +38,8 @@ class Scan(msgspec.Struct, frozen=True):
     """Markdown and text anywhere, `.jsonl` below `sessions/`; copies left by syncing tools included."""
     journals: list[Entry]
     problems: list[Problem]
+    inner: list[str]
+    """Folders that are workspaces of their own and were not looked into."""
 
 
 def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
@@ -67,7 +70,7 @@ def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
     walk.entries.sort(key=by_path)
     walk.journals.sort(key=by_path)
     walk.problems.sort(key=by_path)
-    return Scan(walk.entries, walk.journals, walk.problems)
+    return Scan(walk.entries, walk.journals, walk.problems, sorted(walk.inner))
 
 
 def stat_entry(path: str, found: os.stat_result) -> Entry:
@@ -113,6 +116,7 @@ class _Walk:
         self.entries: list[Entry] = []
         self.journals: list[Entry] = []
         self.problems: list[Problem] = []
+        self.inner: list[str] = []
         self.waiting: list[str] = []
 
     def problem(self, path: str, reason: str) -> None:
@@ -122,25 +126,29 @@ class _Walk:
         """Read one folder; `prefix` is empty or ends in a slash."""
         logs = layout.log_folder(prefix.rstrip("/"))
         suffixes = layout.TEXT_SUFFIXES if logs is None else (*layout.TEXT_SUFFIXES, ".jsonl")
-        with os.scandir(f"{self.base}{prefix}") as found:
-            for item in found:
-                name = item.name
-                if name[0] == ".":
-                    continue
-                path = prefix + name
-                if self.ignored is not None and self.ignored(path):
-                    continue
-                is_text = name.lower().endswith(suffixes)
-                if is_text and item.is_file(follow_symlinks=False):
-                    journal = logs == "journal" and name.lower().endswith(".jsonl")
-                    self.file(item, path, self.journals if journal else self.entries)
-                elif item.is_dir(follow_symlinks=False):
-                    if not layout.skipped_folder(name):
-                        self.waiting.append(path + "/")
-                elif item.is_symlink():
-                    self.link(path, is_text=is_text)
-                elif is_text:
-                    self.special(item, path)
+        with os.scandir(f"{self.base}{prefix}") as listed:
+            found = list(listed)
+        if prefix and any(item.name in layout.MARKS for item in found):
+            self.inner.append(layout.shown(prefix.rstrip("/")))
+            return
+        for item in found:
+            name = item.name
+            if name[0] == ".":
+                continue
+            path = prefix + name
+            if self.ignored is not None and self.ignored(path):
+                continue
+            is_text = name.lower().endswith(suffixes)
+            if is_text and item.is_file(follow_symlinks=False):
+                journal = logs == "journal" and name.lower().endswith(".jsonl")
+                self.file(item, path, self.journals if journal else self.entries)
+            elif item.is_dir(follow_symlinks=False):
+                if not layout.skipped_folder(name):
+                    self.waiting.append(path + "/")
+            elif item.is_symlink():
+                self.link(path, is_text=is_text)
+            elif is_text and (what := kind_of(item)):
+                self.problem(path, f"is {what}, not a file")
 
     def file(self, item: os.DirEntry[str], path: str, into: list[Entry]) -> None:
         if not path.isascii() and layout.shown(path) != path:
@@ -166,6 +174,9 @@ class _Walk:
         try:
             real = (self.root / path).resolve()
             folder = real.is_dir()
+        except PermissionError:
+            self.problem(path, "link into a folder that cannot be read")
+            return
         except (OSError, RuntimeError):
             self.problem(path, "link in a circle: remove it")
             return
@@ -177,13 +188,7 @@ class _Walk:
             self.problem(path, "link to nothing: remove it")
         elif not folder:
             inside = real.relative_to(self.real_root).as_posix()
-            if layout.place(inside) is None:
+            if inner := layout.border(self.real_root, inside):
+                self.problem(path, f"link into the workspace {layout.shown(inner)}, not followed")
+            elif layout.place(inside) is None:
                 self.problem(path, f"link to {layout.shown(inside)}, which is no memory: copy the file")
-
-    def special(self, item: os.DirEntry[str], path: str) -> None:
-        try:
-            mode = item.stat(follow_symlinks=False).st_mode
-        except OSError:
-            return  # gone again
-        what = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-        self.problem(path, f"is {what}, not a file")

@@ -111,7 +111,7 @@ def read_env_file(path: Path) -> dict[str, str]:
     try:
         if path.stat().st_size > _LARGEST_FILE:
             return {}
-        text = path.read_text("utf-8-sig", errors="replace")
+        text = platform.content(path).decode("utf-8-sig", "replace")
     except OSError:
         return {}  # absent or not readable: then nothing in this process can have read a secret from it
     values: dict[str, str] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mnemark.errors import IntegrityError
-from mnemark.files import jsonl, names, platform
+from mnemark.files import jsonl, listing, names, platform
 from mnemark.files.ids import new_id
 from mnemark.files.turns import created, decode_turn, encode_turn, header_id, with_id
 from mnemark.types import Problem, Turn
@@ -196,12 +196,9 @@ def _head(path: Path) -> dict[str, object] | None:
 
 
 def list_sessions(root: Path) -> list[SessionInfo]:
-    """The sessions below `root`, by file name; hidden files and conflict copies are left out."""
-    folder = root / FOLDER
-    if not folder.is_dir():
-        return []
+    """The sessions below `root`, by file name; without hidden files, conflict copies and unreadable ones."""
     found = []
-    for path in sorted(folder.glob(f"*{_SUFFIX}")):
+    for path in listing.files(root, FOLDER, _SUFFIX):
         state = platform.identity(path)
         if state is None or path.name.startswith(".") or _COPY.search(path.name):
             continue

@@ -30,8 +30,9 @@ def watch(
 
     The first call has an empty set and says that the watch is armed: sync once then, and nothing falls
     between. Paths are memory files, folders and `mnemark.toml`, created, changed or deleted; for a folder
-    that was moved only its own name may be told. Hidden folders such as `.mnemark` are never told. A system
-    under load may drop events: also sync from time to time, unchanged files cost one `stat` each.
+    that was moved only its own name may be told. Hidden folders such as `.mnemark` are never told, nor is
+    what lies in a workspace inside this one; that a folder became one, or is one no more, is. A system under
+    load may drop events: also sync from time to time, unchanged files cost one `stat` each.
 
     Args:
         root: the workspace.
@@ -102,6 +103,10 @@ def _relevant(root: Path, path: str) -> str | None:
         return None
     rel = full.relative_to(root).as_posix()
     *folders, name = rel.split("/")
+    if folders and name in layout.MARKS:  # a workspace of its own begins or ends there
+        return None if layout.border(root, "/".join(folders[:-1])) else "/".join(folders)
+    if layout.border(root, rel):
+        return None
     if layout.skipped_folder(name) or any(layout.skipped_folder(folder) for folder in folders):
         return None
     if layout.place(rel) is None and rel != layout.CONFIG and full.is_file():

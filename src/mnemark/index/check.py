@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import apsw
 import numpy as np
 
-from mnemark.errors import BusyError, IntegrityError, NewerFormatError
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError
 from mnemark.files import layout
 from mnemark.files.locks import sync_lock
 from mnemark.files.scan import Entry
@@ -106,6 +106,25 @@ def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
 def _grew(index: Index, entry: Entry | None) -> bool:
     sql = "SELECT size FROM documents WHERE path = ?"
     return entry is not None and schema.scalar(index.connection, sql, (entry.path,)) != entry.size
+
+
+def knows_below(home: Path, folder: str) -> bool:
+    """Whether the index kept in `home` holds files below a folder of its workspace; so too if it is damaged.
+
+    Nothing is written, whatever version made it.
+    """
+    path = home / layout.PRIVATE / NAME
+    if not path.is_file():
+        return False
+    sql = "SELECT 1 FROM documents WHERE path >= ? AND path < ? LIMIT 1"
+    try:
+        connection = schema.connect(path, readonly=True)
+        try:
+            return schema.scalar(connection, sql, (f"{folder}/", f"{folder}0")) is not None
+        finally:
+            connection.close()
+    except (MnemarkError, apsw.Error):
+        return True
 
 
 def coverage(index: Index, store: VectorStore) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import Final
 import apsw
 
 from mnemark.errors import BusyError
+from mnemark.files import platform
 from mnemark.files.locks import sync_lock
 from mnemark.index import schema
 from mnemark.index.embedding import keys_of
@@ -20,7 +21,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 
 def is_database(path: Path) -> bool:
     """Whether a file is an SQLite database."""
-    with path.open("rb") as file:
+    with platform.opened(path) as file:
         return file.read(len(_MAGIC)) == _MAGIC
 
 

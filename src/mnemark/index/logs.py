@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mnemark.files import jsonl, observations
+from mnemark.files import jsonl, observations, platform
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.files.turns import decode_turn
 from mnemark.types import Problem, Turn
@@ -66,7 +66,7 @@ class LogReader:
     def _id_before(self, offset: int) -> str:
         """The id of the turn whose line ends at `offset`."""
         size, data = 0, b""
-        with self._path.open("rb") as file:
+        with platform.opened(self._path) as file:
             while b"\n" not in data.rstrip(b"\r\n") and size < offset:
                 size = min(offset, max(_TAIL, 4 * size))
                 file.seek(offset - size)
@@ -77,14 +77,14 @@ class LogReader:
         return "" if turn is None else turn.id
 
     def _ends_line(self, offset: int) -> bool:
-        with self._path.open("rb") as file:
+        with platform.opened(self._path) as file:
             file.seek(max(offset - 1, 0))
             return file.read(1) == b"\n"
 
     def digest(self, stop: int) -> str:
         """BLAKE2b-128, hexadecimal, of the first `stop` bytes."""
         hashed = hashlib.blake2b(digest_size=16)
-        with self._path.open("rb") as file:
+        with platform.opened(self._path) as file:
             while stop > 0 and (block := file.read(min(_BLOCK, stop))):
                 hashed.update(block)
                 stop -= len(block)

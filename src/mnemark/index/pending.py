@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mnemark.errors import UsageError
-from mnemark.files import layout, platform
+from mnemark.files import layout, listing, platform
 from mnemark.files.hidden import Hidden
 from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
@@ -30,7 +30,6 @@ MAX_BYTES: Final = 1 << 20
 _JOURNAL_SHARE: Final = 16
 _REST: Final = 50
 _EDGE: Final = 256
-_SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 
 Growth = tuple[tuple[str, int], ...]
 """Paths and sizes of logs that differ from what the index knows."""
@@ -189,7 +188,7 @@ def _stands(log: Path, read: _Read) -> bool:
 
 
 def _edge(log: Path, offset: int) -> bytes:
-    with log.open("rb") as file:
+    with platform.opened(log) as file:
         file.seek(max(offset - _EDGE, 0))
         return file.read(min(_EDGE, offset))
 
@@ -332,11 +331,5 @@ def _logs(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def _session_folders(root: Path) -> Iterator[str]:
-    yield "sessions"
-    yield "journal"
-    for kind in _SCOPE_FOLDERS:
-        try:
-            with os.scandir(root / kind) as entries:
-                yield from sorted(f"{kind}/{entry.name}/sessions" for entry in entries if not entry.is_file())
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
-            continue
+    yield from (folder for folder in ("sessions", "journal") if not layout.is_workspace(root / folder))
+    yield from (f"{scope}/sessions" for scope in listing.scopes(root))

@@ -2,7 +2,7 @@
 
 Other rules (`Visible.identity`) make the whole index anew. Here is the rest: an exact secret of the
 environment that was not known before, and a file in which more is marked than when it was read last. Where
-either took something out, the index is `due` for a rewriting that leaves no byte of it (`erase.scrub_index`).
+either took something out, the sync asks for a scrub, which leaves no byte of it (`erase.scrub_index`).
 """
 
 import hashlib
@@ -16,26 +16,7 @@ from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.text.redact_base import MARK
 
-_DUE: Final = "scrub"
 _VALUES: Final = "values"
-
-
-def due(index: Index) -> bool:
-    """Whether the index still holds bytes of something that is not visible any more."""
-    with schema.translated(index.path):
-        return schema.scalar(index.connection, "SELECT 1 FROM meta WHERE key = ?", (_DUE,)) is not None
-
-
-def note_due(index: Index) -> None:
-    """Have the index rewritten; holds until `settle`."""
-    with schema.translated(index.path):
-        index.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, 1)", (_DUE,))
-
-
-def settle(index: Index) -> None:
-    """The index was rewritten."""
-    with schema.translated(index.path):
-        index.connection.execute("DELETE FROM meta WHERE key = ?", (_DUE,))
 
 
 def marks_in(index: Index, document: int) -> int:

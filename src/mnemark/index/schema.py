@@ -11,6 +11,7 @@ postings an order of magnitude faster than FTS5 ranks an OR of terms (`mnemark b
 import functools
 import os
 import random
+import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -76,6 +77,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     Raises:
         BusyError, IntegrityError, ReadOnlyError: with the fix in the message.
     """
+    check_files(path)
     with translated(path):
         connection = _connect_readonly(path) if readonly else open_file(path)
         # Set before anything is read: the very first look may meet a lock.
@@ -99,6 +101,22 @@ def open_file(path: Path) -> apsw.Connection:
     with suppress(OSError):  # what is in the way of the file is in SQLite's way too, and it says so
         platform.make_file(path)
     return apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READWRITE)
+
+
+def check_files(path: Path) -> None:
+    """Refuse a database of which a file is none: to open a pipe for reading would wait for good.
+
+    Raises:
+        IntegrityError: it is a pipe, a socket, a device or a folder.
+    """
+    for end in ("", "-wal", "-shm", "-journal"):
+        file = path.with_name(path.name + end)
+        try:
+            mode = file.stat().st_mode
+        except OSError:  # not there, or told by whoever opens it
+            continue
+        if not stat.S_ISREG(mode):
+            raise IntegrityError(f"{file.name} is no file; remove {file}, or run `mnemark doctor --fix`")
 
 
 @contextmanager
@@ -143,12 +161,20 @@ def lay_out(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
     """Make an empty index of whatever the database holds, inside the caller's write transaction."""
     connection.execute("PRAGMA defer_foreign_keys=ON")
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    for (table,) in rows(connection, listed):
+    tables = rows(connection, listed)
+    for (table,) in tables:
         connection.execute(f'DROP TABLE "{table}"')
     connection.execute(SCHEMA)
+    if tables:
+        ask_for_scrub(connection)
     connection.executemany("INSERT INTO meta VALUES (?, ?)", list(meta.items()))
     connection.execute("INSERT INTO scopes (id, name) VALUES (0, '')")
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={VERSION}")
+
+
+def ask_for_scrub(connection: apsw.Connection) -> None:
+    """Note that free pages still hold words which must not stay there; `merge.compact` rewrites them."""
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('scrub', 1)")
 
 
 def is_whole(connection: apsw.Connection) -> bool:

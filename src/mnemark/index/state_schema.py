@@ -45,6 +45,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
         NewerFormatError: a newer mnemark made it; it is left alone.
         IntegrityError: it is damaged, or no state of mnemark.
     """
+    schema.check_files(path)
     with schema.translated(path):
         if readonly:
             connection = apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READONLY)

@@ -100,7 +100,7 @@ class Index:
             elif not self._usable():
                 with schema.immediate(self.connection):
                     if not self._usable():  # another process may have been faster
-                        self._lay_out()
+                        schema.lay_out(self.connection, self.identity() | {"generation": self._generation()})
             self._file = self._identity_on_disk()
 
     def _usable(self) -> bool:
@@ -170,23 +170,7 @@ class Index:
     def reset(self) -> None:
         """Empty the index in one transaction: readers see the old one or none of it."""
         with schema.translated(self.path), schema.immediate(self.connection):
-            self._lay_out()
-
-    def _lay_out(self) -> None:
-        """Begin anew, in a write transaction; what was made by other rules of redaction is to be scrubbed."""
-        meta: dict[str, str | int] = self.identity() | {"generation": self._generation()}
-        if self._redacted_otherwise():
-            meta["scrub"] = 1
-        schema.lay_out(self.connection, meta)
-
-    def _redacted_otherwise(self) -> bool:
-        if schema.version(self.connection) is None:
-            return False  # an empty file
-        try:
-            before = schema.read_meta(self.connection)
-        except apsw.SQLError:  # tables of another form
-            return True
-        return "scrub" in before or before.get("redaction") != self.visible.identity
+            schema.lay_out(self.connection, self.identity() | {"generation": self._generation()})
 
     def close(self) -> None:
         """Close all connections."""
@@ -292,6 +276,16 @@ class Index:
         with schema.translated(self.path):
             found = schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'hidden'")
         return msgspec.json.decode(found, type=dict[str, str]) if isinstance(found, str) else {}
+
+    def scrub_due(self) -> bool:
+        """Whether words that were dropped may still stand in free pages; `scrub_index` rewrites them."""
+        with schema.translated(self.path):
+            return bool(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'scrub'"))
+
+    def scrubbed(self) -> None:
+        """Nothing is left of the words for which a scrub was asked."""
+        with schema.translated(self.path):
+            self.connection.execute("DELETE FROM meta WHERE key = 'scrub'")
 
     def document(self, path: str) -> int | None:
         """The number of the document at `path`."""

@@ -59,6 +59,8 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     """Passages written."""
     problems: tuple[Problem, ...] = ()
     """All files that are skipped or read with doubts, old ones included."""
+    inner: tuple[str, ...] = ()
+    """Folders that are workspaces of their own: nothing in them is in this index."""
     seconds: float = 0.0
 
     @property
@@ -108,9 +110,15 @@ def _followed(
     hidden = index.hidden.current()
     secret = redaction.paths_with_new_values(index)
     if secret:
-        redaction.note_due(index)
+        schema.ask_for_scrub(index.connection)
     anew = _hidden_anew(index, hidden, known) | secret
+    closed = _closed(index, hidden)
     steps = plan(entries, {p: _unchecked(old) if p in anew else old for p, old in known.items()})
+    steps = [Step("remove", path) for path in closed if path in known] + [
+        step for step in steps if step.path not in closed
+    ]
+    if any(step.action == "remove" and _is_below(step.path, found.inner) for step in steps):
+        schema.ask_for_scrub(index.connection)
     run = _Run(index, known, limit)
     run.hidden, run.anew = hidden, anew
     for number, step in enumerate(steps):
@@ -119,7 +127,8 @@ def _followed(
             progress(number + 1, len(steps), run.passages)
     run.finish()
     redaction.note_values(index)
-    _note_hidden(index, {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))})
+    marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
+    _note_hidden(index, marks | closed)
     return SyncReport(
         files=len(entries),
         problems=tuple(
@@ -127,6 +136,7 @@ def _followed(
                 [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
             )
         ),
+        inner=tuple(found.inner),
         passages=run.passages,
         seconds=time.monotonic() - started,
         **run.counts,
@@ -139,6 +149,20 @@ def _hidden_anew(index: Index, hidden: Hidden, known: Mapping[str, Known]) -> fr
     if not marks and not hidden:
         return frozenset()
     return frozenset(path for path in known if marks.get(path, "") != hidden.mark(path))
+
+
+def _closed(index: Index, hidden: Hidden) -> dict[str, str]:
+    """While a journal cannot be read: files of which other lines were hidden than are known now; their marks.
+
+    They are in no answer until it can be, so that nothing forgotten is shown again.
+    """
+    if not index.hidden.problems:
+        return {}
+    return {path: mark for path, mark in index.marks().items() if mark != hidden.mark(path)}
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
 
 
 def _unchecked(old: Known) -> Known:
@@ -286,7 +310,7 @@ class _Run:
         title, units = note_units(step.path, text, place, limit=self.limit, raw=found.text)
         if not new:
             if text != found.text and redaction.count_marks(text) > redaction.marks_in(self.index, document):
-                redaction.note_due(self.index)  # what is private now was not when it was indexed
+                schema.ask_for_scrub(self.index.connection)  # what is private now was not when it was indexed
             self.batch.replace(document)
         self.passages += self.batch.add(document, units, place, scope)
         state = _state(document, found, checked, place, title)
@@ -386,6 +410,8 @@ class _Run:
             return None
         if not settled:
             self.problems.append(problem)
+        elif not new:  # as of a note: what cannot be looked at is in no answer
+            self.batch.replace(document)
         self._scope(place)
         return FileState(document, entry, settled, _UNREAD, place, problems=(problem,) if settled else ())
 

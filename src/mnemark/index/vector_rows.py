@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, NewerFormatError
+from mnemark.files import platform
 from mnemark.index.vector_keys import KEY_BYTES, Words
 
 _MAGIC = b"mnemvec\n"
@@ -135,7 +136,11 @@ def map_view(path: Path, model: str, dimension: int, before: View) -> View:
         IntegrityError: the file is not one of this model and dimension, or holds impossible values.
         FileNotFoundError: there is no file.
     """
-    with path.open("rb") as file:
+    try:
+        file = platform.opened(path)
+    except platform.NotAFileError as error:
+        raise IntegrityError("it is no file") from error
+    with file:
         header, committed = Header.read(file)
         if (header.model, header.dimension) != (model, dimension):
             raise IntegrityError(f"it holds {header.model} with {header.dimension} dimensions")

@@ -4,13 +4,12 @@ import heapq
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
-from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
 from mnemark.errors import NotFoundError
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.files.journal import Change, Journal, JournalEntry
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog, session_id
@@ -85,10 +84,12 @@ class Ledger:
     def _turns(self, count: int, session: str | None) -> Iterator[Entry]:
         logs = [entry for entry in self._found.entries if self._role(entry.path) == "session"]
         if session is not None:
-            logs = [entry for entry in logs if self._session_of(entry.path) == session]
+            logs = [entry for entry in logs if self._is_of(entry.path, session)]
             if not logs:
                 raise NotFoundError(f"there is no session {session!r}; `mnemark log` shows those there are")
         for entry in heapq.nlargest(count, logs, key=lambda log: log.mtime_ns):
+            if not platform.is_readable(self.root / entry.path):  # `doctor` tells of it
+                continue
             log = SessionLog.at(self.root, entry.path)
             for turn in map(self._visible.turn, log.last(count)):
                 yield Entry(
@@ -101,8 +102,9 @@ class Ledger:
                     text=turn.content,
                 )
 
-    def _session_of(self, path: str) -> str:
-        return session_id(self.root / path) or Path(path).stem
+    def _is_of(self, path: str, session: str) -> bool:
+        full = self.root / path
+        return platform.is_readable(full) and (session_id(full) or full.stem) == session
 
     def _role(self, path: str) -> str:
         place = layout.place(path)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 DOUBTFUL: Final = 0.3
 """Below this the answer is more likely not among the hits."""
+_SHOWN_INNER: Final = 5
 _SHOWN_PROBLEMS: Final = 10
 _SHOWN_WORDS: Final = 100
 """Characters of an entry of the log."""
@@ -149,6 +150,8 @@ def report(found: "SyncReport") -> None:
     counts = changes(found)
     done = f"{', '.join(counts)}; {counted(found.passages, 'passage')}" if counts else "nothing changed"
     out(f"{counted(found.files, 'file')}: {done} ({found.seconds:.1f} s)")
+    if found.inner:
+        say(f"Left out: {inner(found.inner)}")
     problems(found.problems)
 
 
@@ -187,6 +190,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     stale: str | None
     """Why the next sync builds the index anew."""
     embedder: str
+    inner: tuple[str, ...]
+    """Folders inside that are workspaces of their own, and left out."""
     problems: tuple[Problem, ...]
     attention: "tuple[Attention, ...]"
     """What needs a person."""
@@ -211,6 +216,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
             outdated=seen.outdated,
             stale=stats.stale,
             embedder=memory.config.embedder,
+            inner=seen.inner,
             problems=(
                 *load_reported(memory.root).problems,
                 *((warning,) if warning else ()),
@@ -233,11 +239,20 @@ def status(found: Status) -> None:
     rows += [("scopes", ", ".join(scopes))] if scopes else []
     room = f"{size(found.bytes)}, " if found.bytes else ""
     rows += [("index", room + _freshness(found)), ("embedder", found.embedder)]
+    rows += [("left out", inner(found.inner))] if found.inner else []
     for line in table(rows):
         out(line)
     problems(found.problems)
     for one in found.attention:
         say(f"To look at: {safe_line(one.text)}")
+
+
+def inner(folders: Sequence[str]) -> str:
+    """Folders that are workspaces of their own, in words."""
+    names = ", ".join(f"{safe_line(name)}/" for name in folders[:_SHOWN_INNER])
+    more = f" and {len(folders) - _SHOWN_INNER:,} more" if len(folders) > _SHOWN_INNER else ""
+    what = "a workspace of its own" if len(folders) == 1 else "workspaces of their own"
+    return f"{names}{more} ({what})"
 
 
 def _freshness(found: Status) -> str:

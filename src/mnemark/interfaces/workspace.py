@@ -121,7 +121,18 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             late = frozen(memory)
         if new and memory.index.exists():
             say(f"Made an index of {safe(str(root))} in {PRIVATE}{os.sep} (delete it at will).")
+            tell_of_outer(root)
         yield memory, late
+
+
+def tell_of_outer(root: Path) -> None:
+    """Say which workspace a folder belongs to no more, now that it is one of its own."""
+    from mnemark.files.layout import workspace_around
+
+    outer = workspace_around(root)
+    if outer is not None:
+        name, around = safe(str(root)), safe(str(outer))
+        say(f"{name} is a workspace of its own now; {around}, which it lies in, leaves it out from here on.")
 
 
 def frozen(memory: "Memory") -> tuple[str, ...]:
@@ -138,10 +149,13 @@ def frozen(memory: "Memory") -> tuple[str, ...]:
 
 
 class Look(NamedTuple):
-    """The files against the index: how many the next sync would read, and those that cannot be memory."""
+    """The files against the index: how many the next sync would read, and what is no memory of it."""
 
     outdated: int
     problems: "tuple[Problem, ...]"
+    """Files that cannot be read."""
+    inner: tuple[str, ...]
+    """Folders that are workspaces of their own."""
 
 
 def look(memory: "Memory") -> Look:
@@ -159,9 +173,9 @@ def look(memory: "Memory") -> Look:
         if place is not None and place.searchable:
             entries.append(entry)
     if not index.exists():
-        return Look(len(entries), tuple(found.problems))
+        return Look(len(entries), tuple(found.problems), tuple(found.inner))
     with schema.translated(index.path):
-        return Look(len(plan(entries, index.known())), tuple(found.problems))
+        return Look(len(plan(entries, index.known())), tuple(found.problems), tuple(found.inner))
 
 
 def follow(memory: "Memory") -> tuple[str, ...]:

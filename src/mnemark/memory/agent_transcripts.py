@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from mnemark.errors import NotFoundError
 from mnemark.files import jsonl, transcripts
+from mnemark.files.faults import unread
 from mnemark.memory.incoming import Incoming
 from mnemark.types import Problem
 
@@ -30,7 +31,11 @@ def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     by_session: dict[str, list[Path]] = defaultdict(list)
     for file in filter(Path.is_file, files):  # no folder, and no pipe that nobody writes to
-        session = _session(file, agent)
+        try:
+            session = _session(file, agent)
+        except OSError as error:
+            incoming.problems.append(Problem(file.name, unread(error)))
+            continue
         if session:
             by_session[session].append(file)
         elif not path.is_dir():
@@ -42,7 +47,7 @@ def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
             try:
                 found = [one.turn for one in transcripts.read(part, agent)]
             except OSError as error:
-                incoming.problems.append(Problem(part.name, f"cannot be read: {error.strerror}"))
+                incoming.problems.append(Problem(part.name, unread(error)))
                 continue
             if found:
                 incoming.turns("", f"{agent}:{session}", found)

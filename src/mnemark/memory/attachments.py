@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
-from mnemark.files import layout
+from mnemark.files import layout, platform
 from mnemark.files.attachments import Attachment, Said, described, mime_of, path_for, written
 from mnemark.files.journal import Change
 from mnemark.files.sessions import Placed
@@ -90,7 +90,7 @@ def bring_in(
             continue
         said = _latest(memory, scope, one.id)
         target = path_for(scope, one.id)
-        made = ledger.write(
+        made = ledger.write_or_wait(
             memory, target, lambda text, one=one, said=said: written(text, one, said),  # type: ignore[misc]
             step="attachment", origin="agent", group=group, timeout=_BUSY,
         )  # fmt: skip
@@ -221,9 +221,7 @@ def _extract(memory: "Memory", place: str, mime: str, *, trusted: bool) -> str:
             if inside.is_absolute():
                 inside = inside.relative_to(memory.root)
             file = layout.safe_path(memory.root, inside.as_posix())
-        if not file.is_file():
-            return ""
-        with file.open("rb") as opened:
+        with platform.opened(file) as opened:
             data = opened.read(_READ)
     except (OSError, ValueError, UsageError):  # gone, unreadable or outside: the page does without
         return ""

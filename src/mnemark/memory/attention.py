@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from mnemark.index.state import State
     from mnemark.memory.core import Memory
 
-What = Literal["proposals", "conflicts", "edits", "copies", "skipped", "extraction", "budget", "unfinished"]
+What = Literal[
+    "proposals", "conflicts", "edits", "copies", "skipped", "extraction", "budget", "unfinished", "erasing"
+]  # fmt: skip
 _SAID: Final = 200
 """Characters of a model's or the network's words that are shown."""
 
@@ -110,6 +112,9 @@ def _unfinished(memory: "Memory") -> "Iterator[Attention]":
     if paths:
         text = f"{_things(len(paths), 'edit')} begun, not finished ({_named(paths)}): `mnemark consolidate`"
         yield Attention(what="unfinished", count=len(paths), text=text)
+    waits = memory.unfinished()
+    if waits:
+        yield Attention(what="erasing", count=len(waits), text="; ".join(waits))
 
 
 def _things(count: int, one: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
-from mnemark.files import jsonl
+from mnemark.files import jsonl, platform
 from mnemark.files.ids import derived_id
 from mnemark.files.turns import created, decode_turn
 from mnemark.memory.incoming import Incoming
@@ -144,6 +144,8 @@ def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
 def _list(path: Path) -> list[Any]:
     """The list in `conversations.json`: the file itself, in a folder, or in an archive."""
     file = path / _FILE if path.is_dir() else path
+    if not file.is_file():  # looking into a pipe would wait for good
+        raise NotFoundError(f"there is no {_FILE} in {path}")
     try:
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as archive:
@@ -152,7 +154,7 @@ def _list(path: Path) -> list[Any]:
                     raise NotFoundError(f"{path.name} holds no {_FILE}")
                 data = archive.read(name)
         else:
-            data = file.read_bytes()
+            data = platform.content(file)
         found = json.loads(data)
     except FileNotFoundError as error:
         raise NotFoundError(f"there is no {_FILE} in {path}") from error

@@ -16,7 +16,6 @@ from mnemark.files import layout
 from mnemark.files.ids import new_id
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory import ledger
-from mnemark.memory.facts_project import state_of
 from mnemark.memory.identity import Shortened
 from mnemark.memory.upkeep.plan import Edit, Look, Move, Proposal
 from mnemark.memory.when import local_now
@@ -25,7 +24,6 @@ from mnemark.text.compile_check import complaints
 from mnemark.text.fence import fence, strip_fences
 from mnemark.text.generated import put
 from mnemark.text.outline import outline, without_comments
-from mnemark.text.redact import redact
 from mnemark.text.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -146,12 +144,11 @@ def archived(path: str) -> str:
 
 def _days(look: Look, older_than: timedelta) -> list[str]:
     """Daily notes of months that ended long enough ago, oldest first."""
-    folder = look.memory.root / look.path("memory")
     found = []
-    for file in sorted(folder.glob("*.md")) if folder.is_dir() else ():
-        path = look.path(f"memory/{file.name}")
+    for name in look.names("memory"):
+        path = look.path(f"memory/{name}")
         place = layout.place(path)
-        if place is None or place.role != "daily" or not place.dated or not _DAY.match(file.name):
+        if place is None or place.role != "daily" or not place.dated or not _DAY.match(name):
             continue
         if look.now.date() - _month_end(date.fromisoformat(place.dated)) > older_than:
             found.append(path)
@@ -176,7 +173,8 @@ class _Model(NamedTuple):
 
 def _lines(look: Look, path: str, model: _Model) -> list[str]:
     """A day as the monthly note shows it, without secrets and recalled blocks."""
-    text = redact(strip_fences(look.text(path)), state_of(look.memory).rules).text
+    # What was forgotten is not told again under another name, where nobody would know it.
+    text = strip_fences(look.memory.visible.text(path, look.text(path)))
     name = path.rpartition("/")[2].rpartition(".")[0]
     size = estimate_tokens(without_comments(text))
     worthy = sum(estimate_tokens(item.text) + 4 for item in outline(text) if worth(item.text))

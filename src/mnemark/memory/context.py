@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.errors import UsageError
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.files.visible import Visible
 from mnemark.memory.when import local_now
 from mnemark.text.fence import strip_fences
@@ -77,30 +77,24 @@ def read_context(visible: Visible, day: date, *, scope: str = "", budget: int | 
 def curated_files(root: Path, folder: str) -> list[str]:
     """Paths of the curated memory below `folder` (empty, or ending in a slash), whatever their case."""
     wanted = ("memory.md",)
-    found = [f"{folder}{name}" for name in _names(root / folder) if name.casefold() in wanted]
-    for inner in _names(root / folder):
+    here = listing.names(root, folder.rstrip("/"))
+    found = [f"{folder}{name}" for name in here if name.casefold() in wanted]
+    for inner in here:
         if inner.casefold() == "memory":
-            inside = f"{folder}{inner}/"
-            found += [f"{inside}{name}" for name in _names(root / inside) if name.casefold() in wanted]
+            inside = f"{folder}{inner}"
+            found += [f"{inside}/{name}" for name in listing.names(root, inside) if name.casefold() in wanted]
     return found
 
 
 def day_files(root: Path, folder: str, day: date) -> list[str]:
     """Paths of the notes of one day, the plain one first."""
-    inside = f"{folder}memory/"
+    inside = f"{folder}memory"
     found = []
-    for name in _names(root / inside):
-        place = layout.place(inside + name)
+    for name in listing.names(root, inside):
+        place = layout.place(f"{inside}/{name}")
         if place is not None and place.role == "daily" and place.dated == day.isoformat():
-            found.append(inside + name)
+            found.append(f"{inside}/{name}")
     return sorted(found, key=lambda path: (len(path), path))
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return sorted(path.name for path in folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return []
 
 
 def _section(visible: Visible, path: str, heading: str, *, newest: bool) -> list[_Section]:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from mnemark.embed.base import Embedder
-from mnemark.errors import BusyError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import links
 from mnemark.files.config import Config, load
 from mnemark.files.platform import make_folder
@@ -65,6 +65,8 @@ class Memory(Operations):
         folder = config.reranker
         self.qmd = qmd.configured(config.routes)
         self.judge = rerank.in_folder(root / Path(folder).expanduser()) if folder else None
+        self.failed: tuple[str, ...] = ()
+        """Why parts of the last sync could not be done."""
         self._elsewhere: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
         self._timed: Timed[Recall] = Timed(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
@@ -224,44 +226,35 @@ class Memory(Operations):
             BusyError: another process is syncing for longer than `wait` seconds.
         """
         links.check_again(self.root)
-        if not self.readonly and (self.root / "journal").is_dir():
-            from mnemark.memory.facts import catch_up
-            from mnemark.memory.ledger import finish
+        from mnemark.memory import maintenance
 
-            catch_up(self)  # facts whose file was busy when they were remembered
-            finish(self)  # edits that a kill cut off
-            self._finish_forgetting()
-        if not self.readonly:
-            from mnemark.memory.projections import bring_down
-
-            bring_down(self)  # observations, attachments and their descriptions
+        failed = [] if self.readonly else maintenance.before_sync(self)
         report = self.follower.sync(progress=progress, wait=wait, embed=embed)
-        if report.touched and not self.readonly:
-            self._note_edits()
+        if not self.readonly:
+            failed += maintenance.after_sync(self, touched=bool(report.touched))
+        self.failed = tuple(failed)
         return report
 
-    def _note_edits(self) -> None:
-        """Note in the journal what people changed in the fact files; while somebody saves, the next time."""
-        if not self.book.changed():
-            return
-        from mnemark.memory.facts import follow
-
-        for scope in self.book.scopes():
-            with contextlib.suppress(BusyError):
-                follow(self, scope)
-
     def _finish_forgetting(self) -> None:
-        """What was to be erased or taken back, and was cut off or met a file that was busy."""
-        if self.index.hidden.unfinished():
-            from mnemark.memory.erase import finish
+        """Go on with what an erase before could not do; see `maintenance.unfinished`."""
+        from mnemark.memory.maintenance import finish_forgetting
 
-            finish(self)
-        from mnemark.memory.facts_project import state_of
+        try:
+            finish_forgetting(self)
+        except (MnemarkError, OSError) as error:  # whoever opens it can work all the same, and is told
+            self.failed = (f"forgetting: {error}",)
 
-        if state_of(self).log.withdrawn:
-            from mnemark.memory.undo import take_out
+    def unfinished(self, most: int = 1) -> list[str]:
+        """What was noted and could not be completed, such as an erase that met a closed file; and why.
 
-            take_out(self)
+        Of the files that an erase waits for the first `most` are named.
+        """
+        hidden = self.index.hidden
+        if not (self.failed or hidden.unfinished() or hidden.problems):
+            return []
+        from mnemark.memory.maintenance import unfinished
+
+        return unfinished(self, most=most)
 
     def search(
         self,
@@ -403,7 +396,8 @@ class Memory(Operations):
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.vectors.route(outside)
-        degraded = [reason for reason in (problem, self.follower.problem, self._passing) if reason]
+        reasons = (problem, self.follower.problem, self._passing, *self.unfinished())
+        degraded = [reason for reason in reasons if reason]
         book = self.book.of(request.where.scopes, request.deadline)
         degraded += [self.book.problem] if self.book.problem else []
         return search(self.reader, request, route, degraded, self.judge, book=book, asked=asked)

@@ -8,6 +8,7 @@ without waiting for the next look that is due.
 from pathlib import Path
 from typing import Final
 
+from mnemark.files import platform
 from mnemark.index.pending import LogSizes
 
 _FOLDER: Final = "journal/"
@@ -44,7 +45,7 @@ class EditsElsewhere:
         if not 0 <= end - start <= _MOST:
             return True
         try:
-            with (self._root / path).open("rb") as file:
+            with platform.opened(self._root / path) as file:
                 file.seek(start)
                 data = file.read(end - start)
         except OSError:  # it goes or is replaced just now: then a look is due in any case

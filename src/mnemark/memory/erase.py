@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform
 from mnemark.files.git import check_rewritable
@@ -22,9 +22,11 @@ from mnemark.files.hidden import Run, by_path, run_of, runs_by_path, strings
 from mnemark.files.journal import Change
 from mnemark.files.journal_lines import changes_of
 from mnemark.files.locks import sync_lock, workspace_lock
-from mnemark.memory import ledger
-from mnemark.memory.erase_files import Done, Pass, Targets, holding
+from mnemark.files.scan import ignorer
+from mnemark.memory import erase_waiting, ledger
+from mnemark.memory.erase_files import Done, Pass, Step, Targets, holding
 from mnemark.memory.erase_still import still_holding
+from mnemark.memory.erase_waiting import Wait
 from mnemark.memory.erase_words import Words, anchor, query_at, words_of
 from mnemark.memory.facts import catch_up
 from mnemark.memory.facts_log import said_mark
@@ -63,15 +65,22 @@ def _dry(memory: "Memory", items: list[Item], query: str, *, git: bool) -> Recei
     targets = _targets(memory, items, query, local_now(memory.config.timezone))
     places: list[Place] = []
     still: list[str] = []
+    waiting: list[Wait] = []
     for step in ("copies", "items"):
-        found = Pass(memory.root, targets, step=step, dry_run=True).run()
+        found = _pass(memory, targets, step, dry_run=True)
         places += found.places
         still += found.still
+        waiting += found.waiting
     still += still_holding(memory, items, targets, rewrites=git)
     return Receipt(
         action="erased", dry_run=True, items=forgotten(items, memory.visible), places=tuple(places),
-        still=tuple(dict.fromkeys(still)),
+        still=tuple(dict.fromkeys(still)), waiting=tuple(dict.fromkeys(one.text for one in waiting)),
     )  # fmt: skip
+
+
+def _pass(memory: "Memory", targets: Targets, step: Step, *, dry_run: bool = False) -> Done:
+    ignored = ignorer(memory.config.ignore)
+    return Pass(memory.root, targets, step=step, dry_run=dry_run, ignored=ignored).run()
 
 
 def _noted(memory: "Memory", items: list[Item], query: str) -> Change:
@@ -121,9 +130,12 @@ def _targets(memory: "Memory", items: list[Item], query: str, now: datetime) -> 
 
 
 def _is_all(memory: "Memory", path: str, lines: set[int]) -> bool:
-    return not observations.is_journal(path) and all(
-        item.start_line in lines for item in Finder(memory, Wanted(ref=path)).log(path)
-    )
+    if observations.is_journal(path):
+        return False
+    try:
+        return all(item.start_line in lines for item in Finder(memory, Wanted(ref=path)).log(path))
+    except OSError:  # closed meanwhile: the pass names it
+        return False
 
 
 def _carry_out(
@@ -132,18 +144,20 @@ def _carry_out(
     """Do, or go on with, what a note says."""
     targets = _targets(memory, items, query, note.time or local_now(memory.config.timezone))
     still = still_holding(memory, items, targets, rewrites=git)
-    done = Pass(memory.root, targets, step="copies", dry_run=False).run()
+    done = _pass(memory, targets, "copies")
     if not done.waiting:
         rest, last = _with_anchor_last(note, items)
         for part in filter(None, (rest, last)):
             own = _targets(memory, part, "", local_now(memory.config.timezone))
-            found = Pass(memory.root, own._replace(words=targets.words), step="items", dry_run=False).run()
+            found = _pass(memory, own._replace(words=targets.words), "items")
             done = Done(done.places + found.places, done.waiting + found.waiting, done.still + found.still)
             if found.waiting:
                 break
     places, waiting = list(done.places), list(done.waiting)
     places += _derived(memory, waiting)
-    waiting += [f"{layout.shown(path)}: still holds it" for path in _left(memory, targets.words, done)]
+    left = [Wait(path, "still holds it") for path in _left(memory, targets.words, done)]
+    erase_waiting.keep(memory.root, note.id, waiting or left)
+    waiting += left
     if not waiting:
         facts = state_of(memory)
         with facts.lock:
@@ -158,7 +172,7 @@ def _carry_out(
         items=forgotten(items),
         places=_joined(places),
         still=tuple(dict.fromkeys([*still, *done.still])),
-        waiting=tuple(dict.fromkeys(waiting)),
+        waiting=tuple(dict.fromkeys(one.text for one in waiting)),
     )
 
 
@@ -184,21 +198,19 @@ def _joined(places: list[Place]) -> tuple[Place, ...]:
     return tuple(found.values())
 
 
-def _derived(memory: "Memory", waiting: list[str]) -> list[Place]:
+def _derived(memory: "Memory", waiting: list[Wait]) -> list[Place]:
     """Bring index and vectors to the state of the files, and rewrite them without what is gone."""
-    index = memory.index
-    private = index.home / layout.PRIVATE
-    if index.readonly or not index.exists():
+    if memory.index.readonly or not memory.index.exists():
         return []
     try:
         memory.follower.sync(progress=None, wait=_PATIENCE, embed=False)
         memory.reader.let_go()
-        with sync_lock(index.home, timeout=_PATIENCE):
-            for name in private.glob("index.db.new*"):  # a rebuilding that was cut off
-                platform.FS.unlink(name)
-        size, embedded = memory.vectors.scrub(index, wait=_PATIENCE)
-    except BusyError as error:
-        waiting.append(f"{layout.PRIVATE}/index.db: {error}")
+        with sync_lock(memory.index.home, timeout=_PATIENCE):
+            for cut_off in (memory.index.home / layout.PRIVATE).glob("index.db.new*"):
+                platform.FS.unlink(cut_off)
+        size, embedded = memory.vectors.scrub(memory.index, wait=_PATIENCE)
+    except (MnemarkError, OSError) as error:  # in use, damaged, closed: the words wait where they are
+        waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))
         return []
     places = [Place(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
     vectors = [Place(path=f"{layout.PRIVATE}/vectors", what="vectors")] if embedded else []
@@ -207,7 +219,7 @@ def _derived(memory: "Memory", waiting: list[str]) -> list[Place]:
 
 def _left(memory: "Memory", words: Words, done: Done) -> list[str]:
     """Where the words still stand although they should not: looked for byte by byte."""
-    known = {text.partition(":")[0] for text in (*done.still, *done.waiting)}
+    known = {text.partition(":")[0] for text in (*done.still, *(one.text for one in done.waiting))}
     names = holding(memory.root, words.turns) if words.turns else []
     return [path for path in names if layout.shown(path) not in known and not _is_free(path, words)]
 
@@ -217,19 +229,36 @@ def _is_free(path: str, words: Words) -> bool:
     return min(map(len, words.turns.forms)) < 8 and path.endswith((".jsonl", ".db", ".md"))
 
 
-def finish(memory: "Memory") -> list[Receipt]:
-    """Complete what was noted and then cut off, or could not be done because a file was busy."""
+def finish(memory: "Memory", *, at_once: bool = False) -> list[Receipt]:
+    """Complete what was noted and then cut off, or could not be done because a file was busy or closed.
+
+    What waits for closed files that are as they were is left until they are not, unless `at_once`. Whatever
+    keeps it from being done is kept for `still_waiting` to tell, and keeps nobody from anything else.
+    """
     if memory.readonly:
         return []
     receipts = []
+    known = erase_waiting.load(memory.root)
     for note in unfinished(memory):
+        if not at_once and erase_waiting.is_blocked(memory.root, known.get(note.id, ())):
+            continue
         payload = note.payload if isinstance(note.payload, Mapping) else {}
-        with suppress(BusyError, ReadOnlyError):  # for the next time
+        try:
             editing.sweep(memory.root)
             items = _again(memory, payload)
             query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
             receipts.append(_carry_out(memory, note, items, query))
+        except (MnemarkError, OSError) as error:  # for the next time
+            erase_waiting.keep(memory.root, note.id, [Wait("", str(error))])
     return receipts
+
+
+def still_waiting(memory: "Memory") -> list[str]:
+    """What keeps erasing that is not finished from being so, for people. Nothing is written."""
+    known = erase_waiting.load(memory.root)
+    ids = [note.id for note in unfinished(memory)]
+    waits = dict.fromkeys(one.text for identifier in ids for one in known.get(identifier, ()))
+    return list(waits) or ["it was cut off; `mnemark sync` goes on with it"]
 
 
 def unfinished(memory: "Memory") -> list[Change]:
@@ -250,12 +279,12 @@ def _again(memory: "Memory", payload: Mapping[str, Any]) -> list[Item]:
     finder = Finder(memory, Wanted())
     found = []
     for path, ids in by_path(payload.get("turns")):
-        if (memory.root / path).is_file():
+        with suppress(OSError):  # gone, or closed: then the pass waits for it
             found += [item for item in finder.log(path) if item.id in ids]
     facts = frozenset([*strings(payload.get("ids")), *strings(payload.get("passing"))])
     found += finder.facts_of(facts) if facts else []
     for path, runs in runs_by_path(payload.get("lines")):
-        with suppress(UsageError):
+        with suppress(UsageError, OSError):
             if layout.safe_path(memory.root, path).is_file():
                 found += finder.marked(path, runs, whole=path in strings(payload.get("files")))
     return [_by_line(item) for item in found]

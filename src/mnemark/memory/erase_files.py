@@ -1,25 +1,29 @@
 """Where the bytes of erased things stand in the files of a workspace, and how they go from each.
 
-A pass looks at every file but those of git, finds what is to go, and changes it through the one door each
-kind of file has. Looking alone is the dry run. Everything may be done again: what is gone is not found.
+A pass looks at every file but those of git and of workspaces inside this one, finds what is to go, and
+changes it through the one door each kind of file has. Looking alone is the dry run. Everything may be done
+again: what is gone is not found. What cannot be read is named, and keeps no other file from being looked at.
 """
 
-import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from mnemark.errors import BusyError
+from mnemark.errors import BusyError, MnemarkError
 from mnemark.files import edit as editing
-from mnemark.files import jsonl, layout, moving, observations, platform, reading
+from mnemark.files import jsonl, layout, listing, moving, observations, platform, reading
 from mnemark.files.blank import Needles, lines_of, tombstone, without_lines, without_quotes, without_runs
+from mnemark.files.faults import is_no_file, unread
 from mnemark.files.hidden import Run, line_mark, matches
 from mnemark.files.locks import workspace_lock
+from mnemark.files.scan import Ignore
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
+from mnemark.memory import erase_waiting
+from mnemark.memory.erase_waiting import Wait
 from mnemark.memory.erase_words import Words, weight
 from mnemark.memory.forget_lines import block, only_from
 from mnemark.memory.forget_receipt import Place
@@ -29,7 +33,10 @@ _LARGEST: Final = 1 << 29
 _PATIENCE: Final = 10.0
 _TELLING: Final = 4
 """Weight of a line by which an edit in the journal is known to hold it: more than the end of a code block."""
-_OWN: Final = ("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore")
+_OWN: Final = (
+    *("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore"),
+    erase_waiting.NAME,
+)
 _CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
 _FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
 _LOG_REF: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+\.jsonl(?:#L\d+(?:-L?\d+)?)?")
@@ -62,20 +69,22 @@ class Done(NamedTuple):
     """What a pass found or did."""
 
     places: list[Place]
-    waiting: list[str]
-    """Files that are busy, with the reason."""
+    waiting: list[Wait]
+    """Files that are busy, or closed."""
     still: list[str]
-    """Files that are not mnemark's to change."""
+    """Files that are not mnemark's to change, and what was not looked into."""
 
 
 class Pass:
     """One look at all files of the workspace at `root`, changing them unless it is a dry run."""
 
-    def __init__(self, root: Path, targets: Targets, *, step: Step, dry_run: bool) -> None:
+    def __init__(self, root: Path, targets: Targets, *, step: Step, dry_run: bool, ignored: Ignore) -> None:
         self.root = root
         self.targets = targets
         self.step = step
         self.dry_run = dry_run
+        self.ignored = ignored
+        """Paths that are no memory, as the configuration says."""
         self.done = Done([], [], [])
         self._runs = Needles(text for text in targets.words.notes.texts if "\n" in text)
         """What runs over several lines."""
@@ -91,18 +100,44 @@ class Pass:
         return self.done
 
     def _run(self) -> None:
-        for path in sorted(_files(self.root)):
+        found = listing.walk(self.root)
+        self.done.still.extend(f"{one.path}: {one.reason}; it was not looked into" for one in found.odd)
+        self.done.still.extend(
+            f"{path}/: a workspace of its own; forget it there as well" for path in found.inner
+        )
+        for folder in found.closed:
+            self._unread(folder.path, folder.reason, is_folder=True)
+        for path in found.files:
             try:
                 self._file(path)
             except FileNotFoundError:  # it went while we looked
                 continue
             except BusyError as error:
-                self.done.waiting.append(f"{layout.shown(path)}: {error}")
+                self.done.waiting.append(Wait(path, str(error)))
+            except MnemarkError as error:  # it cannot be written, is damaged, or the disk is full
+                self.done.waiting.append(erase_waiting.closed(self.root, path, str(error)))
+            except OSError as error:
+                self._unread(path, unread(error), is_file=not is_no_file(error))
+
+    def _unread(self, path: str, reason: str, *, is_folder: bool = False, is_file: bool = True) -> None:
+        """Name what could not be read. Memory is waited for; anything else is not mnemark's to change."""
+        if is_folder or (is_file and self._is_memory(path.rpartition("/")[2])):
+            folders = path.split("/") if is_folder else path.split("/")[:-1]
+            own = folders[:1] == [layout.PRIVATE]
+            if own or not (any(map(layout.skipped_folder, folders)) or self.ignored(path)):
+                self.done.waiting.append(erase_waiting.closed(self.root, path, reason))
+                return
+        self.done.still.append(f"{layout.shown(path)}: {reason}; it was not looked into")
+
+    @staticmethod
+    def _is_memory(name: str) -> bool:
+        """Whether a file of that name would be changed where it holds the words."""
+        return name.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")) or name.startswith(jsonl.TEMPORARY)
 
     def _file(self, path: str) -> None:
         full = self.root / path
         name = path.rpartition("/")[2]
-        if full.stat().st_size > _LARGEST:
+        if full.lstat().st_size > _LARGEST:
             self.done.still.append(f"{layout.shown(path)}: too large to look through")
         elif path.startswith(f"{layout.PRIVATE}/"):
             if self.step == "copies":
@@ -111,7 +146,7 @@ class Pass:
             self._log(path, full)
         elif name.lower().endswith(layout.TEXT_SUFFIXES) or name.startswith(jsonl.TEMPORARY):
             self._text(path, full)
-        elif self.step == "copies" and self.targets.words.notes.found_in(full.read_bytes()):
+        elif self.step == "copies" and self.targets.words.notes.found_in(_bytes(full)):
             self.done.still.append(
                 f"{layout.shown(path)}: is no file of mnemark's; edit or delete it by hand"
             )
@@ -128,16 +163,14 @@ class Pass:
         )
         # A compiled identity may say it in a model's words; it is made again from what is left.
         reworded = inner.startswith("compiled/")
-        if not reworded and not any(
-            self._is_private_copy(one.read_bytes()) for one in beside if one.exists()
-        ):
+        if not reworded and not any(self._is_private_copy(_bytes(one)) for one in beside if one.exists()):
             return
         if database:
             ids = [one.encode() for one in (*self.targets.turns, *self.targets.facts)]
             rows = 0 if self.dry_run else erase_rows(full, [*self.targets.words.notes.forms, *ids])
             self._place(path, f"{rows} records" if rows else "records")
             return
-        size = full.stat().st_size
+        size = full.lstat().st_size
         if not self.dry_run:
             self._drop(full)
         self._place(path, "derived file", bytes_=size)
@@ -178,9 +211,9 @@ class Pass:
             return new
 
         if self.dry_run:
-            for number, data in enumerate(full.read_bytes().split(b"\n"), 1):
+            for number, data in enumerate(_bytes(full).split(b"\n"), 1):
                 change(jsonl.Line(0, number, data, 0))
-        elif self._concerns(path, full.read_bytes(), journal=journal):
+        elif self._concerns(path, _bytes(full), journal=journal):
             with workspace_lock(self.root, _PATIENCE):
                 jsonl.rewrite(full, change)
         if lines:
@@ -234,7 +267,7 @@ class Pass:
     # --- text
 
     def _text(self, path: str, full: Path) -> None:
-        data = full.read_bytes()
+        data = _bytes(full)
         whole = path in self.targets.files if self.step == "items" else self._is_about_erased(path, data)
         if whole:
             self._remove(path, data)
@@ -360,22 +393,17 @@ class Pass:
         )
 
 
-def _files(root: Path) -> Iterator[str]:
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name != ".git"]
-        inside = Path(folder).relative_to(root).as_posix()
-        for name in names:
-            if not (Path(folder) / name).is_symlink():
-                yield name if inside == "." else f"{inside}/{name}"
+def _bytes(path: Path) -> bytes:
+    return platform.read_file(path)[0]
 
 
 def holding(root: Path, needles: Needles) -> list[str]:
     """Files, but those of git, in which any of the words still stands."""
     found = []
-    for path in sorted(_files(root)):
+    for path in listing.walk(root).files:
         try:
-            held = (root / path).stat().st_size <= _LARGEST and needles.found_in((root / path).read_bytes())
-        except FileNotFoundError:
+            held = (root / path).lstat().st_size <= _LARGEST and needles.found_in(_bytes(root / path))
+        except OSError:  # gone, or closed: the pass has named it
             continue
         found += [path] if held else []
     return found

@@ -2,13 +2,17 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import MnemarkError
-from mnemark.files import git, layout
+from mnemark.files import git, layout, listing, platform
+from mnemark.files.episodes import FOLDER as EPISODES
 from mnemark.files.episodes import slug_of
 from mnemark.files.journal import FOLDER, Journal
 from mnemark.files.journal_lines import changes_of
+from mnemark.index.check import knows_below
+from mnemark.index.store import NAME
 from mnemark.memory.erase_files import Targets
 from mnemark.memory.facts_project import state_of
 from mnemark.memory.forget_find import Item
@@ -18,6 +22,8 @@ if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
 _ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".7z", ".bak")
+_LARGEST: Final = 1 << 29
+"""Bytes of an index that is looked through."""
 _SHOWN: Final = 5
 _DATE: Final = len("2026-02-13-")
 _SHORT: Final = 4
@@ -25,8 +31,39 @@ _SHORT: Final = 4
 
 def still_holding(memory: "Memory", items: Sequence[Item], targets: Targets, *, rewrites: bool) -> list[str]:
     """What may still hold the words after they are erased here, as far as can be known; for people."""
-    found = [*_other_machines(memory), *_archives(memory), *_imports(memory, items), *_sources(memory, items)]
+    found = [*_around(memory, targets), *_other_machines(memory), *_archives(memory)]
+    found += [*_imports(memory, items), *_sources(memory, items)]
     return [*_git(memory, targets, rewrites=rewrites), *found, *_names(memory, targets)]
+
+
+def _around(memory: "Memory", targets: Targets) -> Iterator[str]:
+    """Indexes of workspaces that this one lies in, and of folders that those read along as mounts.
+
+    One that was made before such a folder was left out, or was a workspace, holds what stood here.
+    """
+    root = memory.root.resolve()
+    for outer in filter(layout.is_workspace, root.parents):
+        mounts = f"{layout.PRIVATE}/mounts"
+        homes = ["", *(f"{mounts}/{name}/" for name in listing.names(outer, mounts))]
+        for index in (f"{home}{layout.PRIVATE}/{NAME}" for home in homes):
+            name = layout.shown(str(outer / index))
+            if index == f"{layout.PRIVATE}/{NAME}" and knows_below(outer, root.relative_to(outer).as_posix()):
+                yield f"{name}: the index of a workspace around this one; run `mnemark sync -w {outer}`"
+            elif _holds(outer / index, targets):
+                yield f"{name}: an index that was made of this folder; delete it, and it is made anew"
+
+
+def _holds(index: Path, targets: Targets) -> bool:
+    """Whether the words stand in an index, as far as can be seen: one that cannot be read may hold them."""
+    for path in (index, index.with_name(f"{index.name}-wal")):
+        try:
+            if path.lstat().st_size > _LARGEST or targets.words.notes.found_in(platform.content(path)):
+                return True
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True
+    return False
 
 
 def _git(memory: "Memory", targets: Targets, *, rewrites: bool) -> Iterator[str]:
@@ -47,10 +84,8 @@ def _git(memory: "Memory", targets: Targets, *, rewrites: bool) -> Iterator[str]
 
 def _other_machines(memory: "Memory") -> Iterator[str]:
     own = Journal(memory.root).file
-    folder = memory.root / FOLDER
-    others = (
-        sorted(path.stem for path in folder.glob("*.jsonl") if path.name != own) if folder.is_dir() else []
-    )
+    names = listing.names(memory.root, FOLDER, ".jsonl")
+    others = [name.removesuffix(".jsonl") for name in names if name != own]
     if others:
         yield f"other machines ({', '.join(others)}): their copies, until they take over these changes"
     for parent in (memory.root, *memory.root.parents):
@@ -60,11 +95,7 @@ def _other_machines(memory: "Memory") -> Iterator[str]:
 
 
 def _archives(memory: "Memory") -> Iterator[str]:
-    found = [
-        path.relative_to(memory.root).as_posix()
-        for path in sorted(memory.root.rglob("*"))
-        if path.name.lower().endswith(_ARCHIVES) and ".git" not in path.parts and path.is_file()
-    ]
+    found = [path for path in listing.walk(memory.root).files if path.lower().endswith(_ARCHIVES)]
     if found:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         yield f"archives that were not opened: {', '.join(map(layout.shown, found[:_SHOWN]))}{more}"
@@ -73,10 +104,12 @@ def _archives(memory: "Memory") -> Iterator[str]:
 def _names(memory: "Memory", targets: Targets) -> Iterator[str]:
     """Episodes that are called by what goes: a name is not changed, as links lead to it."""
     slugs = {slug_of(text) for text in targets.words.notes.texts}
-    for path in sorted(memory.root.rglob("memory/episodes/*.md")):
-        name = path.stem[_DATE:]
-        if len(name) > _SHORT and any(slug.startswith(name) for slug in slugs):
-            yield f"{layout.shown(path.relative_to(memory.root).as_posix())}: its name; rename it by hand"
+    for scope in ("", *listing.scopes(memory.root)):
+        folder = f"{scope}/{EPISODES}" if scope else EPISODES
+        for file in listing.names(memory.root, folder, ".md"):
+            name = file.removesuffix(".md")[_DATE:]
+            if len(name) > _SHORT and any(slug.startswith(name) for slug in slugs):
+                yield f"{layout.shown(f'{folder}/{file}')}: its name; rename it by hand"
 
 
 def _imports(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:
@@ -101,7 +134,7 @@ def _sources(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:
     for fact in records:
         for ref in filter(None, map(str.strip, fact.source.split(","))):
             path, first, _ = split_ref(ref)
-            if (path, first) not in gone and (memory.root / path).is_file():
+            if (path, first) not in gone and platform.is_readable(memory.root / path):
                 refs[ref] += 1
     for ref in sorted(refs):
         yield f"{layout.shown(ref)}: a fact was learned from it; forget it as well, if it should go"

@@ -3,7 +3,7 @@
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ import msgspec
 
 from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, layout, manifest, platform
-from mnemark.files.faults import told
+from mnemark.files.faults import told, unread
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.old_layouts import migrate
@@ -44,6 +44,7 @@ _MOST_BYTES: Final = 4 << 30
 _LONGEST: Final = 64 << 20
 """Bytes of a line of a log in an archive."""
 _PASSAGE_TOKENS: Final = 256
+_INNER: Final = "is a workspace of its own and was left out"
 UNREADABLE: Final = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, UnicodeDecodeError, RuntimeError,
     NotImplementedError, EOFError,
@@ -68,8 +69,9 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
 def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
     """Write all notes, sessions and journals of the workspace into one file; never `.mnemark`.
 
-    The same workspace gives the same bytes. "zip" holds the files as they are; "jsonl" a line for each
-    passage, turn and journal entry, with its source.
+    The same workspace gives the same bytes. "zip" holds the files as they are, those of workspaces inside
+    this one too, so that the folder can be made again; "jsonl" a line for each passage, turn and journal
+    entry of this workspace alone, with its source.
 
     Raises:
         UsageError: the format is unknown, or the target is a folder or lies where it would be memory itself.
@@ -192,10 +194,13 @@ def _write_zip(root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
     paths, problems = _files(root)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for path in paths:
+            if path.endswith("/"):
+                archive.writestr(zipfile.ZipInfo(path, _EPOCH), b"")
+                continue
             try:
                 source = platform.open_file(root / path)
             except OSError as error:
-                problems.append(Problem(path, f"cannot be read: {error.strerror}"))
+                problems.append(Problem(path, unread(error)))
                 continue
             entry = zipfile.ZipInfo(path, _EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -212,30 +217,37 @@ def _write_zip(root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
 
 
 def _files(root: Path) -> tuple[list[str], list[Problem]]:
-    """Everything a person or an agent wrote, conflict copies and the configuration included, by path.
+    """Everything a person or an agent wrote, conflict copies and configurations included, by path.
 
-    With what looks like memory and cannot be read, such as names that are no UTF-8.
+    With what looks like memory and cannot be read, such as names that are no UTF-8. Files of workspaces
+    inside this one are among them; of one of those that has no configuration, `.mnemark/` as well: it holds
+    nothing to be kept, but is what makes that folder a workspace.
     """
     found = scan(root)
     paths = [entry.path for entry in (*found.entries, *found.journals)]
-    if (root / layout.CONFIG).is_file():
-        paths.append(layout.CONFIG)
-    return sorted(paths), list(found.problems)
+    paths += [layout.CONFIG] if (root / layout.CONFIG).is_file() else []
+    problems = list(found.problems)
+    for inner in found.inner:
+        has_config = (root / inner / layout.CONFIG).is_file()
+        below, wrong = _files(root / inner)
+        paths += [f"{inner}/{path}" for path in below]
+        paths += [] if has_config else [f"{inner}/{layout.PRIVATE}/"]
+        problems += [msgspec.structs.replace(one, path=f"{inner}/{one.path}") for one in wrong]
+    return sorted(paths), problems
 
 
 def _write_jsonl(visible: Visible, root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
     files, records = 0, 1
-    paths, problems = _files(root)
+    found = scan(root)
+    problems = [*found.problems, *(Problem(inner, f"{_INNER}: export that one") for inner in found.inner)]
     out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
-    for path in paths:
-        if path == layout.CONFIG:
-            continue
+    for path in sorted(entry.path for entry in (*found.entries, *found.journals)):
         count = 0
         for record in _readable(_records(visible, path, problems), path, problems):
             out.write(jsonl.encode(record) + b"\n")
             count += 1
-        unread = any(problem.path == path and problem.skipped for problem in problems)
-        files, records = files + (not unread), records + count
+        skipped = any(problem.path == path and problem.skipped for problem in problems)
+        files, records = files + (not skipped), records + count
     return files, records, problems
 
 
@@ -246,7 +258,7 @@ def _readable(
     try:
         yield from records
     except OSError as error:
-        problems.append(Problem(path, f"cannot be read: {error.strerror}"))
+        problems.append(Problem(path, unread(error)))
 
 
 def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
@@ -301,6 +313,7 @@ def _markdown(incoming: Incoming, folder: Path) -> None:
         raise UsageError(f"{folder} is this workspace itself; its notes are found already")
     found = scan(folder)
     incoming.problems.extend(found.problems)
+    incoming.problems.extend(Problem(inner, f"{_INNER}: import that one") for inner in found.inner)
     for entry in found.entries:
         place = layout.place(entry.path)
         if entry.path.lower().endswith(".jsonl") or place is None or place.role == "copy":
@@ -311,7 +324,7 @@ def _markdown(incoming: Incoming, folder: Path) -> None:
         try:
             data, _ = platform.read_file(folder / entry.path)
         except OSError as error:
-            incoming.problems.append(Problem(entry.path, f"cannot be read: {error.strerror}"))
+            incoming.problems.append(Problem(entry.path, unread(error)))
         else:
             incoming.note(f"imported/{folder.name}/{entry.path}", data)
 
@@ -324,8 +337,12 @@ def _zip(incoming: Incoming, path: Path) -> None:
             notes = [member for member in members if layout.place(names[member.filename])]
             if sum(member.file_size for member in notes) > _MOST_BYTES:
                 raise IntegrityError(f"{path.name} would unpack to more than {_MOST_BYTES >> 30} GB")
+            inner = _inner(names.values(), archive)
+            incoming.problems.extend(Problem(layout.shown(one), f"{_INNER}: restore it") for one in inner)
+            below = tuple(f"{one}/" for one in inner)
             for member in sorted(members, key=lambda member: member.filename):
-                _member(incoming, archive, member, names[member.filename])
+                if not names[member.filename].startswith(below):
+                    _member(incoming, archive, member, names[member.filename])
     except UNREADABLE as error:
         raise IntegrityError(f"{path.name} is no archive that can be read: {error}") from error
 
@@ -337,6 +354,18 @@ def _names(archive: zipfile.ZipFile) -> dict[str, str]:
         with archive.open(manifest.NAME) as listed:
             names |= {one.member: one.name for one in manifest.read(listed) if one.member in names}
     return names
+
+
+def _inner(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
+    """Folders in an export or a backup that are workspaces of their own."""
+    folders = [name for name in archive.namelist() if name.endswith("/")]
+    if manifest.NAME in archive.namelist():
+        with archive.open(manifest.NAME) as listed:
+            folders += [f"{one.name}/" for one in manifest.read(listed) if one.kind == "folder"]
+    marks = (f"/{layout.CONFIG}", f"/{layout.PRIVATE}/")
+    return sorted({
+        name.removesuffix(mark) for name in (*files, *folders) for mark in marks if name.endswith(mark)
+    })  # fmt: skip
 
 
 def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
-from mnemark.files import jsonl, names
+from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.turns import decode_turn
@@ -125,6 +125,8 @@ def remember_many(
     now = local_now(memory.config.timezone)
     new = [_fact_of(facts, now, one) for one in said]
     scopes = dict.fromkeys(fact.scope for fact in new)
+    for scope in scopes:
+        layout.check_border(memory.root, scope)
     with facts.lock:
         turns = {fact.source: _turn_of(facts, fact.source) for fact in new if fact.source}
         meant = [(_as_said(fact, turns.get(fact.source)), turns.get(fact.source)) for fact in new]

@@ -4,10 +4,12 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.errors import MnemarkError
+from mnemark.files import listing
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
@@ -17,7 +19,6 @@ _REST: Final = 20.0
 """Times a look at the fact files the pause after it lasts, but for this process's own writes."""
 _SHARE: Final = 0.5
 """Part of what is left of a deadline that reading facts may take; then the facts read before are used."""
-_SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Name, time, size and inode of every file that says something about facts."""
@@ -117,11 +118,7 @@ class FactBooks:
 
 def all_scopes(root: Path) -> list[str]:
     """All scopes there are; the root's is the first."""
-    found = [""]
-    for kind in _SCOPE_FOLDERS:
-        if (root / kind).is_dir():
-            found += [f"{kind}/{path.name}" for path in (root / kind).iterdir() if path.is_dir()]
-    return found
+    return ["", *listing.scopes(root)]
 
 
 def _stamp(root: Path, scopes: Iterable[str]) -> Iterator[tuple[str, int, int, int]]:
@@ -138,7 +135,8 @@ def _states(root: Path, folder: str) -> Iterator[tuple[str, int, int, int]]:
     try:
         with os.scandir(root / folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
-                state = entry.stat()
-                yield f"{folder}/{entry.name}", state.st_mtime_ns, state.st_size, state.st_ino
-    except (FileNotFoundError, NotADirectoryError):
+                with suppress(OSError):  # a link to nothing, or in a circle
+                    state = entry.stat()
+                    yield f"{folder}/{entry.name}", state.st_mtime_ns, state.st_size, state.st_ino
+    except OSError:  # there is none, or the scan tells of it
         return

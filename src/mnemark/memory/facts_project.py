@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
+from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files.config import Config
 from mnemark.files.edit import edit
 from mnemark.files.facts import REVIEW, Confirmation, FactFiles, project, review_bullet
@@ -43,6 +44,8 @@ class State:
         self.files = FactFiles(root, visible.redacted)
         self.lock = threading.RLock()
         self._kept: dict[str, Kept] = {}
+        self.blocked: dict[str, str] = {}
+        """Files that facts wait for and that cannot be written, with the reason."""
 
     @cached_property
     def rules(self) -> Rules:
@@ -88,16 +91,24 @@ def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> 
             groups.setdefault((log.scopes[one], _path_of(facts, one)), []).append(one)
     for (where, path), waiting in groups.items():
         ids = waiting[:most]
-        if path.endswith(REVIEW):
-            done = _propose(facts, path, ids)
-        else:
-            changes = [_change_of(log, one, path) for one in ids]
-            _, done = project(facts.root, path, changes, facts.zone)
+        try:
+            done = _brought(facts, path, ids)
+        except (ReadOnlyError, UsageError) as error:  # a file that is closed, or none: the others go on
+            facts.blocked[path] = str(error)
+            continue
+        facts.blocked.pop(path, None)
         if done:
             log.append(Change(kind="project", scope=where, payload={"path": path, "ids": done}))
         most -= len(done)
         if most <= 0:
             break
+
+
+def _brought(facts: State, path: str, ids: Sequence[str]) -> list[str]:
+    """Bring changes into one file; the ids of those that stand in it now."""
+    if path.endswith(REVIEW):
+        return _propose(facts, path, ids)
+    return project(facts.root, path, [_change_of(facts.log, one, path) for one in ids], facts.zone)[1]
 
 
 def _is_ours(log: FactLog, identifier: str) -> bool:

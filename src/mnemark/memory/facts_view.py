@@ -1,6 +1,7 @@
 """Facts as they are now: the files, what people changed in them, and what is not in them yet."""
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, timedelta
 from pathlib import Path
 from time import time
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.files import edit
+from mnemark.files import edit, journal, layout, listing, platform
 from mnemark.files.facts import Confirmation, FactFiles
 from mnemark.files.journal import Change
 from mnemark.memory.facts_log import FactLog, past_id, payload_of, words_of
@@ -154,8 +155,11 @@ def confirmed_by(fact: Fact, said: Iterable[Confirmation]) -> Fact:
 def edits(log: FactLog, files: FactFiles, kept: "Kept", scope: str) -> list[Change]:
     """What people did in the files of a scope since it was last noted, as lines for the journal.
 
-    Only files that changed since are looked at.
+    Only files that changed since are looked at; none while a journal cannot be read, as what is in it would
+    be taken for new.
     """
+    if journal.look(log.journal.root).problems:
+        return []
     kept.refresh()
     paths = kept.changed()
     if not paths:
@@ -181,7 +185,7 @@ def edits(log: FactLog, files: FactFiles, kept: "Kept", scope: str) -> list[Chan
             found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
         elif fact.id in log.records and fact.id not in log.known:
             found.append(Change(kind="project", scope=scope, payload={"path": fact.path, "ids": [fact.id]}))
-    kept.note({path for path in paths if _is_quiet(files, path)})
+    kept.note({path for path in paths if _is_removed(files, path)})
     tombstones = [payload_of(fact) | {"fact": fact.id} for fact in gone]
     return found + [Change(kind="tombstone", origin="file", scope=scope, payload=one) for one in tombstones]
 
@@ -216,18 +220,41 @@ def _gone(
         for identifier, known in log.known.items()
         if known.own and identifier not in standing and known.fact.scope == scope and known.fact.path in paths
     ]
-    missing = [fact for fact in missing if _is_quiet(files, fact.path)]
+    missing = [fact for fact in missing if _is_removed(files, fact.path)]
     if not missing:
         return []
-    elsewhere = _bytes_elsewhere(files.root / scope / _MEMORY)
+    elsewhere = _bytes_elsewhere(files.root, f"{scope}/{_MEMORY}" if scope else _MEMORY)
     return [fact for fact in missing if not any(f"id: {fact.id}".encode() in data for data in elsewhere)]
 
 
+def _is_removed(files: FactFiles, path: str) -> bool:
+    """Whether what stands in a file no more was taken out of it: the file can be read, and nobody saves it.
+
+    What lies in a workspace of its own by now is nobody's removal.
+    """
+    try:
+        return not layout.border(files.root, path) and _is_quiet(files, path)
+    except OSError:
+        return False
+
+
 def _is_quiet(files: FactFiles, path: str) -> bool:
-    """Whether nobody is saving the file: a save in place begins by emptying it."""
-    return time() - files.saved(path).timestamp() >= edit.QUIET if (files.root / path).exists() else True
+    """Whether nobody is saving the file: a save in place begins by emptying it.
+
+    Raises OSError where it cannot be read.
+    """
+    full = files.root / path
+    if platform.identity(full) is None:
+        return True
+    platform.opened(full).close()
+    return time() - files.saved(path).timestamp() >= edit.QUIET
 
 
-def _bytes_elsewhere(folder: Path) -> list[bytes]:
+def _bytes_elsewhere(root: Path, folder: str) -> list[bytes]:
     """What the archive, the quarantine and copies of a scope hold: what moved there was not removed."""
-    return [path.read_bytes() for path in folder.rglob("*.md") if path.is_file()]
+    found = []
+    for path in listing.walk(root, folder).files:
+        if path.endswith(".md"):
+            with suppress(OSError):  # the sync tells of it
+                found.append(platform.content(root / path))
+    return found

@@ -2,12 +2,10 @@
 
 import threading
 import time
-from contextlib import suppress
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
-from mnemark.index import redaction
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.memory.elsewhere import EditsElsewhere
@@ -76,12 +74,16 @@ class Follower:
         return report
 
     def _scrub(self, wait: float) -> None:
-        """Let no byte stay of what became private; where the index is in use, the next sync tries again."""
-        if time.monotonic() < self._scrub_at or not redaction.due(self._index):
+        """Let no byte stay of what is not visible any more; an index that is in use is tried again later."""
+        if time.monotonic() < self._scrub_at or not self._index.scrub_due():
             return
         self._scrub_at = time.monotonic() + _SCRUB_REST
-        with suppress(BusyError):
+        try:
             self._vectors.scrub(self._index, wait=wait)
+        except BusyError:
+            return
+        except (MnemarkError, OSError) as error:
+            self.problem = f"sync: {error}"
 
     def look_again(self) -> None:
         """Something was written: the next answer looks at the files first."""

@@ -9,6 +9,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files.hidden import run_of
 from mnemark.files.journal import Change
@@ -70,9 +72,11 @@ def forget(
         raise UsageError("git history is only rewritten for what is erased; add erase")
     if not dry_run and memory.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to forget")
-    items = Finder(memory, wanted).find()
+    finder = Finder(memory, wanted)
+    items = finder.find()
+    unread = tuple(f"{path}: {reason}; it was not looked into" for path, reason in finder.unread.items())
     if not items:
-        return Receipt(action="nothing", dry_run=dry_run)
+        return Receipt(action="nothing", dry_run=dry_run, still=unread)
     if erase:
         from mnemark.memory.erase import erase as erased
 
@@ -80,9 +84,9 @@ def forget(
     from mnemark.memory.forget_told import told_of
 
     items = [*items, *told_of(memory.root, items)]
-    if dry_run:
-        return _receipt(memory.visible, items, dry_run=True)
-    return _receipt(memory.visible, items, identifier=hide(memory, items, {"asked": asked(wanted)}))
+    hidden = "" if dry_run else hide(memory, items, {"asked": asked(wanted)})
+    receipt = _receipt(memory.visible, items, identifier=hidden, dry_run=dry_run)
+    return msgspec.structs.replace(receipt, still=unread)
 
 
 def _wanted(  # noqa: PLR0917 - see `forget`

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.files import layout, observations
+from mnemark.files import jsonl, layout, observations, platform
 from mnemark.files.blank import forms
 from mnemark.files.facts import facts_in
+from mnemark.files.faults import unread
 from mnemark.files.hidden import Run, matches
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.reading import read
-from mnemark.files.scan import Scan, scan
+from mnemark.files.scan import Entry, Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.facts_project import State, state_of
 from mnemark.memory.forget_lines import block, only_from, part, turn_text
@@ -80,6 +81,8 @@ class Finder:
         self.wanted = wanted
         self.zone: tzinfo = self.facts.zone
         self._ignore = memory.config.ignore
+        self.unread: dict[str, str] = {}
+        """Files that could not be looked into, and why."""
         self._query = (
             [form.decode("utf-8", "replace") for form in forms(wanted.query)] if wanted.query else []
         )
@@ -115,8 +118,10 @@ class Finder:
     def _of_ref(self, ref: str) -> Iterator[Item]:
         path, first, last = split_ref(ref)
         full = layout.safe_path(self.root, path)
-        if not full.is_file():
-            raise NotFoundError(f"there is no file {layout.shown(path)}")
+        try:
+            platform.opened(full).close()
+        except OSError as error:
+            raise NotFoundError(f"{layout.shown(path)} {unread(error)}") from error
         place = layout.place(path)
         if place is None or (place.role == "journal" and last is None):
             raise UsageError(f"{layout.shown(path)} is no memory; name a turn, a note or a fact by ref or id")
@@ -150,9 +155,8 @@ class Finder:
     def _of_id(self, identifier: str) -> Iterator[Item]:
         found = [one for one in self._all_facts() if one.id == identifier]
         if not found:
-            mark = identifier.encode()
-            for path in [*self._logs(), *(entry.path for entry in self.scan.journals)]:
-                if mark in (self.root / path).read_bytes() or not is_id(identifier):
+            for path in [*self._logs(), *(entry.path for entry in self._readable(self.scan.journals))]:
+                if not is_id(identifier) or jsonl.holds(self.root / path, identifier.encode()):
                     found += [one for one in self.log(path) if one.id == identifier]
         if not found:
             raise NotFoundError(
@@ -164,12 +168,24 @@ class Finder:
 
     def _logs(self) -> list[str]:
         wanted = self.wanted.scope
-        found = []
+        found: list[Entry] = []
         for entry in self.scan.entries:
             place = layout.place(entry.path)
             if place is not None and place.role == "session" and entry.path.lower().endswith(".jsonl"):
-                found += [entry.path] if wanted is None or place.scope == wanted else []
-        return found
+                found += [entry] if wanted is None or place.scope == wanted else []
+        return [entry.path for entry in self._readable(found)]
+
+    def _readable(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Without the logs that cannot be read: what is in them is found in no answer either."""
+        readable = []
+        for entry in entries:
+            try:
+                platform.opened(self.root / entry.path).close()
+            except OSError as error:
+                self.unread[layout.shown(entry.path)] = unread(error)
+            else:
+                readable.append(entry)
+        return readable
 
     def log(self, path: str) -> list[Item]:
         """The turns of a log; of a journal, the observations in it."""
@@ -183,7 +199,7 @@ class Finder:
     def _observed(self) -> Iterator[Item]:
         """Observations that fit; whose memory and which session they belong to, their lines say."""
         wanted = self.wanted
-        for entry in self.scan.journals:
+        for entry in self._readable(self.scan.journals):
             for placed in observations.read(self.root / entry.path):
                 meta = placed.turn.meta
                 same = wanted.scope is None or str(meta.get("scope", "")) == wanted.scope
@@ -348,7 +364,10 @@ class Finder:
 
     def _text(self, path: str) -> str:
         found = read(self.root, path)
-        return "" if isinstance(found, Problem) else found.text
+        if isinstance(found, Problem):
+            self.unread[found.path] = found.reason
+            return ""
+        return found.text
 
     def _lines(self, path: str) -> list[str]:
         return _LINE.findall(self._text(path))[:-1] or [""]

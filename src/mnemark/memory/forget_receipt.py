@@ -15,6 +15,7 @@ from mnemark.types import Problem
 _WORDS: Final = 72
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _SHOWN: Final = 40
+_UNREAD: Final = "What could not be looked into:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {
     "turn": ("turn", "turns"),
     "note": ("piece of a note", "pieces of notes"),
@@ -49,8 +50,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """What forgetting did.
 
-    `still` names what holds the words and is out of reach; `waiting` what could not be done yet and is done
-    by the next sync.
+    `still` names what holds the words, or may, and is out of reach; `waiting` what could not be done yet: the
+    next sync goes on with it, for a closed file the first one that can read it. Until then it is hidden.
     """
 
     id: str = ""
@@ -104,8 +105,10 @@ def _beginning(text: str) -> str:
 
 def _lines(receipt: Receipt) -> list[str]:
     if receipt.action == "nothing":
-        return ["Nothing that fits was found; nothing was changed."]
-    verb = {"hidden": "hidden", "erased": "erased"}[receipt.action]
+        unread = [_UNREAD, *_listed(list(receipt.still))] if receipt.still else []
+        return ["Nothing that fits was found; nothing was changed.", *unread]
+    unfinished = receipt.waiting and not receipt.dry_run
+    verb = "hidden, and not erased everywhere yet" if unfinished else receipt.action
     would = "Would be " if receipt.dry_run else ""
     lines = [f"{would}{verb}: {counted(receipt.items)}.".capitalize()]
     lines += _listed([_item(one) for one in receipt.items])
@@ -113,9 +116,14 @@ def _lines(receipt: Receipt) -> list[str]:
         lines.append("From these places:" if receipt.action == "erased" else "Where they stand:")
         lines += _listed([_place(one) for one in receipt.places])
     if receipt.still:
-        lines += ["What still holds it:", *_listed(list(receipt.still))]
+        erased = receipt.action == "erased"
+        lines.append("What still holds it, or may:" if erased else _UNREAD)
+        lines += _listed(list(receipt.still))
     if receipt.waiting:
-        lines += ["Not done yet; the next sync does it:", *_listed(list(receipt.waiting))]
+        what = (
+            "It would wait for these" if receipt.dry_run else "Not done yet; the next sync that can does it"
+        )
+        lines += [f"{what}:", *_listed(list(receipt.waiting))]
     if receipt.dry_run:
         lines.append("Nothing was changed.")
     elif receipt.action == "hidden":

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from mnemark.files import layout
+from mnemark.errors import UsageError
+from mnemark.files import layout, listing, platform
 from mnemark.files.blank import lines_of
 from mnemark.memory.erase_words import Words, words_of
 from mnemark.memory.forget_find import Item
@@ -22,7 +23,7 @@ _NAMES: Final = re.compile(rb"(?:entities:|About:|\xe6\x8f\x90\xe5\x88\xb0\xef\x
 """How the lists of names in an episode begin."""
 _LEAD: Final = re.compile(r"^\s*[-*+]\s+")
 _CURATED: Final = ("MEMORY.md", "memory/MEMORY.md", "USER.md")
-_DAY: Final = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].md"
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
 
 
 def told_of(root: Path, items: Sequence[Item]) -> list[Item]:
@@ -52,25 +53,33 @@ def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
             entries[layout.scope_of(item.path)].append(f"{re.escape(key)}: {re.escape(value)}")
     for scope, known in entries.items():
         wanted = re.compile(rf"- (?:\S.* )?(?:{'|'.join(known)})(?: \(since [^)]*\))?\s*")
-        folder = root / scope
-        for path in (*(folder / name for name in _CURATED), *sorted(folder.glob("personas/*.md"))):
-            for number, line in enumerate(lines_of(path.read_bytes()) if path.is_file() else (), 1):
+        personas = listing.names(root, f"{scope}/personas".lstrip("/"), ".md")
+        for name in (*_CURATED, *(f"personas/{one}" for one in personas)):
+            path = f"{scope}/{name}".lstrip("/")
+            for number, line in enumerate(lines_of(_content(root, path)), 1):
                 text = line.decode("utf-8", "replace")
                 if wanted.fullmatch(text):
-                    name = path.relative_to(root).as_posix()
-                    yield Item(kind="note", path=name, start_line=number, end_line=number, text=text)
+                    yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)
 
 
 def _pages(root: Path, scope: str) -> Iterator[str]:
-    folder = root / scope
-    pads = [folder / "SCRATCHPAD.md"] if (folder / "SCRATCHPAD.md").is_file() else []
-    notes, episodes = folder.glob(f"memory/{_DAY}"), folder.glob("memory/episodes/*.md")
-    for path in (*pads, *sorted(notes), *sorted(episodes)):
-        yield path.relative_to(root).as_posix()
+    for folder in ("", "memory", "memory/episodes"):
+        inside = "/".join(filter(None, (scope, folder)))
+        for name in listing.names(root, inside, ".md"):
+            if folder == "memory/episodes" or (_DAY.fullmatch(name) if folder else name == "SCRATCHPAD.md"):
+                yield "/".join(filter(None, (inside, name)))
+
+
+def _content(root: Path, path: str) -> bytes:
+    """A file's bytes; none where it cannot be read, and so cannot be found in an answer either."""
+    try:
+        return platform.content(layout.safe_path(root, path))
+    except (OSError, UsageError):
+        return b""
 
 
 def _quoting(root: Path, path: str, words: Words, logs: set[str]) -> Iterator[Item]:
-    data = layout.safe_path(root, path).read_bytes()
+    data = _content(root, path)
     cites = "episodes/" in path and any(log.encode() in data for log in logs)
     names = [name.casefold() for name in words.names] if cites else []
     if not names and not words.notes.found_in(data):

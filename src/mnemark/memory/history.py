@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
+from mnemark.files import listing
 from mnemark.files.sessions import FOLDER, SessionInfo, SessionLog, list_sessions
 from mnemark.memory.arguments import scopes_of
 from mnemark.memory.secrets import rules_for
@@ -22,7 +23,6 @@ from mnemark.types import Json, Turn
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
-_SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 _PER_MESSAGE: Final = 4
 """Tokens that a message costs beside its text: role and separators."""
 _TITLE: Final = 80
@@ -191,11 +191,7 @@ def _text(value: Json) -> str:
 
 def _scopes(memory: "Memory") -> Iterator[str]:
     yield ""
-    for kind in _SCOPE_FOLDERS:
-        folder = memory.root / kind
-        for entry in sorted(folder.iterdir()) if folder.is_dir() else ():
-            if (entry / FOLDER).is_dir() and not entry.name.startswith("."):
-                yield f"{kind}/{entry.name}"
+    yield from listing.scopes(memory.root)
 
 
 def _all(memory: "Memory", session: str | None, scopes: frozenset[str] | None) -> Iterator[Said]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from mnemark.files import compiled as kept
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.context import curated_files
 from mnemark.memory.personas import chosen
@@ -147,10 +147,7 @@ def _paths(memory: "Memory", name: str, scope: str) -> list[str]:
         if name == "core":
             paths += curated_files(memory.root, folder)
             continue
-        where = memory.root / folder
-        files = (
-            {path.name.casefold(): path.name for path in sorted(where.glob("*.md"))} if where.is_dir() else {}
-        )
+        files = {name.casefold(): name for name in listing.names(memory.root, folder.rstrip("/"), ".md")}
         paths += [folder + files[f"{stem}.md"] for stem in _FILES[name] if f"{stem}.md" in files]
     for path in paths:
         layout.check_name(path)

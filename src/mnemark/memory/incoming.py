@@ -4,15 +4,17 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from mnemark.errors import BusyError
-from mnemark.files import jsonl, layout
+from mnemark.files import jsonl, layout, platform
 from mnemark.files.config import Config
 from mnemark.files.edit import edit
+from mnemark.files.faults import told
 from mnemark.files.journal import Change, Journal
 from mnemark.files.old_layouts import FACTS, Step
 from mnemark.files.reading import digest
@@ -78,9 +80,10 @@ class Incoming:
         for name in _free_names(path):
             full = layout.safe_path(self.root, name)
             if full.is_file():
-                if full.read_bytes() == data:
-                    self._counts["same"] += 1
-                    return
+                with suppress(PermissionError):  # then it is another one
+                    if platform.content(full) == data:
+                        self._counts["same"] += 1
+                        return
                 continue
             if full.exists():
                 continue
@@ -133,7 +136,8 @@ class Incoming:
         """Facts by id, for the scope's `memory/facts/imported.md`; those that are there are left out."""
         path = f"{scope}/{FACTS}" if scope else FACTS
         full = layout.safe_path(self.root, path)
-        there = full.read_bytes() if full.is_file() else b""
+        with told(full):
+            there = platform.content(full) if full.is_file() else b""
         fresh = [line for key, line in bullets.items() if f"id: {key}".encode() not in there]
         self._counts["same"] += len(bullets) - len(fresh)
         self._counts["facts"] += len(fresh)
@@ -186,7 +190,7 @@ class Incoming:
         full = layout.safe_path(self.root, path)
         known: set[bytes] = set()
         if full.is_file():
-            with full.open("rb") as file:
+            with told(full), platform.opened(full) as file:
                 known.update(map(_mark, _whole_lines(file)))
         fresh: list[bytes] = []
         size = count = 0

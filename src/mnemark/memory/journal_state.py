@@ -5,11 +5,12 @@ Read on from where it stopped; one state for each `Memory`.
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mnemark.files import jsonl, platform
-from mnemark.files.journal import FOLDER, Change, Journal, decode_change
+from mnemark.files import jsonl
+from mnemark.files.journal import FOLDER, Change, Journal, decode_change, states
 from mnemark.memory.of_memory import OfMemory
 from mnemark.types import Json
 
@@ -64,19 +65,20 @@ class JournalState:
 
     def refresh(self) -> None:
         """Read what was appended; all of it where a journal was rewritten."""
-        folder = self.journal.root / FOLDER
-        paths = sorted(folder.glob("*.jsonl")) if folder.is_dir() else ()
-        states = {path: state for path in paths if (state := platform.identity(path)) is not None}
-        names = {path.name: state for path, state in states.items()}
+        try:
+            there = states(self.journal.root)
+        except OSError:  # what was read stays known
+            return
         for name, (inode, size) in self._offsets.items():
-            state = names.get(name)
+            state = there.get(name)
             if state is None or state.inode != inode or state.size < size:
                 self._clear()
                 break
-        for path, state in states.items():
-            start = self._offsets.get(path.name, (0, 0))[1]
+        for name, state in there.items():
+            start = self._offsets.get(name, (0, 0))[1]
             if state.size > start:
-                self._offsets[path.name] = (state.inode, self._read(path, start))
+                with suppress(OSError):  # `doctor` tells of a journal that cannot be read
+                    self._offsets[name] = (state.inode, self._read(self.journal.root / FOLDER / name, start))
 
     def _read(self, path: Path, start: int) -> int:
         for line in jsonl.read(path, start, start_line=1):

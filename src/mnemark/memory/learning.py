@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError
-from mnemark.files import platform
+from mnemark.files import listing, platform
 from mnemark.files.ids import time_of
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
 from mnemark.memory.facts import facts, remember_many
@@ -143,15 +143,13 @@ def learn_all(memory: "Memory", budget_seconds: float = 30.0) -> Report:
 def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
     """Every session with its scope, the longest unchanged first."""
     found = []
-    for pattern in (FOLDER, f"users/*/{FOLDER}", f"agents/*/{FOLDER}", f"projects/*/{FOLDER}"):
-        for folder in root.glob(pattern):
-            scope = folder.parent.relative_to(root).as_posix()
-            for path in folder.glob("*.jsonl"):
-                if path.name.startswith(".") or "conflict-" in path.name:
-                    continue
-                state = platform.identity(path)
-                if state is not None:
-                    found.append((state.mtime_ns, path.name, "" if scope == "." else scope))
+    for scope in ("", *listing.scopes(root)):
+        for path in listing.files(root, f"{scope}/{FOLDER}".lstrip("/"), ".jsonl"):
+            if path.name.startswith(".") or "conflict-" in path.name:
+                continue
+            state = platform.identity(path)
+            if state is not None:
+                found.append((state.mtime_ns, path.name, scope))
     for _, name, scope in sorted(found):
         yield scope, SessionLog.at(root / scope if scope else root, f"{FOLDER}/{name}")
 
@@ -388,7 +386,7 @@ def _ends_a_line(path: Path, offset: int) -> bool:
     if offset == 0:
         return True
     try:
-        with path.open("rb") as file:
+        with platform.opened(path) as file:
             file.seek(offset - 1)
             return file.read(1) == b"\n"
     except OSError:

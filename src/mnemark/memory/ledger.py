@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
-from mnemark.files import layout, moving
+from mnemark.files import layout, moving, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
@@ -71,7 +71,7 @@ def write(
     """
     target = layout.safe_path(memory.root, path)
     if dry_run:
-        old = _text(target.read_bytes() if target.is_file() else b"", path)
+        old = _text(platform.content(target) if target.is_file() else b"", path)
         shown = shown_diff(memory, path, old, change(old))
         return Written("", path, "written" if shown else "unchanged", shown)
     if memory.readonly:
@@ -111,6 +111,31 @@ def write(
             return Written("", path, "deferred", "")
         ledger.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
     return Written(noted[-1], path, "written", shown)
+
+
+def write_or_wait(
+    memory: "Memory",
+    path: str,
+    change: Callable[[str], str],
+    *,
+    step: str,
+    origin: Origin = "agent",
+    session: str = "",
+    group: str = "",
+    timeout: float = PATIENCE,
+) -> Written:
+    """As `write`, for what can wait: `deferred` also where the file is closed, or no file any more.
+
+    The sync tells of such a file.
+    """
+    try:
+        return write(
+            memory, path, change, step=step, origin=origin, session=session, group=group, timeout=timeout
+        )
+    except (ReadOnlyError, UsageError):
+        if memory.readonly:
+            raise
+        return Written("", path, "deferred", "")
 
 
 def shown_diff(memory: "Memory", path: str, old: str, new: str) -> str:
@@ -173,7 +198,10 @@ def finish(memory: "Memory") -> list[Problem]:
     with ledger.lock:
         ledger.refresh()
         for entry in ledger.open():
-            state = _redo(memory, entry)
+            try:
+                state = _redo(memory, entry)
+            except (ReadOnlyError, UsageError):  # it is closed, or no file any more: it alone waits
+                continue
             if state == "deferred":
                 continue
             kind = "done" if state == "written" else "drop"
@@ -251,7 +279,7 @@ def _reverse_move(memory: "Memory", entry: Entry) -> str | None:
 
 def _reverse_write(memory: "Memory", entry: Entry) -> str | None:
     target = layout.safe_path(memory.root, entry.path)
-    before = target.read_bytes() if target.is_file() else b""
+    before = platform.content(target) if target.is_file() else b""
     made = edits_of(memory).hunks(entry)
     if not made:
         raise UsageError(

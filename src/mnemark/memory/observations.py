@@ -194,7 +194,7 @@ def note_down(memory: "Memory", session: str | None = None, *, timeout: float = 
         count = 0
         for (scope, day), group in waiting.items():
             path = f"{scope}/memory/{day}.md" if scope else f"memory/{day}.md"
-            done = ledger.write(
+            done = ledger.write_or_wait(
                 memory, path, _adding(memory, day, group), step="observations", origin="tool",
                 session=session or "", timeout=timeout,
             )  # fmt: skip

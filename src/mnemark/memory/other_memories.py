@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemark.errors import IntegrityError, NotFoundError, UsageError
+from mnemark.files import platform
 from mnemark.files.ids import derived_id
 from mnemark.files.old_memories import fact_bullets
 from mnemark.memory.incoming import Incoming
@@ -145,6 +146,6 @@ def _json(path: Path) -> Any:
     if not path.is_file():
         raise NotFoundError(f"{path} is no file; name the exported JSON file")
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(platform.content(path).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise IntegrityError(f"{path.name} is no JSON: {error}") from error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.errors import UsageError
+from mnemark.files import listing
 from mnemark.text.fence import strip_fences
 from mnemark.text.frontmatter import Value, front_matter
 from mnemark.types import KINDS, Hit, Problem
@@ -48,9 +49,8 @@ def personas(memory: "Memory", *, scope: str = "") -> list[Persona]:
     """All personas, by name; a scope's own takes the place of the root's of the same name."""
     found: dict[str, Persona] = {}
     for folder in dict.fromkeys((FOLDER, f"{scope}/{FOLDER}" if scope else FOLDER)):
-        where = memory.root / folder
-        for file in sorted(where.glob("*.md")) if where.is_dir() else ():
-            document = memory.visible.read(f"{folder}/{file.name}")
+        for name in listing.names(memory.root, folder, ".md"):
+            document = memory.visible.read(f"{folder}/{name}")
             if not isinstance(document, Problem):
                 one = _persona(document.path, strip_fences(document.text))
                 found[one.name.casefold()] = one

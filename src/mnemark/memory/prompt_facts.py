@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from mnemark.files import listing
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.context import curated_files
@@ -101,9 +102,8 @@ def _generated(memory: "Memory", scope: str) -> tuple[frozenset[str], frozenset[
     standing: set[str] = set()
     for folder in ("", f"{scope}/") if scope else ("",):
         pairs = [(path, CORE) for path in curated_files(memory.root, folder)]
-        where = memory.root / folder
-        names = sorted(where.glob("*.md")) if where.is_dir() else []
-        pairs += [(folder + path.name, PROFILE) for path in names if path.name.casefold() == "user.md"]
+        names = listing.names(memory.root, folder.rstrip("/"), ".md")
+        pairs += [(folder + name, PROFILE) for name in names if name.casefold() == "user.md"]
         for path, name in pairs:
             document = read(memory.root, path)
             part = None if isinstance(document, Problem) else find(document.text, name)

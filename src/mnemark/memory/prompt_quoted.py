@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.memory.context import day_files
 from mnemark.memory.personas import chosen, weighted
 from mnemark.memory.prompt_facts import Spoken, lines_of, refs_of
@@ -52,9 +52,8 @@ def scratchpads(memory: "Memory", asked: Asked) -> list[tuple[str, str]]:
     """Paths and texts of the scratchpads, the root's first."""
     found = []
     for folder in asked.folders:
-        where = memory.root / folder
-        names = sorted(where.glob("*.md")) if where.is_dir() else []
-        paths = [folder + path.name for path in names if path.name.casefold() == "scratchpad.md"]
+        names = listing.names(memory.root, folder.rstrip("/"), ".md")
+        paths = [folder + name for name in names if name.casefold() == "scratchpad.md"]
         found += [(path, text) for path in paths if (text := text_of(memory, path)).strip()]
     return found
 

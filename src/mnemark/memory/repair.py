@@ -18,6 +18,7 @@ from mnemark.errors import (
 )
 from mnemark.files import layout, links, privacy
 from mnemark.files.edit import sweep
+from mnemark.files.faults import unread
 from mnemark.files.journal import Journal
 from mnemark.files.reading import read
 from mnemark.files.scan import Scan, scan
@@ -25,6 +26,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.index import check
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
+from mnemark.memory.erase import finish
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ _REBUILD: Final = "run `mnemark doctor --fix`"
 _NAMED: Final = 3
 """Files that are named of many."""
 _SYNC: Final = "run `mnemark sync`"
+_MOST: Final = 1_000
+"""Files that an erase waits for and that are named."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -75,8 +79,18 @@ def verify(memory: "Memory | Path", *, deep: bool = False) -> Report:
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
     findings = [*_index(root, found, deep=deep), *_logs(root, found, deep=deep), *_problems(found)]
     if not isinstance(memory, Path):
+        named = {problem.path for problem in found.problems}
+        skipped = [one for one in memory.stats().problems if one.skipped and one.path not in named]
+        findings += [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
         findings.append(_coverage(memory))
-    return Report(findings=tuple(findings))
+        findings += [Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MOST)]
+    return Report(findings=(*findings, *map(_left_out, found.inner)))
+
+
+def _left_out(inner: str) -> Finding:
+    marks = " or ".join(layout.MARKS)
+    what = f"{inner}/ is left out: it is a workspace of its own ({marks} is in it)"
+    return Finding("ok", what, f"search it with -w {inner}", "inner")
 
 
 def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
@@ -99,6 +113,8 @@ def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
     if not isinstance(memory, Path) and memory.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to mend it")
     findings += [_finding(problem) for problem in sweep(root)]
+    if not isinstance(memory, Path):
+        finish(memory, at_once=True)
     ignore = () if isinstance(memory, Path) else memory.config.ignore
     limit = 256 if isinstance(memory, Path) else memory.config.passage_tokens
     visible = None if isinstance(memory, Path) else memory.visible
@@ -246,7 +262,7 @@ def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
     problems: list[Problem] = []
     turns = 0
     for entry in found.entries:
-        if entry.path.lower().endswith(".jsonl"):
+        if _is_log(entry.path):
             turns += _turns(root, entry.path, problems)
         elif deep and isinstance(note := read(root, entry.path, entry), Problem):
             problems.append(note)
@@ -255,12 +271,18 @@ def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
     yield Finding("ok", f"{turns} turns and {changes} changes can be read")
 
 
+def _is_log(path: str) -> bool:
+    return path.lower().endswith(".jsonl")
+
+
 def _turns(root: Path, path: str, problems: list[Problem]) -> int:
     try:
         return sum(1 for _ in SessionLog.at(root, path).turns(problems=problems))
-    except (OSError, UsageError) as error:
+    except OSError as error:
+        problems.append(Problem(path, unread(error)))
+    except UsageError as error:
         problems.append(Problem(path, f"cannot be read: {error}"))
-        return 0
+    return 0
 
 
 def _problems(found: Scan) -> Iterator[Finding]:

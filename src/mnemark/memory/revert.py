@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.files import listing, platform
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.memory import ledger, scratchpad
@@ -145,10 +146,14 @@ def _pages(root: Path, gone: set[str]) -> list[str]:
     return [
         path.relative_to(root).as_posix()
         for folder in ("memory", "memory/review")
-        for scope in ("", "users/*/", "agents/*/", "projects/*/")
-        for path in sorted(root.glob(f"{scope}{folder}/*.md"))
-        if any(match[1] in gone for match in _NAMED.finditer(path.read_text("utf-8", "replace")))
+        for scope in ("", *listing.scopes(root))
+        for path in listing.files(root, f"{scope}/{folder}".lstrip("/"), ".md")
+        if _names(platform.content(path), gone)
     ]
+
+
+def _names(data: bytes, ids: set[str]) -> bool:
+    return any(match[1] in ids for match in _NAMED.finditer(data.decode("utf-8", "replace")))
 
 
 def _without(gone: set[str], text: str) -> str:

@@ -49,6 +49,7 @@ class Session:
     def __init__(self, memory: "Memory", id: str, *, scope: str) -> None:  # noqa: A002 - the word users know
         if not id:
             raise UsageError("a session needs an id, for example cli:main")
+        layout.check_border(memory.root, scope)
         self.id = id
         self.scope = scope
         self._memory = memory

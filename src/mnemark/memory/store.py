@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mnemark.errors import BusyError
+from mnemark.files import platform
 from mnemark.files.config import load
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.merge import merge3
@@ -79,7 +80,7 @@ class MemoryStore:
     def read_long_term(self) -> str:
         """The long-term memory; empty where there is none."""
         path = self.memory_file
-        self._last_read = self._view(path, path.read_bytes() if path.is_file() else b"")
+        self._last_read = self._view(path, platform.content(path) if path.is_file() else b"")
         return self._last_read.shown
 
     def write_long_term(self, content: str) -> None:

@@ -9,7 +9,6 @@ from mnemark import embed
 from mnemark.embed.base import Embedder, EmbedderUnavailable
 from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
-from mnemark.index import redaction
 from mnemark.index.embedding import Progress, embed_missing
 from mnemark.index.erase import scrub_index
 from mnemark.index.store import Index
@@ -146,7 +145,7 @@ class Vectors:
         size = scrub_index(index, store, wait=wait)
         if kept is not None:
             discard_other_models(self._folder, kept)
-        redaction.settle(index)
+        index.scrubbed()
         return size, kept is not None
 
     def _to_keep(self) -> tuple[VectorStore | None, str | None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, NotFoundError, UsageError
-from mnemark.files import jsonl, layout, moving, names, platform
+from mnemark.files import jsonl, layout, listing, moving, names, platform
 from mnemark.files.ids import new_id
 from mnemark.memory import ledger
 from mnemark.memory.secrets import rules_for
@@ -163,6 +163,7 @@ class MemoryFiles:
             raise NotFoundError(f"The path {old_path} does not exist")
         if new.startswith(f"{old}/"):
             raise UsageError(f"{old_path} cannot be moved into itself; name another destination")
+        self._check_whole(source)
         group = new_id()
         if source.is_dir():
             platform.make_folder(target)
@@ -220,7 +221,7 @@ class MemoryFiles:
 
     def _text(self, target: Path, path: str) -> str:
         try:
-            return target.read_bytes().decode()
+            return platform.content(target).decode()
         except UnicodeDecodeError as error:
             raise UsageError(f"{path} is no UTF-8; it can be renamed, not read or changed") from error
 
@@ -233,7 +234,20 @@ class MemoryFiles:
         if written.status == "deferred":
             raise BusyError(f"{name} is being saved by someone; try again")
 
+    def _check_whole(self, target: Path) -> None:
+        """Refuse what cannot be taken away or moved as a whole, before any of it is.
+
+        Raises:
+            UsageError: a workspace of its own, a pipe or a closed folder is in it.
+        """
+        found = listing.walk(self._memory.root, self._name(target))
+        left = [f"{path} is a workspace of its own" for path in found.inner]
+        left += [f"{one.path} {one.reason}" for one in (*found.odd, *found.closed)]
+        if left:
+            raise UsageError(f"{left[0]}; nothing was changed, a person has to see to it")
+
     def _remove(self, target: Path) -> None:
+        self._check_whole(target)
         group = new_id()
         for file in _files(target):
             name = self._name(file)
@@ -259,7 +273,7 @@ def _folders(target: Path) -> list[Path]:
 def _below(folder: Path, before: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
     """Size and name of what is in a folder, `_LEVELS` deep, without what is hidden or leads elsewhere."""
     for path in sorted(folder.iterdir(), key=lambda one: one.name):
-        if path.name.startswith(".") or path.is_symlink() or not path.exists():
+        if path.name.startswith(".") or path.is_symlink() or not path.exists() or layout.is_workspace(path):
             continue
         if path.is_dir():
             yield _size(path), f"{before}{path.name}/"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemark.agent.hook_asked import is_own_tool
+from mnemark.files import platform
 from mnemark.files.ids import derived_id
 from mnemark.text.fence import strip_fences
 from mnemark.types import Turn
@@ -59,7 +60,7 @@ def history(path: Path, last: Turn | None) -> list[Turn]:
 
     since = last.meta.get(_CURSOR) if last is not None else 0
     found = []
-    for line in path.read_bytes().splitlines() if path.is_file() else ():
+    for line in platform.content(path).splitlines() if path.is_file() else ():
         try:
             entry = json.loads(line)
         except ValueError:

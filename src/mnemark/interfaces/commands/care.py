@@ -36,6 +36,8 @@ def init(
     else:
         names = ", ".join(made) or "nothing; it was a workspace already"
         output.out(f"{output.safe(str(root))}: made {names}")
+    if made:
+        workspace.tell_of_outer(root)
     if old is not None and not old.opens_as_is:
         output.say(f"There are {old.kind} files here: bring them in with `mnemark import {old.kind} {root}`.")
 

@@ -51,10 +51,9 @@ def restore(look: Look, path: str, ids: set[str]) -> list[Edit]:
 
 def archived(look: Look) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]:
     """The facts in the archive by file, each with the keys of its comment."""
-    folder = look.memory.root / look.path(ARCHIVE)
     found: dict[str, list[tuple[Fact, Mapping[str, str]]]] = {}
-    for file in sorted(folder.glob("*.md")) if folder.is_dir() else ():
-        path = f"{look.path(ARCHIVE)}/{file.name}"
+    for name in look.names(ARCHIVE):
+        path = f"{look.path(ARCHIVE)}/{name}"
         parsed = parse(look.text(path))
         facts = facts_in(look.text(path), path, "")
         found[path] = [(fact, one.meta) for fact, one in zip(facts, parsed, strict=True)]

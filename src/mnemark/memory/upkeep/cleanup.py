@@ -42,10 +42,9 @@ def _free(look: Look, path: str) -> str:
 
 
 def _old_reports(look: Look) -> list[Move]:
-    folder = look.memory.root / look.path("memory/reports")
     moves = []
-    for file in sorted(folder.glob("*.md")) if folder.is_dir() else ():
-        path = look.path(f"memory/reports/{file.name}")
+    for name in look.names("memory/reports"):
+        path = look.path(f"memory/reports/{name}")
         place = layout.place(path)
         day = date.fromisoformat(place.dated) if place is not None and place.dated else None
         if day is not None and look.now.date() - day > KEEP_REPORTS:

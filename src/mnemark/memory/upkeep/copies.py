@@ -7,7 +7,7 @@ all stand in the original; the rest is for a person.
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mnemark.files import jsonl, layout
+from mnemark.files import jsonl, layout, platform
 from mnemark.files.copies import Copy, lacking, plan_copies
 from mnemark.files.locks import workspace_lock
 from mnemark.files.reading import read
@@ -57,7 +57,7 @@ def _joined_log(root: Path, copy: Copy, *, dry_run: bool) -> str | None:
     """What was done, or None where a person has to decide."""
     target, source = root / copy.original, root / copy.path
     with workspace_lock(root):
-        missing = lacking(target.read_bytes(), source.read_bytes())
+        missing = lacking(platform.content(target), platform.content(source))
         if missing.unclear:
             return None
         if not dry_run:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.memory import ledger
 from mnemark.memory.context import curated_files
 from mnemark.memory.facts_book import all_scopes
@@ -150,9 +150,8 @@ def _traits_file(look: Look) -> str:
 
 
 def _user_file(look: Look) -> str:
-    folder = look.memory.root / look.scope
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    return look.path(next((name for name in sorted(names) if name.casefold() == "user.md"), "USER.md"))
+    names = listing.names(look.memory.root, look.scope)
+    return look.path(next((name for name in names if name.casefold() == "user.md"), "USER.md"))
 
 
 def _edit(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.context import curated_files
 from mnemark.memory.extraction_prompt import FACTS, Answer, Said, believed, question
@@ -74,11 +74,10 @@ def learn_notes(
 
 def _lines(memory: "Memory", scope: str, since: date, now: datetime) -> Iterator[Line]:
     """The statements of the notes, oldest day first; forgotten and generated lines left out."""
-    folder = memory.root / scope / "memory"
+    folder = f"{scope}/memory" if scope else "memory"
     rules = rules_for(memory.root, memory.config)
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    for name in sorted(names):
-        path = f"{scope}/memory/{name}" if scope else f"memory/{name}"
+    for name in listing.names(memory.root, folder):
+        path = f"{folder}/{name}"
         place = layout.place(path)
         day = place.dated if place is not None and place.role == "daily" else None
         if day is None or not since.isoformat() <= day <= f"{now:%Y-%m-%d}":

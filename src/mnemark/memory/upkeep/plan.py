@@ -5,7 +5,7 @@ from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from mnemark.files import layout
+from mnemark.files import layout, listing
 from mnemark.files.facts import facts_in
 from mnemark.files.reading import read
 from mnemark.index.state import Use
@@ -87,6 +87,10 @@ class Look:
         """A path of the scope."""
         return f"{self.scope}/{name}" if self.scope else name
 
+    def names(self, folder: str, ending: str = ".md") -> list[str]:
+        """The files of that ending in a folder of the scope that can be read, by name."""
+        return [path.name for path in listing.files(self.memory.root, self.path(folder), ending)]
+
     @cached_property
     def _held(self) -> list[Held]:
         with self.state.lock:
@@ -96,9 +100,8 @@ class Look:
     def uses(self) -> Mapping[str, Use]:
         """How often facts were recalled, by id; those in the archive included."""
         ids = [one.fact.id for one in self._held]
-        folder = self.memory.root / self.path("memory/archive/facts")
-        for file in sorted(folder.glob("*.md")) if folder.is_dir() else ():
-            path = self.path(f"memory/archive/facts/{file.name}")
+        for name in self.names("memory/archive/facts"):
+            path = self.path(f"memory/archive/facts/{name}")
             ids += [fact.id for fact in facts_in(self.text(path), path, "")]
         return self.memory.uses.counts(ids)
 
