@@ -25,7 +25,7 @@ from mnemark.files import inventory, manifest, platform, privacy
 from mnemark.files.edit import edit, settle
 from mnemark.memory import backup as module
 from mnemark.memory.backup import backup
-from mnemark.memory.exchange import ExportFormat, blocks, export_workspace, import_from
+from mnemark.memory.exchange import CutOffError, ExportFormat, blocks, export_workspace, import_from
 from mnemark.memory.restore import restore
 
 LEXICAL: dict[str, Any] = {"embedder": "none"}
@@ -591,6 +591,36 @@ def test_a_backup_can_be_brought_into_another_workspace(root: Path, tmp_path: Pa
         if sys.platform == "linux":
             assert "new\nline.md" in summary.paths
             assert "caf\\udce9.md" in left
+
+
+@POSIX
+def test_a_file_that_the_disk_gives_only_in_part_is_left_out_and_not_brought_back(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(root, b"part.md", b"the first half and the second half\n")
+    put(root, b"odd\n1.bin", b"fails")
+    put(root, b"odd\n2.bin", b"whole")
+    calls: list[int] = []
+
+    def sometimes(source: Any, size: int | None = None) -> Iterator[bytes]:
+        data = b"".join(blocks(source, size))
+        calls.append(len(data))
+        if data in {b"the first half and the second half\n", b"fails"} and calls.count(len(data)) == 3:
+            yield data[:3]
+            raise CutOffError("Input/output error")
+        yield data
+
+    monkeypatch.setattr(module, "blocks", sometimes)
+    done = backup(root, tmp_path / "saved.zip")
+    monkeypatch.setattr(module, "blocks", blocks)
+    assert [one.path for one in done.problems] == ["odd\n1.bin", "part.md"]
+    assert all("cannot be read to its end" in one.reason for one in done.problems)
+    restore(tmp_path / "saved.zip", tmp_path / "back")
+    assert at(tmp_path / "back", b"odd\n2.bin").read_bytes() == b"whole"
+    assert not (tmp_path / "back/part.md").exists()
+    with Memory.open(tmp_path / "other", config=LEXICAL) as memory:
+        import_from(memory, "zip", tmp_path / "saved.zip")
+    assert not (tmp_path / "other/part.md").exists()
 
 
 @POSIX

@@ -145,8 +145,8 @@ def _written(root: Path, target: Path, without: Callable[[str], bool]) -> tuple[
     problems = found.problems
     with platform.open_new(target) as out:
         with zipfile.ZipFile(out, "w") as archive:
-            for item in found.items:
-                made = _saved(archive, root, item, len(kept))
+            for number, item in enumerate(found.items):
+                made = _saved(archive, root, item, number)
                 if isinstance(made, Problem):
                     problems.append(made)
                 elif made is not None:

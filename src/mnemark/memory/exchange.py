@@ -348,12 +348,12 @@ def _zip(incoming: Incoming, path: Path) -> None:
 
 
 def _names(archive: zipfile.ZipFile) -> dict[str, str]:
-    """The paths of what is in an archive, by its names there: a backup keeps some names in its manifest."""
+    """The paths of the files in an archive, by their names there: in a backup its manifest says them."""
     names = {one.filename: one.filename for one in archive.infolist() if not one.is_dir()}
-    if names.pop(manifest.NAME, None):
-        with archive.open(manifest.NAME) as listed:
-            names |= {one.member: one.name for one in manifest.read(listed) if one.member in names}
-    return names
+    if manifest.NAME not in names:
+        return names
+    with archive.open(manifest.NAME) as listed:
+        return {one.place: one.name for one in manifest.read(listed) if one.kind == "file"}
 
 
 def _inner(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
