@@ -276,10 +276,10 @@ def test_an_erase_is_tried_again_after_an_hour_in_any_case(
     write(root / "notes/kept.md", f"- he said: {SECRET}\n")
 
     class ReadOnlyDisk(Closed):
-        def open(self, path: Path, flags: int, mode: int = 0o666) -> int:
+        def open(self, path: Path, flags: int) -> int:
             if path.parent == root / "notes":
                 raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
-            return super().open(path, flags, mode)
+            return super().open(path, flags)
 
     monkeypatch.setattr(platform, "FS", ReadOnlyDisk([]))
     with opened(root) as memory:
