@@ -14,6 +14,7 @@ from mnemark.files import layout
 from mnemark.files.hidden import Hidden, HiddenLog
 from mnemark.files.reading import read
 from mnemark.memory.context import read_context
+from mnemark.retrieval.facts_shown import IsPast
 from mnemark.text.fence import fence, strip_fences
 from mnemark.text.frontmatter import front_matter
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
@@ -32,7 +33,9 @@ _MARKERS: Final = re.compile(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*
 """Around generated parts (`text.generated`): of no use to a model."""
 
 
-def briefing(root: Path, now: datetime, *, scope: str = "", budget: int = BUDGET) -> str:
+def briefing(
+    root: Path, now: datetime, *, scope: str = "", budget: int = BUDGET, is_past: IsPast | None = None
+) -> str:
     """The block, at most `budget` estimated tokens and `CHARACTERS` characters; empty where there is nothing.
 
     Args:
@@ -40,6 +43,7 @@ def briefing(root: Path, now: datetime, *, scope: str = "", budget: int = BUDGET
         now: whose date says which notes are today's, in the owner's zone.
         scope: whose memory beside the root's.
         budget: tokens.
+        is_past: see `read_context`.
     """
     hidden = HiddenLog(root).current()
     room = max(budget - _FRAME, 50)
@@ -47,7 +51,7 @@ def briefing(root: Path, now: datetime, *, scope: str = "", budget: int = BUDGET
     episodes = _episodes(root, hidden, scope, past)
     pad = _scratchpad(root, hidden, scope, scratch)
     spare = room - estimate_tokens(episodes) - estimate_tokens(pad)
-    curated = read_context(root, now.date(), scope=scope, budget=max(spare, core))
+    curated = read_context(root, now.date(), scope=scope, budget=max(spare, core), is_past=is_past)
     parts = [part for text in (curated, pad, episodes) if (part := _MARKERS.sub("", text).strip())]
     while parts:
         block = fence("\n\n".join(parts), label=LABEL)

@@ -11,6 +11,7 @@ from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
 from mnemark.interfaces.ledger import Ledger
 from mnemark.memory.arguments import scopes_of
+from mnemark.memory.context import past_lines
 from mnemark.memory.read import split_ref
 from mnemark.memory.when import local_now, moment
 from mnemark.text.fence import inert, visible
@@ -48,10 +49,11 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
             "action": "Look for the right path with memory_search.",
         }  # fmt: skip
     lines = found.text.splitlines()
+    past = past_lines(memory, path.replace("\\", "/"), lines)
     chosen: list[str] = []
     size = 0
-    for line in lines[first - 1 : first - 1 + min(wanted, MOST_LINES)]:
-        shown = _spoken(line) if place.role == "session" else line
+    for number, line in enumerate(lines[first - 1 : first - 1 + min(wanted, MOST_LINES)], first):
+        shown = _spoken(line) if place.role == "session" else _told(line, past=number in past)
         size += len(shown) + 1
         if chosen and size > MOST_CHARACTERS:
             break
@@ -73,6 +75,11 @@ def _place(memory: "Memory", path: str) -> layout.Place:
     if place is None or place.role in {"review", "copy", "journal"}:
         raise UsageError(f"{layout.shown(path)!r} is no memory file; take a path from memory_search")
     return place
+
+
+def _told(line: str, *, past: bool) -> str:
+    """The line, with a word behind it where it tells a fact that does not hold any more."""
+    return f"{line} (past)" if past else line
 
 
 def _spoken(line: str) -> str:
@@ -132,12 +139,14 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
         found = read(memory.root, path)
         if isinstance(found, Problem):
             raise NotFoundError(f"{layout.shown(path)} {found.reason}")
-        lines = [(number, words) for number, words in enumerate(found.text.splitlines(), 1) if words.strip()]
+        whole = found.text.splitlines()
+        past = past_lines(memory, path.replace("\\", "/"), whole)
+        lines = [(number, words) for number, words in enumerate(whole, 1) if words.strip()]
         first = sum(number < line for number, _ in lines)
         beyond = sum(number <= end for number, _ in lines)
         return [
             {"ref": f"{visible(path)}#L{number}", "date": place.dated, "origin": place.origin,
-             "text": inert(cut_to_tokens(words, _ROW_TOKENS))}
+             "text": inert(_told(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
             for number, words in lines[max(first - before, 0) : beyond + after]
         ]  # fmt: skip
     log = SessionLog.at(memory.root, path)

@@ -162,6 +162,7 @@ class Memory(Operations):
         with self._loading:  # what loads in the background does not touch them afterwards
             self._closed = True
         self._timed.close()
+        self.book.keep_unkept()
         self.uses.write()
         self.mounts.close()
         self.vectors.close()
@@ -227,6 +228,7 @@ class Memory(Operations):
         report = self.follower.sync(progress=progress, wait=wait, embed=embed)
         if report.touched and not self.readonly:
             self._note_edits()
+        self.book.keep()
         return report
 
     def _note_edits(self) -> None:
@@ -386,9 +388,18 @@ class Memory(Operations):
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.vectors.route(request.text)
         degraded = [reason for reason in (problem, self.follower.problem, self._passing) if reason]
-        book = self.book.of(request.where.scopes, request.deadline)
-        degraded += [self.book.problem] if self.book.problem else []
-        return search(self.reader, request, route, degraded, self.judge, book=book, asked=asked)
+        facts = self.book.of(request.where.scopes, request.deadline)
+        degraded += [facts.problem] if facts.problem else []
+        return search(
+            self.reader,
+            request,
+            route,
+            degraded,
+            self.judge,
+            book=facts.book,
+            states=facts.states,
+            asked=asked,
+        )
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
         fresh = self.follower.wait(patience)  # a look at the files that is quick is waited for
