@@ -308,6 +308,22 @@ def test_entries_of_core_memory_are_not_shown_either(
     assert not says_old(quick_search(core, "python version"))
 
 
+def test_a_fact_of_the_archive_says_what_holds_by_now(tmp_path: Path) -> None:
+    root = make(tmp_path)
+    here, there = (root / "memory" / folder / "user.md" for folder in ("facts", "archive/facts"))
+    there.parent.mkdir(parents=True)
+    here.rename(there)
+    with Memory.open(root) as memory:
+        memory.sync()
+        archived = [hit for hit in memory.search(ASKED, archived=True).hits if "archive" in hit.path]
+        assert [hit.text for hit in archived] == ["python version: 3.10"]
+        memory.remember("python version", "3.12")
+        memory.sync()
+        found = memory.search(ASKED, archived=True, k=20)
+    assert "python version: 3.10 (archived; now: 3.12)" in [hit.text for hit in found.hits]
+    assert not any(OLD.search(hit.text) and "archived" not in hit.text for hit in found.hits)
+
+
 def test_lines_that_a_model_reads_say_that_they_are_past(core: Path) -> None:
     _say_in_the_journal_only(core)
     with Memory.open(core) as memory:

@@ -23,6 +23,8 @@ _SHARE: Final = 0.5
 """Part of what is left of a deadline that reading facts may take; then the facts read before are used."""
 _TAIL: Final = 1 << 16
 """Bytes appended to the journals after which what is kept of the facts is kept anew."""
+_KEEP_SECONDS: Final = 30.0
+"""Pause between two times that what holds is kept in the background: a change costs all of it."""
 _SCOPE_FOLDERS: Final = ("users", "agents", "projects")
 
 
@@ -55,6 +57,7 @@ class FactBooks:
         self._known: dict[int, tuple[Held, Known]] = {}
         self._keeping = threading.Lock()
         self._unkept = False
+        self._kept_at = float("-inf")
         self._failure = ""
 
     def wrote(self) -> None:
@@ -136,7 +139,8 @@ class FactBooks:
                 self._reading.pop(wanted, None)
                 self._due.pop(wanted, None)
             done.set()
-        self.keep_unkept()
+        if time.monotonic() - self._kept_at > _KEEP_SECONDS:
+            self.keep_unkept()
 
     def _make(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
         from mnemark.memory.facts_project import state_of
@@ -167,7 +171,7 @@ class FactBooks:
             return
         facts = state_of(memory)
         with self._keeping:
-            self._unkept = False
+            self._unkept, self._kept_at = False, time.monotonic()
             for scope in self.scopes() if scopes is None else scopes:
                 stamp = fact_states.stamp_of(memory.root, [scope])
                 if not stamp or self._is_kept(scope, stamp):
