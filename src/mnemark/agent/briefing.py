@@ -12,6 +12,7 @@ from typing import Final
 from mnemark.files import layout, listing
 from mnemark.files.visible import Visible
 from mnemark.memory.context import read_context
+from mnemark.retrieval.facts_shown import IsPast
 from mnemark.text.fence import fence, strip_fences
 from mnemark.text.frontmatter import front_matter
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
@@ -30,7 +31,9 @@ _MARKERS: Final = re.compile(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*
 """Around generated parts (`text.generated`): of no use to a model."""
 
 
-def briefing(visible: Visible, now: datetime, *, scope: str = "", budget: int = BUDGET) -> str:
+def briefing(
+    visible: Visible, now: datetime, *, scope: str = "", budget: int = BUDGET, is_past: IsPast | None = None
+) -> str:
     """The block, at most `budget` estimated tokens and `CHARACTERS` characters; empty where there is nothing.
 
     Args:
@@ -38,13 +41,14 @@ def briefing(visible: Visible, now: datetime, *, scope: str = "", budget: int = 
         now: whose date says which notes are today's, in the owner's zone.
         scope: whose memory beside the root's.
         budget: tokens.
+        is_past: see `read_context`.
     """
     room = max(budget - _FRAME, 50)
     core, scratch, past = (int(room * share) for share in _SHARES)
     episodes = _episodes(visible, scope, past)
     pad = _scratchpad(visible, scope, scratch)
     spare = room - estimate_tokens(episodes) - estimate_tokens(pad)
-    curated = read_context(visible, now.date(), scope=scope, budget=max(spare, core))
+    curated = read_context(visible, now.date(), scope=scope, budget=max(spare, core), is_past=is_past)
     parts = [part for text in (curated, pad, episodes) if (part := _MARKERS.sub("", text).strip())]
     while parts:
         block = fence("\n\n".join(parts), label=LABEL)

@@ -13,6 +13,7 @@ from mnemark.agent.capture import capture
 from mnemark.agent.compacted import from_line, note_compaction
 from mnemark.agent.hook_asked import FLOOR, Asked, asked, checked, execution, is_question
 from mnemark.errors import UsageError
+from mnemark.memory.context import past_of
 from mnemark.memory.core import Memory
 from mnemark.memory.session import Session
 from mnemark.memory.when import local_now
@@ -77,7 +78,7 @@ def _run(opened: Opened, what: Asked) -> str:
 
 
 def _briefing(memory: Memory) -> str:
-    return briefing(memory.visible, local_now(memory.config.timezone))
+    return briefing(memory.visible, local_now(memory.config.timezone), is_past=past_of(memory))
 
 
 def _capture(memory: Memory, session: Session, what: Asked) -> None:

@@ -12,6 +12,7 @@ from mnemark.files.turns import decode_turn
 from mnemark.files.visible import Visible
 from mnemark.interfaces.ledger import Ledger
 from mnemark.memory.arguments import scopes_of
+from mnemark.memory.context import past_lines
 from mnemark.memory.read import split_ref
 from mnemark.memory.when import local_now, moment
 from mnemark.text.fence import inert, visible
@@ -49,10 +50,11 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
             "action": "Look for the right path with memory_search.",
         }  # fmt: skip
     lines = found.text.splitlines()
+    past = past_lines(memory, path.replace("\\", "/"), lines)
     chosen: list[str] = []
     size = 0
-    for line in lines[first - 1 : first - 1 + min(wanted, MOST_LINES)]:
-        shown = _spoken(memory.visible, line) if place.role == "session" else line
+    for number, line in enumerate(lines[first - 1 : first - 1 + min(wanted, MOST_LINES)], first):
+        shown = _spoken(memory.visible, line) if place.role == "session" else _told(line, past=number in past)
         size += len(shown) + 1
         if chosen and size > MOST_CHARACTERS:
             break
@@ -79,6 +81,11 @@ def _place(memory: "Memory", path: str) -> layout.Place:
 def _read(memory: "Memory", path: str, place: layout.Place) -> Document | Problem:
     """What is visible of a file; a session's lines are taken one by one (`_spoken`), few of very many."""
     return read(memory.root, path) if place.role == "session" else memory.visible.read(path)
+
+
+def _told(line: str, *, past: bool) -> str:
+    """The line, with a word behind it where it tells a fact that does not hold any more."""
+    return f"{line} (past)" if past else line
 
 
 def _spoken(visible: Visible, line: str) -> str:
@@ -143,12 +150,14 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
         found = memory.visible.read(path)
         if isinstance(found, Problem):
             raise NotFoundError(f"{layout.shown(path)} {found.reason}")
-        lines = [(number, words) for number, words in enumerate(found.text.splitlines(), 1) if words.strip()]
+        whole = found.text.splitlines()
+        past = past_lines(memory, path.replace("\\", "/"), whole)
+        lines = [(number, words) for number, words in enumerate(whole, 1) if words.strip()]
         first = sum(number < line for number, _ in lines)
         beyond = sum(number <= end for number, _ in lines)
         return [
             {"ref": f"{visible(path)}#L{number}", "date": place.dated, "origin": place.origin,
-             "text": inert(cut_to_tokens(words, _ROW_TOKENS))}
+             "text": inert(_told(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
             for number, words in lines[max(first - before, 0) : beyond + after]
         ]  # fmt: skip
     log = SessionLog.at(memory.root, path)

@@ -1,20 +1,24 @@
 """What an agent knows without asking: curated memory and today's notes, read straight from the files."""
 
 import re
-from datetime import date, datetime
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.errors import UsageError
-from mnemark.files import layout, listing
+from mnemark.files import fact_states, layout, listing
 from mnemark.files.visible import Visible
 from mnemark.memory.when import local_now
+from mnemark.retrieval.facts_shown import CORE_ROLES, IsPast
 from mnemark.text.fence import strip_fences
+from mnemark.text.generated import parts, without
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.memory.core import Memory
+    from mnemark.retrieval.facts_book import Book
 
 BUDGET: Final = 2_000
 """Tokens, unless said otherwise."""
@@ -39,10 +43,76 @@ def context(
 ) -> str:
     """Curated memory and today's notes as one text, without recall; see `read_context`."""
     day = (now or local_now(memory.config.timezone)).date()
-    return read_context(memory.visible, day, scope=scope, budget=budget)
+    return read_context(memory.visible, day, scope=scope, budget=budget, is_past=past_of(memory))
 
 
-def read_context(visible: Visible, day: date, *, scope: str = "", budget: int | None = None) -> str:
+def past_of(memory: "Memory") -> IsPast:
+    """What tells whether an entry of core memory is of a fact that does not hold, from the facts as read."""
+
+    def is_past(scope: str, line: str) -> bool:
+        book = memory.book.of({scope}).book
+        return book is not None and book.is_past_entry(scope, line)
+
+    return is_past
+
+
+def past_lines(memory: "Memory", path: str, lines: Sequence[str]) -> frozenset[int]:
+    """Numbers of lines of a file that tell a fact which does not hold, and do not say so themselves.
+
+    A bullet whose successor waits for the file to be free is such a line, and an entry of core memory.
+    """
+    place = layout.place(path)
+    if place is None or place.role not in {"fact", *CORE_ROLES}:
+        return frozenset()
+    if place.role != "fact":
+        past = past_of(memory)
+        entries = {entry for part in parts("\n".join(lines)) for entry in part.lines}
+        numbered = ((number, line) for number, line in enumerate(lines, 1) if line in entries)
+        return frozenset(number for number, line in numbered if past(place.scope, line))
+    book = memory.book.of({place.scope}).book
+    held = book.held if book is not None else ()
+    now = datetime.now(UTC)
+    return frozenset(
+        one.fact.line
+        for one in held
+        if one.fact.path == path and one.end is not None and one.end <= now and one.fact.line
+        if "~~" not in "".join(lines[one.fact.line - 1 : one.fact.line])
+    )
+
+
+def _past_in(visible: Visible) -> IsPast:
+    """The same from what was kept of the facts; they are read where something was written since."""
+    states, now = fact_states.kept(visible.root, visible.root, visible.redacted), datetime.now(UTC)
+    books: dict[str, Book] = {}
+
+    def is_past(scope: str, line: str) -> bool:
+        if states.settled(scope):
+            return states.is_past(scope, line, now)
+        if scope not in books:
+            books[scope] = _book(visible, scope)
+        return books[scope].is_past_entry(scope, line)
+
+    return is_past
+
+
+def _book(visible: Visible, scope: str) -> "Book":
+    from mnemark.files.config import load
+    from mnemark.memory.facts_project import State
+    from mnemark.retrieval.facts_book import Book
+
+    facts = State(visible.root, load(visible.root), visible)
+    facts.log.refresh()
+    return Book(facts.held(scope), facts.zone)
+
+
+def read_context(
+    visible: Visible,
+    day: date,
+    *,
+    scope: str = "",
+    budget: int | None = None,
+    is_past: IsPast | None = None,
+) -> str:
     """Curated memory (`MEMORY.md`, `memory/MEMORY.md`) and the notes of `day`, the scope's after the root's.
 
     Args:
@@ -51,6 +121,8 @@ def read_context(visible: Visible, day: date, *, scope: str = "", budget: int | 
         scope: "users/ann" and the like; empty for the root alone.
         budget: estimated tokens of the whole; 2,000 by default. What does not fit is left out by paragraphs:
             of curated memory the last ones, of notes the first ones, and a line says how many.
+        is_past: of a scope and a line, whether it is the entry of a fact that does not hold any more; such
+            entries of generated parts are left out. By default the facts are asked.
 
     Returns:
         Markdown; empty where there is nothing. Recall blocks that were copied into a file are not in it.
@@ -62,11 +134,12 @@ def read_context(visible: Visible, day: date, *, scope: str = "", budget: int | 
     if scope:
         layout.check_name(scope)
     curated, notes = [], []
+    past = is_past or _past_in(visible)
     for folder in ("", f"{scope}/") if scope else ("",):
         for path in curated_files(root, folder):
-            curated += _section(visible, path, f"## Long-term memory ({path})", newest=False)
+            curated += _section(visible, path, f"## Long-term memory ({path})", past, newest=False)
         for path in day_files(root, folder, day):
-            notes += _section(visible, path, f"## Notes of today ({path})", newest=True)
+            notes += _section(visible, path, f"## Notes of today ({path})", past, newest=True)
     first = _fitted(curated, int(limit * _CURATED_SHARE) if notes else limit)
     second = _fitted(notes, limit - _tokens(first))
     if notes and len(second) == len(notes):  # room that the notes left over is curated memory's
@@ -97,11 +170,15 @@ def day_files(root: Path, folder: str, day: date) -> list[str]:
     return sorted(found, key=lambda path: (len(path), path))
 
 
-def _section(visible: Visible, path: str, heading: str, *, newest: bool) -> list[_Section]:
+def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newest: bool) -> list[_Section]:
     found = visible.read(path)
     if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
         return []
-    kept = paragraphs(_FOR_MACHINES.sub("", strip_fences(found.text)))
+    shown = found.text
+    if "mnemark:begin" in shown:
+        scope = layout.scope_of(path)
+        shown = without(shown, lambda line: is_past(scope, line))
+    kept = paragraphs(_FOR_MACHINES.sub("", strip_fences(shown)))
     return [_Section(heading, kept, newest)] if kept else []
 
 

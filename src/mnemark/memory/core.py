@@ -173,6 +173,7 @@ class Memory(Operations):
         with self._loading:  # what loads in the background does not touch them afterwards
             self._closed = True
         self._timed.close()
+        self.book.keep_unkept()
         self.uses.write()
         self.mounts.close()
         self.vectors.close()
@@ -232,6 +233,7 @@ class Memory(Operations):
         report = self.follower.sync(progress=progress, wait=wait, embed=embed)
         if not self.readonly:
             failed += maintenance.after_sync(self, touched=bool(report.touched))
+        self.book.keep()
         self.failed = tuple(failed)
         return report
 
@@ -398,9 +400,18 @@ class Memory(Operations):
             route, problem = self.vectors.route(outside)
         reasons = (problem, self.follower.problem, self._passing, *self.unfinished())
         degraded = [reason for reason in reasons if reason]
-        book = self.book.of(request.where.scopes, request.deadline)
-        degraded += [self.book.problem] if self.book.problem else []
-        return search(self.reader, request, route, degraded, self.judge, book=book, asked=asked)
+        facts = self.book.of(request.where.scopes, request.deadline)
+        degraded += [facts.problem] if facts.problem else []
+        return search(
+            self.reader,
+            request,
+            route,
+            degraded,
+            self.judge,
+            book=facts.book,
+            states=facts.states,
+            asked=asked,
+        )
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
         fresh = self.follower.wait(patience)  # a look at the files that is quick is waited for

@@ -16,7 +16,7 @@ import msgspec
 
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import edit as editing
-from mnemark.files import layout, observations, platform
+from mnemark.files import fact_states, layout, observations, platform
 from mnemark.files.git import check_rewritable
 from mnemark.files.hidden import Run, by_path, run_of, runs_by_path, strings
 from mnemark.files.journal import Change
@@ -162,6 +162,7 @@ def _carry_out(
         facts = state_of(memory)
         with facts.lock:
             facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
+    memory.book.keep()
     if git and not waiting:
         from mnemark.memory.erase_git import rewrite
 
@@ -208,6 +209,7 @@ def _derived(memory: "Memory", waiting: list[Wait]) -> list[Place]:
         with sync_lock(memory.index.home, timeout=_PATIENCE):
             for cut_off in (memory.index.home / layout.PRIVATE).glob("index.db.new*"):
                 platform.FS.unlink(cut_off)
+        fact_states.drop(memory.index.home)
         size, embedded = memory.vectors.scrub(memory.index, wait=_PATIENCE)
     except (MnemarkError, OSError) as error:  # in use, damaged, closed: the words wait where they are
         waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))

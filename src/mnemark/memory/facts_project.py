@@ -52,6 +52,10 @@ class State:
         """What is taken out of a fact before it is kept."""
         return rules_for(self.root, self._config)
 
+    def scopes(self) -> list[str]:
+        """Scopes whose facts were read."""
+        return list(self._kept)
+
     def held(self, scope: str) -> list[Held]:
         """All versions of the facts of a scope and when they held."""
         return self.fresh(scope).held()

@@ -9,7 +9,6 @@ from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files.edit import edit
 from mnemark.files.facts import REVIEW
 from mnemark.files.journal import Change
-from mnemark.memory.facts import remember
 from mnemark.memory.facts_log import Edited
 from mnemark.memory.facts_project import State, state_of
 from mnemark.text.facts import decode, encode
@@ -162,8 +161,7 @@ def _note(known: State, ids: list[str], scope: str, *, accept: bool) -> None:
 
 def _made(memory: "Memory", known: State, found: Fact) -> Fact:
     """The owner's fact; where nobody said since when it holds, from now on."""
-    return remember(
-        memory,
+    return memory.remember(
         found.predicate,
         found.value,
         subject=found.subject,
@@ -183,8 +181,7 @@ def _take_back(memory: "Memory", edited: Edited) -> Fact | None:
         memory.forget(id=edited.fact.id)
         return None
     old = edited.before or edited.fact
-    return remember(
-        memory,
+    return memory.remember(
         old.predicate,
         old.value,
         subject=old.subject,

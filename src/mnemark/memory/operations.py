@@ -64,19 +64,23 @@ class Operations:
         dry_run: bool = False,
     ) -> "Fact":
         """Keep a fact; when this returns, it is on the disk. `mnemark.memory.facts.remember` says it all."""
-        from mnemark.memory.facts import remember
-
-        return remember(
-            self._memory, predicate, value, subject=subject, type=type, origin=origin, since=since,
-            importance=importance, confidence=confidence, priority=priority, tags=tags, source=source,
-            scope=scope, dry_run=dry_run,
-        )  # fmt: skip
+        said = {
+            "predicate": predicate, "value": value, "subject": subject, "type": type, "origin": origin,
+            "since": since, "importance": importance, "confidence": confidence, "priority": priority,
+            "tags": tags, "source": source, "scope": scope,
+        }  # fmt: skip
+        return self.remember_many([said], dry_run=dry_run)[0]
 
     def remember_many(self, said: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> "list[Fact]":
         """Keep many facts, each given as the arguments of `remember`: all of them or none."""
         from mnemark.memory.facts import remember_many
 
-        return remember_many(self._memory, said, dry_run=dry_run)
+        kept = remember_many(self._memory, said, dry_run=dry_run)
+        if not dry_run and any(fact.supersedes for fact in kept):
+            from mnemark.memory.upkeep.curated import withdraw_replaced
+
+            withdraw_replaced(self._memory, kept)  # core memory says it no more
+        return kept
 
     def facts(
         self,
@@ -156,7 +160,12 @@ class Operations:
         """Learn facts from turns that were not learned from yet; see `mnemark.memory.learning.learn`."""
         from mnemark.memory.learning import learn
 
-        return learn(self._memory, session, dry_run=dry_run, budget_seconds=budget_seconds)
+        found = learn(self._memory, session, dry_run=dry_run, budget_seconds=budget_seconds)
+        if found.facts and not dry_run:
+            from mnemark.memory.upkeep.curated import withdraw_all
+
+            withdraw_all(self._memory)  # what was replaced is core memory no more
+        return found
 
     def consolidate(
         self,

@@ -9,11 +9,12 @@ from mnemark.files import listing
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.context import curated_files
-from mnemark.memory.upkeep.curated import CORE, PROFILE, entry
+from mnemark.memory.upkeep.curated import CORE, PROFILE
 from mnemark.memory.upkeep.earned import earned
 from mnemark.memory.upkeep.plan import Look
 from mnemark.text.facts_keys import subject_key
 from mnemark.text.facts_timeline import Fact, order
+from mnemark.text.facts_write import core_entry as entry
 from mnemark.text.fence import visible
 from mnemark.text.generated import find, mark
 from mnemark.text.instructions import looks_like_instructions

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from mnemark.files import layout
 from mnemark.index.fact_units import FACT, date_of, words_of
 from mnemark.index.rows import seconds, seconds_of
 from mnemark.retrieval.facts_book import Book, State, content_of, meta_of, told
@@ -196,14 +197,36 @@ class _Joining:
         self.why: dict[str, dict[str, Any]] = defaultdict(dict)
 
     def take(self, hit: Hit) -> None:
-        """A hit of another route; what began later than asked for is left out."""
+        """A hit of another route; left out is what began later than asked for, or is no fact any more."""
         identifier = hit.meta.get(FACT)
         held = self.book.by_id.get(identifier) if isinstance(identifier, str) else None
         if held is None or hit.scope != held.fact.scope:
-            self.others.append(hit)
+            shown = self._elsewhere(hit, identifier) if isinstance(identifier, str) else hit
+            self.others += [] if shown is None else [shown]
         elif self._state(held) != "future" or self.where.as_of is None:
             self.hits[held.fact.id] = hit
             self.scores[held.fact.id] = max(hit.score, self.scores.get(held.fact.id, 0.0))
+
+    def _elsewhere(self, hit: Hit, identifier: str) -> Hit | None:
+        """A bullet that the book has in no fact file: of the archive, or one whose id another scope has, too.
+
+        Others are no facts any more: the index holds them until it has looked at their files again.
+        """
+        place = layout.place(hit.path)
+        if place is not None and place.archived:
+            return self._archived(hit)
+        found = (one for one in self.book.held if (one.fact.id, one.fact.scope) == (identifier, hit.scope))
+        return hit if any(one.at(self.moment) for one in found) else None
+
+    def _archived(self, hit: Hit) -> Hit:
+        """A fact of the archive, with the value that holds by now."""
+        predicate, _, value = hit.text.partition(": ")
+        fact = Fact(id="", subject=hit.title, predicate=predicate, value=value, scope=hit.scope)
+        current = self.book.current(fact, self.moment)
+        if current is None or current.fact.value == value:
+            return hit
+        text = f"{hit.text} (archived; now: {current.fact.value})"
+        return replace(hit, text=text, snippet=text, meta={**hit.meta, "current": False})
 
     def add(self, match: Match, rank: int) -> None:
         """What the question asks for by subject and predicate."""

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from mnemark.index.fact_units import FACT
 from mnemark.text.facts_keys import predicate_key, predicate_names, subject_key, subject_names
 from mnemark.text.facts_timeline import Fact, Held, when
+from mnemark.text.facts_write import core_entry, entry_words
 from mnemark.text.segment import query_terms
 from mnemark.text.stopwords import is_stop
 
@@ -67,6 +68,19 @@ class Book:
             )
         ]
         return tuple(latest[-_NEW:])
+
+    @cached_property
+    def _past_entries(self) -> frozenset[tuple[str, str]]:
+        """Entries of core memory (scope and line) of facts that did not hold when the book was made."""
+        past, current = set[tuple[str, str]](), set[tuple[str, str]]()
+        for one in self.held:
+            where = current if one.at(self.made) else past
+            where.add((one.fact.scope, entry_words(core_entry(one.fact))))
+        return frozenset(past - current)
+
+    def is_past_entry(self, scope: str, line: str) -> bool:
+        """Whether a line of core memory is the entry of a fact that does not hold."""
+        return (scope, entry_words(line)) in self._past_entries
 
     def versions(self, fact: Fact) -> Sequence[Held]:
         """All versions of a fact, oldest first."""

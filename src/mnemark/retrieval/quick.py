@@ -7,19 +7,22 @@ made of the same evidence by the same weights, so that one floor serves both.
 import heapq
 import math
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 import msgspec
+from msgspec.structs import replace
 
+from mnemark.files import fact_states
 from mnemark.index.quick import LINE_SHIFT, Place, QuickIndex, Row, Stored
-from mnemark.retrieval import belief
+from mnemark.retrieval import belief, facts_shown
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.snippet import snippet
 from mnemark.text.normal import normalize
 from mnemark.text.segment import query_terms
 from mnemark.text.stopwords import is_stop
-from mnemark.types import ORIGINS, Hit, Kind, Origin, Recall
+from mnemark.types import KINDS, ORIGINS, Hit, Kind, Origin, Recall
 
 MAX_CHARACTERS: Final = 8_192
 MAX_TERMS: Final = 64
@@ -34,6 +37,7 @@ _FEW: Final = 20
 _FIRST: Final = 3
 _READ: Final = 4_000
 ROOT_SCOPE: Final = 0
+_FACT: Final = KINDS.index("fact")
 
 
 class _Scored(NamedTuple):
@@ -61,19 +65,52 @@ def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] 
         scored = _score(index, terms)
         left_out = index.number_of(exclude[0]) if exclude else None
         order = _best(index, scored, left_out, exclude[1] if exclude else 0)
-        places = [place for _, place in order[:k]]
-        stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in places])}
-        hits = [
-            _hit(stored[row.passage], row, scored.scores[place], scored.idf)
-            for place in places
-            if (row := index.row(place)).passage in stored
-        ]
+        found = _fetched(index, order, scored, k)
+    shown = _shown(root, found, scored.idf)
+    gone = {place for place, _ in found} - {place for place, _ in shown}
+    order = [one for one in order if one[1] not in gone]
+    hits = [hit for _, hit in shown[:k]]
     evidence = _evidence(order, scored, hits[:_FIRST])
     reason = "dense: a hook without a daemon asks by words alone; start one with `mnemark serve`"
     return Recall(
         hits=tuple(hits), mode="lexical", degraded=(reason,), complete=False,
         believable=belief.believable(evidence),
     )  # fmt: skip
+
+
+def _fetched(
+    index: QuickIndex, order: Sequence[tuple[float, Place]], scored: _Scored, k: int
+) -> list[tuple[Place, Hit]]:
+    """The best passages, best first: `k`, and one more for each fact among them that may have to go."""
+    facts = sum(index.row(place).kind == _FACT for _, place in order[: 2 * k])
+    places = [place for _, place in order[: k + facts]]
+    stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in places])}
+    return [
+        (place, _hit(stored[row.passage], row, scored.scores[place], scored.idf))
+        for place in places
+        if (row := index.row(place)).passage in stored
+    ]
+
+
+def _shown(
+    root: Path, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
+) -> list[tuple[Place, Hit]]:
+    """Those that may be shown: no fact, and no entry of core memory, that is not known to hold."""
+    states = fact_states.kept(root, root, lambda raw: _redacted(root, raw))
+    now = datetime.now(UTC)
+    kept: list[tuple[Place, Hit]] = []
+    for place, hit in found:
+        text = facts_shown.standing(hit.path, hit.text, lambda scope, line: states.is_past(scope, line, now))
+        if text.strip() and facts_shown.may_be_shown(hit, states, now):
+            same = text == hit.text
+            kept.append((place, hit if same else replace(hit, text=text, snippet=snippet(text, idf))))
+    return kept
+
+
+def _redacted(root: Path, raw: str) -> str:
+    from mnemark.files.visible import Visible  # only where a fact file changed since the last sync
+
+    return Visible(root).redacted(raw)
 
 
 def _score(index: QuickIndex, terms: Sequence[str]) -> _Scored:

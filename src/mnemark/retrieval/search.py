@@ -10,12 +10,25 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from mnemark.files.fact_states import FactStates
 from mnemark.index.reader import Reader, View
 from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.units import embedded_text
-from mnemark.retrieval import belief, dense, evidence, facts, filters, fusion, lexical, qmd, rank, rerank
+from mnemark.retrieval import (
+    belief,
+    dense,
+    evidence,
+    facts,
+    facts_shown,
+    filters,
+    fusion,
+    lexical,
+    qmd,
+    rank,
+    rerank,
+)
 from mnemark.retrieval.bridge import bridge
 from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.explain import explain, in_route
@@ -79,15 +92,20 @@ def search(
     judge: rerank.Judge | None = None,
     *,
     book: Book | None = None,
+    states: FactStates | None = None,
     asked: qmd.Asked | None = None,
 ) -> Found:
-    """Answer a request from the state of this moment; `book` holds the facts that the asker may see."""
+    """Answer a request from the state of this moment.
+
+    `book` holds the facts that the asker may see; where it is not of this moment, `states` tells which facts
+    are known to hold, and no others are shown.
+    """
     query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
     computes = judge is None and asked is None and not isinstance(route and route.vector, QueryVector)
     with in_turn(request.deadline) if computes else nullcontext(), reader.reading() as view:
         one = _Search(view, request, query, route, list(degraded))
-        one.judge, one.asked = judge, asked
-        return one.with_facts(one.with_planted(one.run()), book)
+        one.judge, one.asked, one.is_past = judge, asked, _telling_past(book, states, request.now)
+        return one.vouched(one.with_facts(one.with_planted(one.run()), book), states)
 
 
 class _Search:
@@ -104,6 +122,7 @@ class _Search:
         self.degraded = degraded
         self.judge: rerank.Judge | None = None
         self.asked: qmd.Asked | None = None
+        self.is_past: facts_shown.IsPast = lambda _scope, _line: False
         self.others: Floats | None = None  # of QMD, where it answered
         self.judged: Mapping[int, dict[str, Any]] = {}
         self.terms = query.terms
@@ -141,7 +160,8 @@ class _Search:
         protected = self._protected(words.scores, meaning, fused)
         chosen = rank.select(candidates, keys, self.request.k, protected)
         by_position = dict(zip((int(p) for p in positions), records, strict=True))
-        hits = tuple(self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
+        shown = (self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
+        hits = tuple(hit for hit in shown if hit.text.strip())
         if preset.fusion != "absolute":  # on a scale of its own
             plain = self._restrict(fusion.fuse(words.scores, meaning, in_time, DEFAULT), mask)
         rests_on = self._rests_on(plain, words, cosines, in_time, by_position)
@@ -167,7 +187,7 @@ class _Search:
         preset = replace(request.preset, neighbour=0.0, group=0.0)  # nor do they lift each other
         asked = replace(request, where=where, k=1, preset=preset)
         other = _Search(self.view, asked, self.query, self.route, [])
-        other.terms, other.rarity = self.terms, self.rarity
+        other.terms, other.rarity, other.is_past = self.terms, self.rarity, self.is_past
         best = found.hits[0].score if found.hits else 0.0
         meant = [hit for hit in other.run().hits if hit.score > rank.SUSPECT_FACTOR * best]
         hits = sorted((*found.hits, *meant), key=lambda hit: -hit.score)
@@ -184,6 +204,14 @@ class _Search:
         )  # fmt: skip
         believable = max(found.believable, round(joined.believable * _FACT_BELIEVED, 3))
         return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
+
+    def vouched(self, found: Found, states: FactStates | None) -> Found:
+        """The answer without facts of which it is not known that they hold."""
+        if states is None:
+            return found
+        kept = facts_shown.vouched(found.hits, states, self.request.now)
+        believable = round(found.believable * kept.share, 3)
+        return found._replace(hits=kept.hits, believable=believable, complete=False)
 
     def _in_order_of_time(self, fused: Floats, words: lexical.Lexical, mask: Mask | None) -> Floats:
         """With what was beside the best hit; or, where it was asked for, before or after an event."""
@@ -358,6 +386,7 @@ class _Search:
             meta.setdefault("role", record.role)
         if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
             meta["suspect"] = True
+        text = facts_shown.standing(record.path, record.text, self.is_past)
         return Hit(
             ref=record.ref,
             path=record.path,
@@ -369,11 +398,20 @@ class _Search:
             origin=record.origin,
             scope=record.scope,
             score=round(entry.score, 4),
-            text=record.text,
-            snippet=snippet(record.text, words.idf),
+            text=text,
+            snippet=snippet(text, words.idf),
             meta=meta,
             why=why,
         )
+
+
+def _telling_past(book: Book | None, states: FactStates | None, now: datetime) -> facts_shown.IsPast:
+    """What tells whether an entry of core memory is of a fact that does not hold."""
+    if states is not None:
+        return lambda scope, line: states.is_past(scope, line, now)
+    if book is not None:
+        return book.is_past_entry
+    return lambda _scope, _line: False
 
 
 def _best_of(scores: Floats, fused: Floats) -> int:

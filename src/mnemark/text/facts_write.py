@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from mnemark.text.facts import clean, parse, split_words
+from mnemark.text.facts_keys import subject_key
+from mnemark.text.facts_timeline import Fact
 from mnemark.text.facts_types import ParsedFact, encode_field
 
 ORDER: Final = (
@@ -29,6 +31,7 @@ ORDER: Final = (
 
 _ESCAPE: Final = re.compile(r"\\*~~|\\+[:：]|(?<=<)\\*!--")
 _STARTS: Final = re.compile(r"^(?=\\*[-+*#>|`_])")
+_HELD_SINCE: Final = re.compile(r" \(since [0-9]{4}-[0-9]{2}-[0-9]{2}\)\Z")
 _COLON: Final = re.compile(r"[:：]")
 
 
@@ -124,3 +127,17 @@ def strike(text: str, fact: ParsedFact, fields: Mapping[str, str]) -> str:
         fact = next(found for found in parse(changed) if found.bullet.start == fact.bullet.start)
         start, end = fact.bullet.words
     return f"{changed[:start]}~~{changed[start:end]}~~{changed[end:]}"
+
+
+def core_entry(fact: Fact) -> str:
+    """A fact as a line of the core memory; one that replaced another says since when."""
+    value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
+    about = "" if subject_key(fact.subject) == "user" else f"{fact.subject} "
+    words = f"{about}{fact.predicate}".strip()
+    since = f" (since {fact.since[:10]})" if fact.supersedes and fact.since else ""
+    return f"- {words}: {value}{since}" if words else f"- {value}{since}"
+
+
+def entry_words(line: str) -> str:
+    """What tells an entry (`core_entry`) from others; since when it says it holds makes no difference."""
+    return _HELD_SINCE.sub("", line.strip())

@@ -53,6 +53,12 @@ def find(text: str, name: str) -> Part | None:
     return None
 
 
+def parts(text: str) -> list[Part]:
+    """All generated parts, in the order of their names."""
+    names = {found["name"] for line in text.split("\n") if (found := _END.match(line.rstrip("\r")))}
+    return [part for name in sorted(names) if (part := find(text, name)) is not None]
+
+
 def _part(lines: Sequence[str], start: int, stop: int) -> Part:
     head = _BEGIN.match(lines[start].rstrip("\r"))
     own = set((head["own"] or "").split()) if head else set()
@@ -105,6 +111,16 @@ def emptied(text: str) -> str:
         return [line if line.rstrip("\r") in part.added else "" for line in inside]
 
     return _with_parts(text, empty)
+
+
+def without(text: str, is_gone: Callable[[str], bool]) -> str:
+    """The text without those lines of generated parts that are gone; what people wrote there stays."""
+
+    def left(lines: Sequence[str], part: Part) -> list[str]:
+        inside = (line.rstrip("\r") for line in lines[part.start : part.stop])
+        return [line for line in inside if line not in part.lines or not is_gone(line)]
+
+    return _with_parts(text, left)
 
 
 def outside(text: str) -> str:

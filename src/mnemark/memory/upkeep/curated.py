@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.files import layout, listing
+from mnemark.files.edit import PATIENCE
 from mnemark.memory import ledger
 from mnemark.memory.context import curated_files
 from mnemark.memory.facts_book import all_scopes
@@ -15,6 +16,7 @@ from mnemark.memory.upkeep.plan import Edit, Look, Proposal
 from mnemark.memory.when import local_now
 from mnemark.text.facts_keys import subject_key
 from mnemark.text.facts_timeline import Fact, order
+from mnemark.text.facts_write import core_entry as entry
 from mnemark.text.generated import find, outside, put
 from mnemark.text.similar import key_of
 
@@ -33,6 +35,8 @@ MOST: Final = 5
 MOST_ABOUT_USER: Final = 10
 _WEIGHT: Final[Mapping[str, float]] = {"rule": 0.8, "preference": 0.6}
 _USUAL: Final = 0.5
+_BUSY: Final = 0.3
+"""Seconds that who remembers a fact waits for a file."""
 
 
 class _Kind(NamedTuple):
@@ -78,11 +82,18 @@ def propose(look: Look) -> Proposal:
 
 
 def withdraw(
-    memory: "Memory", scopes: Iterable[str], *, step: str, session: str = "", group: str = ""
+    memory: "Memory",
+    scopes: Iterable[str],
+    *,
+    step: str,
+    session: str = "",
+    group: str = "",
+    timeout: float = PATIENCE,
 ) -> list[str]:
     """Take entries out of the generated parts whose facts hold no more; what is new waits for the upkeep.
 
-    Returns the paths of the files that were changed.
+    A file that someone is saving for longer than `timeout` seconds is left to the next time. Returns the
+    paths of the files that were changed.
     """
     changed = []
     for scope in scopes:
@@ -94,9 +105,17 @@ def withdraw(
                 continue
             change = _without({entry(fact) for fact in look.current()})
             if change(text) != text:
-                done = ledger.write(memory, path, change, step=step, session=session, group=group)
+                done = ledger.write(
+                    memory, path, change, step=step, session=session, group=group, timeout=timeout
+                )
                 changed += [path] if done.status == "written" else []
     return changed
+
+
+def withdraw_replaced(memory: "Memory", facts: Iterable[Fact]) -> None:
+    """`withdraw` where these facts, just remembered, took the place of others: again no change of its own."""
+    scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
+    withdraw(memory, scopes, step="undo", timeout=_BUSY)
 
 
 def withdraw_all(memory: "Memory") -> None:
@@ -200,15 +219,6 @@ def _lines(
         if chosen[kind]:
             lines += [f"### {kind.chinese if chinese else kind.english}", *(one for one, _ in chosen[kind])]
     return lines, [f"{line.strip(' -')}: {reason}" for line, reason in entries]
-
-
-def entry(fact: Fact) -> str:
-    """A fact as a line of the core memory; one that replaced another says since when."""
-    value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
-    about = "" if subject_key(fact.subject) == "user" else f"{fact.subject} "
-    words = f"{about}{fact.predicate}".strip()
-    since = f" (since {fact.since[:10]})" if fact.supersedes and fact.since else ""
-    return f"- {words}: {value}{since}" if words else f"- {value}{since}"
 
 
 def _putting(name: str, lines: Sequence[str]) -> Callable[[str], str]:
