@@ -10,6 +10,7 @@ from mnemark.files import layout
 from mnemark.files.hidden import HiddenLog
 from mnemark.files.reading import read
 from mnemark.memory.when import local_now
+from mnemark.text.comments import drop_comments
 from mnemark.text.fence import strip_fences
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
@@ -23,7 +24,7 @@ _CURATED_SHARE: Final = 0.7
 """Part of the budget that curated memory may take while there are notes of today."""
 _CODE: Final = re.compile(r"[ ]{0,3}(```+|~~~+)")
 _JOIN: Final = "\n\n"
-_FOR_MACHINES: Final = re.compile(r"[ \t]*<!-- (?:mnemark:(?:begin|end) |observed: |id: )[^\n]*?-->")
+_FOR_MACHINES: Final = (" mnemark:begin ", " mnemark:end ", " observed: ", " id: ")
 """Comments that mnemark reads, and no model."""
 
 
@@ -108,7 +109,8 @@ def _section(root: Path, path: str, heading: str, *, newest: bool) -> list[_Sect
     if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
         return []
     shown = HiddenLog(root).current().text_left(path, found.text)
-    kept = paragraphs(_FOR_MACHINES.sub("", strip_fences(shown)))
+    said = drop_comments(strip_fences(shown), lambda body: body.startswith(_FOR_MACHINES), blanks=" \t")
+    kept = paragraphs(said)
     return [_Section(heading, kept, newest)] if kept else []
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.memory.forget_find import Item, Kind
-from mnemark.retrieval.snippet import COMMENT
+from mnemark.retrieval.snippet import without_comments
 
 _WORDS: Final = 72
 _SHOWN: Final = 40
@@ -75,7 +75,7 @@ def forgotten(items: Iterable[Item], *, words: bool) -> tuple[Forgotten, ...]:
 
 
 def _beginning(text: str) -> str:
-    plain = " ".join(COMMENT.sub("", text).split())
+    plain = " ".join(without_comments(text).split())
     return plain if len(plain) <= _WORDS else plain[: _WORDS - 1] + "…"
 
 

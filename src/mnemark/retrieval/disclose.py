@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from mnemark.retrieval.snippet import COMMENT
+from mnemark.retrieval.snippet import without_comments
 from mnemark.text.fence import fence, inert, inert_together, visible
 from mnemark.text.filler import is_bare, is_courtesy
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
@@ -122,5 +122,5 @@ def excerpt(hit: Hit) -> str:
 
 def full(hit: Hit) -> str:
     """Source and the whole passage."""
-    shown = COMMENT.sub("", hit.text).strip()
+    shown = without_comments(hit.text).strip()
     return f"- {source_line(hit)}\n  " + shown.replace("\n", "\n  ")

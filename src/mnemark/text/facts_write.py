@@ -27,7 +27,7 @@ ORDER: Final = (
 )
 """Keys of a comment in the order they are written; others follow as given."""
 
-_ESCAPE: Final = re.compile(r"\\*~~|\\+[:：]|(?<=<)\\*!--")
+_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\*~~|\\+[:：])|(?<=<)\\*!--")
 _STARTS: Final = re.compile(r"^(?=\\*[-+*#>|`_])")
 _COLON: Final = re.compile(r"[:：]")
 

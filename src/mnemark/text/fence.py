@@ -85,7 +85,7 @@ _ROLE_LINE = re.compile(
     rf"^(?P<before>[ \t>*#-]{{0,8}})(?P<role>{_ROLES})(?P<after>\**[ \t]?[:：])", re.IGNORECASE | re.MULTILINE
 )
 _ROLE_HEADING = re.compile(
-    rf"^(?P<marks>#{{1,6}})(?=[ \t]*(?:{_ROLES}|instructions?|response|input)[ \t]*:?[ \t]*$)",
+    rf"^(?P<marks>#{{1,6}})(?=[ \t]*+(?:{_ROLES}|instructions?|response|input)[ \t]*+(?::[ \t]*+)?$)",
     re.IGNORECASE | re.MULTILINE,
 )
 
