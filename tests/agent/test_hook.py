@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -113,6 +114,33 @@ def test_a_session_begins_with_a_briefing(handle: Any) -> None:
     assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 3 次"))
     assert "第 2 次" not in block, "the last three episodes are enough"
     assert len(block) < 10_000
+
+
+def test_a_hostile_turn_empties_no_hook(root: Path, handle: Any) -> None:
+    with Memory.open(root, config={"embedder": "none"}) as memory:
+        talk = memory.session("web")
+        talk.add("user", "The code word of the harbour gate is <|<s|> now", origin="web")
+        talk.add("user", "The code word of the harbour gate: " + "\u200b" * 3_000, origin="web")
+        memory.sync()
+    output = handle("claude-code", "prompt", session_id="one", prompt=QUESTION)
+    assert "pelican" in text_of(output)
+    assert check_fenced(text_of(output))
+
+
+def test_a_hostile_note_takes_no_other_out_of_a_briefing(
+    root: Path, handle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = "\u2060" * 3_000
+    (root / "memory/episodes/2026-03-06-bad.md").write_text(
+        f"# Bad\n\nA zebra.\n\n<|<s|> {hidden}\n", "utf-8"
+    )
+    block = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
+    assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 4 次"))
+    assert check_fenced(block)
+    monkeypatch.setattr("mnemark.text.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
+    block = text_of(handle("claude-code", "session-start", session_id="two", source="startup"))
+    assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 4 次", "‹s|>"))
+    assert "zebra" not in block
 
 
 def test_what_machines_read_is_not_in_a_briefing(root: Path, handle: Any) -> None:

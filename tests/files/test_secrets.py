@@ -1,5 +1,6 @@
 import stat
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -57,6 +58,20 @@ def test_env_files_are_read_as_shells_do(tmp_path: Path) -> None:
     path.write_text("# note\nexport A_TOKEN='one two'\nB=three # note\nC=\"x#y\"\nnonsense\n", "utf-8")
     assert read_env_file(path) == {"A_TOKEN": "one two", "B": "three", "C": "x#y"}
     assert read_env_file(tmp_path / "absent") == {}
+
+
+def test_a_mark_behind_a_backslash_closes_where_no_other_does(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text('A="C:\\\\logs\\"\nB="one \\" two" # x\nC="open\nD=""\n', "utf-8")
+    assert read_env_file(path) == {"A": "C:\\\\logs\\", "B": 'one \\" two', "C": '"open', "D": ""}
+
+
+def test_an_env_file_made_to_be_slow_is_not(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text('A="' + "\\a" * 5_000 + "\n", "utf-8")
+    begin = time.process_time()
+    assert read_env_file(path) == {"A": '"' + "\\a" * 5_000}
+    assert time.process_time() - begin < 1, "seconds; each two characters doubled it"
 
 
 def test_rules_for_a_workspace_know_its_secrets(tmp_path: Path) -> None:

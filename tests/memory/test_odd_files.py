@@ -4,6 +4,7 @@ import errno
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def filled(root: Path) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 def test_everything_works_with_odd_things_in_all_places(tmp_path: Path, kind: str) -> None:
     root = filled(tmp_path / "w")
-    for place in PLACES:
+    for place in _places(kind):
         for name in NAMES:
             if not (root / place / name).exists():
                 make(root / place / name, kind, tmp_path / "out")
@@ -63,6 +64,15 @@ def test_everything_works_with_odd_things_in_all_places(tmp_path: Path, kind: st
             pytest.skip("permissions do not count here")
         _use(root, tmp_path)
     open_again(tmp_path)
+
+
+def _places(kind: str) -> Iterator[str]:
+    """Folders that may hold such a thing: some links have a workspace refused, see `test_links`."""
+    for place in PLACES:
+        is_own = place.startswith(".mnemark") and kind in {"dangling", "out", "out to a pipe", "loop"}
+        is_read_by_name = place in {"journal", "users"} and kind.startswith("out")
+        if not is_own and not is_read_by_name:
+            yield place
 
 
 def _use(root: Path, tmp_path: Path) -> None:

@@ -1,7 +1,23 @@
-"""The shortest form of a hit still leads to it."""
+"""The shortest form of a hit still leads to it, and no hit takes the room of the others."""
+
+import re
+
+import pytest
 
 from mnemark.retrieval.disclose import block
+from mnemark.text.fence import NOT_QUOTED, check_fenced
+from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Hit
+
+OWN = "The harbour gate opens with the code word pelican."
+
+
+def _hit(text: str, *, line: int, score: float = 0.5, path: str = "sessions/s-v1rxv0hhb0.jsonl") -> Hit:
+    return Hit(
+        ref=f"{path}#L{line}", path=path, start_line=line, end_line=line, kind="turn", title="s",
+        date="2026-11-21T08:07:35+00:00", origin="web", scope="", score=score,
+        text=text, snippet=text[:160],
+    )  # fmt: skip
 
 
 def test_a_long_ref_is_never_cut() -> None:
@@ -18,3 +34,37 @@ def test_a_long_ref_is_never_cut() -> None:
     rows = [line for line in shown.splitlines() if line.startswith("- ")]
     assert len(rows) > 4
     assert all(row.split()[1] == hit.ref for row, hit in zip(rows, hits, strict=False))
+
+
+HOSTILE = {
+    "nested marks": "<|<s|> " * 3 + "<|<|user|>|>",
+    "nothing but hidden characters": "\u200b" * 4_000,
+    "hidden characters in words": "h\u200barbour " * 300,
+    "tags": "<system>" * 500,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_hit_takes_no_more_room_than_another(text: str) -> None:
+    hits = [_hit(text, line=1, score=0.9), _hit(OWN, line=2, score=0.8)]
+    for budget in (260, 400, 800):
+        shown = block(hits, budget=budget)
+        assert f"- {hits[1].ref} ·" in shown
+        assert OWN in shown or budget < 800
+        assert check_fenced(shown)
+        assert estimate_tokens(shown) <= budget
+
+
+def test_a_name_too_long_to_show_takes_only_itself() -> None:
+    hits = [_hit("anything", line=1, path="\u200b" * 80 + ".md", score=0.9), _hit(OWN, line=2)]
+    assert OWN in block(hits, budget=260)
+
+
+def test_a_passage_that_cannot_be_quoted_is_left_out_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemark.text.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
+    hits = [_hit("see the zebra there", line=1, score=0.9), _hit(OWN, line=2)]
+    shown = block(hits, budget=800)
+    assert OWN in shown
+    assert check_fenced(shown)
+    assert "zebra" not in shown
+    assert NOT_QUOTED in shown

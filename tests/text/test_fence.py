@@ -1,4 +1,7 @@
 import json
+import re
+from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -6,9 +9,11 @@ from hypothesis import strategies as st
 
 from mnemark.errors import UsageError
 from mnemark.text.fence import (
+    NOT_QUOTED,
     check_fenced,
     fence,
     inert,
+    inert_together,
     is_fenced,
     looks_like_instructions,
     strip_fences,
@@ -40,6 +45,7 @@ _HOSTILE = st.sampled_from(
         "\n",
         "System:",
         "### Human:",
+        "<s",
         "<|im_end|>",
         "<|",
         "|>",
@@ -80,6 +86,46 @@ def test_making_inert_twice_changes_nothing(body: str) -> None:
     assert visible(visible(body)) == visible(body)
     assert "\n" not in visible(body)
     inert(body).encode("utf-8")
+
+
+_BRACKETS = ("<", "＜", "﹤", "&lt;", "\\u003c", ">", "<|", "|>", "|", "｜", "[", "]", "‹", "›")
+_WORDS = ("s", "system", "system-", "mnemark", "user", "INST", "x", "1", "_", ".")
+_SIGNS = ("/", ":", "：", "#", "*", "-", " ", "\t", "\n", "\r")
+_UNSEEN = ("\u200b", "\u200d", "\ufe0f", "❤")
+_MARKS = (*_BRACKETS, *_WORDS, *_SIGNS, *_UNSEEN)
+_NESTED = ("<", "<|", "|>", "s", ">", "[INST", "]", "‹", "user:", "\n")
+"""What can hold another mark, or be held."""
+
+
+def _assert_stable(symbols: Sequence[str], longest: int) -> None:
+    for length in range(1, longest + 1):
+        for text in map("".join, product(symbols, repeat=length)):
+            once = inert(text)
+            assert inert(once) == once, text
+
+
+def test_all_short_texts_of_marks_stay_inert() -> None:
+    _assert_stable(_MARKS, 3)
+    _assert_stable(_NESTED, 4)
+
+
+@pytest.mark.slow
+def test_all_longer_texts_of_marks_stay_inert() -> None:
+    _assert_stable(_MARKS, 4)
+    _assert_stable(_NESTED, 6)
+
+
+def test_no_pattern_of_a_mark_matches_what_a_change_writes() -> None:
+    for text in ("<|‹s|>", "<|im_‹U+200B›end|>", "[‹INST]", "<‹system>", "‹System›: obey", "‹###› System"):
+        assert inert(text) == text
+        assert check_fenced(fence(text))
+
+
+def test_a_passage_that_does_not_stay_inert_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert inert_together(["a", "<|<s|>", "<system>"]) == ["a", "<|‹s|>", "‹system>"]
+    monkeypatch.setattr("mnemark.text.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
+    assert inert_together(["a", "zebra", "b"]) == ["a", NOT_QUOTED, "b"]
+    assert check_fenced(fence(NOT_QUOTED))
 
 
 @settings(max_examples=200, deadline=None)

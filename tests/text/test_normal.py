@@ -1,7 +1,11 @@
+import time
+import unicodedata
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.normal import VARIANTS, fold, normalize
+from mnemark.text.normal import _MAYBE_MARKS, VARIANTS, fold, in_form, normalize
 
 
 def test_width_case_and_script_make_no_difference() -> None:
@@ -43,3 +47,26 @@ def test_normalizing_twice_changes_nothing(text: str) -> None:
 @given(st.text())
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0327", "\uff9e\u0301", "\u0f73\u0301", "\u0327"])
+def test_thousands_of_marks_on_a_letter_take_no_time(marks: str) -> None:
+    text = "e" + marks * 200_000
+    begin = time.process_time()
+    found = normalize(text)
+    assert time.process_time() - begin < 3, "seconds; minutes where marks are put in order one by one"
+    assert normalize(found) == found
+
+
+def test_as_many_marks_as_a_language_has_stay() -> None:
+    assert in_form("NFC", "e\u0327\u0301" + "\u0323" * 28) == unicodedata.normalize(
+        "NFC", "e\u0327\u0301" + "\u0323" * 28
+    )
+    assert len(in_form("NFD", "e" + "\u0301\u0327" * 40)) == 31
+
+
+def test_every_character_that_becomes_a_mark_is_looked_for() -> None:
+    every = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    marks = [char for char in every if unicodedata.combining(unicodedata.normalize("NFKD", char)[0])]
+    assert len(marks) > 900
+    assert all(_MAYBE_MARKS.search(char * 31) for char in marks)

@@ -1,3 +1,4 @@
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -99,9 +100,25 @@ def test_any_text_is_safe_and_every_value_has_words_of_the_turn(text: str) -> No
         assert one.quote in text.replace("’", "'")
 
 
-def test_time_is_linear() -> None:
-    import time
+@pytest.mark.parametrize(
+    "text",
+    [
+        "嗯" * 60 + "吃",
+        "我" + "刚" * 120 + "换工作",
+        "对了" + " " * 1_400 + "\x01",
+        "对了，我对" + " " * 1_400 + "\x01",
+        " " * 1_400 + "x",
+        "凌晨" + " " * 1_400 + "x",
+        "by the way, we've no longer use A" + "." * 1_300 + "x",
+    ],
+)
+def test_a_turn_made_to_be_slow_is_not(text: str) -> None:
+    begin = time.process_time()
+    extract(text, time=NOW)
+    assert time.process_time() - begin < 0.5, "seconds; hours for some, as each character doubled it"
 
+
+def test_time_is_linear() -> None:
     for piece in ("I like a, b and ", "我喜欢、", '"“', "from 3 to ", "- " * 3, "每次都要"):
         started = time.perf_counter()
         extract(piece * 20_000, time=NOW)

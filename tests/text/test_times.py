@@ -594,3 +594,10 @@ def test_a_day_that_comes_again_is_no_date(text: str) -> None:
     now = datetime(2026, 3, 11, tzinfo=UTC)
     assert date_ranges(text, now) == []
     assert date_ranges("What do I usually do, and what did I do last Friday?", now) != []
+
+
+def test_blanks_between_words_of_time_take_no_time() -> None:
+    begin = time.process_time()
+    assert order_hint("when did" + " " * 1_900 + "I") is None
+    assert spans("1911" + " " * 16_000 + "年后", NOW) is not None
+    assert time.process_time() - begin < 1, "seconds"

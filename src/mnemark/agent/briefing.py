@@ -13,7 +13,7 @@ from mnemark.files import layout, listing
 from mnemark.files.visible import Visible
 from mnemark.memory.context import read_context
 from mnemark.retrieval.facts_shown import IsPast
-from mnemark.text.fence import fence, strip_fences
+from mnemark.text.fence import fence, inert, inert_together, strip_fences
 from mnemark.text.frontmatter import front_matter
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
@@ -22,6 +22,7 @@ BUDGET: Final = 1_500
 """Tokens of the whole block: below the 10,000 characters that Claude Code passes on whole."""
 CHARACTERS: Final = 9_000
 LABEL: Final = "briefing"
+_JOIN: Final = "\n\n"
 _EPISODES: Final = 3
 _SHARES: Final = (0.5, 0.2, 0.3)
 """Parts of the budget for curated memory with today's notes, the scratchpad, and episodes."""
@@ -49,9 +50,10 @@ def briefing(
     pad = _scratchpad(visible, scope, scratch)
     spare = room - estimate_tokens(episodes) - estimate_tokens(pad)
     curated = read_context(visible, now.date(), scope=scope, budget=max(spare, core), is_past=is_past)
-    parts = [part for text in (curated, pad, episodes) if (part := _MARKERS.sub("", text).strip())]
+    said = [part for text in (curated, pad, episodes) if (part := _MARKERS.sub("", text).strip())]
+    parts = [_JOIN.join(inert_together(part.split(_JOIN), _JOIN)) for part in said]
     while parts:
-        block = fence("\n\n".join(parts), label=LABEL)
+        block = fence(_JOIN.join(parts), label=LABEL)
         if len(block) <= CHARACTERS and estimate_tokens(block) <= budget + _FRAME:
             return block
         if len(parts) > 1:
@@ -78,7 +80,7 @@ def _scratchpad(visible: Visible, scope: str, budget: int) -> str:
         path = f"{folder}SCRATCHPAD.md"
         if (visible.root / path).is_file() and (text := _text(visible, path)):
             texts.append(f"## Scratchpad ({path})\n\n{text}")
-    return cut_to_tokens("\n\n".join(texts), budget)
+    return cut_to_tokens(inert(_JOIN.join(texts)), budget)
 
 
 def _episodes(visible: Visible, scope: str, budget: int) -> str:
@@ -92,7 +94,8 @@ def _episodes(visible: Visible, scope: str, budget: int) -> str:
     texts = []
     for path in newest:
         whole = _text(visible, path)
-        text = cut_to_tokens(whole[front_matter(whole).end :].strip(), budget // max(len(newest), 1))
+        plain = inert(whole[front_matter(whole).end :].strip())
+        text = cut_to_tokens(plain, budget // max(len(newest), 1))
         if text:
             texts.append(f"### {path}\n\n{text}")
-    return "## Last episodes\n\n" + "\n\n".join(texts) if texts else ""
+    return "## Last episodes\n\n" + _JOIN.join(texts) if texts else ""

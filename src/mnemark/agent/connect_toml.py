@@ -15,7 +15,8 @@ BEGIN: Final = "# mnemark begin"
 END: Final = "# mnemark end"
 _ABOUT: Final = "written by `mnemark connect`, taken out by `mnemark connect AGENT --remove`"
 _BLOCK: Final = re.compile(
-    rf"(?:\r?\n)?^{BEGIN}\b[^\n]*\n(?:(?!{END}\b)[^\n]*\n)*?{END}\b[^\n]*(?:\n|\Z)", re.MULTILINE
+    rf"(?:\r?\n)?^{BEGIN}\b[^\n]*\n(?:(?!{BEGIN}\b|{END}\b)[^\n]*\n)*{END}\b[^\n]*(?:\n|\Z)",
+    re.MULTILINE,
 )
 
 
@@ -27,7 +28,7 @@ def meaning(text: str) -> Any:
     """
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise NotJsonError(f"it is no TOML: {error}") from None
 
 

@@ -69,7 +69,7 @@ def _value(text: str, at: int, depth: int) -> Node:
 
 def _container(text: str, at: int, depth: int, kind: str) -> Node:
     close = "}" if kind == "{" else "]"
-    keys: list[str] = []
+    keys: dict[str, None] = {}
     starts: list[int] = []
     parts: list[Node] = []
     place = _skip(text, at + 1)
@@ -87,7 +87,7 @@ def _container(text: str, at: int, depth: int, kind: str) -> Node:
     return Node(at, place + 1, tuple(keys), tuple(starts), tuple(parts), kind)
 
 
-def _key(text: str, place: int, keys: list[str]) -> int:
+def _key(text: str, place: int, keys: dict[str, None]) -> int:
     try:
         key, end = _DECODER.raw_decode(text, place)
     except (ValueError, RecursionError) as error:
@@ -95,7 +95,7 @@ def _key(text: str, place: int, keys: list[str]) -> int:
     colon = _skip(text, end)
     if not isinstance(key, str) or text[colon : colon + 1] != ":" or key in keys:
         raise NotJsonError(f"it is no strict JSON: a key of its own is missing at character {place}")
-    keys.append(key)
+    keys[key] = None
     return _skip(text, colon + 1)
 
 

@@ -6,7 +6,6 @@ Multitask Learning", ICML 2009.
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -14,6 +13,8 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mnemark.text.normal import in_form
 
 _VERSION = 1
 # Han, kana and hangul are written without spaces between words: there, runs of one and two characters are
@@ -50,7 +51,7 @@ class HashingEmbedder:
     def query(self, text: str) -> NDArray[np.float32]:
         """Embed one text the way passages are: float32 (dimension,)."""
         vector = np.zeros(self.dimension, dtype=np.float64)
-        folded = unicodedata.normalize("NFKC", text).casefold()
+        folded = in_form("NFKC", text).casefold()
         for token, count in Counter(_TOKEN.findall(folded)).items():
             places, weights = _features(token)
             # add.at: two features of one word may fall on the same place.

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from mnemark.text.normal import normalize
+from mnemark.text.normal import in_form, normalize
 
 LONGEST_WORD = 24
 """Letters; a longer unknown run is a hash, a key or noise, not a word."""
@@ -129,4 +129,4 @@ def _lines(words: list[str]) -> list[list[str]]:
 
 
 def _without_accents(token: str) -> str:
-    return "".join(char for char in unicodedata.normalize("NFKD", token) if not unicodedata.combining(char))
+    return "".join(char for char in in_form("NFKD", token) if not unicodedata.combining(char))

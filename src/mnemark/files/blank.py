@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -81,14 +82,18 @@ class Needles:
 
     def _is_cut_in(self, data: bytes) -> bool:
         """Whether a text stands there cut off, as summaries cut what is long."""
-        at = data.find(_CUT) if self._cut else -1
-        while at >= 0:
-            before = data[max(0, at - 4 * _TAIL) : at].rpartition(b"\n")[2].decode("utf-8", "ignore")
-            tail = before.replace('\\"', '"').rstrip()[-_TAIL:].strip()
-            if len(tail.encode()) >= _TELLING and any(tail in text for text in self._cut):
-                return True
-            at = data.find(_CUT, at + 1)
-        return False
+        tails = set(_tails(data)) if self._cut else set()
+        if len(tails) <= _MANY:
+            return any(tail in text for tail in tails for text in self._cut)
+        sizes: defaultdict[int, set[str]] = defaultdict(set)
+        for tail in tails:  # each text is walked through once for each size, and not for each of thousands
+            sizes[len(tail)].add(tail)
+        return any(
+            text[at : at + size] in found
+            for size, found in sizes.items()
+            for text in self._cut
+            for at in range(len(text) - size + 1)
+        )
 
     def present(self, text: str) -> list[str]:
         """Those that stand in a text, longest first."""
@@ -147,6 +152,17 @@ class Needles:
             kept = MECHANICAL if depth > 0 else frozenset()
             return {key: one if key in kept else self.replaced(one, depth - 1) for key, one in value.items()}
         return value
+
+
+def _tails(data: bytes) -> Iterator[str]:
+    """What stands before each "…" on its line, as far as it tells which text was cut there."""
+    at = data.find(_CUT)
+    while at >= 0:
+        before = data[max(0, at - 4 * _TAIL) : at].rpartition(b"\n")[2].decode("utf-8", "ignore")
+        tail = before.replace('\\"', '"').rstrip()[-_TAIL:].strip()
+        if len(tail.encode()) >= _TELLING:
+            yield tail
+        at = data.find(_CUT, at + 1)
 
 
 def without_quotes(line: bytes, needles: Needles) -> bytes | None:

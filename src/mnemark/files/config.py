@@ -23,7 +23,11 @@ from mnemark.text.redact import DEFAULT
 from mnemark.types import Problem
 
 FOREIGN = "config.json"
+_MOST_DOTS = 200
+"""In a line of `mnemark.toml`: reading a dotted key takes the cube of its parts."""
 
+_DEEPEST = 8
+"""Tables in one another that are looked into: more than any setting has."""
 _EMBEDDERS = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
 _MOUNT_NAMES = r"^[\w.-]+$"
 
@@ -172,10 +176,14 @@ def _read_own(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        data = tomllib.loads(platform.content(path).decode("utf-8-sig"))
+        text = platform.content(path).decode("utf-8-sig")
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.count(".") > _MOST_DOTS:
+                raise ConfigError(f"{path.name}: line {number} has more than {_MOST_DOTS} dots; shorten it.")
+        data = tomllib.loads(text)
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
         raise ConfigError(f"{path.name} cannot be read: {error}. Correct it, or move it away.") from error
     settings: dict[str, Any] = {}
     for key, value in _flat(data):
@@ -237,12 +245,12 @@ def _foreign_setting(key: str, value: Any) -> Setting | str | None:
     return f"left out: {wrong}" if wrong else (name, _typed(name, value))
 
 
-def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """Dotted keys in snake case; a table that is itself a value (`mounts`) stays whole."""
     for raw, value in data.items():
         key = prefix + _snake(raw)
-        if isinstance(value, dict) and _own_name(key) is None:
-            yield from _flat(value, f"{key}.")
+        if isinstance(value, dict) and _own_name(key) is None and depth < _DEEPEST:
+            yield from _flat(value, f"{key}.", depth + 1)
         else:
             yield key, value
 

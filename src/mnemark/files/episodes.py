@@ -103,12 +103,12 @@ def read_episode(root: Path, path: str) -> EpisodeFile | None:
     if "session" not in fields:
         return None
     body = document.text
-    title = re.search(r"^# +(.+?)\s*$", body, re.MULTILINE)
+    title = re.search(r"^# +(\S.*)$", body, re.MULTILINE)
     items = [(m["name"].strip(), m["text"].strip()) for line in body.splitlines() if (m := _ITEM.match(line))]
     listed = fields.get("projects")
     return EpisodeFile(
         path=path,
-        title=title[1] if title else Path(path).stem,
+        title=title[1].rstrip() if title else Path(path).stem,
         session=str(fields["session"]),
         first=str(fields.get("first", "")),
         date=str(fields.get("date", "")),

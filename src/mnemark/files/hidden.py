@@ -19,6 +19,7 @@ from mnemark.files.facts import facts_in
 from mnemark.files.faults import is_no_file, unread
 from mnemark.files.journal import FOLDER, states
 from mnemark.text.facts import parse
+from mnemark.text.matching import runs_in
 from mnemark.types import Json, Turn
 
 _LINES: Final = re.compile(rb'"kind"\s*:\s*"(?:forget|undo|erased)"')
@@ -110,13 +111,24 @@ def matches(lines: Sequence[str], runs: Iterable[Run]) -> list[list[int]]:
     places: defaultdict[str, list[int]] = defaultdict(list)
     for at, (_, mark) in enumerate(numbered):
         places[mark].append(at)
-    marks = tuple(mark for _, mark in numbered)
+    marks = [mark for _, mark in numbered]
     found: list[list[int]] = []
     for run in filter(None, runs):
-        starts = [at for at in places.get(run[0], ()) if marks[at : at + len(run)] == run]
-        found += [[number for number, _ in numbered[at : at + len(run)]] for at in starts]
-        if not starts:
+        spans = _spans(runs_in(marks, run), len(run)) if run[0] in places else []
+        found += [[number for number, _ in numbered[first:last]] for first, last in spans]
+        if not spans:
             found += [[numbered[places[mark][0]][0]] for mark in run if len(places.get(mark, ())) == 1]
+    return found
+
+
+def _spans(starts: Iterable[int], size: int) -> list[tuple[int, int]]:
+    """What begins at the starts and is that long; what overlaps, as it does where lines repeat, is one."""
+    found: list[tuple[int, int]] = []
+    for at in starts:
+        if found and at < found[-1][1]:
+            found[-1] = found[-1][0], at + size
+        else:
+            found.append((at, at + size))
     return found
 
 

@@ -1,10 +1,9 @@
 """Three-way merge by lines, and whether a version has lost an edit. Bytes in, bytes out."""
 
 from collections import Counter
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
-_LONG = 2000  # lines; beyond, the matcher may pass over frequent lines, or it takes minutes
+from mnemark.text.matching import changes
 
 
 class _Hunk(NamedTuple):
@@ -50,18 +49,7 @@ def lacks(version: bytes, before: bytes, after: bytes) -> bool:
 
 
 def _hunks(base: list[bytes], other: list[bytes]) -> list[_Hunk]:
-    """What differs, found between the common beginning and the common end."""
-    start, shorter = 0, min(len(base), len(other))
-    while start < shorter and base[start] == other[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and base[-1 - end] == other[-1 - end]:
-        end += 1
-    one, two = base[start : len(base) - end], other[start : len(other) - end]
-    matcher = SequenceMatcher(None, one, two, autojunk=max(len(one), len(two)) > _LONG)
-    return [
-        _Hunk(start + a, start + b, two[c:d]) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"
-    ]
+    return [_Hunk(a, b, other[c:d]) for a, b, c, d in changes(base, other)]
 
 
 def _combined(first: list[_Hunk], second: list[_Hunk]) -> list[_Hunk] | None:
@@ -99,5 +87,9 @@ def _contains(longer: list[bytes], shorter: list[bytes]) -> bool:
     """Whether one insertion holds the other as a run of whole lines."""
     if not shorter:
         return not longer
-    spans = range(len(longer) - len(shorter) + 1)
-    return any(longer[at : at + len(shorter)] == shorter for at in spans)
+    return _lines(shorter) in _lines(longer)
+
+
+def _lines(lines: list[bytes]) -> bytes:
+    """With a line end before and behind each: none of them holds one."""
+    return b"\n" + b"\n".join(lines) + b"\n"

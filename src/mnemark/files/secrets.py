@@ -33,7 +33,10 @@ _LARGEST_FILE = 1 << 20
 
 _FOLDERS = frozenset({"PWD", "OLDPWD"})
 _LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*=\s*(?P<value>.*)")
-_QUOTED = re.compile(r"""(?P<mark>["'`])(?P<value>(?:\\.|(?!(?P=mark)).)*)(?P=mark)""")
+# Where only an escaped mark closes it, as behind the backslash of a Windows folder, the last one does.
+_QUOTED = re.compile(
+    r"""(?P<mark>["'`])(?:(?P<value>(?:\\.|(?!(?P=mark))[^\\])*+)(?P=mark)|(?P<torn>.*)(?P=mark))"""
+)
 _LOGIN = re.compile(r"[A-Za-z][\w+.-]*://[^\s/?#@:]*:(?P<password>[^\s/?#]+|(?![0-9]{0,5}[/?#])[^\s@]+)@")
 _ADDRESS = re.compile(r"[A-Za-z]:[\\/]|\\\\|[./~]|[\w+.-]+://|[\w.-]+@[\w.-]+$|[\w-]+(?:\.[\w-]+)+$")
 
@@ -120,7 +123,8 @@ def read_env_file(path: Path) -> dict[str, str]:
         if found is None:
             continue
         quoted = _QUOTED.match(found["value"])
-        values[found["name"]] = quoted["value"] if quoted else found["value"].split(" #")[0].strip()
+        inside = (quoted["value"] or quoted["torn"] or "") if quoted else ""
+        values[found["name"]] = inside if quoted else found["value"].split(" #")[0].strip()
     return values
 
 

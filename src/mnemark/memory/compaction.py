@@ -5,8 +5,8 @@ In this order, so that a process may die at any moment: what the session's log d
 made. Nothing is taken out of the log. Done again after a kill, it records nothing twice.
 """
 
+from collections import defaultdict, deque
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -30,6 +30,7 @@ from mnemark.memory.compaction_messages import (
 from mnemark.memory.prompt_quoted import fenced
 from mnemark.memory.when import local_now
 from mnemark.text.fence import strip_fences
+from mnemark.text.matching import common
 from mnemark.text.summary import Line, digest, summary_lines
 from mnemark.text.summary_check import unfounded
 from mnemark.text.tokens import cut_to_tokens
@@ -230,19 +231,19 @@ def _matched(turns: dict[int, Turn], log: Sequence[Placed]) -> dict[int, int]:
     keys = [key_of(one.turn) for one in log]
     free = [place for place in range(len(log)) if place not in taken]
     ours, theirs = [key_of(turns[at]) for at in left], [keys[place] for place in free]
-    for block in SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks():
-        for step in range(block.size):
-            known[left[block.a + step]] = free[block.b + step]
+    for run in common(ours, theirs):
+        for step in range(run.size):
+            known[left[run.one + step]] = free[run.other + step]
     if not known:
         return known
     begin, taken = min(known.values()), set(known.values())
-    spare: dict[str, list[int]] = {}
+    spare: defaultdict[str, deque[int]] = defaultdict(deque)
     for place in range(begin, len(log)):
         if place not in taken:
-            spare.setdefault(keys[place], []).append(place)
+            spare[keys[place]].append(place)
     for at, key in zip(left, ours, strict=True):
         if at not in known and spare.get(key):
-            known[at] = spare[key].pop(0)
+            known[at] = spare[key].popleft()
     return known
 
 

@@ -11,8 +11,9 @@ from mnemark.files import fact_states, layout, listing
 from mnemark.files.visible import Visible
 from mnemark.memory.when import local_now
 from mnemark.retrieval.facts_shown import CORE_ROLES, IsPast
+from mnemark.text.comments import drop_comments
 from mnemark.text.fence import strip_fences
-from mnemark.text.generated import parts, without
+from mnemark.text.generated import without, written
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
 
@@ -26,7 +27,7 @@ _CURATED_SHARE: Final = 0.7
 """Part of the budget that curated memory may take while there are notes of today."""
 _CODE: Final = re.compile(r"[ ]{0,3}(```+|~~~+)")
 _JOIN: Final = "\n\n"
-_FOR_MACHINES: Final = re.compile(r"[ \t]*<!-- (?:mnemark:(?:begin|end) |observed: |id: )[^\n]*?-->")
+_FOR_MACHINES: Final = (" mnemark:begin ", " mnemark:end ", " observed: ", " id: ")
 """Comments that mnemark reads, and no model."""
 
 
@@ -66,7 +67,7 @@ def past_lines(memory: "Memory", path: str, lines: Sequence[str]) -> frozenset[i
         return frozenset()
     if place.role != "fact":
         past = past_of(memory)
-        entries = {entry for part in parts("\n".join(lines)) for entry in part.lines}
+        entries = written("\n".join(lines))
         numbered = ((number, line) for number, line in enumerate(lines, 1) if line in entries)
         return frozenset(number for number, line in numbered if past(place.scope, line))
     book = memory.book.of({place.scope}).book
@@ -178,7 +179,8 @@ def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newe
     if "mnemark:begin" in shown:
         scope = layout.scope_of(path)
         shown = without(shown, lambda line: is_past(scope, line))
-    kept = paragraphs(_FOR_MACHINES.sub("", strip_fences(shown)))
+    said = drop_comments(strip_fences(shown), lambda body: body.startswith(_FOR_MACHINES), blanks=" \t")
+    kept = paragraphs(said)
     return [_Section(heading, kept, newest)] if kept else []
 
 

@@ -25,8 +25,9 @@ from mnemark.index.erase import erase_rows, is_database
 from mnemark.memory import erase_waiting
 from mnemark.memory.erase_waiting import Wait
 from mnemark.memory.erase_words import Words, weight
-from mnemark.memory.forget_lines import block, only_from
+from mnemark.memory.forget_lines import blocks, only_from
 from mnemark.memory.forget_receipt import Place
+from mnemark.text.comments import drop_comments, names_id
 from mnemark.text.facts import parse
 
 _LARGEST: Final = 1 << 29
@@ -39,7 +40,8 @@ _OWN: Final = (
 )
 _CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
 _FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
-_LOG_REF: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+\.jsonl(?:#L\d+(?:-L?\d+)?)?")
+_NAME: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+")
+_LINES: Final = re.compile(r"#L\d+(?:-L?\d+)?")
 _ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _NAMES: Final = re.compile(r"(?:entities:|About:|提到：)")
 _FEW: Final = 24
@@ -294,7 +296,7 @@ class Pass:
         place = layout.place(path)
         if not self.targets.whole_logs or place is None or place.kind != "episode":
             return False
-        refs = _LOG_REF.findall(data.decode("utf-8", "replace"))
+        refs = _log_refs(data.decode("utf-8", "replace"))
         return any(ref.partition("#")[0] in self.targets.whole_logs for ref in refs) and all(
             self._is_erased(ref) or ref in self.targets.whole_logs for ref in refs
         )
@@ -333,7 +335,8 @@ class Pass:
             }
         found |= self._citing(path, lines) | self._naming(path, lines)
         # A bullet goes as a whole, unless it is one of the things themselves: those come last.
-        whole = {n for number in found for n in range(block(lines, number)[0], block(lines, number)[1] + 1)}
+        spans = {span for number, span in enumerate(blocks(lines), 1) if number in found} if found else ()
+        whole = {n for first, last in spans for n in range(first, last + 1)}
         return (whole if path not in self.targets.files else set()) - own
 
     def _may_hold(self, path: str, data: bytes) -> bool:
@@ -345,7 +348,7 @@ class Pass:
     @staticmethod
     def _spoken(line: bytes) -> bytes:
         """A line without the comment that is mnemark's own: ids and times are no words."""
-        return re.sub(rb"<!--(?:(?!-->).)*?\bid:.*?-->", b"", line)
+        return drop_comments(line.decode("latin-1"), names_id).encode("latin-1")  # byte for byte
 
     def _own_lines(self, path: str, lines: list[str], text: str) -> set[int]:
         found: set[int] = set()
@@ -365,7 +368,7 @@ class Pass:
             return set()
         found = set()
         for number, line in enumerate(lines, 1):
-            refs = _LOG_REF.findall(line) if ".jsonl" in line else []
+            refs = _log_refs(line)
             if refs and all(self._is_erased(ref) for ref in refs):
                 found.add(number)
         return found
@@ -375,7 +378,7 @@ class Pass:
         place = layout.place(path)
         if place is None or place.kind != "episode" or not self.targets.words.names:
             return set()
-        cited = {ref.partition("#")[0] for line in lines for ref in _LOG_REF.findall(line)}
+        cited = {ref.partition("#")[0] for line in lines for ref in _log_refs(line)}
         if not cited & self.targets.turn_lines.keys():
             return set()
         lists = {number: line.casefold() for number, line in enumerate(lines, 1) if _NAMES.match(line)}
@@ -395,6 +398,18 @@ class Pass:
 
 def _bytes(path: Path) -> bytes:
     return platform.read_file(path)[0]
+
+
+def _log_refs(text: str) -> list[str]:
+    """Refs of lines of sessions, and names of sessions, that a text holds."""
+    if ".jsonl" not in text:
+        return []
+    found = []
+    for name in _NAME.findall(text):
+        head, dot, tail = name.rpartition(".jsonl")
+        lines = _LINES.match(tail)
+        found += [f"{head}{dot}{lines[0] if lines else ''}"] if head else []
+    return found
 
 
 def holding(root: Path, needles: Needles) -> list[str]:

@@ -12,6 +12,7 @@ from mnemark.files.blank import Needles, forms
 from mnemark.files.hidden import line_mark
 from mnemark.memory.forget_find import Item
 from mnemark.memory.forget_lines import PART
+from mnemark.text.comments import drop_comments
 from mnemark.text.facts import clean, split_words
 from mnemark.text.summary_rules import entities, request
 from mnemark.types import Json
@@ -23,7 +24,6 @@ _PAIR: Final = 8
 """Weight from which a fact as "predicate: value" is looked for in notes."""
 _LONG: Final = 48
 """Weight from which single sentences are looked for in other turns, too."""
-_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _LEAD: Final = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)\s+(?:\[[ xX]\]\s+)?(?:\d{1,2}:\d{2}\s+)?")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+")
 _EDGES: Final = " \t.!?,;:。！？，；：、…\"'“”"
@@ -81,7 +81,7 @@ def _plain(item: Item) -> Iterator[str]:
     if item.kind == "turn":
         yield from (part.strip() for part in item.text.split(PART))
         return
-    text = _COMMENT.sub("", item.text)
+    text = drop_comments(item.text)
     for line in text.splitlines():
         words = _LEAD.sub("", line).strip().strip("~").strip()
         yield words

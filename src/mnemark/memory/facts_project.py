@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.files import links
 from mnemark.files.config import Config
 from mnemark.files.edit import edit
 from mnemark.files.facts import REVIEW, Confirmation, FactFiles, project, review_bullet
@@ -87,6 +88,7 @@ def state_of(memory: "Memory") -> State:
 
 def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> None:
     """Bring up to `most` acknowledged changes into the files; what is busy is left for the next time."""
+    links.check_again(facts.root)
     log = facts.log
     log.refresh()
     groups: dict[tuple[str, str], list[str]] = {}

@@ -20,8 +20,9 @@ from mnemark.files.reading import read
 from mnemark.files.scan import Entry, Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.facts_project import State, state_of
-from mnemark.memory.forget_lines import block, only_from, part, turn_text
+from mnemark.memory.forget_lines import blocks, only_from, parts, turn_text
 from mnemark.memory.read import split_ref
+from mnemark.text.comments import drop_comments, names_id
 from mnemark.text.facts import parse
 from mnemark.text.facts_timeline import Fact, when
 from mnemark.types import Problem
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from mnemark.memory.core import Memory
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_OWN_COMMENT: Final = re.compile(r"<!--(?:(?!-->)[^\n])*?\bid:[^\n]*?-->")
 _OBSERVED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
 _LEARNED: Final = frozenset({"fact", "review"})
 
@@ -145,7 +145,8 @@ class Finder:
             return [*bullets, Item(kind="file", path=path, start_line=1, end_line=len(lines), text=text)]
         if not 1 <= first <= last <= len(lines):
             raise NotFoundError(f"{layout.shown(path)} has {len(lines)} lines, not {last}")
-        start, end = block(lines, first)[0], block(lines, last)[1]
+        spans = blocks(lines)
+        start, end = spans[first - 1][0], spans[last - 1][1]
         return [_note(path, lines, start, end)]
 
     def _holds_facts(self, path: str) -> bool:
@@ -241,7 +242,7 @@ class Finder:
         if wanted.origin and fact.origin != wanted.origin:
             return False
         if self._query and not self._says(
-            f"{_OWN_COMMENT.sub('', item.text)}\n{fact.predicate}\n{fact.value}"
+            f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
         ):
             return False
         return wanted.since is None or self._is_since(fact, wanted.since)
@@ -274,9 +275,10 @@ class Finder:
         taken = set()
         if self._holds_facts(path):
             taken = {n for item, _ in self._bullets(path) for n in range(item.start_line, item.end_line + 1)}
+        spans = parts(lines) if archived else blocks(lines)
         for number, line in enumerate(lines, 1):
             if number not in taken and self._says(line):
-                start, end = part(lines, number) if archived else block(lines, number)
+                start, end = spans[number - 1]
                 taken.update(range(start, end + 1))
                 yield _note(path, lines, start, end)
 
@@ -302,10 +304,9 @@ class Finder:
             if place is None or place.role not in {"daily", "archive"}:
                 continue
             lines = self._lines(entry.path)
-            for number, line in enumerate(lines, 1):
+            for (start, end), line in zip(parts(lines), lines, strict=True):
                 match = _OBSERVED.search(line)
                 if match is not None and match[1] in ids:
-                    start, end = part(lines, number)
                     yield _note(entry.path, lines, start, end)
 
     def _all_facts(self) -> list[Item]:

@@ -9,7 +9,7 @@ import msgspec
 from mnemark.files.reading import read
 from mnemark.files.visible import Visible
 from mnemark.memory.forget_find import Item, Kind
-from mnemark.retrieval.snippet import COMMENT
+from mnemark.retrieval.snippet import without_comments
 from mnemark.types import Problem
 
 _WORDS: Final = 72
@@ -99,7 +99,7 @@ class _Shown:
 
 
 def _beginning(text: str) -> str:
-    plain = " ".join(COMMENT.sub("", text).split())
+    plain = " ".join(without_comments(text).split())
     return plain if len(plain) <= _WORDS else plain[: _WORDS - 1] + "…"
 
 

@@ -5,6 +5,7 @@ line in the day's note is a projection, written when the session ends or with th
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -314,9 +315,7 @@ def _archived(seen: Observed, when: datetime, mark: str) -> str:
     body = [msgspec.json.format(msgspec.json.encode(payload.get("arguments"))).decode()]
     body += [str(payload[name]) for name in ("error", "result") if payload.get(name)]
     text = "\n".join(body)
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{head}\n{fence}text\n{text}\n{fence}\n"
 
 

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import msgspec
+
 from mnemark.files import layout, listing
 from mnemark.memory.context import day_files
 from mnemark.memory.personas import chosen, weighted
 from mnemark.memory.prompt_facts import Spoken, lines_of, refs_of
 from mnemark.memory.prompt_parts import JOIN, Layer, Part, cut, first_words, pieces_of
 from mnemark.retrieval import disclose
-from mnemark.text.fence import check_fenced, fence, inert, strip_fences
+from mnemark.text.fence import check_fenced, fence, inert, inert_together, strip_fences, visible
 from mnemark.text.generated import find
 from mnemark.text.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
@@ -68,7 +70,7 @@ class Quoted:
         """What memory said; None where nothing was asked."""
         day = asked.now.date()
         self._days = [path for folder in asked.folders for path in day_files(memory.root, folder, day)]
-        self._layers = [layer for layer in self._make(doubtful) if layer.pieces]
+        self._layers = [_inert(layer) for layer in self._make(doubtful) if layer.pieces]
         hits = [hit for hit in self.recall.hits if not self._is_shown(hit)] if self.recall else []
         personas = chosen(memory, asked.persona, scope=asked.scope)
         self.problems = [problem for one in personas for problem in one.problems]
@@ -143,8 +145,13 @@ class Quoted:
         return "\n".join(block.split("\n")[2:-1]) if check_fenced(block) else ""
 
 
+def _inert(layer: Layer) -> Layer:
+    """With pieces as they are shown, so that what they cost is known before they are chosen."""
+    return msgspec.structs.replace(layer, pieces=tuple(inert_together(layer.pieces, layer.joint)))
+
+
 def _named(hit: Hit, text: str) -> bool:
-    return f"- {hit.ref} ·" in text
+    return f"- {visible(hit.ref)} ·" in text
 
 
 def fenced(body: str, label: str = "memory") -> str:

@@ -11,7 +11,7 @@ from mnemark.files.visible import Visible
 from mnemark.types import Problem
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_REF: Final = re.compile(r"(?P<path>.*?)(?:#L(?P<first>\d+)(?:-L?(?P<last>\d+))?)?", re.DOTALL)
+_REF: Final = re.compile(r"(?P<path>.*?)(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?", re.DOTALL)
 
 
 def split_ref(ref: str) -> tuple[str, int, int | None]:

@@ -2,15 +2,16 @@
 
 Three layers: brief (one line of at most `brief_tokens`), excerpt (the words around the match), full. All
 hits that fit are named in brief first; then, best first, they are opened to an excerpt and to the full text
-while there is room.
+while there is room. What a hit costs is counted as it is shown: a hidden character takes eight visible ones,
+and a text full of them would otherwise push the others out of the block.
 """
 
 from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from mnemark.retrieval.snippet import COMMENT
-from mnemark.text.fence import fence, visible
+from mnemark.retrieval.snippet import without_comments
+from mnemark.text.fence import fence, inert, inert_together, visible
 from mnemark.text.filler import is_bare, is_courtesy
 from mnemark.text.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit
@@ -35,28 +36,33 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
     found because nothing else was left.
     """
     hits = [hit for hit in _near(hits) if not _says_nothing(hit)]
-    room = budget - _fence_tokens()
-    chosen: list[str] = []
-    for hit in hits:
-        line = brief(hit, brief_tokens)
-        cost = estimate_tokens(line) + 1
-        if cost > room:
-            break
-        chosen.append(line)
-        room -= cost
-    for layer in (excerpt, full):
-        for number, hit in enumerate(hits[: len(chosen)]):
-            opened = layer(hit)
-            cost = estimate_tokens(opened) - estimate_tokens(chosen[number])
-            if cost <= room and estimate_tokens(opened) <= max(budget * _FULL_SHARE, brief_tokens):
-                chosen[number] = opened
-                room -= cost
-    while chosen:
-        found = fence("\n".join(chosen))
+    rows = inert_together(_chosen(hits, budget, brief_tokens))
+    while rows:
+        found = fence("\n".join(rows))
         if estimate_tokens(found) <= budget:
             return found
-        chosen.pop()
+        rows.pop()
     return ""
+
+
+def _chosen(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
+    """Rows of the hits there is room for, each as far open as the room allows, inert."""
+    room = budget - _fence_tokens()
+    chosen: list[tuple[Hit, str]] = []
+    for hit in hits:
+        line = inert(brief(hit, brief_tokens))
+        cost = estimate_tokens(line) + 1
+        if cost <= room:
+            chosen.append((hit, line))
+            room -= cost
+    for layer in (excerpt, full):
+        for number, (hit, before) in enumerate(chosen):
+            opened = inert(layer(hit))
+            cost = estimate_tokens(opened) - estimate_tokens(before)
+            if cost <= room and estimate_tokens(opened) <= max(budget * _FULL_SHARE, brief_tokens):
+                chosen[number] = hit, opened
+                room -= cost
+    return [row for _, row in chosen]
 
 
 def _near(hits: Sequence[Hit]) -> list[Hit]:
@@ -105,7 +111,7 @@ def brief(hit: Hit, tokens: int = BRIEF_TOKENS) -> str:
     least = f"- {visible(hit.ref)}"  # cut short it would lead nowhere
     source = source if source.startswith(least) else least
     room = tokens - estimate_tokens(source) - 2
-    words = cut_to_tokens(" ".join(hit.snippet.split()), room) if room > 0 else ""
+    words = cut_to_tokens(inert(" ".join(hit.snippet.split())), room) if room > 0 else ""
     return f"{source} | {words}" if words else source
 
 
@@ -116,5 +122,5 @@ def excerpt(hit: Hit) -> str:
 
 def full(hit: Hit) -> str:
     """Source and the whole passage."""
-    shown = COMMENT.sub("", hit.text).strip()
+    shown = without_comments(hit.text).strip()
     return f"- {source_line(hit)}\n  " + shown.replace("\n", "\n  ")

@@ -4,14 +4,19 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from mnemark.text.comments import drop_comments
+
 _PIECE: Final = re.compile(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
 _MARKS: Final = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?|\d{1,3}[.)][ \t]+)+", re.MULTILINE)
 """Marks of headings, lists and quotes at the beginning of a line: they say nothing on one line."""
-COMMENT: Final = re.compile(r"[ \t]*<!--.*?-->", re.DOTALL)
-"""What Markdown does not show, such as the bookkeeping behind a fact."""
 _SPACE: Final = re.compile(r"\s+")
 _SCANNED: Final = 20_000
 """Characters of a passage looked at: a passage is short, but for a line that cannot be split."""
+
+
+def without_comments(text: str) -> str:
+    """Without what Markdown does not show, such as the bookkeeping behind a fact."""
+    return drop_comments(text, blanks=" \t")
 
 
 def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
@@ -19,7 +24,7 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
 
     White space is folded to single spaces; "…" marks what was left out.
     """
-    text = _MARKS.sub("", COMMENT.sub("", text[:_SCANNED]))
+    text = _MARKS.sub("", without_comments(text[:_SCANNED]))
     if len(text) <= length:
         return _SPACE.sub(" ", text).strip()
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]

@@ -7,6 +7,7 @@ number. What was left out is named.
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from mnemark.text.compile_drop import kept
@@ -97,20 +98,27 @@ class _Choice:
         self._shown: dict[int, str] = {}
         self._order: list[int] = []
         self._cost = 0.0
+        self._rules: dict[int, bool] = {}
+        self._prices: dict[int, float] = {}
+        self._parents = {items[at].parent for at in places}
         self._first = next((at for at in places if items[at].kind != "heading"), -1)
         self._ranks: Mapping[int, int] = {at: self._rank(at) for at in places}
 
     def _rank(self, at: int) -> int:
         item = self._items[at]
-        if item.kind == "heading" or (item.text.rstrip("*_ ").endswith((":", "：")) and self._leads_on(at)):
+        leads_on = at in self._parents and item.text.rstrip("*_ ").endswith((":", "："))
+        if item.kind == "heading" or leads_on:
             return 9
-        leads = [self._items[above].text for above in list(ancestors(self._items, at))[:_LEADS]]
-        if at == self._first or any(map(self._is_first, [item.text, *leads])):
+        leads = islice(ancestors(self._items, at), _LEADS)
+        if at == self._first or any(map(self._says_rule, [at, *leads])):
             return 0
         return {"item": 1, "paragraph": 2}.get(item.kind, 3)
 
-    def _leads_on(self, at: int) -> bool:
-        return any(self._items[one].parent == at for one in self._places)
+    def _says_rule(self, at: int) -> bool:
+        """Whether an item is to be kept first; looked at once, as thousands may stand below it."""
+        if at not in self._rules:
+            self._rules[at] = self._is_first(self._items[at].text)
+        return self._rules[at]
 
     def take(self, at: int, rank: int, budget: int) -> None:
         """Show an item, or more of it, if it is its turn and there is room."""
@@ -127,7 +135,7 @@ class _Choice:
     def _put(self, at: int, text: str, budget: int) -> None:
         above = [one for one in ancestors(self._items, at) if one in self._ranks and one not in self._shown]
         cost = self._price(at, text) - (self._price(at, self._shown[at]) if at in self._shown else 0)
-        cost += sum(self._price(one, self._items[one].text) for one in above)
+        cost += sum(map(self._whole_price, above))
         if self._cost + cost > budget:
             return
         for one in reversed(above):
@@ -139,6 +147,11 @@ class _Choice:
 
     def _price(self, at: int, text: str) -> float:
         return estimate_tokens(self._line(at, text)) + 0.5
+
+    def _whole_price(self, at: int) -> float:
+        if at not in self._prices:
+            self._prices[at] = self._price(at, self._items[at].text)
+        return self._prices[at]
 
     def give_back(self) -> None:
         """Take the last item out again, and what only led to it."""

@@ -6,6 +6,7 @@ what is plainly not in the source.
 """
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -17,15 +18,18 @@ GROUNDED: Final = 0.6
 """Share of a line's words that must stand in the source."""
 COVERED: Final = 0.5
 """Share of a rule's words that a line must have to stand for it."""
+MOST_LINES: Final = 400
+MOST_CHARACTERS: Final = 50_000
+"""Of a shorter form: each line is looked for in the whole source."""
 _EXACT: Final = re.compile(
-    r"`[^`\n]+`|https?://\S+|\d[\d.,:/-]*\d|\d|(?<!\w)[~./][\w./-]{2,}|\b[\w-]+/[\w./-]+"
+    r"`[^`\n]+`|https?://\S+|\d[\d.,:/-]*\d|\d|(?<!\w)[~./][\w./-]{2,}|(?<![\w-])[\w-]+/[\w./-]+"
 )
 _NOT: Final = re.compile(
     r"\b(?:not|never|no|don'?t|doesn'?t|cannot|can'?t|won'?t|without|avoid|forbidden|refuse|except|unless|neither|nor)\b|"
     r"不|没|别|勿|禁|严禁|绝不|避免|除非|无需|拒绝",
     re.IGNORECASE,
 )
-_MARKS: Final = re.compile(r"^[\s>#*+-]*(?:\d{1,3}[.)、])?\s*")
+_MARKS: Final = re.compile(r"^[\s>#*+-]*+(?:\d{1,3}[.)、])?\s*")
 
 
 def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -> list[str]:
@@ -37,10 +41,10 @@ def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -
         must: items of the source that must be there in some wording.
     """
     shown = [line for line in lines if _MARKS.sub("", line).strip()]
-    pieces = [(item.text, words_of(item.text)) for item in outline(source)]
-    known = words_of(source)
-    flat = _flat(source)
-    found = [wrong for line in shown if (wrong := _wrong(line, flat, known, pieces))]
+    if len(shown) > MOST_LINES or sum(map(len, shown)) > MOST_CHARACTERS:
+        return [f"more than {MOST_LINES} lines or {MOST_CHARACTERS:,} characters: too long to be checked"]
+    known = _Source(source)
+    found = [wrong for line in shown if (wrong := _wrong(line, known))]
     kept = [words_of(line) for line in shown]
     for rule in must:
         words = words_of(rule)
@@ -49,29 +53,59 @@ def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -
     return found
 
 
+class _Source:
+    """What a text says, looked up by its words, so that a line costs no walk through all of it."""
+
+    def __init__(self, text: str) -> None:
+        self.words = words_of(text)
+        self._flat = _flat(text)
+        self._exact = {_bare(exact) for exact in _EXACT.findall(text)}
+        self._pieces = [item.text for item in outline(text)]
+        self._sizes: list[int] = []
+        self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        for place, piece in enumerate(self._pieces):
+            words = words_of(piece)
+            self._sizes.append(len(words))
+            for word in words:
+                self._holders[word].append(place)
+
+    def has(self, exact: str) -> bool:
+        """Whether a number, path or code stands there as it is."""
+        bare = _bare(exact)
+        return bare in self._exact or bare in self._flat
+
+    def nearest(self, words: frozenset[str]) -> str | None:
+        """The first of the pieces that have most words in common; None where none has enough."""
+        shared = Counter(place for word in words for place in self._holders.get(word, ()))
+        best, share = -1, COVERED
+        for place in sorted(shared):
+            alike = shared[place] / (len(words) + self._sizes[place] - shared[place])
+            if alike > share or (best < 0 and alike == share):
+                best, share = place, alike
+        return self._pieces[best] if best >= 0 else None
+
+
 def words_of(text: str) -> frozenset[str]:
     """Words with weight, as the search cuts them."""
     return frozenset(term for term in query_terms(text) if not is_stop(term))
 
 
-def _wrong(
-    line: str, source: str, known: frozenset[str], pieces: Sequence[tuple[str, frozenset[str]]]
-) -> str:
-    words = words_of(_MARKS.sub("", line))
-    for exact in _EXACT.findall(_MARKS.sub("", line)):
-        if _flat(exact.strip("`.,:")) not in source:
+def _wrong(line: str, source: _Source) -> str:
+    said = _MARKS.sub("", line)
+    words = words_of(said)
+    for exact in _EXACT.findall(said):
+        if not source.has(exact):
             return f"not in the source: {exact} in {line[:80]!r}"
-    if words and len(words & known) / len(words) < GROUNDED:
+    if words and len(words & source.words) / len(words) < GROUNDED:
         return f"not in the source: {line[:80]!r}"
-    best = max(pieces, key=lambda piece: _alike(words, piece[1]), default=None)
-    close = best is not None and _alike(words, best[1]) >= COVERED
-    if best is not None and close and len(_NOT.findall(line)) != len(_NOT.findall(best[0])):
+    nearest = source.nearest(words)
+    if nearest is not None and len(_NOT.findall(line)) != len(_NOT.findall(nearest)):
         return f"turned round: {line[:80]!r}"
     return ""
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
+def _bare(exact: str) -> str:
+    return _flat(exact.strip("`.,:-"))
 
 
 def _flat(text: str) -> str:

@@ -21,7 +21,7 @@ _HOLLOW: Final = (
     r"在此|在这里|请|此处|这里|填|输入|你的|您的|待|可选|例如|如[:：])"
 )
 _PLACEHOLDER: Final = re.compile(
-    rf"(?:[(（\[【<_*]+\s*{_HOLLOW}[^()（）\[\]【】<>]{{0,120}}[)）\]】>_*]+)", re.IGNORECASE
+    rf"(?<![(（\[【<_*])[(（\[【<_*]++\s*+{_HOLLOW}[^()（）\[\]【】<>]{{0,120}}[)）\]】>_*]+", re.IGNORECASE
 )
 _TODO: Final = re.compile(
     r"^[\W_]*(?:TODO|TBD|FIXME|XXX|N/?A|none yet|nothing yet|coming soon|lorem ipsum|待定|待填写?|待补充?|"
@@ -30,7 +30,7 @@ _TODO: Final = re.compile(
 )
 _BLANKS: Final = re.compile(r"^[\W_]*$")
 _CHECKBOX: Final = re.compile(r"^\[[ xX]\]\s*")
-_KEY: Final = re.compile(r"^[*_]*[^:：\n]{1,60}[*_]*\s*[:：][*_]*\s*(?P<value>.*)$", re.DOTALL)
+_KEY: Final = re.compile(r"^[*_]*+[^:：\n]{1,60}[*_]*+\s*+[:：][*_]*\s*(?P<value>.*)$", re.DOTALL)
 
 
 def kept(items: list[Item]) -> list[int]:
@@ -41,9 +41,13 @@ def kept(items: list[Item]) -> list[int]:
             gone.add(at)
         elif item.kind == "code" and at and at - 1 in gone and _EXAMPLE.match(items[at - 1].text):
             gone.add(at)  # "Example:" and below it the example
+    filled: set[int] = set()
+    """Places with something below that stays."""
     for at in range(len(items) - 1, -1, -1):
-        if at not in gone and _is_hollow(items, at, gone):
+        if at not in gone and at not in filled and _is_hollow(items, at, gone):
             gone.add(at)
+        elif at not in gone:
+            filled.add(items[at].parent)
     return [at for at in range(len(items)) if at not in gone]
 
 
@@ -71,10 +75,8 @@ def _says_nothing(text: str) -> bool:
 
 
 def _is_hollow(items: list[Item], at: int, gone: set[int]) -> bool:
-    """Whether nothing is left of it: a heading or key without anything below."""
+    """Whether nothing is left of what has nothing below it: a heading, or a key."""
     item = items[at]
-    if any(below not in gone and items[below].parent == at for below in range(at + 1, len(items))):
-        return False
     if item.kind == "heading":
         return True
     follows = items[at + 1].kind if at + 1 < len(items) and at + 1 not in gone else ""

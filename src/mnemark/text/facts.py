@@ -44,7 +44,7 @@ _NO_KEY: Final = re.compile(r"[\d\s./:-]*$")
 _STRUCK: Final = re.compile(r"~~(?P<inside>.+)~~", re.DOTALL)
 _SHORT: Final = 1 << 14  # characters
 _COMMON: Final = 12
-_ESCAPED: Final = re.compile(r"\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
+_ESCAPED: Final = re.compile(r"(?<!\\)\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
 _UNESCAPE_START: Final = re.compile(r"^\\(?=\\*[-+*#>|`_])")
 
 
@@ -259,7 +259,9 @@ def _meta(raw: str, start: int, own_comment: tuple[int, int] | None) -> dict[str
 
 def _trailing_comment(text: str, start: int, end: int) -> int | None:
     """Where the comment begins that `text[start:end]` ends with."""
-    stripped = start + len(text[start:end].rstrip())
+    stripped = end
+    while stripped > start and text[stripped - 1].isspace():  # no slice: there may be thousands of comments
+        stripped -= 1
     if not text.endswith("-->", start, stripped):
         return None
     begin = text.rfind("<!--", start, stripped)

@@ -96,7 +96,7 @@ _LEADING: Final = re.compile(
     r"users s|owner s)\s+)+(?=\S)"
 )
 _LEADING_ZH: Final = re.compile(r"^(?:(?:我们|用户|我|本人|当前|目前|现在)的?)(?=[\u3400-\u9fff])")
-_VERSION_OF: Final = re.compile(r"^version of (?P<of>.+)$|^(?P<zh>.+?)\s*(?:的\s*)?(?:版本|版本号)$")
+_VERSION_OF: Final = re.compile(r"^version of (?P<of>.+)$|^(?P<zh>.+?) ?(?:的 ?)?(?:版本|版本号)$")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SEPARATORS: Final = re.compile(r"(?:[^\w+#.]|_)+")
 _ES: Final = re.compile(r"(?:s|x|z|ch|sh)es$")

@@ -20,7 +20,7 @@ _SHAPES: Final = {
     "name": r"who am i\b|what (?:am|was) i called|what (?:should|do|can) \w+ call me|我叫什么|我是谁|"
     r"怎么称呼我?|如何称呼|贵姓",
     "city": r"where (?:do|does|did|is|am|are|was) [\w' ]{1,40}?(?:liv(?:e|es|ing)|resid(?:e|es|ing)|based)|"
-    r"where [\w']+ (?:lives?|resides?)|(?:what|which) (?:city|town) \w* ?\w+ (?:live|in)|"
+    r"where [\w']+ (?:lives?|resides?)|(?:what|which) (?:city|town) \w{0,30} ?\w{1,30} (?:live|in)|"
     r"住(?:在)?(?:哪|什么地方|何处)|(?:在|是)哪(?:个|座)?城市|在哪(?:里|儿)?(?:居)?住|(?:搬|住)到(?:了)?哪",
     "country": r"(?:what|which) country|哪个国家|哪国",
     "address": r"(?:street|home|postal) address|住址|家在哪",

@@ -120,21 +120,40 @@ def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
 
 def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[Held]:
     ordered = sorted(_ended(group, zone), key=lambda fact: order(fact, zone))
+    starts = [order(fact, zone) for fact in ordered]
+    enders = _enders(ordered, starts, zone)
     found: list[Held] = []
+    ended: dict[datetime, str] = {}
+    """The last of those that ended then."""
+    others: set[datetime | None] = set()
+    """Since when those before held, None for a date."""
     for at, fact in enumerate(ordered):
-        begin = _begin(fact, found, zone)
-        others = (ordered[other] for other in range(at + 1, len(ordered)))
-        later = next((other for other in others if _ends(fact, other, zone)), None)
+        alone = when(fact.since, zone) is None and others <= {starts[at][0]}
+        begin = None if alone else starts[at][0]
+        later = enders[at]
         end, until = when(fact.until, zone), fact.until
-        if later is not None and (end is None or order(later, zone)[0] < end):
-            end, until = order(later, zone)[0], later.since or later.recorded
-        before = next(
-            (old.fact.id for old in reversed(found) if old.end is not None and old.end == begin), ""
-        )
-        followed = fact.supersedes or before
+        if later < len(ordered) and (end is None or starts[later][0] < end):
+            end, until = starts[later][0], ordered[later].since or ordered[later].recorded
+        followed = fact.supersedes or (ended.get(begin, "") if begin else "")
         same = (fact.until, fact.supersedes) == (until, followed)
         told = fact if same else msgspec.structs.replace(fact, until=until, supersedes=followed)
         found.append(Held(told, begin, end))
+        others.add(order(told, zone)[0] if begin is None else None)
+        if end is not None:
+            ended[end] = told.id
+    return found
+
+
+def _enders(ordered: Sequence[Fact], starts: Sequence[tuple[datetime, str]], zone: tzinfo) -> list[int]:
+    """For each the place of the first later one that ends it; the length where none does.
+
+    Of two that nobody dated and that were learned together nothing says which is the newer: both hold.
+    """
+    dated = [when(fact.since, zone) is not None for fact in ordered]
+    found = [len(ordered)] * len(ordered)
+    for at in range(len(ordered) - 2, -1, -1):
+        ends = dated[at] or dated[at + 1] or starts[at] != starts[at + 1]
+        found[at] = at + 1 if ends else found[at + 1]
     return found
 
 
@@ -147,20 +166,6 @@ def _ended(group: Sequence[Fact], zone: tzinfo) -> list[Fact]:
         undated = not when(fact.since, zone) and given is not None and (own is None or given < own)
         found.append(msgspec.structs.replace(fact, until=ends[fact.id]) if undated else fact)
     return found
-
-
-def _begin(fact: Fact, before: Sequence[Held], zone: tzinfo) -> datetime | None:
-    """Since when a fact holds; one that nobody dated, with none before it, from the first on."""
-    start = order(fact, zone)[0]
-    undated = when(fact.since, zone) is None
-    alone = all(held.begin is None and order(held.fact, zone)[0] == start for held in before)
-    return None if undated and alone else start
-
-
-def _ends(fact: Fact, later: Fact, zone: tzinfo) -> bool:
-    """Of two that nobody dated and that were learned together nothing says which is the newer: both hold."""
-    dated = when(fact.since, zone) or when(later.since, zone)
-    return dated is not None or order(fact, zone) != order(later, zone)
 
 
 def confirmed(confidence: float, by: float) -> float:

@@ -29,7 +29,7 @@ ORDER: Final = (
 )
 """Keys of a comment in the order they are written; others follow as given."""
 
-_ESCAPE: Final = re.compile(r"\\*~~|\\+[:：]|(?<=<)\\*!--")
+_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\*~~|\\+[:：])|(?<=<)\\*!--")
 _STARTS: Final = re.compile(r"^(?=\\*[-+*#>|`_])")
 _HELD_SINCE: Final = re.compile(r" \(since [0-9]{4}-[0-9]{2}-[0-9]{2}\)\Z")
 _COLON: Final = re.compile(r"[:：]")

@@ -151,9 +151,9 @@ def _uncommented(value: str) -> str:
     return value[: match.start()].rstrip(" \t") if match else value
 
 
-def _closing(value: str) -> int:
-    """Index of the quote that closes the one at 0; 0 if none does."""
-    quote, at = value[0], 1
+def _closing(value: str, start: int = 0) -> int:
+    """Index of the quote that closes the one at `start`; 0 if none does."""
+    quote, at = value[start], start + 1
     while at < len(value):
         if quote == '"' and value[at] == "\\":
             at += 2
@@ -191,13 +191,15 @@ def _unescape(match: re.Match[str]) -> str:
 def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
     items: list[Scalar] = []
     at, start = 1, 1
+    blank = True
+    """Whether the item has had nothing but blanks so far."""
     while at < len(value):
         char = value[at]
-        if char in "'\"" and not value[start:at].strip():
-            close = _closing(value[at:])
+        if char in "'\"" and blank:
+            close = _closing(value, at)
             if not close:
                 break
-            at += close
+            at, blank = close, False
         elif char in ",]":
             item = value[start:at].strip()
             if item or char == ",":
@@ -206,7 +208,9 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
                 if _uncommented("x" + value[at + 1 :]) == "x":
                     return tuple(items)
                 break
-            start = at + 1
+            start, blank = at + 1, True
+        else:
+            blank = blank and char.isspace()
         at += 1
     raise _BrokenError(f"front matter: the list at line {number} is not closed")
 

@@ -11,7 +11,9 @@ known and kept (it moves below the part), and one that a person took out is know
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from typing import Final, NamedTuple
 
 _BEGIN: Final = re.compile(
@@ -51,12 +53,6 @@ def find(text: str, name: str) -> Part | None:
         elif end and end["name"] == name and start >= 0:
             return _part(lines, start, at + 1)
     return None
-
-
-def parts(text: str) -> list[Part]:
-    """All generated parts, in the order of their names."""
-    names = {found["name"] for line in text.split("\n") if (found := _END.match(line.rstrip("\r")))}
-    return [part for name in sorted(names) if (part := find(text, name)) is not None]
 
 
 def _part(lines: Sequence[str], start: int, stop: int) -> Part:
@@ -105,35 +101,73 @@ def _framed(name: str, lines: Sequence[str], removed: frozenset[str]) -> list[st
 
 def emptied(text: str) -> str:
     """The text with the lines of generated parts emptied, so that the numbers of all lines hold."""
-
-    def empty(lines: Sequence[str], part: Part) -> list[str]:
-        inside = lines[part.start : part.stop]
-        return [line if line.rstrip("\r") in part.added else "" for line in inside]
-
-    return _with_parts(text, empty)
+    return "\n".join("" if place is _OURS else line for line, place in _judged(text.split("\n")))
 
 
 def without(text: str, is_gone: Callable[[str], bool]) -> str:
     """The text without those lines of generated parts that are gone; what people wrote there stays."""
+    judged = _judged(text.split("\n"))
+    left = (line for line, place in judged if place is not _OURS or not is_gone(line.rstrip("\r")))
+    return "\n".join(left)
 
-    def left(lines: Sequence[str], part: Part) -> list[str]:
-        inside = (line.rstrip("\r") for line in lines[part.start : part.stop])
-        return [line for line in inside if line not in part.lines or not is_gone(line)]
 
-    return _with_parts(text, left)
+def written(text: str) -> frozenset[str]:
+    """The lines of generated parts that mnemark wrote, blank ones and markers among them."""
+    judged = _judged(text.split("\n"))
+    return frozenset(line.rstrip("\r") for line, place in judged if place is _OURS)
 
 
 def outside(text: str) -> str:
     """The text without generated parts: what people wrote, between the markers included."""
-    return _with_parts(text, lambda _, part: part.added)
+    judged = _judged(text.split("\n"))
+    return "\n".join(
+        line if place is _OUTSIDE else line.rstrip("\r") for line, place in judged if place is not _OURS
+    )
 
 
-def _with_parts(text: str, instead: Callable[[Sequence[str], Part], Sequence[str]]) -> str:
-    """The text with other lines instead of each generated part, told from all lines and the part."""
-    lines = text.split("\n")
-    names = {found["name"] for line in lines if (found := _END.match(line.rstrip("\r")))}
-    for name in sorted(names):
-        part = find("\n".join(lines), name)
-        if part is not None:
-            lines[part.start : part.stop] = instead(lines, part)
-    return "\n".join(lines)
+class _Place(Enum):
+    OUTSIDE = "outside"
+    ADDED = "added"
+    OURS = "ours"
+
+
+_OUTSIDE: Final = _Place.OUTSIDE
+_OURS: Final = _Place.OURS
+
+
+def _judged(lines: Sequence[str]) -> Iterator[tuple[str, _Place]]:
+    """Each line and whose it is. Parts may lie in one another: then it is ours if it is in one of them."""
+    begins: defaultdict[int, list[str]] = defaultdict(list)
+    ends: defaultdict[int, list[str]] = defaultdict(list)
+    for start, stop in _spans(lines):
+        head = _BEGIN.match(lines[start].rstrip("\r"))
+        own = list(dict.fromkeys((head["own"] or "").split())) if head else []
+        begins[start] = ends[stop - 1] = own
+    known: Counter[str] = Counter()
+    depth = 0
+    for at, line in enumerate(lines):
+        inside = depth > 0 or at in begins
+        marker = at in begins or at in ends
+        ours = inside and (marker or not line.strip() or known[mark(line)] > 0)
+        yield line, _OURS if ours else _Place.ADDED if inside else _OUTSIDE
+        if at in begins:
+            depth += 1
+            known.update(begins[at])
+        if at in ends:
+            depth -= 1
+            known.subtract(ends[at])
+
+
+def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Lines of the first part of each name, markers included."""
+    begun: dict[str, int] = {}
+    found: dict[str, tuple[int, int]] = {}
+    for at, line in enumerate(lines):
+        if "<!-- mnemark:" not in line:
+            continue
+        bare = line.rstrip("\r")
+        if (begin := _BEGIN.match(bare)) and begin["name"] not in found:
+            begun[begin["name"]] = at
+        elif (end := _END.match(bare)) and end["name"] in begun:
+            found.setdefault(end["name"], (begun[end["name"]], at + 1))
+    return sorted(found.values())

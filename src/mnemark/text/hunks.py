@@ -1,13 +1,15 @@
 """What an edit changed, as hunks of lines: to be done again, or taken back, on a text that has moved on."""
 
-from collections.abc import Collection, Iterator, Sequence
-from difflib import SequenceMatcher, unified_diff
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import msgspec
 
+from mnemark.text.matching import Gap, changes, runs_in
+
 _CONTEXT: Final = 2
-_LONG: Final = 2000  # lines; beyond, the matcher may pass over frequent lines, or it takes minutes
+_MOST: Final = 500
+"""Hunks of one edit: each is looked for in the whole text, so of more all from first to last become one."""
 
 
 class Hunk(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -31,38 +33,22 @@ def hunks(old: str, new: str) -> tuple[Hunk, ...]:
     Changes that are near each other make one hunk, so that no hunk's surroundings are changed by another.
     """
     one, two = old.split("\n"), new.split("\n")
-    start, shorter = 0, min(len(one), len(two))
-    while start < shorter and one[start] == two[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and one[-1 - end] == two[-1 - end]:
-        end += 1
-    middle, other = one[start : len(one) - end], two[start : len(two) - end]
-    matcher = SequenceMatcher(None, middle, other, autojunk=max(len(middle), len(other)) > _LONG)
-    found: list[list[int]] = []
-    for tag, a, b, c, d in matcher.get_opcodes():
-        if tag == "equal":
-            continue
-        if found and a - found[-1][1] <= 2 * _CONTEXT:
-            found[-1][1::2] = [b, d]
-        else:
-            found.append([a, b, c, d])
+    found = [Gap(near[0].a, near[-1].b, near[0].c, near[-1].d) for near in _near(changes(one, two))]
+    if len(found) > _MOST:
+        found = [Gap(found[0].a, found[-1].b, found[0].c, found[-1].d)]
     return tuple(
         Hunk(
-            start + a,
-            tuple(middle[a:b]),
-            tuple(other[c:d]),
-            tuple(one[max(start + a - _CONTEXT, 0) : start + a]),
-            tuple(one[start + b : start + b + _CONTEXT]),
+            a, tuple(one[a:b]), tuple(two[c:d]),
+            tuple(one[max(a - _CONTEXT, 0) : a]), tuple(one[b : b + _CONTEXT]),
         )
         for a, b, c, d in found
-    )
+    )  # fmt: skip
 
 
-def without_context(changes: Sequence[Hunk], lines: Collection[int]) -> tuple[Hunk, ...]:
-    """The same changes without surroundings that are or lie beyond `lines` (0-based, of the old text)."""
+def without_context(edits: Sequence[Hunk], lines: Collection[int]) -> tuple[Hunk, ...]:
+    """The same edits without surroundings that are or lie beyond `lines` (0-based, of the old text)."""
     found = []
-    for hunk in changes:
+    for hunk in edits:
         first, end = hunk.at - len(hunk.before), hunk.at + len(hunk.old)
         above = [n for n in range(first, hunk.at) if n in lines]
         below = [n for n in range(end, end + len(hunk.after)) if n in lines]
@@ -72,15 +58,26 @@ def without_context(changes: Sequence[Hunk], lines: Collection[int]) -> tuple[Hu
     return tuple(found)
 
 
-def apply(text: str, changes: Sequence[Hunk]) -> str | None:
-    """`text` with the changes in it; where it holds one already, that one is passed over.
+def _near(gaps: Sequence[Gap]) -> list[list[Gap]]:
+    """Changes whose surroundings touch, together."""
+    groups: list[list[Gap]] = []
+    for gap in gaps:
+        if groups and gap.a - groups[-1][-1].b <= 2 * _CONTEXT:
+            groups[-1].append(gap)
+        else:
+            groups.append([gap])
+    return groups
+
+
+def apply(text: str, edits: Sequence[Hunk]) -> str | None:
+    """`text` with the edits in it; where it holds one already, that one is passed over.
 
     Lines may have moved: each change goes where its surroundings are, nearest to where it was. None where one
     fits nowhere, because what it changed was changed since.
     """
     lines = text.split("\n")
     moved = 0
-    for hunk in changes:
+    for hunk in edits:
         at = hunk.at + moved
         place = _place(lines, hunk, at)
         if place is None and _is_in(lines, hunk, at):
@@ -96,11 +93,11 @@ def apply(text: str, changes: Sequence[Hunk]) -> str | None:
     return "\n".join(lines)
 
 
-def take_back(text: str, changes: Sequence[Hunk]) -> str | None:
-    """`text` without the changes; None where one was itself changed since."""
+def take_back(text: str, edits: Sequence[Hunk]) -> str | None:
+    """`text` without the edits; None where one was itself changed since."""
     moved = 0
     turned = []
-    for hunk in changes:
+    for hunk in edits:
         turned.append(msgspec.structs.replace(hunk.reversed, at=hunk.at + moved))
         moved += len(hunk.new) - len(hunk.old)
     return apply(text, turned)
@@ -109,7 +106,24 @@ def take_back(text: str, changes: Sequence[Hunk]) -> str | None:
 def diff(path: str, old: str, new: str) -> str:
     """The change as a unified diff for people; empty where there is none."""
     one, two = old.splitlines(), new.splitlines()
-    return "\n".join(unified_diff(one, two, f"a/{path}", f"b/{path}", lineterm="", n=_CONTEXT))
+    rows: list[str] = []
+    for near in _near(changes(one, two)):
+        a, b = max(near[0].a - _CONTEXT, 0), min(near[-1].b + _CONTEXT, len(one))
+        c, d = near[0].c - (near[0].a - a), near[-1].d + (b - near[-1].b)
+        rows.append(f"@@ -{_range(a, b)} +{_range(c, d)} @@")
+        for gap in near:
+            rows += [f" {line}" for line in one[a : gap.a]]
+            rows += [f"-{line}" for line in one[gap.a : gap.b]]
+            rows += [f"+{line}" for line in two[gap.c : gap.d]]
+            a = gap.b
+        rows += [f" {line}" for line in one[a:b]]
+    return "\n".join([f"--- a/{path}", f"+++ b/{path}", *rows]) if rows else ""
+
+
+def _range(start: int, end: int) -> str:
+    """Lines as a unified diff counts them: from 1; of none the line before."""
+    size = end - start
+    return str(start + 1) if size == 1 else f"{start + bool(size)},{size}"
 
 
 def _place(lines: list[str], hunk: Hunk, at: int, *, anywhere: bool = False) -> int | None:
@@ -120,13 +134,16 @@ def _place(lines: list[str], hunk: Hunk, at: int, *, anywhere: bool = False) -> 
     """
     whole = (*hunk.before, *hunk.old, *hunk.after)
     first, last = len(hunk.before) < _CONTEXT, len(hunk.after) < _CONTEXT
-    found = [
-        start + len(hunk.before)
-        for start in _runs(lines, whole)
-        if anywhere or ((start == 0 or not first) and (start + len(whole) == len(lines) or not last))
-    ]
+
+    def fits(start: int) -> bool:
+        return anywhere or ((start == 0 or not first) and (start + len(whole) == len(lines) or not last))
+
+    here = at - len(hunk.before)
+    if here >= 0 and tuple(lines[here : here + len(whole)]) == whole and whole and fits(here):
+        return at
     if not any(line.strip() for line in whole):  # blank lines are everywhere: only where they were
-        return at if at in found else None
+        return None
+    found = [start + len(hunk.before) for start in runs_in(lines, whole) if fits(start)]
     return min(found, key=lambda start: abs(start - at), default=None)
 
 
@@ -139,35 +156,21 @@ def _is_in(lines: list[str], hunk: Hunk, at: int) -> bool:
         after = ()
         while new and not new[-1].strip():  # what ended the file need not end it now
             new.pop()
-    undone = hunk.old and next(_runs(lines, (*hunk.before, *hunk.old)), None) is not None
+    undone = hunk.old and next(runs_in(lines, (*hunk.before, *hunk.old)), None) is not None
     known = not undone and (any(line.strip() for line in new) or not hunk.new)
     whole = (*hunk.before, *new, *after)
-    return known and any(line.strip() for line in whole) and next(_runs(lines, whole), None) is not None
+    return known and any(line.strip() for line in whole) and next(runs_in(lines, whole), None) is not None
 
 
 def _loose_place(lines: list[str], hunk: Hunk) -> int | None:
     """Where the surroundings changed: the only place of the old lines, or beside a line that is left."""
     if any(line.strip() for line in hunk.old):
-        found = list(_runs(lines, hunk.old))
+        found = list(runs_in(lines, hunk.old))
         return found[0] if len(found) == 1 else None
     if hunk.old:
         return None
     for around, step in ((hunk.before, len(hunk.before)), (hunk.after, 0)):
-        found = list(_runs(lines, around)) if any(line.strip() for line in around) else []
+        found = list(runs_in(lines, around)) if any(line.strip() for line in around) else []
         if len(found) == 1:
             return found[0] + step
     return len(lines) - 1 if not any(lines) else None
-
-
-def _runs(lines: list[str], wanted: tuple[str, ...]) -> Iterator[int]:
-    if not wanted:
-        return
-    first, count = wanted[0], len(wanted)
-    start = -1
-    while True:
-        try:
-            start = lines.index(first, start + 1)
-        except ValueError:
-            return
-        if tuple(lines[start : start + count]) == wanted:
-            yield start

@@ -1,8 +1,10 @@
 """One spelling for what reads the same: width, case, traditional Chinese, invisible characters."""
 
+import re
 import unicodedata
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 VARIANTS = Path(__file__).resolve().parent.parent / "data" / "variants.txt"
 """Two lines: traditional characters, and below each its simplified form (tools/build_variants.py)."""
@@ -28,6 +30,10 @@ _INVISIBLE_SPANS = (
 INVISIBLE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_SPANS)
 """Body of a character class: what takes no room of its own and can hide or reorder text."""
 
+_MOST_MARKS = 30
+"""Combining marks on one letter, as in Unicode's Stream-Safe Text Format (UAX #15); no language has more."""
+# A superset of what may become a combining mark, among them the voiced sounds of half width.
+_MAYBE_MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MOST_MARKS + 1},}}")
 _MOST_ROUNDS = 4  # Unicode folds settle in two; the bound is for safety only
 
 
@@ -52,8 +58,26 @@ def fold(text: str) -> str:
         if unicodedata.is_normalized("NFKC", text):
             break
         # What NFKC makes may be traditional, and what was taken away may let its neighbours compose.
-        text = unicodedata.normalize("NFKC", text).translate(_table())
+        text = in_form("NFKC", text).translate(_table())
     return text
+
+
+def in_form(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """`text` in a form of Unicode, of more than 30 combining marks in a row the first 30; in linear time.
+
+    Python puts marks in order one by one: a letter with 100,000 of them would take minutes.
+    """
+    return unicodedata.normalize(form, _MAYBE_MARKS.sub(_first_marks, text))
+
+
+def _first_marks(match: re.Match[str]) -> str:
+    kept: list[str] = []
+    marks = 0
+    for char in match[0]:
+        marks = marks + 1 if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(char)
+    return "".join(kept)
 
 
 def normalize(text: str) -> str:

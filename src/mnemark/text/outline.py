@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
 
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_HEADING: Final = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_HEADING: Final = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+(.*)$")
 _SETEXT: Final = re.compile(r"[ ]{0,3}(=+|-{2,})[ \t]*$")
 _RULE: Final = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _ITEM: Final = re.compile(
@@ -37,6 +37,10 @@ _ITEM: Final = re.compile(
 )
 _QUOTE: Final = re.compile(r"[ ]{0,3}>[ ]?(?P<text>.*)$")
 _COMMENT: Final = ("<!--", "-->")
+_END: Final = 4
+"""Characters from which it is told how an item ends."""
+_MOST_LEADS: Final = 20
+"""Paragraphs that lead to one another; of more the next one stands at the top again."""
 _CJK: Final = re.compile(r"[\u2e80-\u9fff\u3000-\u303f\uff00-\uffef]")
 
 
@@ -67,21 +71,22 @@ def without_comments(text: str) -> str:
 
 
 def _outside(line: str, *, inside: bool) -> tuple[str, bool]:
-    shown = ""
-    while line:
-        mark = _COMMENT[inside]
-        before, found, line = line.partition(mark)
-        shown += "" if inside else before
-        if not found:
-            break
+    shown: list[str] = []
+    at = 0
+    while (end := line.find(_COMMENT[inside], at)) >= 0:
+        if not inside:
+            shown.append(line[at:end])
+        at = end + len(_COMMENT[inside])
         inside = not inside
-    return shown, inside
+    if not inside:
+        shown.append(line[at:])
+    return "".join(shown), inside
 
 
 def outline(text: str) -> list[Item]:
     """The outline of a Markdown text, front matter and comments left out."""
     body = text[front_matter(text).end :]
-    return _Reader(without_comments(body.removeprefix("\ufeff"))).items
+    return _Reader(without_comments(body.removeprefix("\ufeff"))).whole()
 
 
 class _Reader:
@@ -89,18 +94,26 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.items: list[Item] = []
+        """Without their texts, which grow line by line."""
+        self._texts: list[list[str]] = []
         self._headings: list[tuple[int, int]] = []
         """Levels and places of the headings we are below."""
         self._lists: list[tuple[int, int]] = []
         """Columns and places of the list items we are in."""
         self._lead = -1
         """A paragraph that ends in a colon and leads to what comes next."""
+        self._chain: dict[int, int] = {}
+        """How many such paragraphs lead to one another, up to this place."""
         self._open = -1
         """The item that the next line may go on with; -1 after a blank line."""
         lines = text.splitlines()
         at = 0
         while at < len(lines):
             at = self._read(lines, at)
+
+    def whole(self) -> list[Item]:
+        """The items with their texts."""
+        return [item._replace(text="".join(text)) for item, text in zip(self.items, self._texts, strict=True)]
 
     def _read(self, lines: list[str], at: int) -> int:
         line = lines[at].expandtabs(4)
@@ -110,10 +123,10 @@ class _Reader:
         if mark := _FENCE.match(line):
             return self._code(lines, at, mark[1])
         if found := _HEADING.match(line):
-            self._heading(len(found[1]), found[2])
+            self._heading(len(found[1]), found[2].rstrip(" \t").rstrip("#").rstrip(" \t"))
         elif self._goes_on("paragraph") and _SETEXT.match(line) and not self._lists:
-            old = self.items.pop()
-            self._heading(1 if "=" in line else 2, old.text)
+            self.items.pop()
+            self._heading(1 if "=" in line else 2, "".join(self._texts.pop()))
         elif _RULE.match(line):
             self._open, self._lists, self._lead = -1, [], -1
         elif item := _ITEM.match(line):
@@ -180,24 +193,36 @@ class _Reader:
             self._add(kind, text, mark)
 
     def _join(self, text: str, joint: str) -> None:
-        old = self.items[self._open]
-        if not joint and old.text and text:
-            joint = "" if _CJK.match(old.text[-1]) or _CJK.match(text) else " "
-        self.items[self._open] = old._replace(text=old.text + joint + text)
+        end = self._end(self._open)
+        if not joint and end and text:
+            joint = "" if _CJK.match(end[-1]) or _CJK.match(text) else " "
+        self._texts[self._open] += [part for part in (joint, text) if part]
+
+    def _end(self, at: int) -> str:
+        """The last few characters of an item's text so far."""
+        end = ""
+        for part in reversed(self._texts[at]):
+            end = part[-_END:] + end
+            if len(end) >= _END:
+                break
+        return end
 
     def _add(self, kind: ItemKind, text: str, mark: str) -> None:
         if kind != "heading" and not self._lists:
+            last = len(self.items) - 1
             before = self.items[-1] if self.items else None
             if (
                 before is not None
                 and before.kind == "paragraph"
-                and before.text.endswith((":", "：", ":**", "：**"))
+                and self._end(last).endswith((":", "：", ":**", "：**"))
             ):
-                self._lead = len(self.items) - 1
+                self._chain[last] = self._chain.get(before.parent, 0) + 1
+                self._lead = last if self._chain[last] <= _MOST_LEADS else -1
         above = self._headings[-1][1] if self._headings else -1
         if kind != "heading":
             above = self._lists[-1][1] if self._lists else self._lead if self._lead >= 0 else above
-        self.items.append(Item(kind, text, mark, above, len(self._lists)))
+        self.items.append(Item(kind, "", mark, above, len(self._lists)))
+        self._texts.append([text])
         self._open = len(self.items) - 1
 
 

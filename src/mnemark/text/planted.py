@@ -81,7 +81,7 @@ _CHINESE: Final = (
 _FORGED: Final = (
     r"\borigin\b\W{0,4}(?:owner|file|agent)\b|<!--|来源\s?[=:]",
     r'"role"\s?:|"kind"\s?:|\brole:\s|"predicate"|^\s?[-*+] \*\*',
-    r"(?:^|\n)(?:\+\+\+|---) \S+\.md|\*\*\* (?:begin|update|end)|>> ?\S+\.md",
+    r"(?:^|\n)(?:\+\+\+|---) \S+\.md|\*\*\* (?:begin|update|end)|>> ?\S{1,200}\.md",
     r"\bmnemark|(?:<|&lt;|\\u003c)\|?\s?/?(?:system|user|assistant|im_|human|tool)|</\w*(?:results?|calls)>|\[/?inst\]",
 )
 LEFT_OUT: Final = "[recalled text was left out here]"

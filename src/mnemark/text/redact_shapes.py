@@ -87,7 +87,9 @@ _SHORTEST = 16  # of all shapes
 _LONG_WORD = re.compile(rf"[!-~]{{{_SHORTEST},}}")
 _RUN = re.compile(rf"{_WORD}{{{_SHORTEST},}}")
 
-_JWT = re.compile(BEGIN + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*")
+_BEGINS = re.compile(BEGIN)
+_JWT = re.compile(rf"eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+)*+")
+_JWT_HEAD = re.compile(rf"{_WORD}+")
 # Shapes without a prefix: from the sign in their middle, (before, sign and what follows).
 _AROUND = (
     (":AA", re.compile(r"(?<![\w-])\d{8,10}\Z", re.ASCII), re.compile(rf":AA{_WORD}{{30,}}")),
@@ -122,7 +124,7 @@ def key_shapes(text: str) -> Iterator[Span]:
         if literal in (runs if in_run else long):
             yield from _beginning(text, literal, pattern, "key")
     if "eyJ" in long:
-        yield from _beginning(text, "eyJ", _JWT, "jwt")
+        yield from _web_tokens(text)
     for sign, before, after in _AROUND:
         for found in after.finditer(text) if sign in long and after.search(long) else ():
             left = before.search(text, max(0, found.start() - 28), found.start())
@@ -138,6 +140,20 @@ def _beginning(text: str, literal: str, pattern: re.Pattern[str], kind: str) -> 
         if found:
             yield kind, at, found.end()
         at = text.find(literal, found.end() if found else at + 1)
+
+
+def _web_tokens(text: str) -> Iterator[Span]:
+    at = text.find("eyJ")
+    while at >= 0:
+        end = at + 1
+        if _BEGINS.match(text, at):
+            found = _JWT.match(text, at)
+            if found:
+                yield "jwt", at, found.end()
+            # Where one head is none, no other that ends at the same place is.
+            head = found or _JWT_HEAD.match(text, at)
+            end = head.end() if head else end
+        at = text.find("eyJ", end)
 
 
 def key_blocks(text: str) -> Iterator[Span]:

@@ -118,7 +118,7 @@ def is_path(value: str) -> bool:
     return _PATH.match(value) is not None and not any(map(str.isdigit, value))
 
 
-_COMPOUND = re.compile(r"[A-Za-z]+(?:[_.-][A-Za-z]+|[A-Z][a-z]+)+$")
+_COMPOUND = re.compile(r"(?:[A-Za-z]+(?:[_.-][A-Za-z]+)++|[A-Za-z]+[A-Z][a-z]+)$")
 
 
 def refers(value: str) -> bool:

@@ -62,13 +62,13 @@ _NEGATED_ZH: Final = re.compile(
     r"^(?:我|我们)(?:现在|目前|已经|还)*(?:不住|不是|没|不在|不用|不再|不会)(?!.*(?:决定|以后))"
 )
 _SPLIT: Final = re.compile(
-    r"[,;:]\s+(?:(?:and|but|so|because|then)\s+)?|\s+(?:but|so|because|although|though|while)\s+|\s+and (?=I\b|I'|we\b|my\b)|"
-    r"\s+[-–—]+\s+|[，；]\s*(?:但是?|所以|因为|而且|并且|不过|然后)?|,(?=[\u4e00-\u9fff])"
+    r"[,;:]\s+(?:(?:and|but|so|because|then)\s+)?|(?<!\s)\s++(?:(?:but|so|because|although|though|while)\s+|[-–—]+\s+)|"
+    r"(?<!\s)\s++and (?=I\b|I'|we\b|my\b)|[，；]\s*(?:但是?|所以|因为|而且|并且|不过|然后)?|,(?=[\u4e00-\u9fff])"
 )
 _TAIL: Final = re.compile(
-    r"(?i)\s+(?:now|these days|nowadays|currently|at the moment|at present|recently|lately|too|as well|please|by the way|btw|"
+    r"(?i)(?<!\s)\s++(?:now|these days|nowadays|currently|at the moment|at present|recently|lately|too|as well|please|by the way|btw|"
     r"on my (?:laptop|desktop|machine|computer|work machine)|at work|at home|any ?more|though|actually|for years|"
-    r"since .{3,20})$|\s*(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"
+    r"since .{3,20})$|(?<!\s)\s*+(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"
 )
 _WHOLE: Final = frozenset({"decisions", "rules"})
 """What is kept as it was said."""
@@ -190,7 +190,7 @@ def _without_times(text: str, time: datetime) -> str:
         if not re.search(r"\d\.\d", text[start:end]):
             text = (text[:start].rstrip() + " " + text[end:].lstrip()).strip()
     text = re.sub(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])", "", text)
-    return re.sub(r"(?i)\s+(?:in|on|at|since|from)$", "", text)
+    return re.sub(r"(?i)(?<!\s)\s++(?:in|on|at|since|from)$", "", text)
 
 
 def _candidate(

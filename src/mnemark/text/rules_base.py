@@ -72,7 +72,7 @@ _HAS_NO_VALUE: Final = re.compile(
     r"(?:the|this|that|these|those|your|its|any|some)\s.*|.*\b(?:above|below|one|ones|version of this)$)(?:\s.*)?$"
     r"|^(?:这|那|它|他|她|你|您|第[一二三四五六七八九十\d]|上面|下面|前面|后面|前者|后者|哪|什么|谁|啥|别的|其他|同样|某).*$"
 )
-_LIST_EN: Final = re.compile(r",?\s+and\s+|\s*,\s*|\s*&\s*")
+_LIST_EN: Final = re.compile(r",? and | ?, ?| ?& ?")
 _LIST_ZH: Final = re.compile(r"[、，,和与及]")
 _ARTICLE: Final = re.compile(r"(?i)^(?:an?|the)\s+")
 
@@ -89,7 +89,8 @@ def bare(value: str) -> str:
 
 def listed(value: str, *, chinese: bool = False, words: int = 3) -> list[str]:
     """The parts of "hiking and climbing" or 粤语和英语; the whole where a part is long."""
-    parts = [bare(part) for part in (_LIST_ZH if chinese else _LIST_EN).split(value)]
+    whole = " ".join(value.split())
+    parts = [bare(part) for part in (_LIST_ZH if chinese else _LIST_EN).split(whole)]
     if any(not part or len(part.split()) > words for part in parts):
         return [bare(value)]
     return parts

@@ -42,7 +42,7 @@ _YEAR: Final = re.compile(r"\d{4}|(?i:last|ago|yesterday|this)|去年|上|昨|�
 _CLOCK_EN: Final = re.compile(r"(?i)\b(?P<h>\d{1,2})(?::(?P<m>\d\d))? ?(?P<half>[ap])\.?m\b")
 _CLOCK_24: Final = re.compile(r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d\d)(?![\d:])")
 _CLOCK_ZH: Final = re.compile(
-    r"(?P<part>凌晨|早上|上午|中午|下午|傍晚|晚上|晚)?\s*(?P<h>\d{1,2}|[一二两三四五六七八九十]{1,3})点(?P<m>半)?"
+    r"(?:(?P<part>凌晨|早上|上午|中午|下午|傍晚|晚上|晚)\s*)?(?P<h>\d{1,2}|[一二两三四五六七八九十]{1,3})点(?P<m>半)?"
 )
 
 _TROUBLE_EN: Final = re.compile(
@@ -58,7 +58,7 @@ _HELPED_EN: Final = re.compile(
 _NOT_EN: Final = re.compile(
     r"(?i)\b(?:not|n't|didn't|doesn't|isn't|if|whether|maybe|might|should|could|would|how|why|please|can you)\b"
 )
-_TROUBLE_ZH: Final = re.compile("报错|错误|异常|问题|失败|崩溃|超时|原因|泄漏|死锁|冲突|[A-Z]\\w+Error")
+_TROUBLE_ZH: Final = re.compile("报错|错误|异常|问题|失败|崩溃|超时|原因|泄漏|死锁|冲突|[A-Z]\\w{1,60}Error")
 _HELPED_ZH: Final = re.compile(
     "(?:通过|把|将|改|换|加|删|重|升级|降级|设置|安装|清理|关闭|回滚).{2,60}(?:解决了|修复了|修好了|恢复正常|就好了|好了|不再报错|正常了)|"
     "(?:原因是|是因为|根因是).{4,60}(?:解决|修复|恢复|删除|改|重)|已?修复[：:].{4,80}(?:造成|导致|引起)的?"

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from mnemark.text.comments import drop_comments
+
 _FENCE: Final = re.compile(r"^\s*(```+|~~~+)")
 _NOTHING: Final = re.compile(r"^\s*(?:#{1,6}\s|>|\||<!--|[-*_]{3,}\s*$|[-*+]\s+\[[ xX]\])")
 _BULLET: Final = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)、])\s+")
 _CLOCK: Final = re.compile(r"^(?:\*\*)?\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?:\*\*)?\s*[-–—:：]?\s*")
 _MARKS: Final = re.compile(r"\*\*|__|`")
-_COMMENT: Final = re.compile(r"<!--.*?-->")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _LONGEST: Final = 600
 """Characters of a statement; what is longer is prose about something."""
@@ -61,7 +62,7 @@ def _joined(parts: Sequence[str]) -> str:
     text = parts[0]
     for part in parts[1:]:
         text += part if _HAN.match(text[-1:]) and _HAN.match(part[:1]) else f" {part}"
-    text = _MARKS.sub("", _COMMENT.sub("", text)).strip()
+    text = _MARKS.sub("", drop_comments(text)).strip()
     text = _RULE.sub("", _CLOCK.sub("", text, count=1), count=1).strip()
     return "" if len(text) > _LONGEST else as_said(text)
 

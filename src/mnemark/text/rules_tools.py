@@ -31,7 +31,7 @@ _OTHERS: Final = (
 )
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split(", ")}
 _ALL: Final = frozenset(_KIND_OF) | frozenset(_VERSIONED.split(", ")) | frozenset(_OTHERS.split(", "))
-_VERSION_TAIL: Final = re.compile(r"\s+v?\d[\w.]*(?:\s?(?:LTS|Pro|Home))?$", re.IGNORECASE)
+_VERSION_TAIL: Final = re.compile(r"(?<!\s)\s++v?\d[\w.]*+(?:\s?(?:LTS|Pro|Home))?$", re.IGNORECASE)
 
 VERSION: Final = r"v?\d+(?:\.\d+){0,3}(?:[-.]?(?:rc|beta|alpha|b|a)\d*)?"
 VERSIONED: Final = "|".join(re.escape(name) for name in sorted(_VERSIONED.split(", "), key=len, reverse=True))

@@ -32,10 +32,11 @@ _MAIL: Final = re.compile(
     r"^(?:Subject|Fwd?|主题|发件人|收件人|发送时间)\s?[:：]|^From: .{0,60}[@<]|^-{3,} ?(?:Forwarded|Original)|^-{3,} ?(?:转发|原始)",
     re.MULTILINE,
 )
-_LETTER: Final = re.compile(
-    r"^(?:Dear|尊敬的|亲爱的) ?[A-Z\u4e00-\u9fff].*^(?:(?:Best|Kind|Warm|With) ?(?:regards|wishes)|Regards|Best|Sincerely|Yours|Cheers|Love|"
+_DEAR: Final = re.compile(r"^(?:Dear|尊敬的|亲爱的) ?[A-Z\u4e00-\u9fff]", re.MULTILINE)
+_SIGNED: Final = re.compile(
+    r"^(?:(?:Best|Kind|Warm|With) ?(?:regards|wishes)|Regards|Best|Sincerely|Yours|Cheers|Love|"
     r"此致|敬礼|祝好|顺颂)",
-    re.MULTILINE | re.DOTALL,
+    re.MULTILINE,
 )
 
 
@@ -60,7 +61,7 @@ def hands_over(sentence: str) -> bool:
 
 def without_mail(text: str) -> str:
     """What stands before a pasted mail or letter; all where there is none."""
-    for pattern in (_MAIL, _LETTER):
-        if match := pattern.search(text):
-            text = text[: match.start()]
-    return text
+    if match := _MAIL.search(text):
+        text = text[: match.start()]
+    dear = _DEAR.search(text)
+    return text[: dear.start()] if dear and _SIGNED.search(text, dear.end()) else text

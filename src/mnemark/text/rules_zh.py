@@ -40,7 +40,7 @@ _OURS: Final = (
 
 
 def _rule(pattern: str, read: Read, **options: Any) -> Rule:
-    lead = r"(?:(?:对了|嗯+|好的?|哦|那|另外|还有|顺便说一下|顺便|其实|你好|您好|注意|请记住|记一下|所以|然后|最后|最终|补充(?:一下)?|更新|更正|背景|备注|关于我|自我介绍)[，,：:、 ]*)*"
+    lead = r"(?:(?:对了|嗯++|好的?|哦|那|另外|还有|顺便说一下|顺便|其实|你好|您好|注意|请记住|记一下|所以|然后|最后|最终|补充(?:一下)?|更新|更正|背景|备注|关于我|自我介绍)[，,：:、 ]*+)*"
     return Rule(re.compile(f"^{lead}{pattern}$"), read, **options)
 
 
@@ -183,11 +183,11 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"我的?(?:老婆|妻子|太太|爱人|老公|丈夫|先生|对象)(?:的名字)?(?:是|叫|名叫)\s*(?P<v>{PERSON})", slot("user", "spouse"), importance=0.7),
     _rule(r"我(?:今年|现在)*(?P<v>\d{1,2}|[一二三四五六七八九十]{1,3})岁了?", lambda m, _: [Found("user", "age", m["v"])], importance=0.5),
     _rule(rf"我的?(?:新)?(?:电话|手机)(?:号码?)?{_ASKS}\s*(?P<v>[+\d][\d -]{{5,18}}\d)\s*了?", slot("user", "phone"), importance=0.6),
-    _rule(rf"(?P<s>{_HAN}{{1,10}}|[A-Za-z][\w-]*)\s*项目(?:已经|刚刚|刚|终于|正式|被|都)*(?P<v>结束|完成|完工|取消|暂停|上线|终止|搁置|下线|验收|交付)了", _status, importance=0.6, dated=True),
+    _rule(rf"(?P<s>{_HAN}{{1,10}}|[A-Za-z][\w-]*)\s*项目(?:已经|刚|终于|正式|被|都)*(?P<v>结束|完成|完工|取消|暂停|上线|终止|搁置|下线|验收|交付)了", _status, importance=0.6, dated=True),
     _rule(rf"我的?(?:老家|家乡)(?:在|是)\s*(?P<v>{_HAN}{{2,6}})", slot("user", "hometown")),
     _rule(rf"我是\s*(?P<v>{_REGIONS})人", slot("user", "hometown")),
     _rule(r"我的?生日(?:是|在)?\s*(?P<v>[^，,。]*[\d一二三四五六七八九十][^，,。]*[日号\d])", slot("user", "birthday", longest=20), importance=0.7),
-    _rule(r"我对\s*(?P<v>[^，,。]{1,16}?)\s*(?:严重)?过敏", many("user", "allergies", chinese=True), importance=0.9),
+    _rule(r"我对\s*+(?P<v>[^，,。\s][^，,。]{0,15}?)\s*+(?:严重)?过敏", many("user", "allergies", chinese=True), importance=0.9),
     _rule(r"我(?:现在|一直|是|只)*(?P<v>吃素|吃全素|吃清真|素食者|素食主义者|纯素)的?", lambda m, _: [Found("user", "diet", m["v"])], importance=0.8),
     _rule(rf"我的?时区{_ASKS}\s*(?P<v>[A-Za-z][\w/+: -]{{2,29}}?|东{_HAN}{{1,2}}区|北京时间)\s*了?", slot("user", "timezone"), importance=0.7),
     _rule(rf"我(?:会说|会讲|能说)\s*(?P<v>(?:{_LANGUAGES})(?:[、，和与及](?:{_LANGUAGES}))*)", many("user", "languages", chinese=True)),
@@ -203,11 +203,11 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"我(?:从来|一向)?(?P<v>不[吃喝][^，,。{BLOT}]{{1,10}})", lambda m, _: [Found("user", "dislikes", m["v"][1:])] if not re.search("了$|不[吃喝](?:饭|早饭|午饭|晚饭|下)", m["v"]) else [], type="preference"),
     _rule(rf"我{_NOW}(?:用|使用|在用)(?:的(?:编辑器|终端|系统|浏览器|数据库)?是|的)?\s*(?P<v>(?i:{NAMED})(?: \d[\w.]*)?){_MORE}", _tool),
     _rule(rf"我的?(?:主力|默认)?(?:编辑器|终端|系统|操作系统|电脑|shell|浏览器|笔记本)(?:是|用的是|装的是)\s*(?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", _tool),
-    _rule(r"我(?:已经|刚|刚刚|现在)*(?:把)?(?:我?的)?(?P<p>编辑器|终端|操作系统|系统|浏览器|shell|数据库)(?:已经|刚|现在)*(?:换成|改成|改用|换到|换为)了?\s*(?P<v>[A-Za-z][\w.+ -]{1,28}?)\s*了?", lambda m, _: [Found("user", m["p"], bare(m["v"]))] if usable(bare(m["v"]), 30) else [], dated=True),
-    _rule(rf"我(?:已经|刚|刚刚|现在|最近)*(?:从\s*[^，,。]{{2,20}}?)?(?:换|切换|迁移|转|改用|换成)(?:到|成)?了?\s*(?P<v>(?i:{NAMED}))\s*了?", _tool, dated=True),
+    _rule(r"我(?:已经|刚|现在)*(?:把)?(?:我?的)?(?P<p>编辑器|终端|操作系统|系统|浏览器|shell|数据库)(?:已经|刚|现在)*(?:换成|改成|改用|换到|换为)了?\s*(?P<v>[A-Za-z][\w.+ -]{1,28}?)\s*了?", lambda m, _: [Found("user", m["p"], bare(m["v"]))] if usable(bare(m["v"]), 30) else [], dated=True),
+    _rule(rf"我(?:已经|刚|现在|最近)*(?:从\s*[^，,。]{{2,20}}?)?(?:换|切换|迁移|转|改用|换成)(?:到|成)?了?\s*(?P<v>(?i:{NAMED}))\s*了?", _tool, dated=True),
     _rule(rf"(?P<who>我们|我|项目|这个项目|本项目|团队)的?{_NOW}(?:是|用|使用|在用|跑在|跑的是)(?:的是)?\s*(?P<t>(?i:{VERSIONED}))\s*(?P<v>{VERSION})(?:了)?", _version, dated=True),
     _rule(rf"(?:(?P<who>我们|我|项目)(?:已经|刚)?)?(?:把)?\s*(?P<t>(?i:{VERSIONED}))\s*(?:版本)?(?:已经|刚)?从\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?P<v>{VERSION})\s*了?", _version, dated=True),
-    _rule(rf"(?P<who>我们|我|项目)(?:已经|刚|刚刚)*从\s*(?P<t>(?i:{VERSIONED}))\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?:(?i:{VERSIONED})\s*)?(?P<v>{VERSION})\s*了?", _version, dated=True),
+    _rule(rf"(?P<who>我们|我|项目)(?:已经|刚)*从\s*(?P<t>(?i:{VERSIONED}))\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?:(?i:{VERSIONED})\s*)?(?P<v>{VERSION})\s*了?", _version, dated=True),
     _rule(rf"(?:我们|项目|这个项目|本项目)的?\s*(?P<t>(?i:{VERSIONED}))\s*(?:的)?版本(?:是|为)\s*(?P<v>{VERSION})", _version),
     _rule(rf"(?:我们项目的?|我们的?|项目的?|这个项目的?)?(?P<p>{_OURS})(?:已经|现在)?(?:统一)?(?:是|用的是|用|使用|换成了?|改成了?|改为)\s*(?P<v>[A-Za-z][\w.+ -]{{1,28}})了?", _ours, dated=True),
     _rule(r"(?:开会|会上|大家|团队)?(?:我们|咱们|团队|大家)?(?:开会|最后|最终|已经|一致|都|还是)*(?:决定|商定|敲定|选定|选择了?)了?(?P<v>[^，,。？?]{2,80})", lambda m, c: _decision(m, c) if re.match("(?:最后|最终)?[，,]?(?:开会|会上|大家|团队|我们|咱们)", c.sentence) and not m["v"].startswith(("了", "其", "一个", "的")) else [], agent=True, importance=0.7),

@@ -8,6 +8,8 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")
 """A capital in the middle of a sentence."""
 _WORD: Final = re.compile(r"[a-z][\w'-]{3,}", re.IGNORECASE)
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
+LONGEST: Final = 20_000
+"""Characters of a model's words that are checked: each number and name is looked for in all that was said."""
 _STEM: Final = 4
 _FEWEST: Final = 5
 """So many words can be told from chance."""
@@ -25,12 +27,14 @@ def unfounded(words: str, said: str) -> str:
     >>> unfounded("Ann fixed the parser in 3 hours, with 97 tests.", "ann: I fixed the parser")
     'it names 97, which nobody said'
     """
+    if len(words) > LONGEST:
+        return f"it is longer than {LONGEST:,} characters"
     known = set(_NUMBER.findall(said))
-    for number in _NUMBER.findall(words):
+    for number in dict.fromkeys(_NUMBER.findall(words)):
         if number not in known and number not in said:
             return f"it names {number}, which nobody said"
     low = said.casefold()
-    for name in _NAME.findall(words):
+    for name in dict.fromkeys(_NAME.findall(words)):
         bare = name.casefold().removesuffix("'s")
         if bare not in low and bare not in _ABOUT:
             return f"it names {name}, which nobody said"

@@ -94,9 +94,9 @@ OFFER: Final = re.compile(
 
 _CODE: Final = re.compile(r"`([^`\n]{2,60})`")
 _PATH: Final = re.compile(
-    r"(?<![\w/.:])(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/])[\w-]{2,}\.[a-z][a-z0-9]{0,4}\b(?!\.)"
+    r"(?<![\w/.:-])(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/-])[\w-]{2,}\.[a-z][a-z0-9]{0,4}\b(?!\.)"
 )
-_VERSION: Final = re.compile(r"\b(?:[A-Z][\w+-]*\s?v?|[a-z]+[ -]?v)\d+(?:\.\d+)+\b")
+_VERSION: Final = re.compile(r"\b(?:[A-Z][\w+-]{0,40}\s?v?|[a-z]{1,40}[ -]?v)\d{1,9}(?:\.\d{1,9}){1,9}\b")
 _NAME: Final = re.compile(r"(?<![.!?。！？:：]\s)(?<!^)\b[A-Z][a-z]+(?: [A-Z][a-z]+){0,2}\b", re.MULTILINE)
 _MIXED: Final = re.compile(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w+|[A-Z]{2,}[a-z]\w*|[A-Z][A-Z0-9]{1,7})\b")
 _TITLED: Final = re.compile(r"《([^《》\n]{1,30})》")
@@ -132,6 +132,9 @@ _NOT_PROJECTS: Final = frozenset(
 )
 _NO_NAME_ENDS: Final = frozenset("把将对在从给是有做搞个些的这那该本新老跟和与为用让被于到去看了")
 """What stands between a verb and the word 项目 (我想把项目…), and is no name."""
+_LOOKED_AT: Final = 200
+"""So many names at least, the most frequent, are looked for in the others."""
+_TRIES: Final = 20
 _SUFFIX_DOTS: Final = frozenset({"e.g", "i.e", "a.m", "p.m"})
 
 
@@ -180,17 +183,29 @@ def entities(texts: Iterable[str], *, most: int = 12) -> list[str]:
             spelled.setdefault(key, words)
             counts[key] = counts.get(key, 0) + 1
     order = sorted(counts, key=lambda key: -counts[key])
-    return [spelled[key] for key in order if not any(_within(key, other) for other in order)][:most]
+    together = "\0".join(("", *order, ""))
+    looked_at = order[: max(_LOOKED_AT, most)]
+    return [spelled[key] for key in looked_at if not _is_within(key, together)][:most]
 
 
-def _within(key: str, other: str) -> bool:
-    """Whether one name is a word of another, longer one."""
-    return key != other and re.search(rf"(?<!\w){re.escape(key)}(?!\w)", other) is not None
+def _is_within(key: str, names: str) -> bool:
+    """Whether a name is a word of another, longer one; `names` has each between NULs."""
+    at = names.find(key)
+    for _ in range(_TRIES):  # nearly always enough, and much less than a pattern for each name
+        if at < 0:
+            return False
+        before, after = names[at - 1], names[at + len(key)]
+        inside_word = before.isalnum() or after.isalnum() or "_" in (before, after)
+        if not inside_word and not before == after == "\0":
+            return True
+        at = names.find(key, at + 1)
+    word = re.escape(key)
+    return re.search(rf"(?<!\w){word}(?!\w)(?:(?<!\0{word})|(?!\0))", names) is not None
 
 
 def _entities(text: str) -> Iterator[str]:
     prose = _FENCED.sub("\n", text)
-    prose = re.sub(r"\[(?:redacted:[^\]]*|private)\]", " ", prose)
+    prose = re.sub(r"\[(?:redacted:[^\[\]]*|private)\]", " ", prose)
     for pattern in (_CODE, _TITLED, _PLACE_ZH, _PATH, _VERSION, _MIXED):
         yield from pattern.findall(prose)
     if is_chinese(prose):

@@ -76,7 +76,7 @@ _TEXT_KEYS: Final = ("query", "q", "message", "text", "subject", "title", "promp
 _EXIT_KEYS: Final = ("exit_code", "exitCode", "exit_status", "returncode", "return_code", "code")
 _EXIT: Final = re.compile(
     r"(?:exit(?:ed)?(?:\s+with)?(?:\s+(?:code|status))?|退出码|returned non-zero exit status)"
-    r"\s*[:=：]?\s*(?P<code>-?\d{1,6})\b",
+    r"\s*+(?:[:=：]\s*+)?(?P<code>-?\d{1,6})\b",
     re.IGNORECASE,
 )
 _BAD_START: Final = re.compile(
@@ -258,7 +258,8 @@ def _about(arguments: Json) -> str:  # noqa: PLR0911 - one for each shape
             return _line(arguments[key])
     for key in _URL_KEYS:
         if isinstance(arguments.get(key), str) and arguments[key]:
-            return _line(re.sub(r"^https?://(?:www\.)?|[?#].*$", "", arguments[key]))
+            address = re.split(r"[?#]", arguments[key], maxsplit=1)[0]
+            return _line(re.sub(r"^https?://(?:www\.)?", "", address))
     for key in _TEXT_KEYS:
         if isinstance(arguments.get(key), str) and arguments[key].strip():
             return _line(arguments[key])

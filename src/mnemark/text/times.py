@@ -354,7 +354,7 @@ _ORDER: Final[tuple[tuple[Literal["before", "after", "latest", "first"], str], .
     (
         "first",
         (
-            r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s+did\s+[^.!?]{1,40}?\s+first)\b|"
+            r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s++did\s++[^.!?]{1,40}?\s++first)\b|"
             r"第一次|首次|最早|最初|最先|一开始|起初|头一次"
         ),
     ),

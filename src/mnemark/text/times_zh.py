@@ -337,7 +337,7 @@ _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
         _year_part,
     ),
     (rf"{_OF_YEAR}(?!代|级|度|份|制|纪|龄|轻|货|糕|夜饭)", _only_year),
-    (rf"(?<!\d)(?P<y1>(?:19|20)\d\d)\s*年?{_TO}(?P<y2>(?:19|20)\d\d)\s*年", _year_range),
+    (rf"(?<!\d)(?P<y1>(?:19|20)\d\d)\s*+年?{_TO}(?P<y2>(?:19|20)\d\d)\s*年", _year_range),
     (rf"{_OF_YEAR}?(?P<festival>{'|'.join(CHINESE)})", _festival),
     (
         rf"{_OF_YEAR}?(?:农历|阴历)(?P<m>[正冬腊{_N}]|十[一二]?)月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)",

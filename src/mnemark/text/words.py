@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import Stemmer
 
+from mnemark.text.normal import in_form
+
 MAX_TERM = 64
 """Longest term in characters; longer ones are cut off, in the index and in the query."""
 
@@ -77,7 +79,7 @@ def analyse(token: str) -> str | Compound:
 
 def _plain_latin(token: str) -> str:
     """`token` without accents if only they kept it from being ASCII (`café`), else as it was."""
-    bare = "".join(c for c in unicodedata.normalize("NFD", token) if not unicodedata.combining(c))
+    bare = "".join(c for c in in_form("NFD", token) if not unicodedata.combining(c))
     return bare if bare and bare.replace("\u2019", "'").isascii() else token
 
 

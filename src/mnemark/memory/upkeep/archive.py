@@ -104,7 +104,11 @@ def _without(text: str, path: str, ids: set[str]) -> str | None:
     """The text without those bullets; None where another bullet would change its meaning."""
     bullets = _numbered(text, path)
     kept = [(p.predicate, p.value, p.struck) for identifier, p in bullets if identifier not in ids]
-    for identifier, parsed in reversed(bullets):
+    left: list[str] = []
+    start = 0
+    for identifier, parsed in bullets:
         if identifier in ids:
-            text = text[: parsed.bullet.start] + text[parsed.bullet.end :]
+            left.append(text[start : parsed.bullet.start])
+            start = parsed.bullet.end
+    text = "".join((*left, text[start:]))
     return text if [(p.predicate, p.value, p.struck) for p in parse(text)] == kept else None

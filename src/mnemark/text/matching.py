@@ -1,0 +1,175 @@
+"""What two sequences have in common, in their order, in bounded time.
+
+Small or ordinary ones are compared as `difflib` does it. Its time grows with the cube of lines that repeat (a
+table, a page of blank lines), so where that would take long, items that stand once on both sides are found
+first (as in Cohen's patience diff), and only what lies between them is compared, while there is time for it.
+What was left is told as changed: that is true, if not the shortest way to say it.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple
+
+_MOST_WORK: Final = 1_000_000
+"""Steps of the matcher in one call, at worst: some tenths of a second."""
+_DEEPEST: Final = 8
+"""How often a gap is looked at again for items that stand once in it."""
+
+
+class Run(NamedTuple):
+    """`size` items that are the same from `one` on in the first and from `other` on in the second."""
+
+    one: int
+    other: int
+    size: int
+
+
+class Gap(NamedTuple):
+    """Items `a` to `b` of the first became `c` to `d` of the second; half-open, counted from 0."""
+
+    a: int
+    b: int
+    c: int
+    d: int
+
+
+def common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Run]:
+    """Runs of items that both have, in order and apart from each other. Linear, but for a sort.
+
+    >>> common("abcd", "abxd")
+    [Run(one=0, other=0, size=2), Run(one=3, other=3, size=1)]
+    """
+    found = list(_Matcher(one, other).runs())
+    joined: list[Run] = []
+    for run in found:
+        last = joined[-1] if joined else None
+        if last and (last.one + last.size, last.other + last.size) == (run.one, run.other):
+            joined[-1] = Run(last.one, last.other, last.size + run.size)
+        else:
+            joined.append(run)
+    return joined
+
+
+def changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]:
+    """What turns the first into the second, in order.
+
+    >>> changes("abcd", "abxd")
+    [Gap(a=2, b=3, c=2, d=3)]
+    """
+    found: list[Gap] = []
+    at, to = 0, 0
+    for run in [*common(one, other), Run(len(one), len(other), 0)]:
+        if (at, to) != (run.one, run.other):
+            found.append(Gap(at, run.one, to, run.other))
+        at, to = run.one + run.size, run.other + run.size
+    return found
+
+
+def runs_in(items: Sequence[Hashable], wanted: Sequence[Hashable]) -> Iterator[int]:
+    """Where these items stand, one after the other, in order; overlapping ones, too.
+
+    Linear also where items repeat (Knuth, Morris, Pratt).
+
+    >>> list(runs_in("aaab", "aa"))
+    [0, 1]
+    """
+    if not wanted:
+        return
+    back = [0] * len(wanted)
+    same = 0
+    for place in range(1, len(wanted)):
+        while same and wanted[place] != wanted[same]:
+            same = back[same - 1]
+        same += wanted[place] == wanted[same]
+        back[place] = same
+    same = 0
+    for place, item in enumerate(items):
+        while same and item != wanted[same]:
+            same = back[same - 1]
+        same += item == wanted[same]
+        if same == len(wanted):
+            yield place - same + 1
+            same = back[same - 1]
+
+
+class _Matcher:
+    """Compares two sequences once, with so much work to spend."""
+
+    def __init__(self, one: Sequence[Hashable], other: Sequence[Hashable]) -> None:
+        self._one = one
+        self._other = other
+        self._left = _MOST_WORK
+
+    def runs(self) -> Iterator[Run]:
+        """In order."""
+        todo: list[tuple[Gap | Run, int]] = [(Gap(0, len(self._one), 0, len(self._other)), 0)]
+        while todo:
+            part, depth = todo.pop()
+            if isinstance(part, Run):
+                yield part
+            else:
+                todo += [(inside, depth + 1) for inside in reversed(self._parts(part, depth))]
+
+    def _parts(self, gap: Gap, depth: int) -> list[Gap | Run]:
+        """What is in a gap: runs, and smaller gaps that are still to be looked at."""
+        a, b, c, d = gap
+        start = 0
+        while a + start < b and c + start < d and self._one[a + start] == self._other[c + start]:
+            start += 1
+        end = 0
+        most = min(b - a, d - c) - start
+        while end < most and self._one[b - 1 - end] == self._other[d - 1 - end]:
+            end += 1
+        inside = Gap(a + start, b - end, c + start, d - end)
+        found: list[Gap | Run] = [Run(a, c, start)] if start else []
+        found += self._inside(inside, depth)
+        return [*found, Run(b - end, d - end, end)] if end else found
+
+    def _inside(self, gap: Gap, depth: int) -> list[Gap | Run]:
+        a, b, c, d = gap
+        if a == b or c == d:
+            return []
+        mine, theirs = Counter(self._one[a:b]), Counter(self._other[c:d])
+        work = sum(count * theirs[item] for item, count in mine.items()) * min(b - a, d - c)
+        if work <= self._left:
+            self._left -= work
+            matcher = SequenceMatcher(None, self._one[a:b], self._other[c:d], autojunk=False)
+            return [Run(a + x, c + y, size) for x, y, size in matcher.get_matching_blocks() if size]
+        if depth >= _DEEPEST:
+            return []
+        return self._anchored(gap, mine, theirs)
+
+    def _anchored(self, gap: Gap, mine: Counter[Hashable], theirs: Counter[Hashable]) -> list[Gap | Run]:
+        """The items that stand once on each side, in one order, and the gaps between them."""
+        places = {self._other[at]: at for at in range(gap.c, gap.d) if theirs[self._other[at]] == 1}
+        pairs = [
+            (at, places[self._one[at]])
+            for at in range(gap.a, gap.b)
+            if mine[self._one[at]] == 1 and self._one[at] in places
+        ]
+        found: list[Gap | Run] = []
+        at, to = gap.a, gap.c
+        for here, there in _rising(pairs):
+            found += [Gap(at, here, to, there), Run(here, there, 1)]
+            at, to = here + 1, there + 1
+        return [*found, Gap(at, gap.b, to, gap.d)] if found else []
+
+
+def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longest part of the pairs, given by their first, in which the second rises, too."""
+    lows: list[int] = []
+    tops: list[int] = []
+    before: list[int] = []
+    for place, (_, there) in enumerate(pairs):
+        level = bisect_left(lows, there)
+        before.append(tops[level - 1] if level else -1)
+        lows[level : level + 1] = [there]
+        tops[level : level + 1] = [place]
+    found: list[tuple[int, int]] = []
+    place = tops[-1] if tops else -1
+    while place >= 0:
+        found.append(pairs[place])
+        place = before[place]
+    return found[::-1]

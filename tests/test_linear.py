@@ -1,0 +1,287 @@
+"""What the layers above `text` do with text from outside takes time in proportion to it, and so does erasing.
+
+`tests/text/test_linear.py` tries all of `mnemark.text`; here are the functions above it that read what
+people, agents, tools and models wrote.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from hostile import Shape, general, near_misses, some
+from linear import Call, slow
+from mnemark import Memory
+from mnemark.agent import connect_toml, hook_asked, json_edit
+from mnemark.embed.dictionary import expand
+from mnemark.embed.hashing import HashingEmbedder
+from mnemark.errors import ConfigError, UsageError
+from mnemark.files import (
+    attachments,
+    blank,
+    config,
+    copies,
+    episodes,
+    hidden,
+    jsonl,
+    layout,
+    merge,
+    names,
+    old_memories,
+    reading,
+    secrets,
+    turns,
+)
+from mnemark.files import facts as fact_files
+from mnemark.files.sessions import Placed
+from mnemark.files.visible import Visible
+from mnemark.index import segment, units
+from mnemark.interfaces import output, render
+from mnemark.llm import extract
+from mnemark.memory import (
+    compaction,
+    compaction_messages,
+    condense,
+    context,
+    erase_files,
+    erase_words,
+    extraction_prompt,
+    forget_lines,
+    observations,
+    personas,
+    prompt_parts,
+    read,
+)
+from mnemark.memory.forget_find import Item
+from mnemark.memory.forget_receipt import forgotten
+from mnemark.memory.upkeep import archive, tidy
+from mnemark.retrieval import disclose, query
+from mnemark.retrieval.snippet import snippet
+from mnemark.text import matching
+from mnemark.text.segment import query_terms
+from mnemark.types import Hit, Turn
+
+NOW: Final = datetime(2036, 11, 21, 12, tzinfo=UTC)
+FACTS: Final = "memory/facts/user.md"
+
+
+class _Answer(msgspec.Struct):
+    text: str = ""
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _turn(text: str) -> Turn:
+    return Turn(id="01J00000000000000000000000", time=NOW, role="user", content=text, origin="owner")
+
+
+def _hit(text: str) -> Hit:
+    return Hit(
+        ref="a.md#L1", path="a.md", start_line=1, end_line=1, kind="note", title=text[:200], date=None,
+        origin="file", scope="", score=0.5, text=text, snippet=text[:160],
+    )  # fmt: skip
+
+
+def _message(text: str) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {"role": "tool", "tool_call_id": "1", "content": content, "tool_calls": [text]}
+
+
+def _receipt(text: str) -> object:
+    return forgotten([Item(kind="note", path="n", text=text)], Visible(Path()))
+
+
+def _refused(call: Callable[[str], object], *errors: type[Exception]) -> Call:
+    """What is no answer, no JSON, no TOML is told as such."""
+
+    def tried(text: str) -> object:
+        try:
+            return call(text)
+        except errors:
+            return None
+
+    return tried
+
+
+def _toml(text: str) -> object:
+    return connect_toml.without(connect_toml.added(text, ["mcp"], {"a": text}))
+
+
+def _json(text: str) -> object:
+    whole = json.dumps({text: text, **dict.fromkeys(text.split("\n"), 1)})
+    return json_edit.put(whole, ["a", "b"], text)
+
+
+def _expanded(text: str) -> object:
+    terms = query_terms(text)
+    return expand(terms, "en"), expand(terms, "zh")
+
+
+def _described(text: str) -> object:
+    return attachments.described(text, attachments.Said(text, text, text))
+
+
+def _memories(text: str) -> object:
+    return old_memories.fact_bullets(_bytes(json.dumps([{"id": "1", "content": text}])))
+
+
+def _decoded(text: str) -> object:
+    return reading.decode(_bytes(text)), reading.decode(text.encode("gb18030", "replace"))
+
+
+def _record(text: str) -> object:
+    line = jsonl.encode({"role": text, "content": [text, {"text": text}]})
+    return turns.decode_turn(jsonl.decode(line) or {}, jsonl.Line(0, 1, line, len(line)))
+
+
+def _hidden_lines(text: str) -> object:
+    lines = text.split("\n")
+    return hidden.matches(lines, [hidden.run_of(lines[: len(lines) // 2])])
+
+
+def _matched(text: str) -> object:
+    said = [_turn(line) for line in text.split("\n")]
+    placed = [Placed(n, n, one, n + 1) for n, one in enumerate(said[::-1])]
+    return compaction._matched(dict(enumerate(said)), placed)
+
+
+def _units(path: str) -> Call:
+    place = layout.place(path)
+    assert place is not None
+    return lambda text: units.note_units(path, text, place, limit=256)
+
+
+def _supported(text: str) -> object:
+    support = extraction_prompt._support(text[: len(text) // 2], text)
+    return extraction_prompt._denied(text, support), extraction_prompt._grounded(text, text)
+
+
+def _erased(text: str) -> object:
+    items = [Item(kind="turn", path="s", text=text), Item(kind="note", path="n", text=text)]
+    words = erase_words.words_of(items, "")
+    data = _bytes(text)
+    return words.notes.found_in(data), words.turns.present(text), blank.without_runs(data, words.notes)
+
+
+CASES: Final[Mapping[str, Call]] = {
+    "agent.connect_toml": _refused(_toml, UsageError),
+    "agent.hook_asked": hook_asked.is_question,
+    "agent.json_edit": _json,
+    "agent.json_edit of anything": _refused(json_edit.parse, UsageError),
+    "embed.dictionary": _expanded,
+    "embed.hashing": HashingEmbedder().query,
+    "files.attachments": _described,
+    "files.blank": lambda text: blank.Needles([], cut=[text]).found_in(_bytes(text)),
+    "files.copies": lambda text: copies.lacking(_bytes(text), _bytes(text[::-1])),
+    "files.copies with markers": copies.has_merge_markers,
+    "files.episodes": lambda text: episodes._refreshed(text, {"session": text}),
+    "files.episodes by name": episodes.slug_of,
+    "files.facts": lambda text: fact_files.facts_in(text, FACTS, ""),
+    "files.hidden": _hidden_lines,
+    "files.jsonl": lambda text: jsonl.decode(_bytes(text)),
+    "files.layout": lambda text: (layout.place(text), layout.shown(text)),
+    "files.merge": lambda text: merge.merge3(_bytes(text), _bytes(text[::-1]), _bytes(f"{text}\n{text}")),
+    "files.merge of an edit": lambda text: merge.lacks(_bytes(text), _bytes(text[::-1]), _bytes(text)),
+    "files.names": lambda text: names.file_name(text, ".jsonl"),
+    "files.old_memories": _memories,
+    "files.reading": _decoded,
+    "files.turns": _record,
+    "index.segment": lambda text: segment.analyse(text, text[:200]),
+    "index.units": _units("memory/2036-11-21.md"),
+    "index.units of facts": _units(FACTS),
+    "index.units of plain text": _units("notes.txt"),
+    "index.units of turns": lambda text: list(units.turn_units([(1, _turn(text))], limit=256)),
+    "interfaces.output": lambda text: (output.safe(text), output.safe_line(text)),
+    "interfaces.render": lambda text: render._mark_chinese(text, frozenset(query_terms(text[:100]))),
+    "interfaces.render of a width": render.width,
+    "llm.extract": _refused(lambda text: extract.read(text, _Answer), extract.InvalidAnswer),
+    "memory.compaction": _matched,
+    "memory.compaction_messages": lambda text: compaction_messages.tokens_of(_message(text)),
+    "memory.compaction_messages cut": lambda text: compaction_messages.shortened([_message(text)], 100, "a"),
+    "memory.condense": lambda text: [condense.worth(line) for line in text.split("\n")],
+    "memory.context": context.paragraphs,
+    "memory.erase_files": lambda text: erase_files._log_refs(f"{text} {text}.jsonl#L1 {text}"),
+    "memory.erase_words": _erased,
+    "memory.extraction_prompt": _supported,
+    "memory.forget_lines": lambda text: forget_lines.blocks(text.split("\n")),
+    "memory.forget_lines of parts": lambda text: forget_lines.parts(text.split("\n")),
+    "memory.forget_lines of a source": lambda text: forget_lines.only_from(text, {"a.jsonl": {1, 2}}),
+    "memory.forget_receipt": lambda text: forgotten(
+        [Item(kind="note", path="n", text=text)], Visible(Path())
+    ),
+    "memory.observations": lambda text: observations.added_below(text, "## Observations", text.split("\n")),
+    "memory.personas": lambda text: personas._persona("personas/a.md", text),
+    "memory.prompt_parts": lambda text: (prompt_parts.pieces_of(text), prompt_parts.is_chinese([text])),
+    "memory.read": read.split_ref,
+    "memory.upkeep.archive": lambda text: archive._without(text, FACTS, {"10003", "10005"}),
+    "memory.upkeep.tidy": tidy._entries,
+    "retrieval.disclose": lambda text: disclose.block([_hit(text)] * 2, budget=800),
+    "retrieval.query": lambda text: query.understand(text, now=NOW, context=[text]),
+    "retrieval.snippet": lambda text: snippet(text, {"a": 1.0, "line": 0.5, "你": 2.0}),
+}
+
+
+def _assert_linear(call: Call, shapes: list[Shape]) -> None:
+    call("warm up 你好\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "_MOST_WORK", 1_000)  # a fixed price is no part of how it grows
+        grown = {shape: found for shape in shapes if (found := slow(call, shape.text))}
+    assert [f"{shape}: {found}" for shape, found in grown.items()] == []
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_time_is_linear_in_the_text(name: str) -> None:
+    _assert_linear(CASES[name], some(name))
+
+
+def test_an_env_file_takes_linear_time(tmp_path: Path) -> None:
+    def call(text: str) -> object:
+        (tmp_path / ".env").write_bytes(_bytes(f"A={text}\n{text}"))
+        return secrets.secret_values(secrets.read_env_file(tmp_path / ".env"))
+
+    near = near_misses(secrets._LINE) + near_misses(secrets._QUOTED) + near_misses(secrets._LOGIN)
+    _assert_linear(call, [*some("env"), *near])
+
+
+def test_settings_take_linear_time(tmp_path: Path) -> None:
+    def call(text: str) -> object:
+        (tmp_path / "mnemark.toml").write_bytes(_bytes(text))
+        return config.load_reported(tmp_path)
+
+    deep = [
+        Shape("deep", "[", "a = "),
+        Shape("dotted", "a.", after="b = 1\n"),
+        Shape("inline", "{a=", "a = "),
+    ]
+    _assert_linear(_refused(call, ConfigError), [*some("config"), *deep])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_time_is_linear_in_any_text(name: str) -> None:
+    _assert_linear(CASES[name], general())
+
+
+@pytest.mark.parametrize("piece", ["-", "src/a{n}.py ", "<!--", "嗯", "| a |\n|-|\n", "\\"])
+def test_a_hostile_turn_lives_and_is_erased_in_linear_time(piece: str, tmp_path: Path) -> None:
+    number = iter(range(100))
+
+    def live(text: str) -> None:
+        with Memory.open(tmp_path / str(next(number)), config={"embedder": "none"}) as memory:
+            session = memory.session("cli:main")
+            session.add("user", text)
+            session.observe("exec", {"command": text[:500]}, text)
+            memory.sync()
+            session.recall(text[:500], deadline=60)
+            session.end()
+            assert memory.forget(session="cli:main", erase=True).action == "erased"
+
+    short = Shape("", piece).text(200)
+    live(short)  # what is loaded and made once
+    assert slow(live, Shape("", piece).text, size=5_000, guard=False) is None

@@ -1,0 +1,141 @@
+"""Every regular expression takes time in proportion to its text, used as the code uses it.
+
+A new pattern is found by itself: by its name in a module, in a table, or written where it is used. What keeps
+a run from being searched again from each of its places is a look behind, or a possessive `*+`. Where that is
+not to be had, the text it sees is bounded, and `BOUNDED` says by what.
+"""
+
+import ast
+import importlib
+import pkgutil
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Final, NamedTuple
+
+import pytest
+
+import mnemark
+from hostile import near_misses, patterns_of
+from linear import seconds, slow
+
+SKIPPED: Final = ("mnemark.bench", "mnemark.__main__")
+USES: Final[dict[str, Callable[[re.Pattern[str], str], object]]] = {
+    "match": lambda pattern, text: pattern.match(text),
+    "fullmatch": lambda pattern, text: pattern.fullmatch(text),
+    "search": lambda pattern, text: pattern.search(text),
+    "findall": lambda pattern, text: pattern.findall(text),
+    "finditer": lambda pattern, text: sum(1 for _ in pattern.finditer(text)),
+    "sub": lambda pattern, text: pattern.sub("", text),
+    "split": lambda pattern, text: pattern.split(text),
+}
+TABLES: Final[dict[str, str]] = {
+    "mnemark.text.rules_en": "match",
+    "mnemark.text.rules_zh": "match",
+    "mnemark.text.redact_judge": "match",
+    "mnemark.text.redact_urls": "match",
+    "mnemark.files.copies": "fullmatch",
+}
+"""How the patterns in the tables of a module are used, where they are not looked for everywhere."""
+BOUNDED: Final[dict[str, tuple[int, str]]] = {
+    "mnemark.text.rules": (1_500, "a turn that is learned from: `rules_text.LONGEST`"),
+    "mnemark.text.rules_dates": (1_500, "a sentence of such a turn"),
+    "mnemark.text.rules_text": (1_500, "a turn that is learned from, cut"),
+    "mnemark.text.rules_en": (1_500, "a sentence of such a turn"),
+    "mnemark.text.rules_zh": (1_500, "a sentence of such a turn"),
+    "mnemark.text.facts_questions": (2_000, "a question: `_LONGEST`"),
+    "mnemark.text.times": (2_000, "a question: `order_hint`"),
+    "mnemark.text.markdown_blocks": (600, "a heading: three times `_TITLE_LENGTH`"),
+    "mnemark.files.copies": (255, "the name of a file"),
+    "mnemark.memory.agent_transcripts": (255, "the name of a file"),
+    "mnemark.text.comments": (600, "a text that ends a comment: it is cut off behind the last end"),
+}
+"""Modules with patterns that are not linear, the characters these see at most, and why."""
+_QUICK: Final = 0.05
+"""Seconds for a text of that size."""
+
+
+class Used(NamedTuple):
+    """A pattern and how it is used."""
+
+    where: str
+    pattern: re.Pattern[str]
+    use: str
+
+
+def modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(mnemark.__path__, "mnemark."):
+        if not found.name.startswith(SKIPPED):
+            try:
+                yield importlib.import_module(found.name)
+            except ImportError:  # of an optional host
+                continue
+
+
+@cache
+def used() -> dict[str, list[Used]]:
+    """All patterns by module: those with a name as they are used, those in tables as `finditer`."""
+    uses: defaultdict[int, set[str]] = defaultdict(set)
+    found: defaultdict[str, dict[tuple[str, str], Used]] = defaultdict(dict)
+    loaded = list(modules())
+    for module in loaded:
+        for line, owner, use, first in _calls(module):
+            pattern = vars(module).get(owner)
+            if isinstance(pattern, re.Pattern):
+                uses[id(pattern)].add(use)
+            elif owner == "re" and first:
+                found[module.__name__][first, use] = Used(f"line {line}", re.compile(first), use)
+    for module in loaded:
+        named = {id(value): name for name, value in vars(module).items() if isinstance(value, re.Pattern)}
+        table = TABLES.get(module.__name__, "finditer")
+        for pattern in patterns_of(module):
+            name = named.get(id(pattern), "a table")
+            for use in uses.get(id(pattern)) or {table}:
+                found[module.__name__][pattern.pattern, use] = Used(name, pattern, use)
+    return {name: list(patterns.values()) for name, patterns in found.items()}
+
+
+def _calls(module: ModuleType) -> Iterator[tuple[int, str, str, str]]:
+    """Calls of a pattern's methods: line, its name or `re`, the method, and a pattern written there."""
+    for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in USES:
+            first = node.args[0] if node.args else None
+            written = first.value if isinstance(first, ast.Constant) else ""
+            if isinstance(node.func.value, ast.Name):
+                said = written if isinstance(written, str) else ""
+                yield node.lineno, node.func.value.id, node.func.attr, said
+
+
+def _slow(module: str, one: Used, size: int) -> list[str]:
+    use = USES[one.use]
+    bound, _ = BOUNDED.get(module, (0, ""))
+    found: list[str] = []
+    for shape in near_misses(one.pattern):
+
+        def call(text: str) -> object:
+            return use(one.pattern, text)
+
+        if bound and _is_quick(call, shape.text, bound):
+            continue
+        if (grown := slow(call, shape.text, size=size)) is not None:
+            found.append(f"{one.where}, {one.use}, on {shape}: {grown}")
+    return found
+
+
+def _is_quick(call: Callable[[str], object], make: Callable[[int], str], bound: int) -> bool:
+    """Whether it takes no time at its bound; tried on a part first, in case it takes forever."""
+    return all(
+        min(seconds(call, make(bound // part)[:bound]) for _ in range(2)) <= _QUICK for part in (50, 8, 1)
+    )
+
+
+@pytest.mark.parametrize("name", sorted(used()))
+def test_patterns_take_linear_time_on_what_they_nearly_match(name: str) -> None:
+    assert [line for one in used()[name] for line in _slow(name, one, 2_000)] == []
+
+
+def test_bounds_are_of_modules_that_need_them() -> None:
+    assert set(BOUNDED) | set(TABLES) <= set(used())

@@ -1,0 +1,288 @@
+"""Every public function of `mnemark.text` that takes a text takes time in proportion to it.
+
+A new function is found by itself. One that needs more than a text has a row in `ARRANGED`; one whose texts
+are no one's words is named in `NO_TEXT`, with the reason.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import cache
+from types import ModuleType
+from typing import Final
+
+import pytest
+
+import mnemark.text
+from hostile import Shape, general, near_misses, patterns_of, some
+from linear import Call, slow
+from mnemark.text import (
+    compile as compile_,
+)
+from mnemark.text import (
+    compile_check,
+    compile_drop,
+    daily,
+    facts,
+    facts_questions,
+    facts_timeline,
+    facts_undo,
+    facts_write,
+    fence,
+    filler,
+    frontmatter,
+    generated,
+    hunks,
+    markdown_blocks,
+    markdown_cut,
+    matching,
+    normal,
+    outline,
+    redact,
+    redact_base,
+    redact_json,
+    rules,
+    rules_base,
+    rules_dates,
+    rules_notes,
+    similar,
+    summary,
+    summary_check,
+    summary_rules,
+    summary_tools,
+    times,
+    times_en,
+    times_zh,
+    tokens,
+)
+from mnemark.text.comments import comments, drop_comments, names_id
+from mnemark.text.rules_text import LONGEST, Sentence
+from mnemark.text.tokens import estimate_tokens
+
+NOW: Final = datetime(2036, 11, 21, 12, tzinfo=UTC)
+HERE: Final = NOW.replace(tzinfo=None)
+
+
+def _sentence(text: str) -> Sentence:
+    return Sentence(text[:LONGEST], text[:LONGEST])
+
+
+def _other(text: str) -> str:
+    """The text with its second half before the first, and a line between them."""
+    half = len(text) // 2
+    return f"{text[half:]}\nnew\n{text[:half]}"
+
+
+def _edited(text: str) -> str:
+    return text.replace("a", "b").replace("\n", "\nnew\n", 40)
+
+
+def _first_fact(text: str) -> list[str]:
+    return [
+        change(text, fact, {"until": "2036"})
+        for fact in facts.parse(text)[:1]
+        for change in (facts_write.change_comment, facts_write.strike)
+    ]
+
+
+ARRANGED: Final[dict[str, Call]] = {
+    "comments.comments": lambda text: list(comments(text)),
+    "comments.drop_comments": lambda text: (drop_comments(text, blanks=" \t"), drop_comments(text, names_id)),
+    "compile.compiled": lambda text: compile_.compiled(text, 300),
+    "compile_check.complaints": lambda text: compile_check.complaints(
+        text.splitlines()[:300], text, must=text.splitlines()[:20]
+    ),
+    "compile_drop.kept": lambda text: compile_drop.kept(outline.outline(text)),
+    "daily.added": lambda text: daily.added(text, text.split("\n")),
+    "facts_questions.speaks_of": lambda text: facts_questions.speaks_of(facts_questions.asked(text), text),
+    "facts_timeline.when": lambda text: facts_timeline.when(text, UTC),
+    "facts_timeline.timeline": lambda text: facts_timeline.timeline(
+        [facts_timeline.Fact(id=str(n), value=line) for n, line in enumerate(text.split("\n"))], UTC
+    ),
+    "facts_undo.without_fact": lambda text: facts_undo.without_fact(text, "10005"),
+    "facts_write.add_bullet": lambda text: facts_write.add_bullet(text, "- tea"),
+    "facts_write.bullet_of": lambda text: facts_write.bullet_of(text, text, {"source": text}),
+    "facts_write.change_comment": _first_fact,
+    "facts_write.comment_of": lambda text: facts_write.comment_of({"source": text}),
+    "facts_write.strike": _first_fact,
+    "facts_write.words_of": lambda text: (facts_write.words_of("", text), facts_write.words_of(text, text)),
+    "fence.inert_together": lambda text: fence.inert_together(text.split("\n")),
+    "filler.is_bare": lambda text: filler.is_bare(text, "memory/MEMORY.md"),
+    "frontmatter.document_date": lambda text: frontmatter.document_date(text, frontmatter.front_matter(text)),
+    "frontmatter.document_title": lambda text: frontmatter.document_title(
+        text, frontmatter.front_matter(text), text
+    ),
+    "generated.find": lambda text: generated.find(text, "p10001"),
+    "generated.put": lambda text: generated.put(text, "p10001", text.split("\n")),
+    "hunks.apply": lambda text: hunks.apply(text, hunks.hunks(text, _edited(text))),
+    "hunks.diff": lambda text: hunks.diff("a.md", text, _other(text)),
+    "hunks.hunks": lambda text: hunks.hunks(text, _other(text)),
+    "hunks.take_back": lambda text: hunks.take_back(_edited(text), hunks.hunks(text, _edited(text))),
+    "markdown_blocks.scan": lambda text: markdown_blocks.scan(markdown_blocks.line_starts(text)[0]),
+    "markdown_cut.cut": lambda text: [
+        list(markdown_cut.cut(text, (0, len(text)), kind, (50, 100), _cost))
+        for kind in ("list", "fence", "table", "quote", "paragraph", "html", "front", "heading")
+    ],
+    "normal.in_form": lambda text: [normal.in_form(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")],
+    "redact.redact": lambda text: redact.redact(
+        text, redact.DEFAULT.with_values(["aaaaaaaa", "--------"]).with_patterns(["emp-[0-9]+"])
+    ),
+    "redact_base.positions": lambda text: redact_base.positions(text, "aaaaaaaa"),
+    "redact_json.redact_json": lambda text: redact_json.redact_json(
+        {"a": [text, {"password": text}], text: text}
+    ),
+    "rules.extract": lambda text: (
+        rules.extract(text, time=NOW),
+        rules.extract(text[-LONGEST:], time=NOW, role="assistant", origin="agent"),
+    ),
+    "rules_base.listed": lambda text: (rules_base.listed(text), rules_base.listed(text, chinese=True)),
+    "rules_base.usable": lambda text: rules_base.usable(text, len(text)),
+    "rules_dates.dated": lambda text: rules_dates.dated(_sentence(text), NOW),
+    "rules_dates.dropped": lambda text: rules_dates.dropped(_sentence(text)),
+    "rules_dates.mended": lambda text: rules_dates.mended(_sentence(text)),
+    "rules_notes.statements": lambda text: list(rules_notes.statements(text.split("\n"))),
+    "similar.similar": lambda text: similar.similar(text.split("\n")),
+    "summary.digest": lambda text: summary.digest(
+        [summary.Line("user", text), summary.Line("assistant", text)], known=["Falcon"]
+    ),
+    "summary.overlap": lambda text: summary.overlap(text, text),
+    "summary_check.unfounded": lambda text: summary_check.unfounded(text[:2_000], text),
+    "summary_rules.entities": lambda text: (
+        summary_rules.entities([text]),
+        summary_rules.entities(text.split("\n"), most=2_000),
+    ),
+    "summary_rules.projects": lambda text: summary_rules.projects([text], [text], ["Falcon"]),
+    "summary_tools.execution_of": lambda text: summary_tools.execution_of({"name": "run", "arguments": text}),
+    "summary_tools.head_and_tail": lambda text: summary_tools.head_and_tail(text, len(text) // 2),
+    "summary_tools.is_significant": lambda text: (
+        summary_tools.is_significant("exec", {"command": text}),
+        summary_tools.is_significant(text, {}, ("mcp__*__a*", "exec")),
+    ),
+    "summary_tools.outcome_of": lambda text: (
+        summary_tools.outcome_of(text),
+        summary_tools.outcome_of("", text),
+    ),
+    "summary_tools.text_of": lambda text: summary_tools.text_of({"a": [text], text: text}),
+    "summary_tools.title_of": lambda text: (
+        summary_tools.title_of(text, {"url": text}, summary_tools.Outcome(failed=True, reason=text)),
+        summary_tools.title_of("exec", {"command": text}, summary_tools.Outcome(failed=False)),
+    ),
+    "times.date_ranges": lambda text: times.date_ranges(text, NOW),
+    "times.spans": lambda text: times.spans(text, NOW),
+    "times.strip_ranges": lambda text: times.strip_ranges(text, times.date_ranges(text, NOW)),
+    "times_en.words": lambda text: list(times_en.words(text, HERE)),
+    "times_zh.words": lambda text: list(times_zh.words(text, HERE)),
+    "tokens.cut_to_tokens": lambda text: (
+        tokens.cut_to_tokens(text, 100),
+        tokens.cut_to_tokens(text, len(text)),
+    ),
+}
+"""Functions that need more than a text, or take it in another form."""
+NO_TEXT: Final[dict[str, str]] = {
+    "calendar_days.festival": "a key of our table",
+    "generated.mark": "a hash",
+    "redact.mark": "a hash",
+    "redact_judge.assigned": "part of `redact.redact`",
+    "redact_judge.fits_quoted": "part of `redact.redact`",
+    "redact_judge.whole": "part of `redact.redact`",
+    "rules_base.many": "names of ours; it makes a reader",
+    "rules_base.slot": "names of ours; it makes a reader",
+    "summary.label": "a key of our table",
+    "times_base.hours": "a key of ours",
+    "times_festivals.festival_name": "words that one of our patterns matched",
+    "times_numbers.chinese_amount": "words that one of our patterns matched",
+    "times_numbers.chinese_number": "words that one of our patterns matched",
+    "times_numbers.english_amount": "words that one of our patterns matched",
+    "times_numbers.spelled_number": "words that one of our patterns matched",
+}
+
+
+def _cost(text: str) -> float:
+    return max(estimate_tokens(text) + 0.5, len(text) / 16)
+
+
+@cache
+def modules() -> dict[str, ModuleType]:
+    names = (found.name for found in pkgutil.iter_modules(mnemark.text.__path__))
+    return {name: importlib.import_module(f"mnemark.text.{name}") for name in names}
+
+
+@cache
+def functions() -> dict[str, Callable[..., object]]:
+    """The public functions that take a text, texts, or a text and more."""
+    found: dict[str, Callable[..., object]] = {}
+    for name, module in modules().items():
+        for own, value in vars(module).items():
+            plain = inspect.unwrap(value) if callable(value) else None
+            if inspect.isfunction(plain) and plain.__module__ == module.__name__ and not own.startswith("_"):
+                kinds = [str(one.annotation) for one in inspect.signature(plain).parameters.values()]
+                if any("str" in kind for kind in kinds):
+                    found[f"{name}.{own}"] = value
+    return found
+
+
+def _takes_a_text(function: Callable[..., object]) -> bool:
+    first, *others = inspect.signature(function).parameters.values()
+    return first.annotation is str and all(one.default is not one.empty for one in others)
+
+
+@cache
+def calls() -> dict[str, Call]:
+    plain = {
+        name: _whole(function)
+        for name, function in functions().items()
+        if name not in NO_TEXT and _takes_a_text(function)
+    }
+    return plain | ARRANGED
+
+
+def _whole(function: Callable[..., object]) -> Call:
+    def call(text: str) -> object:
+        found = function(text)
+        return list(found) if isinstance(found, Iterator) else found
+
+    return call
+
+
+def _forget() -> None:
+    """Empty the caches that hold results by text."""
+    for module in modules().values():
+        for value in vars(module).values():
+            if hasattr(value, "cache_parameters") and value.cache_parameters()["maxsize"]:
+                value.cache_clear()
+
+
+def _assert_linear(name: str, shapes: list[Shape]) -> None:
+    call = calls()[name]
+    call("warm up 你好, on 2036-11-21\n")  # tables and dictionaries are read once
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "_MOST_WORK", 1_000)  # a fixed price is no part of how it grows
+        grown = {shape: found for shape in shapes if (found := slow(call, shape.text, forget=_forget))}
+    assert [f"{shape}: {found}" for shape, found in grown.items()] == []
+
+
+def _of_files(name: str, shape: Shape) -> bool:
+    """Whether a shape may come: fact files are decoded so that no text holds these characters."""
+    return not (name.startswith("facts") and "\ud800" in shape.piece)
+
+
+def test_every_function_that_takes_a_text_is_tried() -> None:
+    assert sorted(set(functions()) - set(calls()) - set(NO_TEXT)) == [], "give it a row in ARRANGED"
+    assert sorted(set(NO_TEXT) - set(functions())) == []
+    assert [name for name in ARRANGED if not hasattr(modules()[name.split(".")[0]], name.split(".")[1])] == []
+
+
+@pytest.mark.parametrize("name", sorted(calls()))
+def test_time_is_linear_in_the_text(name: str) -> None:
+    _assert_linear(name, [shape for shape in some(name) if _of_files(name, shape)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(calls()))
+def test_time_is_linear_in_any_text(name: str) -> None:
+    near = [
+        shape for pattern in patterns_of(modules()[name.partition(".")[0]]) for shape in near_misses(pattern)
+    ]
+    _assert_linear(name, [shape for shape in (*general(), *near) if _of_files(name, shape)])
