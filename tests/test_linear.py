@@ -172,7 +172,7 @@ def _erased(text: str) -> object:
 CASES: Final[Mapping[str, Call]] = {
     "agent.connect_toml": _refused(_toml, UsageError),
     "agent.hook_asked": hook_asked.is_question,
-    "agent.json_edit": _json,
+    "agent.json_edit": _refused(_json, json_edit.NotJsonError),
     "agent.json_edit of anything": _refused(json_edit.parse, UsageError),
     "embed.dictionary": _expanded,
     "embed.hashing": HashingEmbedder().query,

@@ -35,8 +35,10 @@ USES: Final[dict[str, Callable[[re.Pattern[str], str], object]]] = {
 TABLES: Final[dict[str, str]] = {
     "mnemark.text.rules_en": "match",
     "mnemark.text.rules_zh": "match",
+    "mnemark.text.redact_extent": "match",
     "mnemark.text.redact_judge": "match",
     "mnemark.text.redact_urls": "match",
+    "mnemark.text.redact_values": "match",
     "mnemark.files.copies": "fullmatch",
 }
 """How the patterns in the tables of a module are used, where they are not looked for everywhere."""
@@ -49,6 +51,7 @@ BOUNDED: Final[dict[str, tuple[int, str]]] = {
     "mnemark.text.facts_questions": (2_000, "a question: `_LONGEST`"),
     "mnemark.text.times": (2_000, "a question: `order_hint`"),
     "mnemark.text.markdown_blocks": (600, "a heading: three times `_TITLE_LENGTH`"),
+    "mnemark.text.redact_values": (2_048, "a value: `redact_extent._LONGEST`"),
     "mnemark.files.copies": (255, "the name of a file"),
     "mnemark.memory.agent_transcripts": (255, "the name of a file"),
     "mnemark.text.comments": (600, "a text that ends a comment: it is cut off behind the last end"),

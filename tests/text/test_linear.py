@@ -56,6 +56,7 @@ from mnemark.text import (
     times_en,
     times_zh,
     tokens,
+    toml,
 )
 from mnemark.text.comments import comments, drop_comments, names_id
 from mnemark.text.rules_text import LONGEST, Sentence
@@ -87,6 +88,13 @@ def _first_fact(text: str) -> list[str]:
     ]
 
 
+def _toml(text: str) -> object:
+    try:
+        return toml.loads(text)
+    except ValueError:
+        return None
+
+
 ARRANGED: Final[dict[str, Call]] = {
     "comments.comments": lambda text: list(comments(text)),
     "comments.drop_comments": lambda text: (drop_comments(text, blanks=" \t"), drop_comments(text, names_id)),
@@ -115,6 +123,7 @@ ARRANGED: Final[dict[str, Call]] = {
         text, frontmatter.front_matter(text), text
     ),
     "generated.find": lambda text: generated.find(text, "p10001"),
+    "generated.without": lambda text: generated.without(text, lambda line: "a" in line),
     "generated.put": lambda text: generated.put(text, "p10001", text.split("\n")),
     "hunks.apply": lambda text: hunks.apply(text, hunks.hunks(text, _edited(text))),
     "hunks.diff": lambda text: hunks.diff("a.md", text, _other(text)),
@@ -125,6 +134,7 @@ ARRANGED: Final[dict[str, Call]] = {
         list(markdown_cut.cut(text, (0, len(text)), kind, (50, 100), _cost))
         for kind in ("list", "fence", "table", "quote", "paragraph", "html", "front", "heading")
     ],
+    "toml.loads": _toml,
     "normal.in_form": lambda text: [normal.in_form(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")],
     "redact.redact": lambda text: redact.redact(
         text, redact.DEFAULT.with_values(["aaaaaaaa", "--------"]).with_patterns(["emp-[0-9]+"])
@@ -184,9 +194,15 @@ NO_TEXT: Final[dict[str, str]] = {
     "calendar_days.festival": "a key of our table",
     "generated.mark": "a hash",
     "redact.mark": "a hash",
+    "redact_extent.bare": "part of `redact.redact`",
+    "redact_extent.bare_entry": "part of `redact.redact`",
+    "redact_extent.bare_line": "part of `redact.redact`",
+    "redact_extent.bare_zh": "part of `redact.redact`",
+    "redact_extent.quoted": "part of `redact.redact`",
+    "redact_extent.whole": "part of `redact.redact`",
     "redact_judge.assigned": "part of `redact.redact`",
+    "redact_judge.cell_fits": "part of `redact.redact`",
     "redact_judge.fits_quoted": "part of `redact.redact`",
-    "redact_judge.whole": "part of `redact.redact`",
     "rules_base.many": "names of ours; it makes a reader",
     "rules_base.slot": "names of ours; it makes a reader",
     "summary.label": "a key of our table",

@@ -5,11 +5,11 @@ The rest of the file is never parsed into anything that is written back.
 
 import json
 import re
-import tomllib
 from collections.abc import Sequence
 from typing import Any, Final
 
 from mnemark.agent.json_edit import NotJsonError
+from mnemark.text import toml
 
 BEGIN: Final = "# mnemark begin"
 END: Final = "# mnemark end"
@@ -27,8 +27,8 @@ def meaning(text: str) -> Any:
         NotJsonError: it is no TOML.
     """
     try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return toml.loads(text.removeprefix("\ufeff"))
+    except ValueError as error:
         raise NotJsonError(f"it is no TOML: {error}") from None
 
 

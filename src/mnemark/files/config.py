@@ -19,13 +19,11 @@ from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
 from mnemark.files import layout, platform
+from mnemark.text import toml
 from mnemark.text.redact import DEFAULT
 from mnemark.types import Problem
 
 FOREIGN = "config.json"
-_MOST_DOTS = 200
-"""In a line of `mnemark.toml`: reading a dotted key takes the cube of its parts."""
-
 _DEEPEST = 8
 """Tables in one another that are looked into: more than any setting has."""
 _EMBEDDERS = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
@@ -173,17 +171,11 @@ def mounted(root: Path, config: Config) -> dict[str, Path]:
 
 
 def _read_own(path: Path) -> dict[str, Any]:
-    import tomllib
-
     try:
-        text = platform.content(path).decode("utf-8-sig")
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.count(".") > _MOST_DOTS:
-                raise ConfigError(f"{path.name}: line {number} has more than {_MOST_DOTS} dots; shorten it.")
-        data = tomllib.loads(text)
+        data = toml.loads(platform.content(path).decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
+    except (ValueError, OSError) as error:
         raise ConfigError(f"{path.name} cannot be read: {error}. Correct it, or move it away.") from error
     settings: dict[str, Any] = {}
     for key, value in _flat(data):

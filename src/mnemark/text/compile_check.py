@@ -60,12 +60,14 @@ class _Source:
         self.words = words_of(text)
         self._flat = _flat(text)
         self._exact = {_bare(exact) for exact in _EXACT.findall(text)}
-        self._pieces = [item.text for item in outline(text)]
-        self._sizes: list[int] = []
+        pieces: dict[frozenset[str], str] = {}  # of those with the same words the first is the nearest
+        for item in outline(text):
+            pieces.setdefault(words_of(item.text), item.text)
+        self._pieces = list(pieces.values())
+        self._sizes = [len(words) for words in pieces]
+        self._denials: dict[int, int] = {}
         self._holders: defaultdict[str, list[int]] = defaultdict(list)
-        for place, piece in enumerate(self._pieces):
-            words = words_of(piece)
-            self._sizes.append(len(words))
+        for place, words in enumerate(pieces):
             for word in words:
                 self._holders[word].append(place)
 
@@ -74,15 +76,21 @@ class _Source:
         bare = _bare(exact)
         return bare in self._exact or bare in self._flat
 
-    def nearest(self, words: frozenset[str]) -> str | None:
-        """The first of the pieces that have most words in common; None where none has enough."""
+    def denials(self, words: frozenset[str]) -> int | None:
+        """How often the piece that has most words in common says no; None where none has enough of them."""
+        nearest = self._nearest(words)
+        if nearest is not None and nearest not in self._denials:
+            self._denials[nearest] = len(_NOT.findall(self._pieces[nearest]))
+        return None if nearest is None else self._denials[nearest]
+
+    def _nearest(self, words: frozenset[str]) -> int | None:
         shared = Counter(place for word in words for place in self._holders.get(word, ()))
         best, share = -1, COVERED
         for place in sorted(shared):
             alike = shared[place] / (len(words) + self._sizes[place] - shared[place])
             if alike > share or (best < 0 and alike == share):
                 best, share = place, alike
-        return self._pieces[best] if best >= 0 else None
+        return best if best >= 0 else None
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -98,8 +106,8 @@ def _wrong(line: str, source: _Source) -> str:
             return f"not in the source: {exact} in {line[:80]!r}"
     if words and len(words & source.words) / len(words) < GROUNDED:
         return f"not in the source: {line[:80]!r}"
-    nearest = source.nearest(words)
-    if nearest is not None and len(_NOT.findall(line)) != len(_NOT.findall(nearest)):
+    denials = source.denials(words)
+    if denials is not None and len(_NOT.findall(line)) != denials:
         return f"turned round: {line[:80]!r}"
     return ""
 

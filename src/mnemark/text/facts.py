@@ -60,7 +60,11 @@ def encode(text: str) -> bytes:
 
 def clean(text: str) -> str:
     """A text for people and JSON: what was no UTF-8 becomes a visible mark, blanks become one."""
-    return " ".join(encode(text).decode("utf-8", "replace").split())
+    try:
+        data = encode(text)
+    except UnicodeEncodeError:  # halves of characters, as JSON can spell them
+        data = text.encode("utf-8", "replace")
+    return " ".join(data.decode("utf-8", "replace").split())
 
 
 class _Line(NamedTuple):

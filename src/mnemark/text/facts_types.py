@@ -10,6 +10,7 @@ from mnemark.text.facts_keys import predicate_key, value_key
 
 _ESCAPED: Final = re.compile(r"%(25|7C|3E|0A|0D)")
 _MARKED: Final = re.compile(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
+_CODES: Final = {sign: f"%{ord(sign):02X}" for sign in "%|>\r\n"}
 _SHARE_SCALE: Final = 10.0
 
 
@@ -75,7 +76,7 @@ def encode_field(text: str) -> str:
     >>> encode_field("a|b --> 50%7C")
     'a%7Cb --%3E 50%257C'
     """
-    return _MARKED.sub(lambda found: f"%{ord(found[0]):02X}", text.strip())
+    return _MARKED.sub(lambda found: _CODES[found[0]], text.strip())
 
 
 def decode_field(text: str) -> str:

@@ -1,0 +1,25 @@
+"""Read TOML in time that does not grow with the cube of a key's parts, as `tomllib` takes."""
+
+import re
+from typing import Any, Final
+
+_MOST_PARTS: Final = 200
+_PART: Final = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_LONG_KEY: Final = re.compile(rf"(?<![\w.-])(?:{_PART}){{{_MOST_PARTS}}}")
+
+
+def loads(text: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises:
+        ValueError: it is no TOML, is nested too deeply, or a dotted key has more than 200 parts.
+    """
+    import tomllib  # a workspace without a `mnemark.toml` does without
+
+    if (found := _LONG_KEY.search(text)) is not None:
+        line = text.count("\n", 0, found.start()) + 1
+        raise tomllib.TOMLDecodeError(f"line {line} has a key of more than {_MOST_PARTS} parts; shorten it")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("tables or lists are nested too deeply") from None
