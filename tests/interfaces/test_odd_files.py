@@ -40,7 +40,9 @@ def odd(shell: Shell, tmp_path: Path) -> Iterator[Shell]:
              "out to a pipe": ".x.md", "dangling": ".y.jsonl"}  # fmt: skip
     for place in PLACES:
         for kind, ending in kinds.items():
-            make(shell.folder / place / f"odd{ending}", kind, tmp_path / "out")
+            is_refused = place == ".mnemark" or (place in {"journal", "users"} and kind.startswith("out"))
+            if not (is_refused and kind in {"loop", "dangling", "out to a pipe"}):
+                make(shell.folder / place / f"odd{ending}", kind, tmp_path / "out")
     make(tmp_path / "source/odd.md", "pipe", tmp_path / "out")
     with as_a_user(), ended_within(120):
         yield shell
@@ -48,8 +50,11 @@ def odd(shell: Shell, tmp_path: Path) -> Iterator[Shell]:
 
 
 def test_no_command_hangs_or_fails(odd: Shell) -> None:
-    failed = [(line, ran.err) for line in COMMANDS if (ran := odd(*line.split())).code]
-    assert failed == []
+    ran = {line: odd(*line.split()) for line in COMMANDS}
+    whole = {line for line in COMMANDS if line.startswith(("backup", "export", "import zip"))}
+    assert [
+        (line, one.err) for line, one in ran.items() if one.code not in ({0, 8} if line in whole else {0})
+    ] == []
     assert "walnut" not in (odd.folder / "notes/n.md").read_text(encoding="utf-8")
 
 

@@ -50,8 +50,8 @@ _WORTH: Final = 0.95
 _YEARS: Final = (315_532_800, 4_354_819_198)
 """Seconds from 1970 to the first and last time a ZIP can tell, in 1980 and 2107."""
 _MADE_ANEW: Final = (
-    "index.db", "state.db", "vectors", "compiled", "hooks", "mounts", "lock", "sync.lock", "ending.lock",
-    "hooks.lock", "hook.log", ".gitignore", "salt",
+    "index.db", "state.db", "facts", "vectors", "compiled", "hooks", "mounts", "lock", "sync.lock",
+    "ending.lock", "hooks.lock", "hook.log", ".gitignore", "salt",
 )  # fmt: skip
 """Of `.mnemark`, with what stands beside them (`index.db-wal`). The salt never travels with the text whose
 marks it keys: another machine has another."""
