@@ -20,7 +20,8 @@ demo: $(STAMP)   ## index the bilingual sample workspace and ask it questions
 	@$(BIN)/mnemark demo
 
 test: $(STAMP)   ## run the tests
-	@$(BIN)/python -m pytest -q -m "not slow"
+	@$(BIN)/python -m pytest -q -m "not slow and not timed" -n auto
+	@$(BIN)/python -m pytest -q -m "not slow and timed"
 
 lint: $(STAMP)   ## style and likely mistakes
 	@$(BIN)/ruff check .

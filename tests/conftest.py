@@ -2,8 +2,11 @@
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,6 +16,20 @@ settings.register_profile("default", deadline=None)
 # The gate tries the same examples every time, so that a red run is about the change.
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+MEASURES = re.compile(r"perf_counter|process_time|monotonic\(\)|from linear import|\.kill\(")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests of files that measure time, or kill a process at a moment: others beside them disturb."""
+    for item in items:
+        if _measures(item.path):
+            item.add_marker("timed")
+
+
+@cache
+def _measures(path: Path) -> bool:
+    return MEASURES.search(path.read_text("utf-8")) is not None
 
 
 @pytest.fixture(autouse=True)
