@@ -16,53 +16,49 @@ import pytest
 from hostile import Shape, general, near_misses, some
 from linear import Call, slow
 from mnemark import Memory
-from mnemark.agent import connect_toml, hook_asked, json_edit
+from mnemark.agent.connect import json_edit, toml_edit
+from mnemark.agent.hook import event
 from mnemark.embed.dictionary import expand
 from mnemark.embed.hashing import HashingEmbedder
 from mnemark.errors import ConfigError, UsageError
+from mnemark.facts import files as fact_files
+from mnemark.facts.visible import Visible
 from mnemark.files import (
     attachments,
-    blank,
     config,
     copies,
     episodes,
-    hidden,
     jsonl,
     layout,
     merge,
     names,
+    needles,
     old_memories,
     reading,
     secrets,
+    tombstones,
     turns,
 )
-from mnemark.files import facts as fact_files
 from mnemark.files.sessions import Placed
-from mnemark.files.visible import Visible
 from mnemark.index import segment, units
 from mnemark.interfaces import output, render
 from mnemark.llm import extract
-from mnemark.memory import (
-    compaction,
-    compaction_messages,
-    condense,
-    context,
-    erase_files,
-    erase_words,
-    extraction_prompt,
-    forget_lines,
-    observations,
-    personas,
-    prompt_parts,
-    read,
-)
-from mnemark.memory.forget_find import Item
-from mnemark.memory.forget_receipt import forgotten
-from mnemark.memory.upkeep import archive, tidy
-from mnemark.retrieval import disclose, query
+from mnemark.memory import read
+from mnemark.memory.consolidation import archive, condense, tidy
+from mnemark.memory.curation import files, personas
+from mnemark.memory.forgetting import lines, sweep
+from mnemark.memory.forgetting import needles as search_patterns
+from mnemark.memory.forgetting.receipt import forgotten
+from mnemark.memory.forgetting.select import Item
+from mnemark.memory.learning import model_prompt
+from mnemark.memory.prompt import parts
+from mnemark.memory.sessions import compaction, messages, observations
+from mnemark.retrieval import query
+from mnemark.retrieval import render as recall_render
+from mnemark.retrieval.routes import fact_questions
 from mnemark.retrieval.snippet import snippet
-from mnemark.text import matching
-from mnemark.text.segment import query_terms
+from mnemark.text import diff
+from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
 
 NOW: Final = datetime(2036, 11, 21, 12, tzinfo=UTC)
@@ -110,7 +106,7 @@ def _refused(call: Callable[[str], object], *errors: type[Exception]) -> Call:
 
 
 def _toml(text: str) -> object:
-    return connect_toml.without(connect_toml.added(text, ["mcp"], {"a": text}))
+    return toml_edit.without(toml_edit.added(text, ["mcp"], {"a": text}))
 
 
 def _json(text: str) -> object:
@@ -142,7 +138,7 @@ def _record(text: str) -> object:
 
 def _hidden_lines(text: str) -> object:
     lines = text.split("\n")
-    return hidden.matches(lines, [hidden.run_of(lines[: len(lines) // 2])])
+    return tombstones.matches(lines, [tombstones.run_of(lines[: len(lines) // 2])])
 
 
 def _matched(text: str) -> object:
@@ -158,32 +154,32 @@ def _units(path: str) -> Call:
 
 
 def _supported(text: str) -> object:
-    support = extraction_prompt._support(text[: len(text) // 2], text)
-    return extraction_prompt._denied(text, support), extraction_prompt._grounded(text, text)
+    support = model_prompt._support(text[: len(text) // 2], text)
+    return model_prompt._denied(text, support), model_prompt._grounded(text, text)
 
 
 def _erased(text: str) -> object:
     items = [Item(kind="turn", path="s", text=text), Item(kind="note", path="n", text=text)]
-    words = erase_words.words_of(items, "")
+    words = search_patterns.words_of(items, "")
     data = _bytes(text)
-    return words.notes.found_in(data), words.turns.present(text), blank.without_runs(data, words.notes)
+    return words.notes.found_in(data), words.turns.present(text), needles.without_runs(data, words.notes)
 
 
 CASES: Final[Mapping[str, Call]] = {
-    "agent.connect_toml": _refused(_toml, UsageError),
-    "agent.hook_asked": hook_asked.is_question,
+    "agent.toml_edit": _refused(_toml, UsageError),
+    "agent.event": event.is_question,
     "agent.json_edit": _refused(_json, json_edit.NotJsonError),
     "agent.json_edit of anything": _refused(json_edit.parse, UsageError),
     "embed.dictionary": _expanded,
     "embed.hashing": HashingEmbedder().query,
     "files.attachments": _described,
-    "files.blank": lambda text: blank.Needles([], cut=[text]).found_in(_bytes(text)),
+    "files.needles": lambda text: needles.Needles([], cut=[text]).found_in(_bytes(text)),
     "files.copies": lambda text: copies.lacking(_bytes(text), _bytes(text[::-1])),
     "files.copies with markers": copies.has_merge_markers,
     "files.episodes": lambda text: episodes._refreshed(text, {"session": text}),
     "files.episodes by name": episodes.slug_of,
     "files.facts": lambda text: fact_files.facts_in(text, FACTS, ""),
-    "files.hidden": _hidden_lines,
+    "files.tombstones": _hidden_lines,
     "files.jsonl": lambda text: jsonl.decode(_bytes(text)),
     "files.layout": lambda text: (layout.place(text), layout.shown(text)),
     "files.merge": lambda text: merge.merge3(_bytes(text), _bytes(text[::-1]), _bytes(f"{text}\n{text}")),
@@ -202,27 +198,30 @@ CASES: Final[Mapping[str, Call]] = {
     "interfaces.render of a width": render.width,
     "llm.extract": _refused(lambda text: extract.read(text, _Answer), extract.InvalidAnswer),
     "memory.compaction": _matched,
-    "memory.compaction_messages": lambda text: compaction_messages.tokens_of(_message(text)),
-    "memory.compaction_messages cut": lambda text: compaction_messages.shortened([_message(text)], 100, "a"),
+    "memory.messages": lambda text: messages.tokens_of(_message(text)),
+    "memory.messages cut": lambda text: messages.shortened([_message(text)], 100, "a"),
     "memory.condense": lambda text: [condense.worth(line) for line in text.split("\n")],
-    "memory.context": context.paragraphs,
-    "memory.erase_files": lambda text: erase_files._log_refs(f"{text} {text}.jsonl#L1 {text}"),
-    "memory.erase_words": _erased,
-    "memory.extraction_prompt": _supported,
-    "memory.forget_lines": lambda text: forget_lines.blocks(text.split("\n")),
-    "memory.forget_lines of parts": lambda text: forget_lines.parts(text.split("\n")),
-    "memory.forget_lines of a source": lambda text: forget_lines.only_from(text, {"a.jsonl": {1, 2}}),
+    "memory.files": files.paragraphs,
+    "memory.sweep": lambda text: sweep._log_refs(f"{text} {text}.jsonl#L1 {text}"),
+    "memory.needles": _erased,
+    "memory.model_prompt": _supported,
+    "memory.lines": lambda text: lines.blocks(text.split("\n")),
+    "memory.lines of parts": lambda text: lines.parts(text.split("\n")),
+    "memory.lines of a source": lambda text: lines.only_from(text, {"a.jsonl": {1, 2}}),
     "memory.forget_receipt": lambda text: forgotten(
         [Item(kind="note", path="n", text=text)], Visible(Path())
     ),
     "memory.observations": lambda text: observations.added_below(text, "## Observations", text.split("\n")),
     "memory.personas": lambda text: personas._persona("personas/a.md", text),
-    "memory.prompt_parts": lambda text: (prompt_parts.pieces_of(text), prompt_parts.is_chinese([text])),
+    "memory.parts": lambda text: (parts.pieces_of(text), parts.is_chinese([text])),
     "memory.read": read.split_ref,
-    "memory.upkeep.archive": lambda text: archive._without(text, FACTS, {"10003", "10005"}),
-    "memory.upkeep.tidy": tidy._entries,
-    "retrieval.disclose": lambda text: disclose.block([_hit(text)] * 2, budget=800),
+    "memory.consolidation.archive": lambda text: archive._without(text, FACTS, {"10003", "10005"}),
+    "memory.consolidation.tidy": tidy._entries,
+    "retrieval.render": lambda text: recall_render.block([_hit(text)] * 2, budget=800),
     "retrieval.query": lambda text: query.understand(text, now=NOW, context=[text]),
+    "retrieval.routes.fact_questions": lambda text: fact_questions.speaks_of(
+        fact_questions.asked(text), text
+    ),
     "retrieval.snippet": lambda text: snippet(text, {"a": 1.0, "line": 0.5, "你": 2.0}),
 }
 
@@ -230,7 +229,7 @@ CASES: Final[Mapping[str, Call]] = {
 def _assert_linear(call: Call, shapes: list[Shape]) -> None:
     call("warm up 你好\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "_MOST_WORK", 1_000)  # a fixed price is no part of how it grows
+        patch.setattr(diff, "_MOST_WORK", 1_000)  # a fixed price is no part of how it grows
         grown = {shape: found for shape in shapes if (found := slow(call, shape.text))}
     assert [f"{shape}: {found}" for shape, found in grown.items()] == []
 

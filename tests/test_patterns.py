@@ -33,28 +33,28 @@ USES: Final[dict[str, Callable[[re.Pattern[str], str], object]]] = {
     "split": lambda pattern, text: pattern.split(text),
 }
 TABLES: Final[dict[str, str]] = {
-    "mnemark.text.rules_en": "match",
-    "mnemark.text.rules_zh": "match",
-    "mnemark.text.redact_extent": "match",
-    "mnemark.text.redact_judge": "match",
-    "mnemark.text.redact_urls": "match",
-    "mnemark.text.redact_values": "match",
+    "mnemark.text.extraction.english": "match",
+    "mnemark.text.extraction.chinese": "match",
+    "mnemark.text.redaction.extents": "match",
+    "mnemark.text.redaction.named_values": "match",
+    "mnemark.text.redaction.urls": "match",
+    "mnemark.text.redaction.values": "match",
     "mnemark.files.copies": "fullmatch",
 }
 """How the patterns in the tables of a module are used, where they are not looked for everywhere."""
 BOUNDED: Final[dict[str, tuple[int, str]]] = {
-    "mnemark.text.rules": (1_500, "a turn that is learned from: `rules_text.LONGEST`"),
-    "mnemark.text.rules_dates": (1_500, "a sentence of such a turn"),
-    "mnemark.text.rules_text": (1_500, "a turn that is learned from, cut"),
-    "mnemark.text.rules_en": (1_500, "a sentence of such a turn"),
-    "mnemark.text.rules_zh": (1_500, "a sentence of such a turn"),
-    "mnemark.text.facts_questions": (2_000, "a question: `_LONGEST`"),
-    "mnemark.text.times": (2_000, "a question: `order_hint`"),
-    "mnemark.text.markdown_blocks": (600, "a heading: three times `_TITLE_LENGTH`"),
-    "mnemark.text.redact_values": (2_048, "a value: `redact_extent._LONGEST`"),
+    "mnemark.text.extraction.extract": (1_500, "a turn that is learned from: `rules_text.LONGEST`"),
+    "mnemark.text.extraction.validity": (1_500, "a sentence of such a turn"),
+    "mnemark.text.extraction.sentences": (1_500, "a turn that is learned from, cut"),
+    "mnemark.text.extraction.english": (1_500, "a sentence of such a turn"),
+    "mnemark.text.extraction.chinese": (1_500, "a sentence of such a turn"),
+    "mnemark.retrieval.routes.fact_questions": (2_000, "a question: `_LONGEST`"),
+    "mnemark.text.dates.ranges": (2_000, "a question: `order_hint`"),
+    "mnemark.text.markdown.blocks": (600, "a heading: three times `_TITLE_LENGTH`"),
+    "mnemark.text.redaction.values": (2_048, "a value: `redact_extent._LONGEST`"),
     "mnemark.files.copies": (255, "the name of a file"),
-    "mnemark.memory.agent_transcripts": (255, "the name of a file"),
-    "mnemark.text.comments": (600, "a text that ends a comment: it is cut off behind the last end"),
+    "mnemark.memory.transfer.transcripts": (255, "the name of a file"),
+    "mnemark.text.markdown.comments": (600, "a text that ends a comment: it is cut off behind the last end"),
 }
 """Modules with patterns that are not linear, the characters these see at most, and why."""
 _QUICK: Final = 0.05

@@ -1,8 +1,8 @@
 """A workspace that an earlier version wrote opens, and answers as it did then.
 
-`fixtures/written_before` was written by the version of November 2026: three sessions that were ended, facts in
-two scopes, a turn that is forgotten, one that is erased, and a night's consolidation. `answers.json` beside it
-holds what that version answered. Neither is made again when the code changes.
+`fixtures/written_before` was written by the version of November 2026: three sessions that were ended, facts
+in two scopes, a turn that is forgotten, one that is erased, and a night's consolidation. The file of answers
+beside it holds what that version answered. Neither is made again when the code changes.
 """
 
 import json

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mnemark.text.redact import redact
+from mnemark.text.redaction.redact import redact
 
 SETS = Path(__file__).resolve().parent.parent / "tests" / "text"
 _SUFFIXES = {".py", ".md", ".txt", ".json", ".jsonl", ".toml", ".cfg", ".rst", ".yaml", ".yml"}

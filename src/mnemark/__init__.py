@@ -33,8 +33,8 @@ if TYPE_CHECKING:
         ReadOnlyError,
         UsageError,
     )
-    from mnemark.memory.core import Memory
-    from mnemark.memory.session import Session
+    from mnemark.memory.memory import Memory
+    from mnemark.memory.sessions.session import Session
     from mnemark.types import Hit, Problem, Recall, Turn
 
 __all__ = [
@@ -59,10 +59,10 @@ __all__ = [
 
 _HOMES = {
     "Hit": "mnemark.types",
-    "Memory": "mnemark.memory.core",
+    "Memory": "mnemark.memory.memory",
     "Problem": "mnemark.types",
     "Recall": "mnemark.types",
-    "Session": "mnemark.memory.session",
+    "Session": "mnemark.memory.sessions.session",
     "Turn": "mnemark.types",
 }
 

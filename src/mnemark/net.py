@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from mnemark.errors import ConfigError
-from mnemark.text.redact import redact
+from mnemark.text.redaction.redact import redact
 
 if TYPE_CHECKING:
     import httpx

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark import Memory
-from mnemark.agent.adapters.anthropic_tool import memory_tool
-from mnemark.agent.adapters.memory_files import MemoryFiles
+from mnemark.adapters.anthropic_tool import memory_tool
+from mnemark.adapters.memory_files import MemoryFiles
 from mnemark.errors import MnemarkError, UsageError
 
 WORDS = st.sampled_from(
@@ -143,7 +143,7 @@ def test_what_was_deleted_can_be_brought_back(tmp_path: Path) -> None:
 
 
 def _edits(memory: Memory) -> list[Any]:
-    from mnemark.memory.ledger import entries
+    from mnemark.memory.file_edits import entries
 
     return list(entries(memory))
 

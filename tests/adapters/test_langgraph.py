@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark import Memory
-from mnemark.agent.adapters.langgraph import memory_store
-from mnemark.agent.adapters.store_items import StoreItems, matches
+from mnemark.adapters.langgraph import memory_store
+from mnemark.adapters.store_items import StoreItems, matches
 
 SPACES = [("a",), ("a", "b"), ("a", "b", "c"), ("b", "a"), ("用户", "小明")]
 KEYS = st.sampled_from(["k", "k2", "键"])

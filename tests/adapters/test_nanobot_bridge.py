@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.adapters.nanobot import LIMIT, Bridge, Said, is_skipped, root_for
-from mnemark.agent.adapters.nanobot_turns import HISTORY, executions
+from mnemark.adapters.nanobot_bridge import LIMIT, Bridge, Said, is_skipped, root_for
+from mnemark.adapters.nanobot_turns import HISTORY, executions
 from mnemark.errors import MnemarkError, UsageError
-from mnemark.text.fence import fence
+from mnemark.text.quoting.fence import fence
 
 
 @pytest.fixture
@@ -222,8 +222,8 @@ def test_a_workspace_in_nanobots_is_refused(tmp_path: Path, inside: str) -> None
 
 def test_nothing_of_a_host_is_imported() -> None:
     code = (
-        "import sys, mnemark, mnemark.agent.adapters.nanobot, mnemark.agent.adapters.openakita\n"
-        "found = {'nanobot', 'openakita', 'numpy', 'apsw', 'mnemark.memory.core'} & set(sys.modules)\n"
+        "import sys, mnemark, mnemark.adapters.nanobot_bridge, mnemark.adapters.openakita\n"
+        "found = {'nanobot', 'openakita', 'numpy', 'apsw', 'mnemark.memory.memory'} & set(sys.modules)\n"
         "assert not found, found"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

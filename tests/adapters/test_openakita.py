@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.adapters.openakita import TOOLS, OpenAkitaMemory
-from mnemark.text.fence import check_fenced, fence
+from mnemark.adapters.openakita import TOOLS, OpenAkitaMemory
+from mnemark.text.quoting.fence import check_fenced, fence
 
 SLOW = "recall_deadline_ms = 20_000\n"
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.adapters.adk import memory_service
-from mnemark.agent.adapters.llama_index import memory_block
-from mnemark.text.fence import is_fenced
+from mnemark.adapters.adk import memory_service
+from mnemark.adapters.llama_index import memory_block
+from mnemark.text.quoting.fence import is_fenced
 
 TOLD = "Please note: the code word of the harbour gate is pelican."
 ASKED = "What is the code word of the harbour gate?"

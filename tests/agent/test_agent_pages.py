@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.agent.table import AGENTS
+from mnemark.agent.hook.agents import AGENTS
 
 PAGES = Path(__file__).parents[2] / "docs/agents"
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent.adapters.worth import worth
+from mnemark.adapters.worth import worth
 from mnemark.agent.attach import attach
-from mnemark.agent.hooks import AgentHook
+from mnemark.agent.dispatch import AgentHook
 from mnemark.errors import BusyError
-from mnemark.text.fence import check_fenced, fence
+from mnemark.text.quoting.fence import check_fenced, fence
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from agent.samples import claude_line, codex_line, event, write
 from mnemark import Memory
-from mnemark.agent.capture import PlainRecord, capture
-from mnemark.agent.table import AGENTS, Agent
+from mnemark.agent.hook.agents import AGENTS, Agent
+from mnemark.agent.hook.capture import PlainRecord, capture
 from mnemark.files import transcripts
 from mnemark.files.sessions import SessionLog
-from mnemark.text.fence import fence
+from mnemark.text.quoting.fence import fence
 from mnemark.types import Turn
 
 CLAUDE, CODEX, GEMINI, CURSOR = AGENTS

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.agent import connect, json_edit
-from mnemark.agent.connect_table import HOSTS, Entry, Target, is_ours
+from mnemark.agent.connect import connect, json_edit
+from mnemark.agent.connect.hosts import HOSTS, Entry, Target, is_ours
 from mnemark.errors import BusyError, UsageError
 
 NAMES = [host.name for host in HOSTS]

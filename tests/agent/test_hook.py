@@ -17,16 +17,17 @@ import pytest
 from agent.samples import claude_line, event, write
 from mnemark import Memory
 from mnemark._version import __version__
-from mnemark.agent import daemon, hook, hook_alone, hook_events
-from mnemark.agent.capture import PlainRecord
-from mnemark.agent.hook_asked import asked, execution, is_question
-from mnemark.agent.hook_log import MAX_BYTES, log
-from mnemark.agent.table import AGENTS
+from mnemark.agent import daemon
+from mnemark.agent.hook import cold, command, warm
+from mnemark.agent.hook.agents import AGENTS
+from mnemark.agent.hook.capture import PlainRecord
+from mnemark.agent.hook.event import asked, execution, is_question
+from mnemark.agent.hook.log import MAX_BYTES, log
 from mnemark.errors import UsageError
 from mnemark.files import platform
 from mnemark.files.sessions import SessionLog
-from mnemark.memory.session import Session
-from mnemark.text.fence import check_fenced
+from mnemark.memory.sessions.session import Session
+from mnemark.text.quoting.fence import check_fenced
 
 QUESTION = "What is the code word of the harbour gate?"
 
@@ -60,7 +61,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
 def background(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What would have been left to the background, which tests do not wait for."""
     left: list[str] = []
-    monkeypatch.setattr(hook_alone, "_later", lambda root, session: left.append(session))
+    monkeypatch.setattr(cold, "_later", lambda root, session: left.append(session))
     return left
 
 
@@ -73,7 +74,7 @@ def call(data: object, *words: str, cwd: Path | None = None) -> subprocess.Compl
 
 
 def alone(root: Path, name: str, word: str, **data: Any) -> dict[str, Any]:
-    return hook_alone.handle(root, asked(word, name, data))
+    return cold.handle(root, asked(word, name, data))
 
 
 def text_of(output: dict[str, Any]) -> str:
@@ -100,9 +101,7 @@ def handle(request: pytest.FixtureRequest, root: Path, background: list[str]) ->
         yield lambda name, word, **data: alone(root, name, word, **data)
         return
     opened = Open(root)
-    yield lambda name, word, **data: hook_events.handle(opened, word, {"agent": name, "event": data})[
-        "output"
-    ]
+    yield lambda name, word, **data: warm.handle(opened, word, {"agent": name, "event": data})["output"]
     opened.memory.close()
 
 
@@ -137,7 +136,7 @@ def test_a_hostile_note_takes_no_other_out_of_a_briefing(
     block = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
     assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 4 次"))
     assert check_fenced(block)
-    monkeypatch.setattr("mnemark.text.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
+    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
     block = text_of(handle("claude-code", "session-start", session_id="two", source="startup"))
     assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 4 次", "‹s|>"))
     assert "zebra" not in block
@@ -255,7 +254,7 @@ def test_the_background_ends_the_session_and_indexes_what_was_said(root: Path) -
     )
     alone(root, "claude-code", "response", **event(path))
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "mnemark.agent.hook_later", str(root), "claude-code:one"],
+        [sys.executable, "-P", "-m", "mnemark.agent.hook.background", str(root), "claude-code:one"],
         check=False, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0
@@ -322,7 +321,7 @@ def test_a_damaged_index_is_logged_and_the_agent_goes_on(root: Path, quiet: dict
 
 def test_a_module_in_the_project_is_not_run(root: Path, tmp_path: Path, quiet: dict[str, str]) -> None:
     """Agents run hooks in the user's project: what lies there must not be imported in place of ours."""
-    from mnemark.agent.connect_table import command
+    from mnemark.agent.connect.hosts import command
 
     (tmp_path / "json.py").write_text("raise SystemExit('taken over')", "utf-8")
     (tmp_path / "mnemark.py").write_text("raise SystemExit('taken over')", "utf-8")
@@ -446,7 +445,7 @@ def test_what_a_dying_daemon_was_told_is_kept_and_what_a_slow_one_was_told_is_it
     root: Path, quiet: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, lives: bool, kept: int
 ) -> None:
     """Gemini CLI tells a turn in one event and never again."""
-    monkeypatch.setattr(hook, "_QUIET_SECONDS", 0.3)
+    monkeypatch.setattr(command, "_QUIET_SECONDS", 0.3)
     data = {"session_id": "g", "prompt": "Is it open?", "prompt_response": "It is."}
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
@@ -455,7 +454,7 @@ def test_what_a_dying_daemon_was_told_is_kept_and_what_a_slow_one_was_told_is_it
         _announce(server.getsockname()[1])
         if not lives:
             threading.Thread(target=_hang_up, args=(server,), daemon=True).start()
-        assert hook._answer(root, hook.Called("response", "gemini-cli"), data) == {}
+        assert command._answer(root, command.Called("response", "gemini-cli"), data) == {}
     assert [turn.content for turn in SessionLog(root, "gemini-cli:g").last(20)] == (
         ["Is it open?", "It is."][:kept]
     )
@@ -463,7 +462,7 @@ def test_what_a_dying_daemon_was_told_is_kept_and_what_a_slow_one_was_told_is_it
 
 _HEAVY = """
 import sys, time
-from mnemark.agent.hook import run
+from mnemark.agent.hook.command import run
 run(sys.argv[1:])
 heavy = {"anyio", "asyncio", "httpx", "mcp", "numpy", "rich", "starlette", "typer", "uvicorn", "watchfiles"}
 print(time.process_time(), *sorted(heavy & set(sys.modules)))

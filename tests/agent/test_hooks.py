@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnemark.agent.hooks import SECONDS, AgentHook, Dispatcher
+from mnemark.agent.dispatch import SECONDS, AgentHook, Dispatcher
 from mnemark.errors import UsageError
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mnemark.embed import dictionary
 from mnemark.embed.dictionary import MOST, expand
 from mnemark.embed.sections import Sections, read_sections
-from mnemark.text.segment import query_terms
+from mnemark.text.words.segment import query_terms
 
 
 def words(question: str, to: str) -> dict[str, float]:

@@ -13,7 +13,7 @@ from mnemark.index.rows import ROW
 from mnemark.index.segment import decode
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 LEXICAL: dict[str, Any] = {"embedder": "none"}
 

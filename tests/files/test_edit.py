@@ -15,8 +15,8 @@ from faults.layer import FaultyFileSystem, Killed
 from faults.people import work
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
-from mnemark.files.displaced import FOLDER, MOST_TRIES
 from mnemark.files.edit import append_text, edit, settle, sweep
+from mnemark.files.edit_records import FOLDER, MOST_TRIES
 from mnemark.files.jsonl import TEMPORARY
 from mnemark.files.locks import workspace_lock
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.files.facts import Confirmation, FactFiles, applied, facts_in, project, review_bullet
-from mnemark.text.facts import decode, encode, parse
-from mnemark.text.facts_timeline import Fact
+from mnemark.facts.files import Confirmation, FactFiles, applied, facts_in, project, review_bullet
+from mnemark.facts.model import Fact
+from mnemark.facts.parse import decode, encode, parse
 
 PATH = "memory/facts/user.md"
 _LINES = st.sampled_from(

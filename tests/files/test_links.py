@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.agent import hook, hook_alone
-from mnemark.agent.hook_asked import asked
-from mnemark.agent.hook_log import log
+from mnemark.agent.hook import cold, command
+from mnemark.agent.hook.event import asked
+from mnemark.agent.hook.log import log
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import layout, links, platform
 from mnemark.files.journal import Change, Journal
 from mnemark.files.locks import workspace_lock
 from mnemark.files.secrets import salt
 from mnemark.index.state import State
-from mnemark.memory.backup import backup
-from mnemark.memory.repair import doctor, verify
+from mnemark.memory.health.doctor import doctor, verify
+from mnemark.memory.transfer.backup import backup
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 
@@ -79,7 +79,7 @@ def test_a_link_out_is_refused_by_name_and_nothing_is_written_there(
         with pytest.raises(UsageError, match="is a link"):
             examine(root)
     with pytest.raises(UsageError, match="is a link"):
-        hook_alone.handle(root, asked("prompt", "claude-code", {"session_id": "s", "prompt": "the ferry?"}))
+        cold.handle(root, asked("prompt", "claude-code", {"session_id": "s", "prompt": "the ferry?"}))
     assert outside(target.parent) == before
 
 
@@ -133,8 +133,8 @@ def test_a_hook_says_why_it_did_nothing(
     plant(root, "sessions", tmp_path / "target")
     before = outside(tmp_path / "target")
     event = {"session_id": "s", "prompt": "when does the ferry leave?", "cwd": str(root)}
-    monkeypatch.setattr(hook, "_event", lambda: event)
-    assert hook.run(["prompt", "--agent", "claude-code", "--alone", "-w", str(root)]) == 0
+    monkeypatch.setattr(command, "_event", lambda: event)
+    assert command.run(["prompt", "--agent", "claude-code", "--alone", "-w", str(root)]) == 0
     assert json.loads(capsys.readouterr().out) == {}
     assert "is a link that leads out" in (root / ".mnemark/hook.log").read_text("utf-8")
     assert outside(tmp_path / "target") == before

@@ -9,11 +9,11 @@ import pytest
 
 from faults.odd import KINDS, Closed, as_a_user, make, open_again
 from mnemark.errors import UsageError
+from mnemark.facts.files import FactFiles
 from mnemark.files import journal, jsonl, layout, listing, names, platform, reading
 from mnemark.files.edit import edit, sweep
-from mnemark.files.facts import FactFiles
-from mnemark.files.hidden import HiddenLog
 from mnemark.files.scan import scan
+from mnemark.files.tombstones import HiddenLog
 from mnemark.types import Problem
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")

@@ -8,7 +8,7 @@ import pytest
 
 from mnemark.errors import IntegrityError
 from mnemark.files.secrets import read_env_file, rules_for, salt, secret_values
-from mnemark.text.redact import redact
+from mnemark.text.redaction.redact import redact
 
 
 @pytest.mark.parametrize(

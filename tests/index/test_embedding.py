@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from mnemark.embed.base import EmbedderUnavailable
 from mnemark.embed.hashing import HashingEmbedder
-from mnemark.index import embedding
 from mnemark.index.check import coverage
-from mnemark.index.embedding import embed_missing
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
-from mnemark.index.vectors import VectorStore, open_store
+from mnemark.index.vectors import embed_missing as embedding
+from mnemark.index.vectors.embed_missing import embed_missing
+from mnemark.index.vectors.open import VectorStore, open_store
 
 
 class Embedder(HashingEmbedder):

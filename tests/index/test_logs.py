@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from faults.logical import LEXICAL, anew, answers, content
-from mnemark.index import batch, pending
+from mnemark.index import batch, unindexed
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 
 def line(said: str, number: int) -> str:
@@ -263,7 +263,7 @@ def test_threads_that_ask_at_once_read_once(
         if written != "unsynced":
             synced(root)
         memory.reader.logs._due = 0.0
-        monkeypatch.setattr(pending, "load", slowly(pending.load, "logs"))
+        monkeypatch.setattr(unindexed, "load", slowly(unindexed.load, "logs"))
         monkeypatch.setattr(Index, "_load", slowly(Index._load, "index"))
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(lambda _: asked(memory), range(8)))

@@ -11,7 +11,7 @@ import pytest
 from faults.logical import LEXICAL
 from faults.statements import in_child
 from mnemark.errors import MnemarkError, ReadOnlyError
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 NOBODY = 65_534

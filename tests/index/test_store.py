@@ -19,10 +19,10 @@ from mnemark.errors import (
     ReadOnlyError,
     UsageError,
 )
-from mnemark.index import counts, schema
+from mnemark.index import check, schema
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 
 @pytest.fixture
@@ -196,7 +196,7 @@ READS: dict[str, Callable[[Index], Any]] = {
     "known": lambda index: index.known(),
     "document": lambda index: index.document("x"),
     "stale_reason": lambda index: index.stale_reason(),
-    "count": counts.count,
+    "count": check.count,
     "sync": sync,
     "reset": lambda index: index.reset(),
 }

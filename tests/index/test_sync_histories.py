@@ -18,7 +18,7 @@ from mnemark.index import batch
 from mnemark.index import sync as syncing
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 NAMES = ("MEMORY.md", "memory/2026-02-13.md", "memory/facts/user.md", "notes/Plan.md", "notes/plan2.md",
          "notes/deep/a.txt", "users/ann/memory/2026-01-01.md", "users/bob/MEMORY.md", "memory/archive/old.md",

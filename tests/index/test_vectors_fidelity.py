@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemark.index.vector_file import VectorFile
+from mnemark.index.vectors.mapped_file import VectorFile
 
 DIMENSION = 256
 Matrix = NDArray[np.float32]

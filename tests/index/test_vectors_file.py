@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
 from mnemark.files.platform import FS
-from mnemark.index.vector_file import VectorFile
-from mnemark.index.vector_keys import KeyIndex, Packed, as_words
+from mnemark.index.vectors.keys import KeyIndex, Packed, as_words
+from mnemark.index.vectors.mapped_file import VectorFile
 
 DIMENSION = 24
 

@@ -169,7 +169,7 @@ def test_a_question_comes_from_stdin(notes: Shell) -> None:
 
 
 def test_recall_prints_one_block_for_the_prompt(notes: Shell) -> None:
-    from mnemark.text.fence import check_fenced
+    from mnemark.text.quoting.fence import check_fenced
 
     ran = notes("recall", "where are vectors kept?", "--budget", "300")
     assert check_fenced(ran.out.removesuffix("\n"))
@@ -194,13 +194,13 @@ def test_read_gives_back_the_bytes_of_a_ref(notes: Shell) -> None:
 def test_another_process_that_syncs_does_not_keep_from_searching(
     notes: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mnemark.memory import following
+    from mnemark.retrieval import refresh
 
     def busy(*arguments: object, **options: object) -> None:
         raise BusyError("another process is syncing")
 
     notes("sync")
-    monkeypatch.setattr(following, "sync", busy)
+    monkeypatch.setattr(refresh, "sync", busy)
     found = notes("search", "vectors")
     assert found.code == 0
     assert "notes.md" in found.out

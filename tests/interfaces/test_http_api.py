@@ -10,7 +10,7 @@ import pytest
 
 from interfaces.daemons import Running, running
 from mnemark.agent import daemon
-from mnemark.text.fence import is_fenced
+from mnemark.text.quoting.fence import is_fenced
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")

@@ -13,8 +13,8 @@ from mnemark import Memory
 from mnemark.errors import IntegrityError, UsageError
 from mnemark.interfaces.tools import BY_NAME, TOOLS, known_arguments, listed
 from mnemark.interfaces.tools_run import RUNS, call
-from mnemark.text.fence import inert, strip_fences
-from mnemark.text.tokens import estimate_tokens
+from mnemark.text.quoting.fence import inert, strip_fences
+from mnemark.text.words.tokens import estimate_tokens
 
 
 @pytest.fixture

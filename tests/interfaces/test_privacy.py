@@ -13,16 +13,18 @@ import apsw
 import pytest
 
 from mnemark import Memory
-from mnemark.agent import connect, daemon, hook_alone
-from mnemark.agent.compacted import note_compaction
-from mnemark.agent.connect_table import Entry, Host, Target
-from mnemark.agent.hook_asked import asked
-from mnemark.agent.hook_log import log
+from mnemark.agent import daemon
+from mnemark.agent.connect import connect
+from mnemark.agent.connect.hosts import Entry, Host, Target
+from mnemark.agent.hook import cold
+from mnemark.agent.hook.event import asked
+from mnemark.agent.hook.log import log
+from mnemark.agent.hook.window import note_compaction
 from mnemark.files import platform
 from mnemark.files.edit import append_text, edit
 from mnemark.index import schema, state_schema
 from mnemark.index.check import rebuild
-from mnemark.index.vectors import open_store
+from mnemark.index.vectors.open import open_store
 
 from .conftest import Shell
 
@@ -89,13 +91,13 @@ def test_all_that_hooks_and_a_daemon_make_is_private(
 ) -> None:
     del umask
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(hook_alone, "_later", lambda *_: None)
+    monkeypatch.setattr(cold, "_later", lambda *_: None)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: None)
     root = tmp_path / "memory"
     root.mkdir(0o700)
     call: dict[str, Any] = {"session_id": "s", "tool_name": "Write", "tool_input": {"file_path": "/a.md"}}
     for event, more in (("session-start", {}), ("prompt", {"prompt": "is the ferry late?"}), ("tool", call)):
-        hook_alone.handle(root, asked(event, "cursor", {"conversation_id": "s", **more}))
+        cold.handle(root, asked(event, "cursor", {"conversation_id": "s", **more}))
     (session,) = (root / "sessions").glob("*.jsonl")
     note_compaction(root, session.relative_to(root).as_posix())
     log(root, "a line")

@@ -7,7 +7,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.memory.models import bookkeeping
-from mnemark.memory.when import local_now
+from mnemark.text.dates.moment import local_now
 
 
 @pytest.fixture

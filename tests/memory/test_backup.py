@@ -23,10 +23,10 @@ from mnemark import Memory
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, UsageError
 from mnemark.files import inventory, manifest, platform, privacy
 from mnemark.files.edit import edit, settle
-from mnemark.memory import backup as module
-from mnemark.memory.backup import backup
-from mnemark.memory.exchange import CutOffError, ExportFormat, blocks, export_workspace, import_from
-from mnemark.memory.restore import restore
+from mnemark.memory.transfer import backup as module
+from mnemark.memory.transfer.backup import backup
+from mnemark.memory.transfer.restore import restore
+from mnemark.memory.transfer.transfer import CutOffError, ExportFormat, blocks, export_workspace, import_from
 
 LEXICAL: dict[str, Any] = {"embedder": "none"}
 POSIX = pytest.mark.skipif(sys.platform in {"win32", "darwin"}, reason="names of any bytes: Linux")
@@ -259,7 +259,8 @@ def test_memory_stays_flat_on_large_files(root: Path, tmp_path: Path) -> None:
     os.truncate(root / "film.raw", size)
     code = (
         "import sys\nfrom pathlib import Path\n"
-        "from mnemark.memory.backup import backup\nfrom mnemark.memory.restore import restore\n"
+        "from mnemark.memory.transfer.backup import backup\n"
+        "from mnemark.memory.transfer.restore import restore\n"
         "root, saved, back = map(Path, sys.argv[1:])\nbackup(root, saved)\nrestore(saved, back)\n"
         "print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])\n"
     )

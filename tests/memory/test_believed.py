@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemark.memory.extraction_prompt import Proposed, Said, believed
+from mnemark.memory.learning.model_prompt import Proposed, Said, believed
 from mnemark.types import Turn
 
 

@@ -10,10 +10,10 @@ import pytest
 from memory.erasing import holding, old
 from mnemark import Memory, UsageError
 from mnemark.files import layout
-from mnemark.memory.backup import backup
-from mnemark.memory.exchange import export_workspace, import_from
-from mnemark.memory.repair import doctor, verify
-from mnemark.memory.restore import restore
+from mnemark.memory.health.doctor import doctor, verify
+from mnemark.memory.transfer.backup import backup
+from mnemark.memory.transfer.restore import restore
+from mnemark.memory.transfer.transfer import export_workspace, import_from
 
 SECRET = "the passphrase of the lighthouse is swordfish-and-marmalade"
 

@@ -16,9 +16,9 @@ from mnemark import Memory
 from mnemark.errors import BusyError, UsageError
 from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import from_callable
-from mnemark.memory.compaction import Compacted, compact, flush_prompt, is_due
-from mnemark.memory.compaction_messages import calls_of, key_of, units
-from mnemark.text.fence import is_fenced, strip_fences
+from mnemark.memory.sessions.compaction import Compacted, compact, flush_prompt, is_due
+from mnemark.memory.sessions.messages import calls_of, key_of, units
+from mnemark.text.quoting.fence import is_fenced, strip_fences
 
 CONFIG = {"embedder": "none"}
 

@@ -13,10 +13,10 @@ from mnemark import Memory
 from mnemark.errors import NotFoundError, ReadOnlyError
 from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import FunctionLLM, from_callable
-from mnemark.memory import ledger
-from mnemark.memory.condense import condense, propose
-from mnemark.memory.edits import edits_of
-from mnemark.memory.upkeep.plan import Look
+from mnemark.memory import file_edits
+from mnemark.memory.consolidation.condense import condense, propose
+from mnemark.memory.curation.plan import Look
+from mnemark.memory.journal.edits import edits_of
 
 NOW = datetime(2026, 6, 15, 12).astimezone()
 CONFIG = {"embedder": "none", "timezone": "Europe/Berlin"}
@@ -108,7 +108,7 @@ def test_twice_is_once_and_undo_brings_all_back(memory: Memory) -> None:
     done = condense(memory, now=NOW)
     assert condense(memory, now=NOW).edits == ()
     for one in reversed(done.edits):
-        ledger.reverse(memory, one.id)
+        file_edits.reverse(memory, one.id)
     assert files(memory.root) == before
 
 
@@ -198,7 +198,7 @@ def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
     script = textwrap.dedent(f"""
         import os
         from mnemark import Memory
-        from mnemark.memory.condense import condense
+        from mnemark.memory.consolidation.condense import condense
         from tests.memory.test_condense import CONFIG, NOW
         count = 0
         real = os.fsync

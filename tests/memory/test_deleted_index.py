@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 
 def test_all_of_it_deleted_while_open(tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ import pytest
 
 from mnemark import Memory
 from mnemark.files.journal import Change, Journal
-from mnemark.index.pending import LogSizes
 from mnemark.index.sync import sync
-from mnemark.memory.elsewhere import EditsElsewhere
-from mnemark.memory.ledger import write
+from mnemark.index.unindexed import LogSizes
+from mnemark.memory.file_edits import write
+from mnemark.retrieval.refresh import EditsElsewhere
 
 WRITE = """
 import sys
 from mnemark import Memory
-from mnemark.memory.ledger import write
+from mnemark.memory.file_edits import write
 with Memory.open(sys.argv[1], config={"embedder": "none"}) as memory:
     write(memory, "memory/notes.md", lambda old: f"{old}- {sys.argv[2]}\\n", step="test")
 """
@@ -45,7 +45,7 @@ def test_what_is_written_while_the_files_are_looked_at_is_found_next(
         return found
 
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
-        monkeypatch.setattr("mnemark.memory.following.sync", look)
+        monkeypatch.setattr("mnemark.retrieval.refresh.sync", look)
         memory.sync()
         assert [hit.path for hit in memory.search("marmot").hits] == ["memory/late.md"]
 

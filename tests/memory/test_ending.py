@@ -17,11 +17,11 @@ from mnemark import Memory
 from mnemark.files import platform
 from mnemark.llm import LLM, Budget, Ledger, Message, Meter
 from mnemark.llm.function import from_callable
-from mnemark.memory import ledger
-from mnemark.memory.ending import catch_up
-from mnemark.memory.session import Session
-from mnemark.text.generated import put
-from mnemark.text.summary_rules import projects
+from mnemark.memory import file_edits
+from mnemark.memory.sessions.ending import catch_up
+from mnemark.memory.sessions.session import Session
+from mnemark.text.markdown.generated import put
+from mnemark.text.summary.sentences import projects
 
 _COMMENT = re.compile(r"<!-- id: .*?-->")
 START = datetime.fromisoformat("2026-02-13T09:30:00+08:00")
@@ -185,11 +185,11 @@ def test_ended_again_nothing_changes(memory: Memory) -> None:
     session = memory.session("s")
     talk(session, PARSER)
     session.end()
-    before, journal = files(memory.root), len(list(ledger.entries(memory)))
+    before, journal = files(memory.root), len(list(file_edits.entries(memory)))
     assert session.end().status == "unchanged"
     with Memory.open(memory.root, config=CONFIG) as later:
         assert later.session("s").end().status == "unchanged"
-    assert (files(memory.root), len(list(ledger.entries(memory)))) == (before, journal)
+    assert (files(memory.root), len(list(file_edits.entries(memory)))) == (before, journal)
     assert memory.session("never").end().status == "empty"
 
 

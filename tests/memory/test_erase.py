@@ -15,8 +15,8 @@ from memory.erasing import KINDS, Planted, holding, line_of, old, phrase, write
 from mnemark import Memory, UsageError
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
-from mnemark.memory.observations import age_out, note_down, observe
-from mnemark.memory.when import local_now
+from mnemark.memory.sessions.observations import age_out, note_down, observe
+from mnemark.text.dates.moment import local_now
 
 
 def opened(root: Path, embedder: str = "none") -> Memory:
@@ -176,7 +176,7 @@ def test_what_someone_saves_meanwhile_stays(tmp_path: Path) -> None:
 
 
 def test_a_busy_file_is_finished_by_the_next_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemark.memory.erase_files._PATIENCE", 0.2)
+    monkeypatch.setattr("mnemark.memory.forgetting.sweep._PATIENCE", 0.2)
     secret = "the heron nests behind the old mill"
     with opened(tmp_path) as memory:
         log = memory.session("cli:a")

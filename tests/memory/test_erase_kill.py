@@ -16,7 +16,7 @@ from faults.layer import FaultyFileSystem, Killed
 from memory.erasing import holding, old, write
 from mnemark import Memory
 from mnemark.files import platform
-from mnemark.memory import ledger
+from mnemark.memory import file_edits
 
 SECRET = "苍鹭在老磨坊后面筑巢 the heron nests behind the old mill"
 
@@ -35,7 +35,7 @@ def planted(root: Path) -> str:
         memory.remember("bird", SECRET, origin="agent", source=f"{log.path}#L2")
         memory.remember("city", "Berlin")
         write(memory, "memory/2026-02-13.md", f"- a line to be kept\n- {SECRET}\n")
-        ledger.write(
+        file_edits.write(
             memory, "memory/2026-02-14.md", lambda text: f"{text}- {SECRET}\n- kept as well\n", step="x"
         )
         (root / ".mnemark/compiled").mkdir()

@@ -10,8 +10,8 @@ import pytest
 
 from faults.logical import LEXICAL
 from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageError
-from mnemark.memory.core import Memory
-from mnemark.memory.exchange import FORMATS, export_workspace, import_from
+from mnemark.memory.memory import Memory
+from mnemark.memory.transfer.transfer import FORMATS, export_workspace, import_from
 
 QUERIES = ["python", "数据库", "first turn", "nested"]
 
@@ -316,7 +316,7 @@ def test_a_line_that_is_no_line_is_refused_before_it_fills_the_memory(tmp_path: 
 
 
 def test_an_archive_of_many_lines_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemark.memory.incoming._BATCH_BYTES", 200)
+    monkeypatch.setattr("mnemark.memory.transfer.importer._BATCH_BYTES", 200)
     turns = [json.dumps({"id": f"t{n}", "role": "user", "content": f"said {n}"}) for n in range(50)]
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("sessions/x.jsonl", "\n".join([*turns, *turns[:5]]))

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.facts.remember import catch_up, facts, follow, remember
 from mnemark.files import edit
 from mnemark.files.journal import Change, Journal
-from mnemark.memory.core import Memory
-from mnemark.memory.facts import catch_up, facts, follow, remember
-from mnemark.memory.facts_review import decide, proposals
+from mnemark.memory.memory import Memory
+from mnemark.memory.review.review import decide, proposals
 
 USER = "memory/facts/user.md"
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.memory.core import Memory
-from mnemark.memory.facts import facts
+from mnemark.facts.remember import facts
+from mnemark.memory.memory import Memory
 
 _CHILD = """
 import os, sys
 from pathlib import Path
-from mnemark.memory.core import Memory
-from mnemark.memory.facts import remember
+from mnemark.memory.memory import Memory
+from mnemark.facts.remember import remember
 root, who = sys.argv[1:]
 with Memory.open(root) as memory:
     for number in range(1_000_000):

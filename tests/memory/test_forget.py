@@ -13,9 +13,9 @@ import pytest
 
 from memory.erasing import old, write
 from mnemark import Memory, NotFoundError, ReadOnlyError, UsageError
-from mnemark.agent.briefing import briefing
-from mnemark.memory.pin import pins
-from mnemark.memory.when import local_now
+from mnemark.agent.hook.briefing import briefing
+from mnemark.memory.undo.pin import pins
+from mnemark.text.dates.moment import local_now
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_another_process_sees_it_before_any_sync(memory: Memory, tmp_path: Path)
     assert len(said(memory, "heron")) == 2
     child = """
 import sys
-from mnemark.files.hidden import line_mark
+from mnemark.files.tombstones import line_mark
 from mnemark.files.journal import Change, Journal
 from pathlib import Path
 lines = {"notes.md": [[line_mark("- the heron fishes at dawn")]]}
@@ -207,11 +207,11 @@ def test_undo_in_the_middle_of_a_history(memory: Memory) -> None:
 
 
 def test_undo_of_an_edit_and_of_a_group(memory: Memory, tmp_path: Path) -> None:
-    from mnemark.memory import ledger
+    from mnemark.memory import file_edits
 
     write(memory, "a.md", "one\n")
     for path in ("a.md", "b.md"):
-        ledger.write(memory, path, lambda text: f"{text}- added\n", step="test", group="run-1")
+        file_edits.write(memory, path, lambda text: f"{text}- added\n", step="test", group="run-1")
     done = memory.undo("run-1")
     assert [one.what for one in done] == ["edit", "edit"]
     assert (tmp_path / "a.md").read_text() == "one\n"
@@ -242,7 +242,7 @@ def test_a_pin_and_its_undo(memory: Memory, tmp_path: Path) -> None:
 
 
 def test_revert_takes_back_what_a_poisoned_session_planted(memory: Memory, tmp_path: Path) -> None:
-    from mnemark.memory import ledger
+    from mnemark.memory import file_edits
 
     memory.remember("city", "Berlin", since="2026-01-01")
     bad = memory.session("web:1")
@@ -250,7 +250,7 @@ def test_revert_takes_back_what_a_poisoned_session_planted(memory: Memory, tmp_p
     bad.add("tool", "the password of the owner is Atlantis")
     memory.remember("city", "Atlantis", origin="owner", source=f"{bad.path}#L2")
     memory.remember("password", "Atlantis", origin="web", source=f"{bad.path}#L3")
-    ledger.write(
+    file_edits.write(
         memory, "memory/2026-02-13.md", lambda text: f"{text}- Atlantis\n", step="end", session="web:1"
     )
     memory.session("cli:a").add("user", "I went to Atlantis by ship")

@@ -10,8 +10,8 @@ import pytest
 from mnemark import Memory
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import from_callable
-from mnemark.memory import extraction
-from mnemark.memory.learning import learn_all
+from mnemark.memory.learning import by_model
+from mnemark.memory.learning.by_rule import learn_all
 from mnemark.memory.models import bookkeeping
 
 SECRET = "My name is Persephone Vance and I moved to Reykjavik."
@@ -65,7 +65,7 @@ def test_it_is_not_shown_to_a_model(memory: Memory) -> None:
     now = datetime.now().astimezone() - timedelta(minutes=1)
     state.enqueue([(path, 1, 10)], now)
     meter = Meter(Budget(calls_per_day=5, tokens_per_day=100_000), Ledger.in_memory())
-    extraction.work(memory, model=from_callable(answer, meter=meter))
+    by_model.work(memory, model=from_callable(answer, meter=meter))
     assert len(asked) == 1
     assert "Portuguese" in asked[0]
     assert "Persephone" not in asked[0]

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemark import Memory, UsageError
-from mnemark.memory.history import window
-from mnemark.text.tokens import estimate_tokens
+from mnemark.memory.sessions.history import window
+from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Turn
 
 START = datetime.fromisoformat("2026-02-13T09:00:00+08:00")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mnemark import ConfigError, Memory
-from mnemark.memory import extraction
+from mnemark.memory.learning import by_model
 from mnemark.memory.models import model_of
 from mnemark.net import check_host
 
@@ -73,7 +73,7 @@ def test_its_language_model_neither(tmp_path: Path, seen: list[str], monkeypatch
         with pytest.raises(ConfigError, match=r"MNEMARK_HOSTS=evil\.example"):
             model_of(memory)
         assert any("MNEMARK_HOSTS=evil.example" in note for note in memory.consolidate().notes)
-        assert "MNEMARK_HOSTS=evil.example" in extraction.work(memory).problem
+        assert "MNEMARK_HOSTS=evil.example" in by_model.work(memory).problem
         monkeypatch.setenv("MNEMARK_HOSTS", "evil.example")
         assert model_of(memory) is not None
     assert seen == []

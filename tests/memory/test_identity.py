@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
-from mnemark.files.compiled import clear
+from mnemark.files.compiled_cache import clear
 from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import FunctionLLM, from_callable
-from mnemark.memory.identity import BUDGETS, compiled
-from mnemark.text.tokens import estimate_tokens
+from mnemark.memory.curation.identity import BUDGETS, compiled
+from mnemark.text.words.tokens import estimate_tokens
 
 RULES = "".join(
     f"- Never deploy service number {n} on a Friday without asking the owner first.\n" for n in range(60)

@@ -10,13 +10,13 @@ import pytest
 from mnemark.errors import NotFoundError, ReadOnlyError
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import FunctionLLM, from_callable
-from mnemark.memory import learning
-from mnemark.memory.core import Memory
-from mnemark.memory.extraction import work
-from mnemark.memory.facts_review import proposals
-from mnemark.memory.learning import learn, learn_all
+from mnemark.memory.learning import by_rule
+from mnemark.memory.learning.by_model import work
+from mnemark.memory.learning.by_rule import learn, learn_all
+from mnemark.memory.memory import Memory
 from mnemark.memory.models import bookkeeping, meter_of, model_of
-from mnemark.text.fence import fence
+from mnemark.memory.review.review import proposals
+from mnemark.text.quoting.fence import fence
 
 ON = {"model": "test", "calls_per_day": 100, "tokens_per_day": 1_000_000, "url": "http://127.0.0.1:9/v1"}
 START = datetime(2026, 3, 11, 10, tzinfo=UTC)
@@ -346,13 +346,13 @@ def test_killed_half_way_nothing_is_lost_and_nothing_twice(
     say(asking, SAID, "My sister plays the oboe, I play the harp.")
     asking.learn()
     both = {"facts": [*proposal()["facts"], *proposal(turn=2, value="harp", quote="the harp")["facts"]]}  # type: ignore[misc]
-    keep = learning.Keeper.keep
+    keep = by_rule.Keeper.keep
 
     def cut_off(*given: object, **options: object) -> object:
         keep(*given, **options)  # type: ignore[arg-type]
         raise Killed  # the facts are on the disk, and the stretch still in the queue
 
-    monkeypatch.setattr(learning.Keeper, "keep", cut_off)
+    monkeypatch.setattr(by_rule.Keeper, "keep", cut_off)
     with pytest.raises(Killed):
         work(asking, model=model_for(asking, lambda _: both)[0])
     monkeypatch.undo()

@@ -9,7 +9,7 @@ import pytest
 
 from faults.logical import LEXICAL
 from mnemark.errors import ConfigError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 
 @pytest.fixture

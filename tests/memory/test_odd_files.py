@@ -13,9 +13,9 @@ from faults.odd import KINDS, Closed, as_a_user, ended_within, make, open_again
 from memory.erasing import holding, old
 from mnemark import Memory
 from mnemark.files import platform
-from mnemark.memory.backup import backup
-from mnemark.memory.exchange import export_workspace, import_from
-from mnemark.memory.repair import doctor, verify
+from mnemark.memory.health.doctor import doctor, verify
+from mnemark.memory.transfer.backup import backup
+from mnemark.memory.transfer.transfer import export_workspace, import_from
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 
@@ -175,7 +175,7 @@ def test_what_is_to_go_may_itself_stand_in_the_closed_file(
     write(root / "quotes.md", f"- he said: {SECRET}\n")
     path = root / "memory/2026-02-13.md"
     with opened(root) as memory, pytest.MonkeyPatch.context() as cut:
-        cut.setattr("mnemark.memory.erase._carry_out", _killed)  # when it has noted what is to go
+        cut.setattr("mnemark.memory.forgetting.erase._carry_out", _killed)  # when it has noted what is to go
         with pytest.raises(KeyboardInterrupt):
             memory.forget("memory/2026-02-13.md#L2", erase=True)
     closed_by(monkeypatch, path)
@@ -296,7 +296,7 @@ def test_an_erase_is_tried_again_after_an_hour_in_any_case(
         assert memory.forget("memory/2026-02-13.md#L2", erase=True).waiting
     monkeypatch.undo()
     now = time.time()
-    monkeypatch.setattr("mnemark.memory.erase_waiting.time.time", lambda: now + later)
+    monkeypatch.setattr("mnemark.memory.forgetting.waits.time.time", lambda: now + later)
     with opened(root) as memory:
         assert bool(memory.unfinished()) == (later < 3600)
     assert bool(holding(root, "saffron secret")) == (later < 3600)

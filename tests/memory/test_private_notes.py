@@ -9,16 +9,16 @@ import pytest
 
 from embed import scripted_server as server
 from mnemark import Memory
-from mnemark.agent.briefing import briefing
+from mnemark.adapters.memory_store import MemoryStore
+from mnemark.agent.hook.briefing import briefing
 from mnemark.errors import NotFoundError
-from mnemark.files.visible import Visible, restored
+from mnemark.facts.visible import Visible, restored
 from mnemark.index.store import Index
 from mnemark.interfaces.tools import BY_NAME
 from mnemark.interfaces.tools_run import call
-from mnemark.memory.exchange import export_workspace
-from mnemark.memory.store import MemoryStore
-from mnemark.memory.when import local_now
-from mnemark.retrieval.quick import quick_search
+from mnemark.memory.transfer.transfer import export_workspace
+from mnemark.retrieval.quick_search import quick_search
+from mnemark.text.dates.moment import local_now
 
 LEXICAL = {"embedder": "none"}
 SECRET, ILLNESS = "Tr0ub4dor3x", "lupus"
@@ -258,7 +258,7 @@ def test_a_mark_without_its_partner_is_told(root: Path) -> None:
         report = (
             {finding.what for finding in memory.doctor().findings} if hasattr(memory, "doctor") else set()
         )
-        from mnemark.memory.repair import doctor
+        from mnemark.memory.health.doctor import doctor
 
         report |= {finding.what for finding in doctor(memory).findings}
         assert any(text.startswith("open.md: line 3: <private> is never closed") for text in report)

@@ -11,10 +11,10 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import UsageError
-from mnemark.memory.prompt import LAYERS
-from mnemark.text.fence import check_fenced
-from mnemark.text.generated import put
-from mnemark.text.tokens import estimate_tokens
+from mnemark.memory.prompt.prompt import LAYERS
+from mnemark.text.markdown.generated import put
+from mnemark.text.quoting.fence import check_fenced
+from mnemark.text.words.tokens import estimate_tokens
 
 NOW = datetime(2036, 11, 21, 12).astimezone()
 FILES = {
@@ -73,7 +73,7 @@ def test_a_hostile_turn_takes_no_other_out_of_the_quotation(memory: Memory) -> N
 def test_a_piece_that_cannot_be_quoted_is_left_out_alone(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemark.text.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
+    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
     (memory.root / "memory/2036-11-21.md").write_text("# 2036-11-21\n\nBought tea.\n\nA zebra.\n", "utf-8")
     found = memory.prompt("which storage did we decide on?", now=NOW, deadline=10)
     assert "We decided on SQLite for the catalogue." in found.recall

@@ -12,8 +12,8 @@ from faults.logical import LEXICAL, answers
 from faults.statements import temporary_files
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.index import check, schema
-from mnemark.memory.core import Memory
-from mnemark.memory.repair import Report, doctor, verify
+from mnemark.memory.health.doctor import Report, doctor, verify
+from mnemark.memory.memory import Memory
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from mnemark.embed.hashing import HashingEmbedder
-from mnemark.index import embedding
-from mnemark.memory import vectors
-from mnemark.memory.core import Memory
+from mnemark.index.vectors import embed_missing
+from mnemark.memory.memory import Memory
+from mnemark.retrieval import embeddings
 
 TEXTS = 40
 
@@ -33,7 +33,7 @@ class Stepwise(HashingEmbedder):
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(embedding, "BATCH", 10)
+    monkeypatch.setattr(embed_missing, "BATCH", 10)
     for number in range(TEXTS):
         (tmp_path / f"note{number}.md").write_text(f"# Note {number}\n\nalpha beta{number} harbour\n")
     with Memory.open(tmp_path, embedder=HashingEmbedder(64)) as memory:
@@ -107,7 +107,7 @@ def test_much_text_does_not_hold_up_the_bundled_embedder_either(
         return whole(self, texts)
 
     monkeypatch.setattr(BundledEmbedder, "passages", slowly)
-    monkeypatch.setattr(vectors, "_PATIENCE", 0.05)
+    monkeypatch.setattr(embeddings, "_PATIENCE", 0.05)
     with Memory.open(root) as memory:
         found = memory.search("beta7 harbour")
         assert found.hits[0].path == "note7.md"

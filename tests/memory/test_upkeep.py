@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from mnemark import Memory
-from mnemark.memory import ledger, uses
-from mnemark.memory.upkeep.decay import strength
-from mnemark.text.facts_timeline import Fact
+from mnemark.facts.model import Fact
+from mnemark.memory import file_edits
+from mnemark.memory.consolidation.decay import strength
+from mnemark.retrieval import usage
 
 NOW = datetime.now().astimezone() + timedelta(hours=1)
 
@@ -92,8 +93,8 @@ def test_what_repeats_is_merged_with_its_sources_and_can_be_taken_back(memory: M
     assert kept.value == "hiking"
     assert len(kept.source.split(",")) == 2
     assert "merged:" in (memory.root / "memory/archive/facts/user.md").read_text()
-    for entry in reversed([one for one in ledger.entries(memory) if one.group == report.group]):
-        ledger.reverse(memory, entry.id)
+    for entry in reversed([one for one in file_edits.entries(memory) if one.group == report.group]):
+        file_edits.reverse(memory, entry.id)
     assert {str(fact) for fact in memory.facts()} == before
 
 
@@ -133,7 +134,7 @@ def test_what_is_recalled_is_counted_and_does_not_fade(memory: Memory) -> None:
     memory.sync()
     found = memory.recall("waiting for ink", deadline=5)
     (hit, *_) = found.hits
-    assert memory.uses.counts([uses.name_of(hit)])[uses.name_of(hit)].times == 1
+    assert memory.uses.counts([usage.name_of(hit)])[usage.name_of(hit)].times == 1
     for _ in range(2):
         memory.uses.note([msgspec.structs.replace(hit, kind="fact", meta={"fact": kept.id})])
     in_a_day = datetime.now().astimezone() + timedelta(days=1)

@@ -12,7 +12,7 @@ from faults.layer import FaultyFileSystem, Killed
 from mnemark import Memory
 from mnemark.files import platform
 from mnemark.files.journal import Journal
-from mnemark.memory import ledger
+from mnemark.memory import file_edits
 
 _MADE_NOW = re.compile(r"(id|recorded): \S+ ")
 """What differs from run to run in facts that are learned in it."""
@@ -58,7 +58,7 @@ def survives(template: Path, work: Path, at: int, monkeypatch: pytest.MonkeyPatc
         run_with(work, FaultyFileSystem(at), monkeypatch)
     consolidate(work)
     with Memory.open(work, config={"embedder": "none"}) as memory:
-        open_edits = [entry for entry in ledger.entries(memory) if entry.state == "open"]
+        open_edits = [entry for entry in file_edits.entries(memory) if entry.state == "open"]
         assert open_edits == []
         ids = [change.change.id for change in Journal(work).read()]
         assert len(ids) == len(set(ids))

@@ -78,7 +78,7 @@ def test_nonsense_changes_nothing_and_is_told(tmp_path: Path, answer: str) -> No
 
 
 def test_a_model_that_takes_too_long_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemark.memory.upkeep.tidy._SECONDS", 0.2)
+    monkeypatch.setattr("mnemark.memory.consolidation.tidy._SECONDS", 0.2)
 
     def late() -> str:
         time.sleep(2)

@@ -10,8 +10,8 @@ import pytest
 
 from mnemark.bench import poison, poison_beside
 from mnemark.bench.poison_ways import WAYS, Attack
-from mnemark.memory.core import Memory
-from mnemark.text.planted import speaks_for_owner
+from mnemark.memory.memory import Memory
+from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 
 SET = Path(__file__).parent
 ATTACKS = poison.load(SET / "attacks.jsonl", Attack)

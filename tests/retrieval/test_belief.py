@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.memory.core import Memory
-from mnemark.retrieval.belief import Evidence, believable, share, together
+from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import PRESETS
+from mnemark.retrieval.ranking.confidence import Evidence, believable, share, together
 
 SURE, UNSURE = 0.4, 0.3
 

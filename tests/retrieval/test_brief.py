@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from mnemark.retrieval.disclose import block
-from mnemark.text.fence import NOT_QUOTED, check_fenced
-from mnemark.text.tokens import estimate_tokens
+from mnemark.retrieval.render import block
+from mnemark.text.quoting.fence import NOT_QUOTED, check_fenced
+from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit
 
 OWN = "The harbour gate opens with the code word pelican."
@@ -61,7 +61,7 @@ def test_a_name_too_long_to_show_takes_only_itself() -> None:
 
 
 def test_a_passage_that_cannot_be_quoted_is_left_out_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemark.text.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
+    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
     hits = [_hit("see the zebra there", line=1, score=0.9), _hit(OWN, line=2)]
     shown = block(hits, budget=800)
     assert OWN in shown

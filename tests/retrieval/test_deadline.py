@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from faults.logical import LEXICAL
 from mnemark.embed.base import EmbedderUnavailable
 from mnemark.embed.hashing import HashingEmbedder
-from mnemark.memory.core import Memory
-from mnemark.retrieval import lexical
+from mnemark.memory.memory import Memory
+from mnemark.retrieval.routes import lexical
 from mnemark.types import Recall
 
 DEADLINE = 0.15

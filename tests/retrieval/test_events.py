@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 from mnemark.retrieval.query import event_terms
-from mnemark.text.times import order_hint
+from mnemark.text.dates.ranges import order_hint
 
 NOTES = {
     "2026-01-12": "Sold the old bicycle.",

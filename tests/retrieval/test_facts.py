@@ -9,9 +9,9 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from mnemark.memory.core import Memory
-from mnemark.memory.facts_project import state_of
-from mnemark.text.facts_questions import asked
+from mnemark.facts.store import state_of
+from mnemark.memory.memory import Memory
+from mnemark.retrieval.routes.fact_questions import asked
 from mnemark.types import Hit
 
 PAIRS = [
@@ -95,7 +95,7 @@ def test_questions_find_their_facts_in_both_languages(
     assert len(ASKED) >= 60
     first, among = shares(filled)
     with monkeypatch.context() as without:
-        without.setattr("mnemark.retrieval.facts.matches", lambda *_: [])
+        without.setattr("mnemark.retrieval.routes.facts.matches", lambda *_: [])
         plain_first, _ = shares(filled)
     assert first >= 0.9
     assert among >= 0.95

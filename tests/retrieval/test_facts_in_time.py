@@ -12,14 +12,14 @@ from shutil import rmtree
 
 import pytest
 
-from mnemark.agent.briefing import briefing
-from mnemark.files import fact_states
-from mnemark.files.visible import Visible
+from mnemark.agent.hook.briefing import briefing
+from mnemark.facts import states
+from mnemark.facts.visible import Visible
 from mnemark.interfaces.tools_read import around, read_lines
-from mnemark.memory.core import Memory
-from mnemark.memory.facts_book import FactBooks
-from mnemark.memory.following import Follower
-from mnemark.retrieval.quick import quick_search
+from mnemark.memory.memory import Memory
+from mnemark.retrieval.fact_index_cache import FactBooks
+from mnemark.retrieval.quick_search import quick_search
+from mnemark.retrieval.refresh import Follower
 from mnemark.types import Recall
 
 ASKED = "which python version do we use"
@@ -215,10 +215,10 @@ def test_facts_read_before_are_no_excuse(
 @pytest.mark.usefixtures("slow_facts")
 def test_facts_of_which_nothing_is_known_are_left_out(tmp_path: Path) -> None:
     root = make(tmp_path)
-    rmtree(root / ".mnemark" / fact_states.KEPT_IN)
+    rmtree(root / ".mnemark" / states.KEPT_IN)
     assert not values(recalled(root))
     assert quick_search(root, "setting").hits == ()
-    damaged = root / ".mnemark" / fact_states.KEPT_IN
+    damaged = root / ".mnemark" / states.KEPT_IN
     with Memory.open(root) as memory:
         memory.sync()
     for path in damaged.iterdir():
@@ -351,7 +351,7 @@ def test_by_any_deadline_in_a_memory_just_opened(tmp_path: Path) -> None:
 
 _PROGRAM = """
 import sys
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     found = memory.recall(sys.argv[2], deadline=float(sys.argv[3]))
     print(found.text, *(hit.text for hit in found.hits), sep="\\n")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
-from mnemark.retrieval import in_turn as module
-from mnemark.retrieval.in_turn import in_turn
+from mnemark.retrieval import deadline as module
+from mnemark.retrieval.deadline import in_turn
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,7 @@ def test_a_search_that_fails_leaves_its_place(tmp_path: Path, monkeypatch: pytes
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
         memory.session("a").add("user", "the walrus sleeps")
         with monkeypatch.context() as broken:
-            broken.setattr("mnemark.retrieval.lexical.score", None)
+            broken.setattr("mnemark.retrieval.routes.lexical.score", None)
             for _ in range(3):
                 with pytest.raises(TypeError):
                     memory.search("walrus")

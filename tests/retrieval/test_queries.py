@@ -6,7 +6,7 @@ import time
 import pytest
 
 from faults.logical import LEXICAL
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 PIECES = (
     *(

@@ -8,10 +8,10 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import NotFoundError
-from mnemark.index.quick import LENGTH_AT, LINE_SHIFT, ROW, QuickIndex, Row
+from mnemark.index.read_only import LENGTH_AT, LINE_SHIFT, ROW, QuickIndex, Row
 from mnemark.index.rows import ROW as COLUMNS
 from mnemark.index.units import first_ordinal
-from mnemark.retrieval.quick import quick_search
+from mnemark.retrieval.quick_search import quick_search
 
 WORDS = (
     *("harbour", "pelican", "invoice", "crane", "tide", "lantern", "walrus", "anchor"),
@@ -91,7 +91,7 @@ def test_nothing_slow_is_loaded(root: Path) -> None:
     import sys
 
     code = (
-        "import sys; from pathlib import Path; from mnemark.retrieval.quick import quick_search\n"
+        "import sys; from pathlib import Path; from mnemark.retrieval.quick_search import quick_search\n"
         f"quick_search(Path({str(root)!r}), 'walrus passport')\n"
         "print(sorted({'numpy', 'rjieba', 'httpx', 'typer', 'rich', 'asyncio'} & set(sys.modules)))"
     )

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from embed.tiny_reranker import write
 from mnemark.embed.reranker import BATCH, OnnxReranker, RerankerUnavailable
-from mnemark.memory.core import Memory
-from mnemark.memory.repair import doctor
-from mnemark.memory.strength import packages
-from mnemark.retrieval.rerank import DEPTH, WEIGHT, Judge, blend
+from mnemark.memory.health.doctor import doctor
+from mnemark.memory.health.upgrades import packages
+from mnemark.memory.memory import Memory
+from mnemark.retrieval.ranking.rerank import DEPTH, WEIGHT, Judge, blend
 from mnemark.types import Recall
 
 scores = st.lists(st.floats(0, 2, width=32), min_size=1, max_size=30)
@@ -219,7 +219,7 @@ def test_a_failing_reranker_is_left_alone_for_a_while(monkeypatch: pytest.Monkey
     for _ in range(3):
         assert judge.logits("q", ["x"], 5).problem == "it is gone; fetch it again"
     assert len(made) == 1
-    monkeypatch.setattr("mnemark.retrieval.rerank.RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("mnemark.retrieval.ranking.rerank.RETRY_SECONDS", 0.0)
     judge._retry_at = 0.0
     judge.logits("q", ["x"], 5)
     assert len(made) == 2
@@ -257,11 +257,11 @@ def test_doctor_tells_of_a_reranker_that_is_broken_or_slow(
         memory.sync()
         assert "ok: no reranker is configured" in told(memory)
         memory.judge = Judge(lambda: fake)
-        monkeypatch.setattr("mnemark.memory.strength._PATIENCE", 0.05)
+        monkeypatch.setattr("mnemark.memory.health.upgrades._PATIENCE", 0.05)
         fake.go_on.set()
         fake.pause = 0.5
         assert "warn: the reranker '' does not answer: the reranker did not answer in time" in told(memory)
-        monkeypatch.setattr("mnemark.memory.strength._PATIENCE", 30.0)
+        monkeypatch.setattr("mnemark.memory.health.upgrades._PATIENCE", 30.0)
         assert "more than the 150 ms of a recall | take a smaller model" in told(memory)
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from faults.logical import LEXICAL
 from mnemark.errors import UsageError
-from mnemark.memory.core import Memory
-from mnemark.retrieval import lexical
-from mnemark.text.fence import check_fenced
-from mnemark.text.tokens import estimate_tokens
+from mnemark.memory.memory import Memory
+from mnemark.retrieval.routes import lexical
+from mnemark.text.quoting.fence import check_fenced
+from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Recall
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

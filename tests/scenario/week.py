@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from mnemark import Memory
-from mnemark.memory.ending import Ended
+from mnemark.memory.sessions.ending import Ended
 
 TIMEZONE: Final = "Asia/Shanghai"
 

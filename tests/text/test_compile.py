@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.compile import compiled
-from mnemark.text.compile_check import complaints
-from mnemark.text.outline import outline, without_comments
-from mnemark.text.tokens import estimate_tokens
+from mnemark.text.markdown.outline import outline, without_comments
+from mnemark.text.summary.outline_check import complaints
+from mnemark.text.summary.outline_compile import compiled
+from mnemark.text.words.tokens import estimate_tokens
 
 LONG = (
     "When the owner writes Chinese, answer in Chinese; keep technical terms in English, because translations "

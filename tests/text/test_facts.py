@@ -1,9 +1,17 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.facts import decode, encode, fact_of, parse, split_words
-from mnemark.text.facts_types import ParsedFact, decode_field, encode_field
-from mnemark.text.facts_write import add_bullet, bullet_of, change_comment, strike, words_of
+from mnemark.facts.parse import (
+    ParsedFact,
+    decode,
+    decode_field,
+    encode,
+    encode_field,
+    fact_of,
+    parse,
+    split_words,
+)
+from mnemark.facts.write import add_bullet, bullet_of, change_comment, strike, words_of
 
 _PIECES = st.sampled_from(
     ["- ", "* ", "  + ", "\n", "\r\n", "\r", "**city**: Berlin",

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.facts_keys import holds_many, predicate_key, singular, subject_key, value_key
+from mnemark.facts.keys import holds_many, predicate_key, singular, subject_key, value_key
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.facts_timeline import Fact, Held, confirmed, timeline
+from mnemark.facts.model import Fact
+from mnemark.facts.timeline import Held, confirmed, timeline
 
 _DAYS = st.one_of(st.just(""), st.integers(1, 9).map(lambda day: f"2026-02-0{day}"))
 _FACTS = st.lists(

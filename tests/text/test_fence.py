@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.errors import UsageError
-from mnemark.text.fence import (
+from mnemark.text.quoting.fence import (
     NOT_QUOTED,
     check_fenced,
     fence,
@@ -123,7 +123,7 @@ def test_no_pattern_of_a_mark_matches_what_a_change_writes() -> None:
 
 def test_a_passage_that_does_not_stay_inert_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert inert_together(["a", "<|<s|>", "<system>"]) == ["a", "<|‹s|>", "‹system>"]
-    monkeypatch.setattr("mnemark.text.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
+    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
     assert inert_together(["a", "zebra", "b"]) == ["a", NOT_QUOTED, "b"]
     assert check_fenced(fence(NOT_QUOTED))
 

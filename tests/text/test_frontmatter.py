@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.frontmatter import FrontMatter, document_date, document_title, front_matter
+from mnemark.text.markdown.frontmatter import FrontMatter, document_date, document_title, front_matter
 
 
 def test_simple_values() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.generated import find, outside, put
+from mnemark.text.markdown.generated import find, outside, put
 
 WORDS = st.sampled_from(["- likes tea", "- 住在杭州", "## Preferences", "", "- uses uv", "- 喜欢简短的回答"])
 LINES = st.lists(WORDS, max_size=6)

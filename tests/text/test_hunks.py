@@ -6,7 +6,7 @@ from difflib import unified_diff
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.hunks import apply, diff, hunks, take_back
+from mnemark.text.markdown.hunks import apply, diff, hunks, take_back
 
 LINES = st.sampled_from(["a", "b", "## 标题", "", "- one", "- 二", "x y"])
 TEXTS = st.lists(LINES, max_size=12).map("\n".join)

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from mnemark.errors import UsageError
-from mnemark.text.markdown import passages, text_passages
-from mnemark.text.markdown_blocks import heading_text, line_starts, scan
-from mnemark.text.tokens import estimate_tokens
+from mnemark.text.markdown.blocks import heading_text, line_starts, scan
+from mnemark.text.markdown.passages import passages, text_passages
+from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Passage
 
 PARSER = MarkdownIt("commonmark").enable("table")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text import matching
-from mnemark.text.matching import changes, common
+from mnemark.text import diff
+from mnemark.text.diff import changes, common
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "| |", "- one"]) | st.text(max_size=2), max_size=30)
 
@@ -37,7 +37,7 @@ def test_changes_turn_the_one_into_the_other(one: list[str], other: list[str]) -
 @given(LINES, LINES)
 def test_so_they_do_without_time_for_the_matcher(one: list[str], other: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "_MOST_WORK", 20)
+        patch.setattr(diff, "_MOST_WORK", 20)
         _assert_sound(one, other)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.normal import _MAYBE_MARKS, VARIANTS, fold, in_form, normalize
+from mnemark.text.words.normalize import _MAYBE_MARKS, VARIANTS, fold, in_form, normalize
 
 
 def test_width_case_and_script_make_no_difference() -> None:

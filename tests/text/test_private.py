@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.private import hide_private, private_spans
+from mnemark.text.redaction.private import hide_private, private_spans
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.errors import UsageError
-from mnemark.text.redact_json import redact_json
+from mnemark.text.redaction.json import redact_json
 
 PASSWORD = "[redacted:password:00000000]"
 

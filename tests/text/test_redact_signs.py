@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
-from mnemark.text.redact import redact
-from mnemark.text.redact_json import redact_json
+from mnemark.text.redaction.json import redact_json
+from mnemark.text.redaction.redact import redact
 
 ASCII = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 WIDE = "，。；：、！？（）【】《》“”‘’「」『』·…—～＆＠＃￥％＋＝｜＊"

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.bench.extract import run
-from mnemark.text.facts_keys import predicate_key, subject_key
-from mnemark.text.fence import fence
-from mnemark.text.rules import extract
+from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.text.extraction.extract import extract
+from mnemark.text.quoting.fence import fence
 from mnemark.types import Origin
 
 LABELLED = Path(__file__).parents[1] / "data" / "extraction"

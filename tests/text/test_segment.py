@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.segment import fingerprint, index_terms, query_terms
-from mnemark.text.stopwords import STOP, is_stop
-from mnemark.text.words import MAX_TERM
+from mnemark.text.words.segment import fingerprint, index_terms, query_terms
+from mnemark.text.words.stopwords import STOP, is_stop
+from mnemark.text.words.terms import MAX_TERM
 
 
 def terms(text: str) -> set[str]:
@@ -234,7 +234,7 @@ def test_fingerprint_names_what_terms_depend_on() -> None:
 
 
 def test_import_does_not_load_the_chinese_dictionary() -> None:
-    use = "from mnemark.text import segment; segment.index_terms('plain English')"
+    use = "from mnemark.text.words import segment; segment.index_terms('plain English')"
     code = f"import sys; {use}; print('rjieba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemark.text.similar import ALIKE, key_of, similar
+from mnemark.text.words.similarity import ALIKE, key_of, similar
 
 WORDS = st.sampled_from(["tea", "coffee", "green", "hot", "morning", "cup", "茶", "咖啡"])
 

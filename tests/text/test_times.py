@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.calendar_days import FESTIVALS, easter_sunday, festival, lunar_day, nth_weekday
-from mnemark.text.times import LONGEST, date_ranges, order_hint, spans, strip_ranges
+from mnemark.text.dates.calendar import FESTIVALS, easter_sunday, festival, lunar_day, nth_weekday
+from mnemark.text.dates.ranges import LONGEST, date_ranges, order_hint, spans, strip_ranges
 from mnemark.types import DateRange
 
 NOW = datetime.fromisoformat("2026-02-18 14:30")  # a Wednesday, the second day of the Chinese year

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.tokens import cut_to_tokens, estimate_tokens
+from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from stopwords import CHINESE, ENGLISH
 from mnemark.embed.bundled import DATA, BundledEmbedder
 from mnemark.embed.dictionary import expand
 from mnemark.embed.sections import read_sections, write_sections
-from mnemark.text.segment import query_terms
+from mnemark.text.words.segment import query_terms
 
 HAN = re.compile("[\u3400-\u9fff]")
 Scores = list[list[NDArray[np.float32]]]

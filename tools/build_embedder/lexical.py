@@ -1,6 +1,6 @@
 """A small BM25 to compare with and to fuse with: SQLite FTS5's formula, k1 1.2, b 0.75.
 
-Terms are those of `mnemark.text.segment`; parts of a text count as occurrences, not towards its length.
+Terms are those of `mnemark.text.words.segment`; parts of a text count as occurrences, not towards its length.
 """
 
 import math
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.text.segment import index_terms, query_terms
+from mnemark.text.words.segment import index_terms, query_terms
 
 K1 = 1.2
 B = 0.75

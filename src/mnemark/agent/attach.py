@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-from mnemark.agent.hook_asked import FLOOR
-from mnemark.agent.hooks import AgentHook, Dispatcher, HookEvent
+from mnemark.agent.dispatch import AgentHook, Dispatcher, HookEvent
+from mnemark.agent.hook.event import FLOOR
 from mnemark.agent.worker import Worker
-from mnemark.memory.session import Session
-from mnemark.text.fence import check_fenced, strip_fences
+from mnemark.memory.sessions.session import Session
+from mnemark.text.quoting.fence import check_fenced, strip_fences
 
 IDLE_SECONDS: Final = 900.0
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from mnemark._version import __version__
-from mnemark.agent import json_edit
-from mnemark.agent.connect_table import SERVER, claude_hooks, command
+from mnemark.agent.connect import json_edit
+from mnemark.agent.connect.hosts import SERVER, claude_hooks, command
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
 

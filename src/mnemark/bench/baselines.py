@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.retrieval.query import content_terms
-from mnemark.text.segment import index_terms
-from mnemark.text.stopwords import is_stop
+from mnemark.text.words.segment import index_terms
+from mnemark.text.words.stopwords import is_stop
 
 _WORD: Final = re.compile(r"\w+")
 

@@ -10,10 +10,10 @@ from typing import Final
 from mnemark.bench.data import DataSet, Question, Unit
 from mnemark.bench.store import Stored
 from mnemark.embed import Embedder, make
-from mnemark.memory.core import Memory
-from mnemark.memory.when import local_now
+from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import Preset
 from mnemark.retrieval.search import Found, Request, search
+from mnemark.text.dates.moment import local_now
 from mnemark.types import Hit, Recall
 
 DEPTH: Final = 60

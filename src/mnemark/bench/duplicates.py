@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.text.similar import similar
+from mnemark.text.words.similarity import similar
 
 SIZES: Final = (1_000, 10_000, 100_000)
 _REPEATED: Final = 0.2

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from mnemark.retrieval.belief import Evidence, strengths
+from mnemark.retrieval.ranking.confidence import Evidence, strengths
 from mnemark.types import Recall
 
 NAMES: Final = Evidence._fields[:-1]

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.units import embedded_text
-from mnemark.index.vectors import VectorStore
-from mnemark.memory.core import Memory
-from mnemark.memory.when import local_now
-from mnemark.retrieval.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
+from mnemark.index.vectors.open import VectorStore
+from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import preset
+from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.search import DenseRoute, Request, search
+from mnemark.text.dates.moment import local_now
 
 _TOP: Final = 10
 _BATCH: Final = 4_096

@@ -27,11 +27,11 @@ import msgspec
 
 from mnemark.bench.poison_ways import LLM, ORIGINS, QUOTED, UNTRUSTED, WAYS, Attack
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.memory.core import Memory
-from mnemark.retrieval.disclose import block
-from mnemark.retrieval.quick import quick_search
-from mnemark.text.facts_timeline import Fact
-from mnemark.text.fence import check_fenced
+from mnemark.facts.model import Fact
+from mnemark.memory.memory import Memory
+from mnemark.retrieval.quick_search import quick_search
+from mnemark.retrieval.render import block
+from mnemark.text.quoting.fence import check_fenced
 from mnemark.types import Origin
 
 OWNED: Final = (

@@ -8,8 +8,8 @@ import msgspec
 
 from mnemark.llm import Message
 from mnemark.llm.function import FunctionLLM, from_callable
-from mnemark.memory.core import Memory
-from mnemark.memory.extraction import work
+from mnemark.memory.learning.by_model import work
+from mnemark.memory.memory import Memory
 from mnemark.memory.models import meter_of
 from mnemark.types import Origin
 
@@ -88,8 +88,8 @@ def observed(memory: Memory, attacks: Sequence[Attack]) -> list[str]:
 
 def hooked(memory: Memory, attacks: Sequence[Attack]) -> list[str]:
     """As the hook of a coding agent keeps what a tool returned."""
-    from mnemark.agent.hook_asked import Execution
-    from mnemark.agent.hook_observe import observe_alone
+    from mnemark.agent.hook.event import Execution
+    from mnemark.agent.hook.observe import observe_alone
 
     found = _sessions(attacks, "hooked")
     for name, group in found:

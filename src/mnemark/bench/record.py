@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from mnemark.bench.corpus import Corpus
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 COUNT: Final = 400
 BARE: Final = "write and fsync"

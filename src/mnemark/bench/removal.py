@@ -9,7 +9,7 @@ import msgspec
 
 from mnemark.bench.data import Unit
 from mnemark.bench.store import Stored
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 
 
 class Removal:

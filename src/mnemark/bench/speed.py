@@ -25,7 +25,7 @@ from mnemark.bench.measures import Measures, percentiles
 from mnemark.bench.overlap import overlap
 from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 from mnemark.retrieval.query import content_terms
 
 SIZES: Final = (1_000, 10_000, 100_000)

@@ -11,7 +11,7 @@ import msgspec
 
 from mnemark.bench.data import Unit
 from mnemark.errors import UsageError
-from mnemark.memory.core import Memory
+from mnemark.memory.memory import Memory
 from mnemark.types import Hit
 
 FORM: Final = "1"

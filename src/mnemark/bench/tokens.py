@@ -15,8 +15,8 @@ from mnemark.bench.bed import Bed, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.data import DataSet, Question, Unit, find_sets, load_set
 from mnemark.bench.store import Stored
 from mnemark.embed import Embedder
-from mnemark.text.fence import inert, visible
-from mnemark.text.tokens import estimate_tokens
+from mnemark.text.quoting.fence import inert, visible
+from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Recall
 
 BUDGETS: Final = (400, 800, 1600)

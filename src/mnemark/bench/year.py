@@ -12,9 +12,9 @@ from typing import Final
 import msgspec
 
 from mnemark.bench.life import Truth, true_on, truths, turns
-from mnemark.memory.core import Memory
-from mnemark.text.generated import find
-from mnemark.text.tokens import estimate_tokens
+from mnemark.memory.memory import Memory
+from mnemark.text.markdown.generated import find
+from mnemark.text.words.tokens import estimate_tokens
 
 MONTHS: Final = 12
 _DAYS: Final = 30

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.embed.sections import read_sections, unpack_words
-from mnemark.text.segment import query_terms
+from mnemark.text.words.segment import query_terms
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "embedder-dictionary.bin"
 """The dictionary."""
@@ -53,7 +53,7 @@ class _Dictionary(NamedTuple):
 def expand(terms: Sequence[str], to: Literal["en", "zh"]) -> list[tuple[str, float]]:
     """Weighted terms in language `to` for the terms of a question, best first.
 
-    `terms` are those of `mnemark.text.segment.query_terms`, in the question's order (names are seen in
+    `terms` are those of `mnemark.text.words.segment.query_terms`, in the question's order (names are seen in
     their neighbours); what comes back is meant for the same index: English stems or Chinese words. Weights
     are above 0 and at most 1. A term that several senses give keeps its largest weight; terms without a
     translation add nothing.

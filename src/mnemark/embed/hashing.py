@@ -14,7 +14,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.text.normal import in_form
+from mnemark.text.words.normalize import in_form
 
 _VERSION = 1
 # Han, kana and hangul are written without spaces between words: there, runs of one and two characters are

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
-from mnemark.text.normal import in_form, normalize
+from mnemark.text.words.normalize import in_form, normalize
 
 LONGEST_WORD = 24
 """Letters; a longer unknown run is a hash, a key or noise, not a word."""

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.files.episodes import slug_of
-from mnemark.text.generated import find, put
+from mnemark.text.markdown.generated import find, put
 
 FOLDER: Final = "memory/attachments"
 PART: Final = "attachment"

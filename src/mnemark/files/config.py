@@ -20,7 +20,7 @@ from msgspec import Meta
 from mnemark.errors import ConfigError, UsageError
 from mnemark.files import layout, platform
 from mnemark.text import toml
-from mnemark.text.redact import DEFAULT
+from mnemark.text.redaction.redact import DEFAULT
 from mnemark.types import Problem
 
 FOREIGN = "config.json"

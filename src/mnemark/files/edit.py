@@ -17,8 +17,8 @@ import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, names, platform
-from mnemark.files.displaced import FOLDER, Displaced, Edit, Findings, Texts, copy_name, mark_of
-from mnemark.files.faults import told
+from mnemark.files.disk_errors import told
+from mnemark.files.edit_records import FOLDER, Displaced, Edit, Findings, Texts, copy_name, mark_of
 from mnemark.files.ids import new_id
 from mnemark.files.listing import walk
 from mnemark.files.locks import workspace_lock

@@ -11,8 +11,8 @@ import msgspec
 
 from mnemark.files import listing
 from mnemark.files.reading import read
-from mnemark.text.frontmatter import front_matter
-from mnemark.text.generated import put
+from mnemark.text.markdown.frontmatter import front_matter
+from mnemark.text.markdown.generated import put
 from mnemark.types import Json, Problem
 
 FOLDER: Final = "memory/episodes"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mnemark.errors import MnemarkError, UsageError
-from mnemark.files.blank import ERASED, Needles
+from mnemark.files.needles import ERASED, Needles
 
 _LARGEST: Final = 1 << 29
 """Bytes of a repository that are looked through."""

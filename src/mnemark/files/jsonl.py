@@ -16,7 +16,7 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import platform
-from mnemark.files.faults import told
+from mnemark.files.disk_errors import told
 from mnemark.files.ids import new_id
 from mnemark.types import Json, Problem
 

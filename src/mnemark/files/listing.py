@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mnemark.files import layout, platform
-from mnemark.files.faults import unread
+from mnemark.files.disk_errors import unread
 from mnemark.types import Problem
 
 

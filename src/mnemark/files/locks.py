@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mnemark.errors import BusyError
 from mnemark.files import layout, platform
-from mnemark.files.faults import told
+from mnemark.files.disk_errors import told
 
 _held = threading.local()
 

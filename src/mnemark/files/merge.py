@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
-from mnemark.text.matching import changes
+from mnemark.text.diff import changes
 
 
 class _Hunk(NamedTuple):

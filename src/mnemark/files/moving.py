@@ -6,8 +6,8 @@ from typing import Literal
 
 from mnemark.errors import BusyError
 from mnemark.files import names, platform
+from mnemark.files.disk_errors import told
 from mnemark.files.edit import PATIENCE
-from mnemark.files.faults import told
 from mnemark.files.locks import workspace_lock
 
 Moved = Literal["moved", "missing", "changed", "occupied", "deferred"]

@@ -18,7 +18,7 @@ import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import ids, jsonl, layout, names, platform
-from mnemark.files.faults import told
+from mnemark.files.disk_errors import told
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.reading import digest
 from mnemark.files.scan import scan

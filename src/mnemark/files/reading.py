@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from mnemark.files import layout, platform
-from mnemark.files.faults import unread
+from mnemark.files.disk_errors import unread
 from mnemark.files.scan import Entry, stat_entry
 from mnemark.types import Problem
 

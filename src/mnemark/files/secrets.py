@@ -18,11 +18,11 @@ import msgspec
 
 from mnemark.errors import IntegrityError, ReadOnlyError
 from mnemark.files import jsonl, layout, platform
-from mnemark.files.faults import told
-from mnemark.text.redact import DEFAULT, Rules, redact
-from mnemark.text.redact_json import redact_json
-from mnemark.text.redact_names import strength
-from mnemark.text.redact_values import is_path, looks_chosen, stands_in_said
+from mnemark.files.disk_errors import told
+from mnemark.text.redaction.json import redact_json
+from mnemark.text.redaction.names import strength
+from mnemark.text.redaction.redact import DEFAULT, Rules, redact
+from mnemark.text.redaction.values import is_path, looks_chosen, stands_in_said
 from mnemark.types import Turn
 
 ENV_FILE = ".env"

@@ -15,7 +15,7 @@ import msgspec
 from mnemark.files import jsonl
 from mnemark.files.ids import derived_id
 from mnemark.files.turns import decode_turn
-from mnemark.text.fence import strip_fences
+from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
 
 MARK: Final = "transcript"

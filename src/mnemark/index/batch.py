@@ -14,8 +14,8 @@ from mnemark.index import schema
 from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, SUSPECT, UNTRUSTED, seconds_of
 from mnemark.index.segment import MAX_SIZE, SegmentBuilder, analyse, dead_bits
 from mnemark.index.units import Unit
-from mnemark.text.instructions import looks_like_instructions
-from mnemark.text.planted import speaks_for_owner
+from mnemark.text.quoting.injection import looks_like_instructions
+from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import Problem
 
 FLUSH_AT: Final = 32_768

@@ -6,21 +6,23 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import apsw
+import msgspec
 import numpy as np
 
 from mnemark.errors import BusyError, IntegrityError, MnemarkError, NewerFormatError
+from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.locks import sync_lock
 from mnemark.files.scan import Entry
-from mnemark.files.visible import Visible
 from mnemark.index import schema
-from mnemark.index.embedding import keys_of, missing
 from mnemark.index.plan import plan
 from mnemark.index.rows import ROW
 from mnemark.index.segment import dead_bits, decode
 from mnemark.index.store import NAME, Index
 from mnemark.index.sync import searchable, sync
-from mnemark.index.vectors import VectorStore
+from mnemark.index.vectors.embed_missing import keys_of, missing
+from mnemark.index.vectors.open import VectorStore
+from mnemark.types import Problem
 
 NEW: Final = "index.db.new"
 _SAMPLE: Final = 200
@@ -208,3 +210,34 @@ def _copied(source: apsw.Connection, path: Path) -> bool:
 def _remove(path: Path) -> None:
     for suffix in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+class Counts(NamedTuple):
+    """Files, passages (in all, by kind, by scope), bytes on the disk, problems."""
+
+    files: int
+    passages: int
+    kinds: dict[str, int]
+    scopes: dict[str, int]
+    bytes: int
+    problems: tuple[Problem, ...]
+
+
+def count(index: Index) -> Counts:
+    """Count in one read transaction."""
+    connection = index.connection
+    with schema.translated(index.path), schema.reading(connection):
+        files = schema.scalar(connection, "SELECT count(*) FROM documents")
+        kinds = dict(
+            schema.rows(connection, "SELECT kind, count(*) FROM passages GROUP BY kind ORDER BY kind")
+        )
+        sql = """SELECT s.name, count(*) FROM passages p JOIN documents d ON d.id = p.document
+                 JOIN scopes s ON s.id = d.scope GROUP BY s.name ORDER BY s.name"""
+        scopes = dict(schema.rows(connection, sql))
+        stored = schema.rows(
+            connection, "SELECT problems FROM documents WHERE problems <> '[]' ORDER BY path"
+        )
+    problems = [problem for (text,) in stored for problem in msgspec.json.decode(text, type=list[Problem])]
+    wal = index.path.with_name(index.path.name + "-wal")
+    size = index.path.stat().st_size + (wal.stat().st_size if wal.exists() else 0)
+    return Counts(files, sum(kinds.values()), kinds, scopes, size, tuple(problems))

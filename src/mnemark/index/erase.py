@@ -11,10 +11,10 @@ from mnemark.errors import BusyError
 from mnemark.files import platform
 from mnemark.files.locks import sync_lock
 from mnemark.index import schema
-from mnemark.index.embedding import keys_of
 from mnemark.index.merge import compact
 from mnemark.index.store import Index
-from mnemark.index.vectors import VectorStore
+from mnemark.index.vectors.embed_missing import keys_of
+from mnemark.index.vectors.open import VectorStore
 
 _MAGIC: Final = b"SQLite format 3\0"
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from mnemark.files.facts import visible_facts
+from mnemark.facts.files import visible_facts
+from mnemark.facts.model import Fact
+from mnemark.facts.parse import ParsedFact, clean
 from mnemark.files.layout import Place
-from mnemark.text.facts import clean
-from mnemark.text.facts_timeline import Fact
-from mnemark.text.facts_types import ParsedFact
 
 FACT = "fact"
 """Key of `meta` that holds the id of the fact a unit is."""

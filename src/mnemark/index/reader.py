@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.files.hidden import Hidden
 from mnemark.files.scan import ignorer
-from mnemark.index import pending
-from mnemark.index.pending import NOTHING, LogSizes, Pending
+from mnemark.files.tombstones import Hidden
+from mnemark.index import unindexed
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
+from mnemark.index.unindexed import NOTHING, LogSizes, Pending
 from mnemark.index.units import first_ordinal
 
 
@@ -123,10 +123,10 @@ class Reader:
         same = known is not None and known.stored is stored and known.hidden == state.hidden.version
         before = known.later if known is not None and same else NOTHING
         later, joined = NOTHING, stored
-        stale = pending.outdated(self.index, state.hidden)
-        grown = pending.growth(self.index, state.sizes, self._ignored, stale)
+        stale = unindexed.outdated(self.index, state.hidden)
+        grown = unindexed.growth(self.index, state.sizes, self._ignored, stale)
         if grown or stale:
-            later = pending.load(self.index, grown, self._limit, state.hidden, stale, before=before)
+            later = unindexed.load(self.index, grown, self._limit, state.hidden, stale, before=before)
         if later.segment is not None:
             joined = stored.extended(later.segment, later.new, later.replaced)
         return _Moment(stored, state.logs, state.hidden.version, later, joined)

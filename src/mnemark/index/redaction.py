@@ -14,7 +14,7 @@ import msgspec
 from mnemark.files import secrets
 from mnemark.index import schema
 from mnemark.index.store import Index
-from mnemark.text.redact_base import MARK
+from mnemark.text.redaction.spans import MARK
 
 _VALUES: Final = "values"
 

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.index.rows import ROW, Rows
-from mnemark.text.segment import index_terms
-from mnemark.text.stopwords import STOP
+from mnemark.text.words.segment import index_terms
+from mnemark.text.words.stopwords import STOP
 
 MAX_SIZE: Final = 65_536
 TEXT_MAX: Final = 63

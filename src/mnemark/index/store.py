@@ -13,17 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.errors import IntegrityError, NotFoundError
+from mnemark.facts.visible import Visible
 from mnemark.files import layout
-from mnemark.files.hidden import HiddenLog
 from mnemark.files.platform import identity, machine_name
-from mnemark.files.visible import Visible
+from mnemark.files.tombstones import HiddenLog
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.plan import Known
 from mnemark.index.rows import ROW
 from mnemark.index.segment import Posting, dead_bits, decode
 from mnemark.index.snapshot import SegmentView, Snapshot
-from mnemark.text.segment import fingerprint
+from mnemark.text.words.segment import fingerprint
 from mnemark.types import Kind, Origin
 
 NAME: Final = "index.db"

@@ -17,11 +17,11 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.files import layout, platform
 from mnemark.files.copies import copy_of
-from mnemark.files.hidden import NOTHING, Hidden
 from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
 from mnemark.files.reading import Document, read
 from mnemark.files.scan import Entry, scan
+from mnemark.files.tombstones import NOTHING, Hidden
 from mnemark.index import redaction, schema
 from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
@@ -29,7 +29,7 @@ from mnemark.index.merge import merge_due
 from mnemark.index.plan import Known, Step, only_grew, plan
 from mnemark.index.store import Index
 from mnemark.index.units import note_units, scope_of, turn_units
-from mnemark.text.private import unpaired
+from mnemark.text.redaction.private import unpaired
 from mnemark.types import Problem
 
 Progress = Callable[[int, int, int], None]

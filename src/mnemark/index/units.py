@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import msgspec
 
+from mnemark.facts.model import Fact
+from mnemark.facts.parse import ParsedFact
 from mnemark.files.layout import Place
 from mnemark.index import fact_units
-from mnemark.text.facts_timeline import Fact
-from mnemark.text.facts_types import ParsedFact
-from mnemark.text.frontmatter import document_title, front_matter
-from mnemark.text.markdown import passages, text_passages
+from mnemark.text.markdown.frontmatter import document_title, front_matter
+from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.types import Kind, Origin, Turn
 
 MONTHS: Final = (

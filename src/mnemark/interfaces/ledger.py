@@ -9,11 +9,11 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import NotFoundError
+from mnemark.facts.visible import Visible
 from mnemark.files import layout, platform
 from mnemark.files.journal import Change, Journal, JournalEntry
 from mnemark.files.scan import Scan, scan
 from mnemark.files.sessions import SessionLog, session_id
-from mnemark.files.visible import Visible
 from mnemark.interfaces.changes import words_of
 from mnemark.types import Origin, Problem
 

@@ -61,7 +61,7 @@ def _run(arguments: list[str]) -> int:
 def _answered_at_once(arguments: list[str]) -> bool:
     """Whether it was a command that agents wait for: those are answered before the command line is read."""
     if arguments[:1] == ["hook"]:
-        from mnemark.agent.hook import run
+        from mnemark.agent.hook.command import run
 
         return run(arguments[1:]) is not None
     if arguments[:1] == ["mcp"]:

@@ -5,31 +5,31 @@ from typing import Any, Final
 import msgspec
 import typer.main
 
+from mnemark.facts.model import Fact
 from mnemark.index.sync import SyncReport
 from mnemark.interfaces import output
 from mnemark.interfaces.app import app
 from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
-from mnemark.memory.backup import Saved
-from mnemark.memory.ending import Ended
-from mnemark.memory.exchange import Exported
-from mnemark.memory.facts_review import Waiting
-from mnemark.memory.facts_why import Found as Asked
-from mnemark.memory.facts_why import Line, Quoted, Why
-from mnemark.memory.forget_receipt import Forgotten, Place, Receipt
-from mnemark.memory.history import Listed
-from mnemark.memory.incoming import Summary
-from mnemark.memory.learning import Learned
-from mnemark.memory.learning import Report as Learning
-from mnemark.memory.pin import Pinned
-from mnemark.memory.prompt_parts import Part
-from mnemark.memory.repair import Finding
-from mnemark.memory.restore import Restored
-from mnemark.memory.revert import Reverted
-from mnemark.memory.undo import Undone
-from mnemark.memory.upkeep.run import Applied
-from mnemark.memory.upkeep.run import Report as Consolidated
-from mnemark.text.facts_timeline import Fact
+from mnemark.memory.consolidation.run import Applied
+from mnemark.memory.consolidation.run import Report as Consolidated
+from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt
+from mnemark.memory.health.doctor import Finding
+from mnemark.memory.learning.by_rule import Learned
+from mnemark.memory.learning.by_rule import Report as Learning
+from mnemark.memory.prompt.parts import Part
+from mnemark.memory.review.explain import Found as Asked
+from mnemark.memory.review.explain import Line, Quoted, Why
+from mnemark.memory.review.review import Waiting
+from mnemark.memory.sessions.ending import Ended
+from mnemark.memory.sessions.history import Listed
+from mnemark.memory.transfer.backup import Saved
+from mnemark.memory.transfer.importer import Summary
+from mnemark.memory.transfer.restore import Restored
+from mnemark.memory.transfer.transfer import Exported
+from mnemark.memory.undo.pin import Pinned
+from mnemark.memory.undo.revert import Reverted
+from mnemark.memory.undo.undo import Undone
 from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\

@@ -15,9 +15,9 @@ from mnemark.types import Problem
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
     from mnemark.interfaces.ledger import Entry
-    from mnemark.memory.attention import Attention
-    from mnemark.memory.core import Memory
-    from mnemark.memory.repair import Finding
+    from mnemark.memory.health.doctor import Finding
+    from mnemark.memory.memory import Memory
+    from mnemark.memory.review.attention import Attention
     from mnemark.types import Hit, Recall
 
 DOUBTFUL: Final = 0.3
@@ -53,14 +53,14 @@ def _date(date: str | None) -> str:
 
 def terms_of(query: str) -> frozenset[str]:
     """The terms that a query asks for."""
-    from mnemark.text.segment import query_terms
+    from mnemark.text.words.segment import query_terms
 
     return frozenset(query_terms(query))
 
 
 def emphasised(text: str, wanted: frozenset[str]) -> str:
     """`text` with the words in bold that share a term with the query; unchanged without colour."""
-    from mnemark.text.segment import index_terms
+    from mnemark.text.words.segment import index_terms
 
     if style("x", BOLD) == "x":
         return text
@@ -76,7 +76,7 @@ def emphasised(text: str, wanted: frozenset[str]) -> str:
 
 
 def _mark_chinese(run: str, wanted: frozenset[str]) -> str:
-    from mnemark.text.normal import normalize
+    from mnemark.text.words.normalize import normalize
 
     plain = normalize(run)
     if len(plain) != len(run):

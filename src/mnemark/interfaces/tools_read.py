@@ -5,22 +5,22 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import NotFoundError, UsageError
+from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout
 from mnemark.files.reading import Document, read
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
-from mnemark.files.visible import Visible
 from mnemark.interfaces.ledger import Ledger
 from mnemark.memory.arguments import scopes_of
-from mnemark.memory.context import past_lines
+from mnemark.memory.curation.files import past_lines
 from mnemark.memory.read import split_ref
-from mnemark.memory.when import local_now, moment
-from mnemark.text.fence import inert, visible
-from mnemark.text.tokens import cut_to_tokens
+from mnemark.text.dates.moment import local_now, moment
+from mnemark.text.quoting.fence import inert, visible
+from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import Problem, Turn
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 MOST_LINES: Final = 200
 MOST_CHARACTERS: Final = 16_000

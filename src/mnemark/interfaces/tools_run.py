@@ -14,7 +14,7 @@ from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
 from mnemark.interfaces.tools import BY_NAME, known_arguments
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
     from mnemark.types import Hit
 
 _ROW_TOKENS: Final = 60
@@ -55,14 +55,14 @@ def shown(data: Result) -> Result:
 
 def failed(message: str) -> Result:
     """A result that says what went wrong."""
-    from mnemark.text.fence import inert
+    from mnemark.text.quoting.fence import inert
 
     return {"content": [{"type": "text", "text": inert(message)}], "isError": True}
 
 
 def quoted(fields: Mapping[str, Any]) -> Result:
     """The fields between the marks of a quotation; text in them is to be inert already."""
-    from mnemark.text.fence import fence
+    from mnemark.text.quoting.fence import fence
 
     begin, _, end = fence("-").partition("\n-\n")
     return {"quote": begin, **fields, "unquote": end}
@@ -102,8 +102,8 @@ def _search(memory: "Memory", given: dict[str, Any]) -> Result:
 
 
 def _row(hit: "Hit") -> Result:
-    from mnemark.text.fence import inert, visible
-    from mnemark.text.tokens import cut_to_tokens
+    from mnemark.text.quoting.fence import inert, visible
+    from mnemark.text.words.tokens import cut_to_tokens
 
     row = {
         "path": visible(hit.path),
@@ -150,7 +150,7 @@ def _write(memory: "Memory", given: dict[str, Any]) -> Result:
 
 
 def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
-    from mnemark.text.fence import inert
+    from mnemark.text.quoting.fence import inert
 
     names = ("subject", "type", "since", "importance", "source", "scope", "tags")
     fields = {name: given[name] for name in names if name in given}
@@ -189,7 +189,7 @@ def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
 
 def _inert_all(value: Any) -> Any:
     """Every text in a JSON value made inert."""
-    from mnemark.text.fence import inert
+    from mnemark.text.quoting.fence import inert
 
     if isinstance(value, str):
         return inert(value)

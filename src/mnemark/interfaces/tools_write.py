@@ -5,15 +5,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import BusyError, UsageError
-from mnemark.memory.context import curated_files
-from mnemark.memory.ledger import write
+from mnemark.memory.curation.files import curated_files
+from mnemark.memory.file_edits import write
 from mnemark.memory.secrets import rules_for
-from mnemark.memory.when import local_now
-from mnemark.text.fence import strip_fences
-from mnemark.text.redact import redact
+from mnemark.text.dates.moment import local_now
+from mnemark.text.quoting.fence import strip_fences
+from mnemark.text.redaction.redact import redact
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 STEP: Final = "memory_write"
 _LONG_TERM: Final = frozenset(
@@ -106,7 +106,7 @@ def _append(
     memory: "Memory", path: str, added: str, *, heading: str, there: Callable[[str], int]
 ) -> tuple[Any, int]:
     """Add a block on lines of its own, unless it is there; the change and the block's first line."""
-    from mnemark.text.daily import added as note_with
+    from mnemark.text.markdown.daily_note import added as note_with
 
     at = 0
 

@@ -12,7 +12,7 @@ from mnemark.interfaces.output import Progress, is_terminal, safe, say
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
     from mnemark.types import Problem
 
 WAIT_SECONDS = 2.0
@@ -88,7 +88,7 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
     Raises:
         ReadOnlyError: something is to be written where it cannot be; the message says what to do.
     """
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
     with Memory.open(root, readonly=readonly) as memory:
         try:

@@ -24,7 +24,7 @@ from mnemark.net import (
     persist,
     printable,
 )
-from mnemark.text.tokens import estimate_tokens
+from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Json
 
 _ENDPOINT = "/chat/completions"

@@ -12,7 +12,7 @@ from mnemark.llm.breaker import Breaker
 from mnemark.llm.extract import InvalidAnswer, read, without_thoughts
 from mnemark.llm.schema import instruction
 from mnemark.net import printable
-from mnemark.text.tokens import cut_to_tokens, estimate_tokens
+from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
 _SHOWN = 200
 _REPEATED = 2000

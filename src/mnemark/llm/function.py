@@ -10,7 +10,7 @@ from mnemark.llm.breaker import Breaker
 from mnemark.llm.budget import Meter
 from mnemark.llm.dialogue import Dialogue, Reply, shown, tokens_of
 from mnemark.net import within
-from mnemark.text.tokens import estimate_tokens
+from mnemark.text.words.tokens import estimate_tokens
 
 _EXPECTED = 1024
 """Tokens of an answer to allow for before asking, as a function cannot be told to be brief."""

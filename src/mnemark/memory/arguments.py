@@ -7,7 +7,7 @@ import msgspec
 
 from mnemark.errors import ConfigError, UsageError
 from mnemark.files.config import Config
-from mnemark.memory.session import folder_name
+from mnemark.memory.sessions.session import folder_name
 from mnemark.retrieval.query import MAX_CHARACTERS
 
 _MOST_HITS: Final = 1_000

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from mnemark.files import git
-from mnemark.memory.erase_words import Words
-from mnemark.memory.forget_receipt import Place
+from mnemark.memory.forgetting.needles import Words
+from mnemark.memory.forgetting.receipt import Place
 
 
 def rewrite(root: Path, words: Words) -> list[Place]:

@@ -9,11 +9,12 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.memory import facts, ledger, projections
-from mnemark.memory.facts_project import state_of
+from mnemark.facts import remember
+from mnemark.facts.store import state_of
+from mnemark.memory import file_edits, projections
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 _PATIENCE: Final = 2.0
 
@@ -23,8 +24,8 @@ def before_sync(memory: "Memory") -> list[str]:
     failed: list[str] = []
     if (memory.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[Memory], object]], ...] = (
-            ("facts that wait for their file", facts.catch_up),
-            ("edits that were cut off", ledger.finish),
+            ("facts that wait for their file", remember.catch_up),
+            ("edits that were cut off", file_edits.finish),
             ("forgetting", finish_forgetting),
         )
         for name, step in steps:
@@ -39,11 +40,11 @@ def before_sync(memory: "Memory") -> list[str]:
 def finish_forgetting(memory: "Memory") -> None:
     """What was to be erased or taken back, and was cut off or met a file that was busy or closed."""
     if memory.index.hidden.unfinished():
-        from mnemark.memory.erase import finish
+        from mnemark.memory.forgetting.erase import finish
 
         finish(memory)
     if state_of(memory).log.withdrawn:
-        from mnemark.memory.undo import take_out
+        from mnemark.memory.undo.undo import take_out
 
         take_out(memory)
 
@@ -55,7 +56,7 @@ def after_sync(memory: "Memory", *, touched: bool) -> list[str]:
         for scope in memory.book.scopes():
             # While somebody saves, the next time.
             with _told("changes in fact files", failed), suppress(BusyError):
-                facts.follow(memory, scope)
+                remember.follow(memory, scope)
     return failed
 
 
@@ -74,7 +75,7 @@ def unfinished(memory: "Memory", *, most: int) -> list[str]:
     """What could not be completed, for people; of what an erase waits for, the first `most`."""
     erasing: list[str] = []
     if memory.index.hidden.unfinished():
-        from mnemark.memory.erase import still_waiting
+        from mnemark.memory.forgetting.erase import still_waiting
 
         waits = still_waiting(memory)
         erasing = [f"forget: an erase is not finished: {one}" for one in waits[:most]]

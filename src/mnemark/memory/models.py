@@ -10,7 +10,7 @@ from mnemark.llm import LLM, Budget, Entry, Ledger, Meter, Spent
 from mnemark.memory.of_memory import OfMemory
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 _states = OfMemory[State]()
 _models: "WeakKeyDictionary[Memory, LLM]" = WeakKeyDictionary()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 Value = TypeVar("Value")
 

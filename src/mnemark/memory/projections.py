@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from mnemark.memory.journal_state import state_of
+from mnemark.memory.journal.sessions import state_of
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 
 def bring_down(memory: "Memory") -> None:
@@ -17,7 +17,7 @@ def bring_down(memory: "Memory") -> None:
         if memory.readonly or not waits:
             return
         waiting, state.waiting = state.waiting, []
-    from mnemark.memory import attachments, observations
+    from mnemark.memory.sessions import attachments, observations
 
     observations.note_down(memory)
     for session, placed in waiting:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import NotFoundError, UsageError
+from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.reading import read
-from mnemark.files.visible import Visible
 from mnemark.types import Problem
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -7,7 +7,7 @@ import msgspec
 from mnemark.files import secrets
 from mnemark.files.config import Config
 from mnemark.files.secrets import redacted_turn
-from mnemark.text.redact import Rules
+from mnemark.text.redaction.redact import Rules
 
 __all__ = ["redacted_turn", "rules_for"]
 

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from mnemark.index.snapshot import Floats
-from mnemark.retrieval import evidence, lexical, rank
+from mnemark.retrieval.ranking import features, rank
+from mnemark.retrieval.routes import lexical
 
 
 def explain(
@@ -19,7 +20,7 @@ def explain(
     if meaning is not None:
         routes["dense"] = in_route(meaning, pos)
     terms = {
-        term: {"idf": round(words.idf[term], 2), "here": evidence.holds(hits.pos, pos)}
+        term: {"idf": round(words.idf[term], 2), "here": features.holds(hits.pos, pos)}
         for term, hits in words.hits.items()
     }
     boosts = {name: round(value, 4) for name, value in entry.boosts.items()}

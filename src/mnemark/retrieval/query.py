@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 import msgspec
 
-from mnemark.retrieval.lexical import QueryTerm
 from mnemark.retrieval.presets import DEFAULT
-from mnemark.text.normal import normalize
-from mnemark.text.segment import index_terms, query_terms
-from mnemark.text.stopwords import is_stop
-from mnemark.text.times import date_ranges, order_hint
+from mnemark.retrieval.routes.lexical import QueryTerm
+from mnemark.text.dates.ranges import date_ranges, order_hint
+from mnemark.text.words.normalize import normalize
+from mnemark.text.words.segment import index_terms, query_terms
+from mnemark.text.words.stopwords import is_stop
 from mnemark.types import DateRange
 
 MAX_CHARACTERS: Final = 8_192

@@ -10,36 +10,26 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from mnemark.files.fact_states import FactStates
+from mnemark.facts.states import FactStates
 from mnemark.index.reader import Reader, View
 from mnemark.index.rows import NO_TIME, SUSPECT, seconds, wall_time
 from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
 from mnemark.index.store import Record
 from mnemark.index.units import embedded_text
-from mnemark.retrieval import (
-    belief,
-    dense,
-    evidence,
-    facts,
-    facts_shown,
-    filters,
-    fusion,
-    lexical,
-    qmd,
-    rank,
-    rerank,
-)
-from mnemark.retrieval.bridge import bridge
-from mnemark.retrieval.dense import QueryVector, VectorRows, WeightedQuery
+from mnemark.retrieval import filters, past_facts
+from mnemark.retrieval.cross_language import bridge
+from mnemark.retrieval.deadline import in_turn
 from mnemark.retrieval.explain import explain, in_route
-from mnemark.retrieval.facts_book import Book
+from mnemark.retrieval.fact_index import Book
 from mnemark.retrieval.filters import Filter
-from mnemark.retrieval.in_turn import in_turn
 from mnemark.retrieval.presets import DEFAULT, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
+from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank
+from mnemark.retrieval.routes import dense, facts, lexical, qmd
+from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
 from mnemark.retrieval.snippet import snippet
-from mnemark.text.normal import normalize
-from mnemark.text.segment import query_terms
+from mnemark.text.words.normalize import normalize
+from mnemark.text.words.segment import query_terms
 from mnemark.types import DateRange, Hit
 
 _CANDIDATES: Final = 32
@@ -122,7 +112,7 @@ class _Search:
         self.degraded = degraded
         self.judge: rerank.Judge | None = None
         self.asked: qmd.Asked | None = None
-        self.is_past: facts_shown.IsPast = lambda _scope, _line: False
+        self.is_past: past_facts.IsPast = lambda _scope, _line: False
         self.others: Floats | None = None  # of QMD, where it answered
         self.judged: Mapping[int, dict[str, Any]] = {}
         self.terms = query.terms
@@ -174,7 +164,7 @@ class _Search:
             f"{'+rerank' if self.judged else ''}",
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
-            believable=belief.believable(rests_on),
+            believable=confidence.believable(rests_on),
         )
 
     def with_planted(self, found: Found) -> Found:
@@ -209,7 +199,7 @@ class _Search:
         """The answer without facts of which it is not known that they hold."""
         if states is None:
             return found
-        kept = facts_shown.vouched(found.hits, states, self.request.now)
+        kept = past_facts.vouched(found.hits, states, self.request.now)
         believable = round(found.believable * kept.share, 3)
         return found._replace(hits=kept.hits, believable=believable, complete=False)
 
@@ -359,11 +349,11 @@ class _Search:
         cosines: Floats | None,
         in_time: Mask | None,
         records: Mapping[int, Record],
-    ) -> belief.Evidence | None:
+    ) -> confidence.Evidence | None:
         mask = self._visible()
         asked = [term for term, weight in self.query.terms if weight == 1]
-        return evidence.gather(
-            evidence.Seen(self.snapshot, asked, words, cosines, mask, fused, in_time, records)
+        return features.gather(
+            features.Seen(self.snapshot, asked, words, cosines, mask, fused, in_time, records)
         )
 
     def _hit(
@@ -386,7 +376,7 @@ class _Search:
             meta.setdefault("role", record.role)
         if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
             meta["suspect"] = True
-        text = facts_shown.standing(record.path, record.text, self.is_past)
+        text = past_facts.standing(record.path, record.text, self.is_past)
         return Hit(
             ref=record.ref,
             path=record.path,
@@ -405,7 +395,7 @@ class _Search:
         )
 
 
-def _telling_past(book: Book | None, states: FactStates | None, now: datetime) -> facts_shown.IsPast:
+def _telling_past(book: Book | None, states: FactStates | None, now: datetime) -> past_facts.IsPast:
     """What tells whether an entry of core memory is of a fact that does not hold."""
     if states is not None:
         return lambda scope, line: states.is_past(scope, line, now)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from mnemark.text.comments import drop_comments
+from mnemark.text.markdown.comments import drop_comments
 
 _PIECE: Final = re.compile(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
 _MARKS: Final = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?|\d{1,3}[.)][ \t]+)+", re.MULTILINE)

@@ -1,1 +1,1 @@
-"""Adapters for agents and frameworks; each imports its host only where it is used."""
+"""Old names of the modules in `mnemark.adapters`: import from there."""

@@ -10,8 +10,8 @@ from mnemark.interfaces import options
 from mnemark.interfaces.output import out, out_json, safe, say
 
 if TYPE_CHECKING:
-    from mnemark.agent.connect import Change
-    from mnemark.agent.connect_table import Host
+    from mnemark.agent.connect.connect import Change
+    from mnemark.agent.connect.hosts import Host
 
 _Dry = Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")]
 
@@ -41,7 +41,7 @@ def connect(
 
     What is there stays as it is, and a copy is kept beside each file.
     """
-    from mnemark.agent import connect as work
+    from mnemark.agent.connect import connect as work
 
     here = Path.cwd() if project else None
     if not agent:
@@ -64,7 +64,7 @@ def connect(
 
 
 def _list(project: Path | None, *, json: bool) -> None:
-    from mnemark.agent.connect import connections
+    from mnemark.agent.connect.connect import connections
     from mnemark.interfaces import render
 
     found = connections(project)

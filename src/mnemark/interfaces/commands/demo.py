@@ -13,7 +13,7 @@ import typer
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
     from mnemark.types import Recall
 
 _HITS: Final = 2

@@ -7,7 +7,7 @@ import typer
 from mnemark.interfaces import options, output, workspace
 
 if TYPE_CHECKING:
-    from mnemark.text.facts_timeline import Fact
+    from mnemark.facts.model import Fact
 
 _OneScope = Annotated[
     str, typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME, projects/NAME.")

@@ -12,7 +12,7 @@ from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
     from mnemark.types import Recall
 
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
@@ -133,8 +133,8 @@ def read(
 
     Secrets, passages marked private and what was forgotten are left out; --raw shows them.
     """
+    from mnemark.facts.visible import Visible
     from mnemark.files.config import load
-    from mnemark.files.visible import Visible
     from mnemark.memory.read import read_ref
 
     root = workspace.locate(workspace_, any_folder=True)

@@ -9,7 +9,7 @@ from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 _LOOK_SECONDS: Final = 60.0
 """A system under load drops events: so often all files are looked at."""
@@ -99,7 +99,7 @@ class _Watch:
             self._tell(report, paths)
 
     def _tell(self, report: "SyncReport", paths: set[str]) -> None:
-        from mnemark.memory.when import local_now
+        from mnemark.text.dates.moment import local_now
 
         moment = local_now(self.memory.config.timezone)
         if self.json:

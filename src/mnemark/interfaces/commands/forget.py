@@ -9,7 +9,7 @@ from mnemark.errors import UsageError
 from mnemark.interfaces import options, output, workspace
 
 if TYPE_CHECKING:
-    from mnemark.memory.forget_receipt import Receipt
+    from mnemark.memory.forgetting.receipt import Receipt
 
 
 def forget(

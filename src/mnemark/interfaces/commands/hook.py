@@ -24,7 +24,7 @@ def hook(
     `mnemark connect` writes it into the agent's configuration. Why a hook did nothing is in
     .mnemark/hook.log.
     """
-    from mnemark.agent.hook import run
+    from mnemark.agent.hook.command import run
 
     words = [event] if event else []
     words += [f"--agent={agent}"] if agent else []

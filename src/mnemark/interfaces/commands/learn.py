@@ -11,7 +11,7 @@ from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:
     from mnemark.index.state import Item, Waiting
-    from mnemark.memory.learning import Report
+    from mnemark.memory.learning.by_rule import Report
 
 _FAILED_SHOWN = 20
 
@@ -36,10 +36,10 @@ def learn(
         raise UsageError("--failed and --retry are about the queue; use them alone")
     root = locate(workspace)
     with opened(root, readonly=False) as memory:
-        from mnemark.memory.learning import learn as by_rule
-        from mnemark.memory.learning import learn_all
+        from mnemark.memory.learning.by_rule import learn as by_rule
+        from mnemark.memory.learning.by_rule import learn_all
         from mnemark.memory.models import bookkeeping
-        from mnemark.memory.when import local_now
+        from mnemark.text.dates.moment import local_now
 
         state = bookkeeping(memory)
         now = local_now(memory.config.timezone)

@@ -8,8 +8,8 @@ from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import options, output, workspace
 
 if TYPE_CHECKING:
-    from mnemark.memory.prompt import Prompt
-    from mnemark.memory.prompt_parts import Part
+    from mnemark.memory.prompt.parts import Part
+    from mnemark.memory.prompt.prompt import Prompt
 
 _COLD_DEADLINE: Final = 2.0
 """Seconds: a process that has just started reads dictionaries and index first."""

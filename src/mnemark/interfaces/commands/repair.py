@@ -10,7 +10,7 @@ from mnemark.errors import IntegrityError, NewerFormatError, UsageError
 from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
-    from mnemark.memory.repair import Report
+    from mnemark.memory.health.doctor import Report
 
 
 def doctor(
@@ -37,7 +37,7 @@ def doctor(
     Nothing is changed without --fix or --fetch, and no file that people wrote is changed with them. Ends with
     6 where something is damaged.
     """
-    from mnemark.memory.repair import doctor as examine
+    from mnemark.memory.health.doctor import doctor as examine
 
     if (model or yes) and not fetch:
         raise UsageError("--model and --yes belong to --fetch")
@@ -64,7 +64,7 @@ def verify(
 
     Nothing is changed. Ends with 6 where something is damaged.
     """
-    from mnemark.memory.repair import verify as examine
+    from mnemark.memory.health.doctor import verify as examine
 
     root = workspace.locate(workspace_, any_folder=True)
     try:
@@ -85,7 +85,7 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
     from mnemark.embed.fetch import RECOMMENDED, describe
     from mnemark.embed.fetch import fetch as download
     from mnemark.embed.local import LocalEmbedder
-    from mnemark.memory import strength
+    from mnemark.memory.health import upgrades
 
     with workspace.opened(root, readonly=True) as memory:
         configured = memory.config.embedder
@@ -102,7 +102,7 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
         output.say(f"{model.name} {done}.")
         active = f"fastembed:{model.name}"
         if configured != active:
-            pace = strength.pace(LocalEmbedder(model.name), strength.sample(memory), "; embedding all")
+            pace = upgrades.pace(LocalEmbedder(model.name), upgrades.sample(memory), "; embedding all")
             output.say(f'To use it, set embedder = "{active}" in mnemark.toml{pace}.')
     return True
 

@@ -9,8 +9,8 @@ from mnemark.interfaces import options, output, workspace
 from mnemark.interfaces.commands.facts import row
 
 if TYPE_CHECKING:
-    from mnemark.memory.facts_review import Waiting
-    from mnemark.memory.facts_why import Found, Why
+    from mnemark.memory.review.explain import Found, Why
+    from mnemark.memory.review.review import Waiting
 
 _WORDS = {
     "proposal": "proposed",

@@ -10,8 +10,8 @@ from mnemark.interfaces.output import DIM, out, out_json, safe, safe_line, say, 
 from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
-    from mnemark.memory.ending import Ended
+    from mnemark.memory.memory import Memory
+    from mnemark.memory.sessions.ending import Ended
 
 
 def sessions(
@@ -46,7 +46,7 @@ def sessions(
     if (session is None) != idle:
         raise UsageError("name one session, or --idle for all that are silent")
     with opened(root) as memory:
-        from mnemark.memory.ending import catch_up
+        from mnemark.memory.sessions.ending import catch_up
 
         found = (
             catch_up(memory, summary=summary) if session is None else [_end(memory, session, summary=summary)]
@@ -62,7 +62,7 @@ def sessions(
 
 def _list(memory: "Memory", *, json: bool) -> None:
     from mnemark.interfaces import render
-    from mnemark.memory.history import listed
+    from mnemark.memory.sessions.history import listed
 
     found = listed(memory)
     if json:
@@ -78,7 +78,7 @@ def _list(memory: "Memory", *, json: bool) -> None:
 
 
 def _end(memory: "Memory", session: str, *, summary: bool) -> "Ended":
-    from mnemark.memory.history import sessions as all_sessions
+    from mnemark.memory.sessions.history import sessions as all_sessions
 
     scopes = [scope for scope, info in all_sessions(memory) if info.id == session]
     if not scopes:

@@ -11,10 +11,10 @@ from mnemark.interfaces import options, output, render, workspace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mnemark.memory.backup import Saved
-    from mnemark.memory.exchange import ExportFormat, ImportFormat
-    from mnemark.memory.incoming import Summary
-    from mnemark.memory.restore import Restored
+    from mnemark.memory.transfer.backup import Saved
+    from mnemark.memory.transfer.importer import Summary
+    from mnemark.memory.transfer.restore import Restored
+    from mnemark.memory.transfer.transfer import ExportFormat, ImportFormat
     from mnemark.types import Problem
 
 _SHOWN_PATHS = 20
@@ -38,7 +38,7 @@ def export(
     in it: `mnemark backup` saves those, too. The same memory gives the same bytes. Ends with 8 where a note
     could not be read.
     """
-    from mnemark.memory.exchange import export_workspace
+    from mnemark.memory.transfer.transfer import export_workspace
 
     chosen: ExportFormat = format_  # type: ignore[assignment] # checked by the export, with a message
     with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
@@ -69,7 +69,7 @@ def backup(
     With pictures, hidden files, empty folders, links, modes and times; of .mnemark only what cannot be made
     anew. What cannot be read is named, and then it ends with 8.
     """
-    from mnemark.memory.backup import backup as save
+    from mnemark.memory.transfer.backup import backup as save
 
     done = save(workspace.locate(workspace_), target)
     if json:
@@ -91,7 +91,7 @@ def restore(
     With modes and times. A link that leads out of the folder, and what else cannot be written, is named, and
     then it ends with 8.
     """
-    from mnemark.memory.restore import restore as bring_back
+    from mnemark.memory.transfer.restore import restore as bring_back
 
     done = bring_back(source, folder)
     if json:
@@ -146,7 +146,7 @@ def import_(
     ChatGPT or Claude give you, or from the transcripts of Claude Code (~/.claude/projects) and Codex
     (~/.codex/sessions). Doing it twice adds nothing, and nothing that is there is overwritten.
     """
-    from mnemark.memory.exchange import import_from
+    from mnemark.memory.transfer.transfer import import_from
 
     chosen: ImportFormat = format_  # type: ignore[assignment] # checked by the import, with a message
     root = workspace.locate(workspace_)

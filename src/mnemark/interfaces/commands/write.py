@@ -61,9 +61,9 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     from mnemark.files.edit import edit
     from mnemark.memory.arguments import scopes_of
     from mnemark.memory.secrets import rules_for
-    from mnemark.memory.when import local_now
-    from mnemark.text.daily import added
-    from mnemark.text.redact import redact
+    from mnemark.text.dates.moment import local_now
+    from mnemark.text.markdown.daily_note import added
+    from mnemark.text.redaction.redact import redact
 
     config = load(root)
     now = local_now(config.timezone)
@@ -112,12 +112,12 @@ def log(
 
     Turns, lines of daily notes and changes; the newest is at the end.
     """
+    from mnemark.facts.visible import Visible
     from mnemark.files.config import load
-    from mnemark.files.visible import Visible
     from mnemark.interfaces import render
     from mnemark.interfaces.ledger import Ledger
     from mnemark.memory.arguments import scopes_of
-    from mnemark.memory.when import local_now, moment
+    from mnemark.text.dates.moment import local_now, moment
 
     root = workspace.locate(workspace_, any_folder=True)
     config = load(root)

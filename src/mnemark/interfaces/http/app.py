@@ -120,7 +120,7 @@ class Api:
         return _json(await self.work(lambda: self._run_hook(event, body)))
 
     def _run_hook(self, event: str, body: dict[str, Any]) -> Any:
-        from mnemark.agent.hook_events import handle
+        from mnemark.agent.hook.warm import handle
 
         with self.workspaces.lease(body.get("workspace")) as opened:
             return handle(opened, event, body)

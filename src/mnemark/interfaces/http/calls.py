@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.interfaces.http import bodies
 from mnemark.interfaces.http.pool import Opened
-from mnemark.memory.session import Session
+from mnemark.memory.sessions.session import Session
 
 
 class Call(NamedTuple):

@@ -14,8 +14,8 @@ from mnemark.files import links
 from mnemark.files.layout import CONFIG
 from mnemark.files.platform import Identity, identity
 from mnemark.files.watching import watch
-from mnemark.memory.core import Memory
-from mnemark.memory.session import Session
+from mnemark.memory.memory import Memory
+from mnemark.memory.sessions.session import Session
 
 MOST: Final = 8
 """Workspaces that stay open while nobody uses them."""

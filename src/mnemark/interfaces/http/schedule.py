@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import MnemarkError
 from mnemark.interfaces.http.pool import Workspaces
-from mnemark.memory.when import local_now
+from mnemark.text.dates.moment import local_now
 
 if TYPE_CHECKING:
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 _LOOK_SECONDS: Final = 60.0
 _QUIET_SECONDS: Final = 300.0
@@ -77,7 +77,7 @@ class Nightly:
 
     def _last(self, memory: "Memory", root: Path) -> datetime | None:
         """When it was last consolidated, by anyone, or tried in vain by us."""
-        from mnemark.memory.edits import edits_of
+        from mnemark.memory.journal.edits import edits_of
 
         edits = edits_of(memory)
         edits.refresh()

@@ -21,7 +21,7 @@ from mnemark.interfaces.tools import BY_NAME
 if TYPE_CHECKING:
     import subprocess
 
-    from mnemark.memory.core import Memory
+    from mnemark.memory.memory import Memory
 
 MAX_LINE: Final = 16 * 1024 * 1024
 """Bytes of one message."""
@@ -181,7 +181,7 @@ class Front:
 
     def _here(self, root: Path, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         from mnemark.interfaces.tools_run import call
-        from mnemark.memory.core import Memory
+        from mnemark.memory.memory import Memory
 
         with self._opening:
             if self._memory is None:

@@ -1,0 +1,184 @@
+"""A framework's items as turns of a session log: appended, read back exactly, hidden rather than deleted.
+
+The log is an ordinary one (`sessions/<id>.jsonl`): a person reads it, `mnemark search` finds what was said in
+it, `forget` and `undo` reach it. What a framework deletes is hidden as `forget` hides it. The item itself is
+in `meta["item"]`; where its text is the whole of one key, that key is not written twice (`meta["text"]`).
+"""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from mnemark.errors import ReadOnlyError
+from mnemark.files import jsonl, platform
+from mnemark.files.locks import workspace_lock
+from mnemark.memory.arguments import scope_name
+from mnemark.memory.sessions.session import Session
+from mnemark.types import Origin, Turn
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_SEALED: Final = {"thinking": "signature", "redacted_thinking": "data", "reasoning": "encrypted_content"}
+"""By the type of a block: what a provider sealed. It says nothing and reveals nothing, looks like a secret,
+and the provider refuses a conversation in which it was changed."""
+_PATIENCE: Final = 10.0
+
+
+class Kept(NamedTuple):
+    """An item of a log. `line` is its line in the file."""
+
+    line: int
+    id: str
+    item: Any
+    turn: Turn
+
+
+class New(NamedTuple):
+    """An item to be kept; `text` is what search finds."""
+
+    item: Any
+    role: str
+    text: str
+    origin: Origin | None = None
+    more: Mapping[str, Any] = {}
+    """Further keys of `meta`."""
+
+
+class ItemLog:
+    """The items of one session. Safe to use from several threads; several processes may append at once.
+
+    Args:
+        memory: whose.
+        id: of the session.
+        user: whose memory it is; or an `agent`'s. The workspace's own by default.
+        agent: as for `Memory.session`.
+    """
+
+    def __init__(
+        self,
+        memory: "Memory",
+        id: str,  # noqa: A002 - the word of the file format
+        *,
+        user: str | None = None,
+        agent: str | None = None,
+    ) -> None:
+        self.memory = memory
+        # Not `memory.session`, which begins to load what a first recall needs: here nothing is recalled.
+        self.session = Session(memory, id, scope=scope_name(user=user, agent=agent))
+        self._guard = threading.Lock()
+        self._read: list[Kept] = []
+        self._inode = self._end = 0
+
+    @property
+    def path(self) -> str:
+        """The file, relative to the workspace."""
+        return self.session.path
+
+    def add(self, items: Sequence[New]) -> list[Turn]:
+        """Keep items with one `fsync`, secrets taken out: all or none.
+
+        Raises:
+            UsageError: an item is no JSON.
+            BusyError, ReadOnlyError: nothing was kept.
+        """
+        if self.memory.readonly:
+            raise ReadOnlyError("this memory is open for reading only; open it for writing to add items")
+        if not items:
+            return []
+        placed = self.session.log.place([self._turn(new) for new in items])
+        self.memory.reader.logs.wrote(self.path, placed[-1].end)
+        return [one.turn for one in placed]
+
+    def _turn(self, new: New) -> Turn:
+        item = msgspec.json.decode(jsonl.encode(new.item))
+        meta = {"item": item, **new.more}
+        turn = self.session.turn(new.role, new.text, origin=new.origin, meta=meta)
+        kept = self.memory.without_secrets(turn)
+        clean = _unsealed(kept.meta["item"], item)
+        meta = {**kept.meta, "item": clean}
+        for key in ("content", "text", "output"):
+            if kept.content and isinstance(clean, dict) and clean.get(key) == kept.content:
+                meta |= {"item": {k: v for k, v in clean.items() if k != key}, "text": key}
+                break
+        return msgspec.structs.replace(kept, meta=meta)
+
+    def items(self, *, hidden: bool = False) -> list[Kept]:
+        """The items, oldest first; with `hidden`, also those that were hidden."""
+        gone = frozenset() if hidden else self.memory.index.hidden.current().turns
+        with self._guard:
+            self._follow()
+            return [one for one in self._read if one.id not in gone]
+
+    def _follow(self) -> None:
+        """Read what was appended; all of it where the file was rewritten."""
+        state = platform.identity(self.session.log.path)
+        if state is None or state.inode != self._inode or state.size < self._end:
+            self._read, self._end = [], 0
+        if state is None or state.size == self._end:
+            return
+        self._inode = state.inode
+        line = self._read[-1].line + 1 if self._read else None
+        for placed in self.session.log.turns(self._end, start_line=line if self._end else None):
+            self._end = placed.end
+            if "item" in placed.turn.meta:
+                self._read.append(Kept(placed.line, placed.turn.id, _whole(placed.turn), placed.turn))
+
+    def hide(self, items: Sequence[Kept]) -> None:
+        """Forget items as `mnemark forget` does: no answer shows them, `undo` shows them again."""
+        from mnemark.memory.forgetting.forget import hide
+        from mnemark.memory.forgetting.select import Item
+
+        if self.memory.readonly:
+            raise ReadOnlyError("this memory is open for reading only; open it for writing to delete items")
+        if items:
+            gone = [Item(kind="turn", path=self.path, start_line=one.line, end_line=one.line, id=one.id)
+                    for one in items]  # fmt: skip
+            hide(self.memory, gone, {"asked": {"session": self.session.id}})
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold off other processes and threads between reading and what depends on it."""
+        from mnemark.facts.store import state_of
+
+        with state_of(self.memory).lock, workspace_lock(self.memory.root, _PATIENCE):  # the order of `hide`
+            yield
+
+
+def text_in(value: Any) -> str:
+    """The words in a JSON value, for search: strings under keys that hold them, one below the other."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        told = (f"{key}: {text}" if key not in _TEXTUAL else text
+                for key, one in value.items() if key not in _QUIET and (text := text_in(one)))  # fmt: skip
+        return "\n".join(told)
+    if isinstance(value, list | tuple):
+        return "\n".join(text for one in value if (text := text_in(one)))
+    return "" if value is None or isinstance(value, bool) else str(value)
+
+
+_TEXTUAL: Final = frozenset({"text", "content", "output"})
+_QUIET: Final = frozenset({
+    "type", "id", "call_id", "role", "status", "signature", "encrypted_content", "data", "uuid", "parentUuid",
+    "sessionId", "timestamp", "annotations", "logprobs",
+})  # fmt: skip
+
+
+def _unsealed(clean: Any, item: Any) -> Any:
+    """The item after redaction, with what a provider sealed as it was."""
+    if isinstance(item, dict) and isinstance(clean, dict):
+        sealed = _SEALED.get(item["type"]) if isinstance(item.get("type"), str) else None
+        return {key: item[key] if key == sealed else _unsealed(value, item.get(key))
+                for key, value in clean.items()}  # fmt: skip
+    if isinstance(item, list) and isinstance(clean, list) and len(item) == len(clean):
+        return [_unsealed(one, other) for one, other in zip(clean, item, strict=True)]
+    return clean
+
+
+def _whole(turn: Turn) -> Any:
+    item, key = turn.meta["item"], turn.meta.get("text")
+    return {**item, key: turn.content} if key else msgspec.json.decode(msgspec.json.encode(item))

@@ -1,0 +1,91 @@
+"""LangGraph: a `BaseStore` whose namespaces are session logs of the workspace.
+
+    graph = builder.compile(store=memory_store(memory))
+
+A put is a line of the log; what it replaces, and what is deleted, is hidden as by `mnemark forget`.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from mnemark.adapters.items import text_in
+from mnemark.adapters.store_items import Stored, StoreItems, under
+from mnemark.errors import MnemarkError
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+
+def memory_store(  # noqa: C901 - a class of two methods and what they hand over
+    memory: "Memory", *, user: str | None = None, agent: str | None = None
+) -> Any:
+    """A `BaseStore` over the workspace, of a user or an agent where given.
+
+    Values come back as JSON has them, without secrets. `index` of a put says which fields search finds;
+    False: none. No item expires: a `ttl` is refused, as by every store without it.
+
+    Raises:
+        MnemarkError: LangGraph is not installed.
+    """
+    try:
+        from langgraph.store import base  # type: ignore[import-not-found]
+    except ImportError as error:
+        raise MnemarkError(f"the store needs LangGraph ({error}); run: pip install langgraph") from error
+    items = StoreItems(memory, user=user, agent=agent)
+
+    def text_of(op: Any) -> str:
+        if op.value is None or op.index is False:
+            return ""
+        fields = op.index or ["$"]
+        texts = [text_in(op.value)] if fields == ["$"] else [
+            text for field in fields for text in base.get_text_at_path(op.value, base.tokenize_path(field))
+        ]  # fmt: skip
+        return "\n".join([str(op.key), *texts])
+
+    def answered(op: Any) -> Any:
+        match op:
+            case base.GetOp():
+                one = items.get(op.namespace, op.key)
+                return None if one is None else base.Item(**_fields(one))
+            case base.SearchOp():
+                found = items.search(op.namespace_prefix, op.query, op.filter)[
+                    op.offset : op.offset + op.limit
+                ]
+                return [base.SearchItem(**_fields(one), score=score) for one, score in found]
+            case base.ListNamespacesOp():
+                spaces = [
+                    s for s in items.namespaces() if all(under(c, s) for c in op.match_conditions or ())
+                ]
+                if op.max_depth is not None:
+                    spaces = sorted({space[: op.max_depth] for space in spaces})
+                return spaces[op.offset : op.offset + op.limit]
+            case base.PutOp():
+                return None
+        raise ValueError(f"Unknown operation type: {type(op)}")
+
+    class MnemarkStore(base.BaseStore):  # type: ignore[misc] # LangGraph is optional
+        """The operations, handed over. Reads of a batch see what was there before its writes."""
+
+        def batch(self, ops: Iterable[Any]) -> list[Any]:
+            asked = list(ops)
+            results = [answered(op) for op in asked]
+            last = {(op.namespace, op.key): op for op in asked if isinstance(op, base.PutOp)}
+            for namespace in dict.fromkeys(namespace for namespace, _ in last):
+                puts = [
+                    (key, op.value, text_of(op)) for (space, key), op in last.items() if space == namespace
+                ]
+                items.put(puts, namespace)
+            return results
+
+        async def abatch(self, ops: Iterable[Any]) -> list[Any]:
+            return await asyncio.to_thread(self.batch, list(ops))
+
+    return MnemarkStore()
+
+
+def _fields(one: Stored) -> dict[str, Any]:
+    return {
+        "namespace": one.namespace, "key": one.key, "value": one.value,
+        "created_at": one.created, "updated_at": one.updated,
+    }  # fmt: skip

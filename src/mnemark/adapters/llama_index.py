@@ -1,0 +1,75 @@
+"""LlamaIndex: a memory block that recalls from the workspace and keeps what leaves the short-term memory.
+
+    from llama_index.core.memory import Memory as ChatMemory
+    ChatMemory.from_defaults(memory_blocks=[memory_block(memory, "chat:1")], insert_method="user")
+
+`insert_method="user"` matters: LlamaIndex's default puts blocks into the system message, where recalled text
+must not stand.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from mnemark.errors import MnemarkError
+from mnemark.text.quoting.fence import strip_fences
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+
+def memory_block(
+    memory: "Memory",
+    session_id: str,
+    *,
+    user: str | None = None,
+    agent: str | None = None,
+    name: str = "mnemark",
+    budget: int | None = None,
+    deadline: float | None = None,
+) -> Any:
+    """A `BaseMemoryBlock[str]`.
+
+    Args:
+        memory: the workspace, opened.
+        session_id: of the session in which messages are kept.
+        user: whose memory it is; or an `agent`'s.
+        agent: as for `Memory.session`.
+        name: of the block, as the model sees it.
+        budget: tokens of what is recalled; as configured by default.
+        deadline: seconds a recall may take; as configured by default.
+
+    Raises:
+        MnemarkError: LlamaIndex is not installed.
+    """
+    try:
+        from llama_index.core.memory import BaseMemoryBlock  # type: ignore[import-not-found]
+    except ImportError as error:
+        raise MnemarkError(
+            f"the block needs LlamaIndex ({error}); run: pip install llama-index-core"
+        ) from error
+    session = memory.session(session_id, user=user, agent=agent)
+
+    class MnemarkBlock(BaseMemoryBlock[str]):  # type: ignore[misc] # LlamaIndex is optional
+        """Recall for what the person said last; what is put is kept as turns."""
+
+        async def _aget(self, messages: list[Any] | None = None, **_: Any) -> str:
+            asked = [text for one in messages or () if _role(one) == "user" and (text := _text(one))]
+            if not asked:
+                return ""
+            return (await session.arecall(asked[-1], budget=budget, deadline=deadline)).text
+
+        async def _aput(self, messages: list[Any]) -> None:
+            turns = [session.turn(_role(one), text) for one in messages
+                     if _role(one) != "system" and (text := _text(one))]  # fmt: skip
+            await asyncio.to_thread(session.add_many, turns)
+
+    return MnemarkBlock(name=name, description="What memory has to say, quoted and dated.")
+
+
+def _role(message: Any) -> str:
+    return str(getattr(message.role, "value", message.role))
+
+
+def _text(message: Any) -> str:
+    """What a message says, without blocks that were recalled before."""
+    return strip_fences(message.content or "").strip()

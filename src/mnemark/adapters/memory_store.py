@@ -1,0 +1,188 @@
+"""`MemoryStore`: the methods that agents built on two Markdown files already call, on safe ground.
+
+The old way was to read a file, change it and write it back: whatever a person saved in between was lost.
+Here every write goes through `files.edit`.
+"""
+
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from mnemark.errors import BusyError
+from mnemark.facts.visible import Visible, restored
+from mnemark.files import platform
+from mnemark.files.config import load
+from mnemark.files.edit import EditResult, edit
+from mnemark.files.merge import merge3
+from mnemark.files.reading import decode
+from mnemark.memory.curation.files import curated_files, read_context
+from mnemark.memory.secrets import rules_for
+from mnemark.text.dates.moment import local_now
+from mnemark.text.redaction.private import PLACEHOLDER
+from mnemark.text.redaction.redact import NO_HASH, Rules, redact
+from mnemark.types import Problem
+
+PATIENCE: Final = 10.0
+"""Seconds to wait for a file that someone is saving."""
+_LONG_TERM: Final = "MEMORY.md"
+
+
+class MemoryStore:
+    """Long-term memory and daily notes of a workspace, for code that knows no more than these.
+
+    Nothing is opened or kept open; the folder is made with the first write.
+    """
+
+    def __init__(self, workspace: str | Path) -> None:
+        self.workspace = Path(workspace).expanduser().absolute()
+        config = load(self.workspace)
+        self._timezone = config.timezone
+        self._config = config
+        self._visible = Visible(self.workspace, config)
+        self._last_read: _View | None = None
+
+    @property
+    def memory_dir(self) -> Path:
+        """Where daily notes are."""
+        return self.workspace / "memory"
+
+    @property
+    def memory_file(self) -> Path:
+        """The long-term memory: the one there is, `MEMORY.md` before `memory/MEMORY.md`."""
+        found = curated_files(self.workspace, "")
+        return self.workspace / (found[0] if found else _LONG_TERM)
+
+    def get_today_file(self) -> Path:
+        """The path of today's note, which need not exist."""
+        return self.memory_dir / f"{self._now():%Y-%m-%d}.md"
+
+    def read_today(self) -> str:
+        """Today's note; empty where there is none."""
+        return self._text(self.get_today_file())
+
+    def append_today(self, content: str) -> None:
+        """Add a paragraph to today's note, which begins with its date.
+
+        Raises:
+            BusyError: someone has been saving the note for ten seconds; nothing was written.
+            ReadOnlyError, MnemarkError: it cannot be written.
+        """
+        path = self.get_today_file()
+        added = redact(content, self._rules).text.strip("\n").encode("utf-8", "replace") + b"\n"
+
+        def change(old: bytes) -> bytes:
+            start = old or f"# {path.stem}\n".encode()
+            return start + (b"\n" if start.endswith(b"\n") else b"\n\n") + added
+
+        self._done(edit(self.workspace, self._name(path), change, timeout=PATIENCE))
+
+    def read_long_term(self) -> str:
+        """The long-term memory; empty where there is none."""
+        path = self.memory_file
+        self._last_read = self._view(path, platform.content(path) if path.is_file() else b"")
+        return self._last_read.shown
+
+    def write_long_term(self, content: str) -> None:
+        """Write the long-term memory anew.
+
+        What a person changed since it was last read is merged in, and lines that were shown with a mark
+        instead of a secret are written as the file has them. Where both changed the same lines, where such a
+        line was changed, or where the file was never read and holds other lines, that version is first kept
+        as `MEMORY.conflict-….md`.
+
+        Raises:
+            BusyError: someone has been saving the file for ten seconds; nothing was written.
+            ReadOnlyError, MnemarkError: it cannot be written.
+        """
+        path = self.memory_file
+        clean = redact(content, self._rules).text
+        kept: list[bytes] = []
+
+        def change(old: bytes) -> bytes:
+            view = self._last_read or self._view(path, old)
+            base, wanted = view.restored(view.shown), view.restored(clean)
+            lost = view.marks(wanted) > view.marks(base)
+            if old in kept or (_holds(wanted, old) and not lost):
+                return wanted
+            merged = None if self._last_read is None or lost else merge3(base, wanted, old)
+            if merged is None:
+                raise _Unkept(old)
+            return merged
+
+        while True:
+            try:
+                result = edit(self.workspace, self._name(path), change, timeout=PATIENCE)
+            except _Unkept as found:
+                self._keep(path, found.version)
+                kept.append(found.version)
+            else:
+                self._done(result)
+                self._last_read = self._view(path, result.content)
+                return
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return rules_for(self.workspace, self._config)
+
+    def _view(self, path: Path, data: bytes) -> "_View":
+        found = decode(data)
+        raw = found[0] if found else ""
+        return _View(data, raw, self._visible.text(self._name(path), raw))
+
+    def get_memory_context(self) -> str:
+        """Long-term memory and today's notes for a prompt; never what a recall found."""
+        self.read_long_term()
+        return read_context(self._visible, self._now().date())
+
+    def _keep(self, path: Path, data: bytes) -> None:
+        copy = path.with_name(f"{path.stem}.conflict-{self._now():%Y%m%d-%H%M%S}{path.suffix}")
+        self._done(edit(self.workspace, self._name(copy), lambda old: old or data, timeout=PATIENCE))
+
+    def _done(self, result: EditResult) -> None:
+        if result.status == "deferred":
+            raise BusyError(f"{result.path.name} is being saved by someone else; try again in a moment")
+
+    def _text(self, path: Path) -> str:
+        found = self._visible.read(self._name(path))
+        return "" if isinstance(found, Problem) else found.text
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.workspace).as_posix()
+
+    def _now(self) -> datetime:
+        return local_now(self._timezone)
+
+
+class _View(NamedTuple):
+    """A file as it was, and what was shown of it."""
+
+    data: bytes
+    raw: str
+    shown: str
+
+    def restored(self, text: str) -> bytes:
+        """A text made from what was shown, with the file's own lines where marks stand for them."""
+        if self.shown == self.raw == text:
+            return self.data
+        return restored(text, self.raw, self.shown).encode("utf-8", "replace")
+
+    @staticmethod
+    def marks(data: bytes) -> int:
+        """How many marks stand for something of the file that only it holds."""
+        return data.count(PLACEHOLDER.encode()) + data.count(f":{NO_HASH}]".encode())
+
+
+class _Unkept(Exception):  # noqa: N818 - a way out of a callback, not an error
+    """A version that nobody has seen yet would be overwritten."""
+
+    def __init__(self, version: bytes) -> None:
+        super().__init__()
+        self.version = version
+
+
+def _holds(wanted: bytes, old: bytes) -> bool:
+    """Whether every line of the old version is in the new one."""
+    return {line.strip() for line in old.split(b"\n")} <= {line.strip() for line in wanted.split(b"\n")} | {
+        b""
+    }

@@ -1,0 +1,355 @@
+"""Memory inside nanobot's process: recall before a turn, capture after it; no failure reaches the agent.
+
+Nothing of nanobot is imported here: `mnemark.adapters.nanobot` is what nanobot loads, and hands over plain
+values. A workspace is opened on a thread of its own; a turn waits for it `LIMIT` seconds at most.
+"""
+
+import asyncio
+import atexit
+import logging
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from mnemark.agent.worker import Worker
+from mnemark.errors import MnemarkError, UsageError
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+    from mnemark.memory.sessions.session import Session
+    from mnemark.types import Turn
+
+LIMIT: Final = 0.15
+"""Seconds that a turn waits for a recall, where `recall_deadline_ms` of the workspace cannot be read."""
+START: Final = 2.0
+"""Seconds that nanobot's start, never a turn, waits for the workspace to be open and loaded: a process that
+answers one message (`nanobot agent -m`) would otherwise be over before memory is there."""
+MOUNT: Final = "nanobot"
+"""The name under which nanobot's own memory files are searched."""
+SKIPPED: Final = ("cron", "dream", "heartbeat", "system")
+"""First words of the keys of sessions in which nobody speaks."""
+_AGAIN: Final = 30.0
+"""Seconds after which a workspace that could not be opened is tried once more."""
+_PATIENCE: Final = 20.0
+"""Seconds that what runs in the background waits for the workspace to be open."""
+_IDLE: Final = 900.0
+_TURNS_SEEN: Final = 200
+"""Turns looked through for what is kept already."""
+
+_log = logging.getLogger("mnemark.agent")
+
+
+class Said(NamedTuple):
+    """What a turn asks memory."""
+
+    session: str
+    text: str
+    seen: int = 0
+    """Turns of the session that the model has before it anyway."""
+
+
+def is_skipped(key: str) -> bool:
+    """Whether a session is one of nanobot's own: `cron:…`, `dream:…`, `heartbeat`."""
+    return key.partition(":")[0].casefold() in SKIPPED
+
+
+def root_for(home: Path, given: str | None) -> Path | None:
+    """The workspace of mnemark for a workspace of nanobot's; None where there is none.
+
+    Args:
+        home: nanobot's workspace, such as `~/.nanobot/workspace`.
+        given: the folder of MNEMARK_WORKSPACE; else it is the folder `mnemark` beside `home`.
+
+    Raises:
+        UsageError: it would lie in nanobot's own workspace, or the other way round.
+    """
+    home = home.expanduser().absolute()
+    root = Path(given).expanduser().absolute() if given else home.parent / "mnemark"
+    if not given and not (root / "mnemark.toml").is_file():
+        return None
+    if root == home or root in home.parents or home in root.parents:
+        raise UsageError(
+            f"{root} and nanobot's workspace {home} lie in each other; set MNEMARK_WORKSPACE to a folder "
+            "of its own, as nanobot moves session files out of its workspace"
+        )
+    return root
+
+
+class Bridge:
+    """One workspace for one nanobot process. Safe to use from several threads; `close` may come twice.
+
+    Args:
+        root: the workspace; it is made if missing.
+        home: nanobot's workspace, whose `memory/` is read along and never written.
+        limit: seconds that a turn waits for a recall; as `recall_deadline_ms` (150) says where not given.
+        idle: seconds of silence after which a session is summed up.
+    """
+
+    def __init__(self, root: Path, home: Path, *, limit: float | None = None, idle: float = _IDLE) -> None:
+        self.root = root
+        self.home = home
+        self._limit = _limit_of(root) if limit is None else limit
+        self._idle = idle
+        self._guard = threading.Lock()
+        self._opening = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._told: set[str] = set()
+        self._opened = threading.Event()
+        self._warmed = threading.Event()
+        self._problem = ""
+        self._tried = 0.0
+        self._memory: Memory | None = None
+        self._searched: Memory | None = None
+        self._sessions: dict[str, Session] = {}
+        self._spoken: dict[str, float] = {}
+        self._busy = threading.Lock()
+        self._closed = False
+        self._worker = Worker("mnemark-nanobot", tick=self._sum_up)
+        atexit.register(self.close)
+        self._begin()
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often recalls were `given`, `silent`, `late`, `busy` or `failed`; turns `kept` and `lost`."""
+        with self._guard:
+            return dict(self._counts)
+
+    def ready(self, seconds: float | None = None) -> bool:
+        """Wait until recalls are quick; False where that takes longer, or memory is off.
+
+        Args:
+            seconds: how long; `START`, or as long as a recall may take where that is more.
+        """
+        return (
+            self._warmed.wait(max(START, self._limit) if seconds is None else seconds) and not self._problem
+        )
+
+    async def recall(self, said: Said) -> str:
+        """The block for this turn, or nothing; never raises, never later than the limit."""
+        if not self._busy.acquire(blocking=False):
+            self._count("busy")  # an earlier one still hangs: no second thread beside it
+            return ""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[str] = loop.create_future()
+
+        def run() -> None:
+            try:
+                text = self._recall(said, time.monotonic() + self._limit)
+            except Exception as error:  # noqa: BLE001 - whatever memory does, the turn goes on; counted and told
+                self._failed("recall", error)
+                text = ""
+            finally:
+                self._busy.release()
+            try:
+                loop.call_soon_threadsafe(_settle, done, text)
+            except RuntimeError:  # the loop is closed: nobody waits any longer
+                _log.debug("a recall came after the end")
+
+        threading.Thread(target=run, name="mnemark-recall", daemon=True).start()
+        try:
+            text = await asyncio.wait_for(done, self._limit)
+        except TimeoutError:
+            self._count("late")
+            return ""
+        self._count("given" if text else "silent")
+        return text
+
+    def keep(self, key: str, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Keep a turn's messages (as nanobot stores them, its own context taken out); nobody waits for it."""
+        if is_skipped(key) or not messages or self._closed:
+            return
+        found = [dict(message) for message in messages]
+        self._spoken[key] = time.monotonic()
+        if not self._worker.submit(lambda: self._keep(key, found), patience=0.0):
+            self._keep(key, found)
+
+    def tools(self) -> "Memory":
+        """The memory for tools: nanobot's own memory files are searched along.
+
+        Raises:
+            MnemarkError: the workspace cannot be opened.
+        """
+        self._wait(_PATIENCE)
+        with self._opening:
+            if self._searched is None:
+                self._searched = self._open(mounted=True)
+            return self._searched
+
+    def flush(self) -> bool:
+        """Wait until all that was told so far is kept."""
+        return self._worker.flush()
+
+    def close(self) -> None:
+        """Keep what was told, and let go of the files."""
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+        self._opened.wait(_PATIENCE)
+        left = self._worker.close()
+        if left:
+            self._count("lost", left)
+        for memory in (self._searched, self._memory):
+            if memory is not None:
+                memory.close()
+        atexit.unregister(self.close)
+
+    def _open(self, *, mounted: bool) -> "Memory":
+        from mnemark.memory.memory import Memory
+
+        memory = Memory.open(self.root)
+        folder = self.home / "memory"
+        if not mounted or not folder.is_dir() or MOUNT in memory.config.mounts:
+            return memory
+        # What nanobot puts into each prompt itself is searched by tools alone, not recalled a second time.
+        mounts = {**memory.config.mounts, MOUNT: str(folder)}
+        memory.close()
+        return Memory.open(self.root, config={"mounts": mounts})
+
+    def _begin(self) -> None:
+        """Open on a thread; the first turn finds it open, or goes without."""
+        self._tried = time.monotonic()
+        self._opened.clear()
+        self._warmed.clear()
+        threading.Thread(target=self._warm, name="mnemark-open", daemon=True).start()
+
+    def _warm(self) -> None:
+        try:
+            self._memory = self._open(mounted=False)
+            self._problem = ""
+        except Exception as error:  # noqa: BLE001 - the agent goes on without a memory; counted and told
+            self._problem = str(error) or type(error).__name__
+            self._failed("open", error)
+        finally:
+            self._opened.set()
+        try:
+            if self._memory is not None:
+                self._memory.sync()
+                self._memory.recall("memory 记忆", deadline=START)  # loads what a first question waits for
+                self._worker.submit(self._bring_history, patience=0.0)
+        except Exception as error:  # noqa: BLE001 - a recall may still find something; counted and told
+            self._failed("sync", error)
+        finally:
+            self._warmed.set()
+
+    def _wait(self, seconds: float) -> "Memory":
+        """The open memory.
+
+        Raises:
+            MnemarkError: it is not open, and why.
+        """
+        if self._problem and time.monotonic() - self._tried > _AGAIN:
+            self._begin()
+        if not self._opened.wait(max(seconds, 0.0)):
+            raise MnemarkError("the workspace is still being opened")
+        if self._memory is None:
+            raise MnemarkError(f"memory is off: {self._problem}")
+        return self._memory
+
+    def _recall(self, said: Said, until: float) -> str:
+        from mnemark.adapters.worth import worth
+        from mnemark.memory.sessions.session import CONTEXT, WINDOW
+        from mnemark.text.quoting.fence import strip_fences
+
+        words = strip_fences(said.text).strip()
+        if not words or is_skipped(said.session):
+            return ""
+        memory = self._wait(until - time.monotonic())
+        session = self._session(memory, said.session)
+        placed = deque(session.log.turns(), maxlen=min(said.seen, WINDOW)) if said.seen else deque()
+        found = memory.recall(
+            words,
+            deadline=max(until - time.monotonic() - 0.01, 0.01),
+            context=[one.turn.content for one in list(placed)[-CONTEXT:]],
+            exclude=((session.path, placed[0].line),) if placed else (),
+        )
+        return worth(found, memory.config.recall_hits)
+
+    def _session(self, memory: "Memory", key: str) -> "Session":
+        with self._guard:
+            if key not in self._sessions:
+                self._sessions[key] = memory.session(key)
+            return self._sessions[key]
+
+    def _keep(self, key: str, messages: Sequence[Mapping[str, Any]]) -> None:
+        from mnemark.adapters.nanobot_turns import executions, turns
+
+        try:
+            session = self._session(self._wait(_PATIENCE), key)
+            seen = session.log.last(_TURNS_SEEN) if session.log.path.exists() else []
+            known = {turn.id for turn in seen}
+            new = [turn for turn in turns(key, messages) if turn.id not in known]
+            session.add_many(new)
+            for execution in executions(messages):
+                session.observe(**execution)
+        except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
+            self._failed("capture", error)
+            self._count("lost", len(messages))
+        else:
+            self._count("kept", len(new))
+
+    def _bring_history(self) -> None:
+        """What nanobot condensed earlier becomes searchable; its file is only read."""
+        from mnemark.adapters.nanobot_turns import HISTORY, history
+
+        try:
+            session = self._session(self._wait(_PATIENCE), HISTORY)
+            last: list[Turn] = session.log.last(1) if session.log.path.exists() else []
+            session.add_many(history(self.home / "memory" / "history.jsonl", last[0] if last else None))
+        except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
+            self._failed("history", error)
+
+    def _sum_up(self) -> None:
+        """End the sessions in which nobody spoke for a while."""
+        now = time.monotonic()
+        for key in [key for key, at in list(self._spoken.items()) if now - at >= self._idle]:
+            self._spoken.pop(key, None)
+            try:
+                self._session(self._wait(0.0), key).end()
+            except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
+                self._failed("summary", error)
+
+    def _failed(self, what: str, error: Exception) -> None:
+        """Count, and say it once: whoever runs the agent should know, and not be flooded."""
+        self._count("failed")
+        said = f"{what}: {error}"
+        with self._guard:
+            new = said not in self._told
+            self._told.add(said)
+        level = logging.WARNING if new and len(self._told) <= 5 else logging.DEBUG
+        plain = isinstance(error, MnemarkError)
+        _log.log(level, "mnemark: %s", said, exc_info=None if plain else error)
+
+    def _count(self, what: str, number: int = 1) -> None:
+        with self._guard:
+            self._counts[what] += number
+
+
+def _limit_of(root: Path) -> float:
+    from mnemark.files.config import load
+
+    try:
+        return load(root).recall_deadline_ms / 1000
+    except (MnemarkError, OSError):  # opening the workspace meets it again, and tells
+        return LIMIT
+
+
+def _settle(done: "asyncio.Future[str]", text: str) -> None:
+    if not done.done():
+        done.set_result(text)
+
+
+_bridges: dict[tuple[Path, Path], Bridge] = {}
+_making = threading.Lock()
+
+
+def bridge(root: Path, home: Path) -> Bridge:
+    """The one bridge of this process for a workspace."""
+    with _making:
+        found = _bridges.get((root, home))
+        if found is None or found._closed:  # noqa: SLF001 - our own
+            found = _bridges[(root, home)] = Bridge(root, home)
+        return found

@@ -1,0 +1,106 @@
+"""nanobot's messages and its condensed history as turns. Bytes and values in, turns out: nothing is written.
+
+A message is a mapping with `role`, `content` (text or parts), `timestamp` (local ISO time), and
+`tool_calls` or `tool_call_id`, `name`. `memory/history.jsonl` holds `cursor`, `timestamp`, `content` and
+perhaps `session_key` a line.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from mnemark.agent.hook.event import is_own_tool
+from mnemark.files import platform
+from mnemark.files.ids import derived_id
+from mnemark.text.quoting.fence import strip_fences
+from mnemark.types import Turn
+
+HISTORY: Final = "nanobot:history"
+"""The session that holds what nanobot condensed."""
+_CURSOR: Final = "nanobot_cursor"
+
+
+def turns(key: str, messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    """What was said, with ids that are the same each time; commands and what automations said left out."""
+    found = []
+    for message in messages:
+        role = message.get("role")
+        if role not in {"user", "assistant"} or message.get("_command") or message.get("_automation_turn"):
+            continue
+        said = strip_fences(_text(message.get("content"))).strip()
+        if said:
+            found.append(_turn(key, role, said, message.get("timestamp")))
+    return found
+
+
+def executions(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What tools did, as the arguments of `Session.observe`; memory's own tools left out."""
+    results = {one.get("tool_call_id"): one for one in messages if one.get("role") == "tool"}
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            function = call.get("function") if isinstance(call, Mapping) else None
+            if not isinstance(function, Mapping) or is_own_tool(str(function.get("name") or "tool")):
+                continue
+            result = results.get(call.get("id"))
+            if result is None:
+                continue
+            yield {
+                "tool": str(function.get("name") or "tool"),
+                "arguments": _arguments(function.get("arguments")),
+                "result": strip_fences(_text(result.get("content"))),
+                "call": str(call.get("id") or ""),
+            }
+
+
+def history(path: Path, last: Turn | None) -> list[Turn]:
+    """What nanobot condensed since `last` (its newest entry here); broken lines are passed over."""
+    from mnemark.adapters.nanobot_bridge import is_skipped
+
+    since = last.meta.get(_CURSOR) if last is not None else 0
+    found = []
+    for line in platform.content(path).splitlines() if path.is_file() else ():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        cursor = entry.get("cursor") if isinstance(entry, dict) else None
+        if not isinstance(cursor, int) or (isinstance(since, int) and cursor <= since):
+            continue
+        said = strip_fences(_text(entry.get("content"))).strip()
+        if said and not is_skipped(str(entry.get("session_key") or "")):
+            found.append(_turn(HISTORY, "assistant", said, entry.get("timestamp"), {_CURSOR: cursor}))
+    return found
+
+
+def _turn(key: str, role: str, said: str, stamp: Any, meta: Mapping[str, Any] | None = None) -> Turn:
+    source = f"{key}\n{stamp}\n{role}\n{said}".encode("utf-8", "replace")
+    when = _moment(stamp)
+    return Turn(
+        id=derived_id(source, when), time=when, role=role, content=said,
+        origin="owner" if role == "user" else "agent", meta={"agent": "nanobot", **(meta or {})},
+    )  # fmt: skip
+
+
+def _moment(stamp: Any) -> datetime:
+    try:
+        return datetime.fromisoformat(str(stamp)).astimezone()
+    except ValueError:
+        return datetime.now().astimezone()
+
+
+def _text(content: Any) -> str:
+    """The text of a message's content: a string, or the text parts of a list."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = [one.get("text") for one in parts if isinstance(one, Mapping) and one.get("type") == "text"]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _arguments(given: Any) -> Any:
+    try:
+        return json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        return given

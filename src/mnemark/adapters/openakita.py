@@ -1,0 +1,287 @@
+"""A memory backend for OpenAkita: its protocol's methods, and its three memory tools, on a workspace.
+
+Written from the names and signatures of OpenAkita's plug-in protocol alone, and importing nothing of it. Its
+memory manager calls a backend without waiting for most of what it returns, so what fails here is logged and
+counted, and an answer is empty rather than an error. A plug-in hands it over:
+
+    api.register_memory_backend(OpenAkitaMemory("~/memory"))
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from mnemark.facts.model import Fact
+    from mnemark.memory.memory import Memory
+    from mnemark.memory.sessions.session import Session
+    from mnemark.types import Hit
+
+SOURCE: Final = "openakita:"
+"""Before OpenAkita's own id in the source of a fact that came from it."""
+_TYPES: Final = frozenset({"fact", "preference", "rule", "skill", "error"})
+_SHORT: Final = 8
+_START: Final = 2.0
+"""Seconds that the first call waits for dictionaries and vectors to be loaded."""
+_THEIR_SESSION: Final = "openakita_memory_session_id_"
+"""Beginning of the name of the context variable in which OpenAkita's manager has the id of the session."""
+_T = TypeVar("_T")
+
+_log = logging.getLogger("mnemark.agent")
+
+TOOLS: Final[tuple[dict[str, Any], ...]] = tuple(
+    {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
+    for name, about, schema in (
+        (
+            "add_memory",
+            "Keep one fact, preference or rule for later sessions.",
+            {
+                "type": "object",
+                "properties": {
+                    "content": {"type": "string", "description": "What to keep."},
+                    "type": {"type": "string", "enum": sorted(_TYPES)},
+                    "importance": {"type": "number", "minimum": 0, "maximum": 1},
+                },
+                "required": ["content"],
+            },
+        ),
+        (
+            "search_memory",
+            "Find what is known from earlier sessions.",
+            {
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "description": "Words or a question, in any language."},
+                    "limit": {"type": "integer", "minimum": 1, "maximum": 50},
+                },
+                "required": ["query"],
+            },
+        ),
+        ("get_memory_stats", "How much is in memory.", {"type": "object", "properties": {}}),
+    )
+)
+"""Definitions for `PluginAPI.register_tools`, with `OpenAkitaMemory.handle_tool` as the handler."""
+
+
+class OpenAkitaMemory:
+    """OpenAkita's memory backend protocol, on a workspace.
+
+    Its turns name no session, and its manager hands them over in tasks. So the session is that of the context
+    (`contextvars`) the call was made in: the manager's own variable, or that of `start_session`; else the
+    newest. What is written is written in the order of the calls.
+
+    Args:
+        workspace: the folder; made if missing, opened with the first call.
+    """
+
+    def __init__(self, workspace: str | Path) -> None:
+        self._root = Path(workspace).expanduser()
+        self._guard = threading.Lock()
+        self._opening = threading.Lock()
+        self._order = threading.Lock()
+        self._memory: Memory | None = None
+        self._counts: Counter[str] = Counter()
+        self._newest = ""
+        self._lane = ThreadPoolExecutor(1, "mnemark-openakita")
+        self._here: ContextVar[str] = ContextVar(f"mnemark_openakita_{id(self)}", default="")
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often calls were `done` and `failed`."""
+        with self._guard:
+            return dict(self._counts)
+
+    async def store(self, memory: dict[str, Any]) -> str:
+        """Keep a memory (`content`, and `id`, `type`, `subject`, `predicate`, `importance_score`, `tags`).
+
+        Returns the id of the fact; empty where nothing was kept.
+        """
+        return await self._run("store", lambda: self._store(memory), "")
+
+    async def search(self, query: str, limit: int = 10) -> list[dict[str, Any]]:
+        """Rows of `id`, `content`, `relevance`, `source` and `created_at`, the best first."""
+        return await self._run("search", lambda: self._search(query, limit), [], reads=True)
+
+    async def delete(self, memory_id: str) -> bool:
+        """Forget a fact by its id here or in OpenAkita, or what a row of `search` names; whether it was."""
+        return await self._run("delete", lambda: self._delete(memory_id), default=False)
+
+    async def get_injection_context(self, query: str, max_tokens: int) -> str:
+        """A quoted block of at most `max_tokens` estimated tokens for the prompt; empty where none helps."""
+        key = self._key()
+        return await self._run(
+            "get_injection_context", lambda: self._context(key, query, max_tokens), "", reads=True
+        )
+
+    async def start_session(self, session_id: str) -> None:
+        """What is recorded from now on belongs to this session."""
+        self._here.set(session_id)
+        self._newest = session_id
+
+    async def end_session(self) -> None:
+        """Write down what the session came to."""
+        key = self._key()
+        if key:
+            await self._run("end_session", lambda: self._session(key).end(), None)
+
+    async def record_turn(self, role: str, content: str) -> None:
+        """Keep a turn; recalled blocks in it are not learned again."""
+        key = self._key() or "openakita:unnamed"
+        await self._run("record_turn", lambda: self._record(key, role, content), None)
+
+    async def handle_tool(self, tool_name: str, params: Mapping[str, Any]) -> str:
+        """Run one of `TOOLS`; what goes wrong is told to the model."""
+        try:
+            return await asyncio.to_thread(self._tool, tool_name, params)
+        except (MnemarkError, OSError) as error:
+            return f"Error: {error}"
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._lane.shutdown()
+        with self._opening:
+            if self._memory is not None:
+                self._memory.close()
+                self._memory = None
+
+    async def _run(self, what: str, job: Callable[[], _T], default: _T, *, reads: bool = False) -> _T:
+        lane = None if reads else self._lane
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(lane, job)
+        except Exception as error:  # noqa: BLE001 - a memory must not end the agent's turn; logged and counted
+            plain = isinstance(error, MnemarkError)
+            _log.warning("mnemark: %s: %s", what, error, exc_info=None if plain else error)
+            with self._guard:
+                self._counts["failed"] += 1
+            return default
+        with self._guard:
+            self._counts["done"] += 1
+        return found
+
+    def _opened(self) -> "Memory":
+        from mnemark.memory.memory import Memory
+
+        with self._opening:
+            if self._memory is None:
+                memory = Memory.open(self._root)
+                with contextlib.suppress(BusyError):  # another process reads the files in just now
+                    memory.sync()
+                memory.recall("memory 记忆", deadline=_START)  # loads what a first question would wait for
+                self._memory = memory
+            return self._memory
+
+    def _key(self) -> str:
+        for variable, value in copy_context().items():
+            if variable.name.startswith(_THEIR_SESSION) and isinstance(value, str) and value:
+                return value
+        return self._here.get() or self._newest
+
+    def _session(self, key: str) -> "Session":
+        return self._opened().session(key)
+
+    def _record(self, key: str, role: str, content: str) -> None:
+        from mnemark.text.quoting.fence import strip_fences
+
+        said = strip_fences(content).strip()
+        if said:
+            self._session(key).add(role, said)
+
+    def _context(self, key: str, query: str, max_tokens: int) -> str:
+        from mnemark.adapters.worth import worth
+        from mnemark.memory.sessions.session import WINDOW
+        from mnemark.text.quoting.fence import strip_fences
+
+        memory = self._opened()
+        words = strip_fences(query).strip()
+        if not words:
+            return ""
+        session = memory.session(key) if key else None
+        placed = list(session.log.turns())[-WINDOW:] if session and session.log.path.exists() else []
+        exclude = ((session.path, placed[0].line),) if session and placed else ()
+        found = memory.recall(words, budget=max_tokens, exclude=exclude)
+        return worth(found, memory.config.recall_hits)
+
+    def _store(self, given: Mapping[str, Any]) -> str:
+        content = str(given.get("content") or "").strip()
+        if not content:
+            raise UsageError("a memory needs a content")
+        kind = str(given.get("type") or "fact")
+        own = str(given.get("id") or "")
+        with self._order:
+            if own and (known := self._by_source(own)):
+                return known.id
+            fact = self._opened().remember(
+                str(given.get("predicate") or ""),
+                content,
+                subject=str(given.get("subject") or "user"),
+                type=kind if kind in _TYPES else "fact",
+                origin="agent",
+                importance=_share(given.get("importance_score", given.get("importance"))),
+                tags=[str(tag) for tag in given.get("tags") or ()],
+                source=f"{SOURCE}{own}" if own else None,
+            )
+        self._opened().follower.look_again()
+        return fact.id
+
+    def _by_source(self, own: str) -> "Fact | None":
+        wanted = f"{SOURCE}{own}"
+        return next((fact for fact in self._opened().facts() if fact.source == wanted), None)
+
+    def _search(self, query: str, limit: int) -> list[dict[str, Any]]:
+        found = self._opened().search(query, k=max(1, min(int(limit), 50)))
+        return [_row(hit) for hit in found.hits]
+
+    def _delete(self, memory_id: str) -> bool:
+        memory = self._opened()
+        try:
+            if "#" in memory_id:
+                receipt = memory.forget(memory_id)
+            else:
+                known = self._by_source(memory_id)
+                receipt = memory.forget(id=known.id if known else memory_id)
+        except NotFoundError:
+            return False
+        memory.follower.look_again()
+        return receipt.action != "nothing"
+
+    def _tool(self, name: str, params: Mapping[str, Any]) -> str:
+        if name == "add_memory":
+            return json.dumps({"id": self._store(params), "status": "remembered"})
+        if name == "search_memory":
+            from mnemark.text.quoting.fence import fence
+
+            rows = self._search(str(params.get("query") or ""), int(params.get("limit") or _SHORT))
+            lines = [f"- {row['id']} · {row['created_at'] or 'undated'}\n  {row['content']}" for row in rows]
+            return fence("\n".join(lines), label="search") if lines else "Nothing is known about that."
+        if name == "get_memory_stats":
+            import msgspec
+
+            return json.dumps(msgspec.to_builtins(self._opened().stats()), ensure_ascii=False)
+        raise UsageError(f"there is no tool {name!r}; there are add_memory, search_memory, get_memory_stats")
+
+
+def _row(hit: "Hit") -> dict[str, Any]:
+    return {
+        "id": hit.ref,
+        "content": hit.snippet,
+        "relevance": round(hit.score, 4),
+        "source": hit.path,
+        "created_at": hit.date or "",
+    }
+
+
+def _share(value: Any) -> float | None:
+    try:
+        return None if value is None else min(max(float(value), 0.0), 1.0)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,1 @@
+"""Connect mnemark to agents' own settings."""

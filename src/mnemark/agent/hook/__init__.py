@@ -1,0 +1,1 @@
+"""Hooks of agents: briefing, recall and capture."""

@@ -1,0 +1,170 @@
+"""`mnemark hook EVENT`: an event of an agent on stdin, what the agent reads on stdout, and always exit 0.
+
+An agent waits for its hooks, and stops where one fails. So whatever happens is logged, and the answer is then
+an empty one. The daemon is asked first; where there is none, the same is done here with as little as possible
+loaded (`hook_alone`).
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Of an event; what is longer is not read."""
+LIMIT_SECONDS: Final = 8.0
+"""After that the agent gets its empty answer, whatever is still going on."""
+_ANSWER_SECONDS: Final = 2.0
+_QUIET_SECONDS: Final = 4.0
+"""How long the daemon is waited for: where the model is to be told something, and where not."""
+_WORKSPACE: Final = "MNEMARK_WORKSPACE"
+
+
+class Called(NamedTuple):
+    """The command line."""
+
+    event: str
+    agent: str = ""
+    workspace: str = ""
+    alone: bool = False
+
+
+def run(arguments: Sequence[str]) -> int | None:
+    """Answer one event; 0, or None where help is wanted."""
+    if not arguments or any(one in {"-h", "--help"} for one in arguments):
+        return None
+    out, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not spoil the answer
+    watch = _watchdog(out)
+    root: Path | None = None
+    output: Mapping[str, Any] = {}
+    called = Called("")
+    try:
+        called = _called(arguments)
+        root = _given(called)
+        data = _event()
+        root = root or _around(data)
+        output = _answer(root, called, data)
+    except BaseException as error:  # noqa: BLE001 - an agent must never stop because of its memory
+        _log(root, called, error)
+    finally:
+        sys.stdout = out
+    watch.cancel()
+    _print(out, output)
+    return 0
+
+
+def _called(arguments: Sequence[str]) -> Called:
+    found: dict[str, Any] = {}
+    words = list(arguments)
+    names = {"--agent": "agent", "-a": "agent", "--workspace": "workspace", "-w": "workspace"}
+    while words:
+        word = words.pop(0)
+        name, equals, value = word.partition("=")
+        if name in names:
+            found[names[name]] = value if equals else words.pop(0) if words else ""
+        elif word == "--alone":
+            found["alone"] = True
+        elif not word.startswith("-") and "event" not in found:
+            found["event"] = word
+        else:
+            raise ValueError(f"`mnemark hook` knows no {word!r}; see `mnemark hook --help`")
+    return Called(**({"event": ""} | found))
+
+
+def _event() -> dict[str, Any]:
+    if sys.stdin is None or sys.stdin.isatty():
+        return {}
+    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"the event is longer than {MAX_BYTES:,} bytes")
+    found = json.loads(data.decode("utf-8-sig", "replace") or "{}")
+    if not isinstance(found, dict):
+        raise TypeError("the event is no JSON object")
+    return found
+
+
+def _given(called: Called) -> Path | None:
+    """The folder named on the command line or in the environment; None where none is.
+
+    Raises:
+        NotFoundError: there is no such folder; a hook makes none.
+    """
+    given = called.workspace or os.environ.get(_WORKSPACE, "")
+    if not given:
+        return None
+    root = Path(given).expanduser().absolute()
+    if not root.is_dir():
+        from mnemark.errors import NotFoundError
+
+        raise NotFoundError(f"there is no folder {root}; make it with `mnemark init {root}`")
+    return root
+
+
+def _around(data: Mapping[str, Any]) -> Path:
+    """The workspace that the agent works in.
+
+    Raises:
+        NotFoundError: it works in none.
+    """
+    from mnemark.files.layout import find_root
+
+    cwd = data.get("cwd")
+    return find_root(Path(cwd) if isinstance(cwd, str) and Path(cwd).is_dir() else None)
+
+
+def _answer(root: Path, called: Called, data: dict[str, Any]) -> Mapping[str, Any]:
+    from mnemark.agent import daemon
+    from mnemark.agent.hook import agents
+
+    agent = agents.agent_named(called.agent) if called.agent else agents.recognised(data)
+    found = agents.event_of(agent, called.event, data) if agent is not None else None
+    at = None if called.alone else daemon.find()
+    if at is not None and agent is not None and found is not None:
+        event, _ = found
+        seconds = _ANSWER_SECONDS if event in {"session-start", "prompt"} else _QUIET_SECONDS
+        body = {"agent": agent.name, "workspace": str(root), "event": data | {"hook_event_name": found[1]}}
+        try:
+            said = daemon.post(f"/hook/{event}", body, seconds, daemon=at)
+        except daemon.UnreachableError as gone:
+            if gone.slow and seconds == _QUIET_SECONDS and daemon.find() == at:
+                return {}  # it is at it; one that was killed is not
+        else:
+            output = said.get("output") if isinstance(said, dict) else None
+            return output if isinstance(output, dict) else {}
+    from mnemark.agent.hook import cold
+    from mnemark.agent.hook.event import asked
+
+    return cold.handle(root, asked(called.event, called.agent, data))
+
+
+def _log(root: Path | None, called: Called, error: BaseException) -> None:
+    from mnemark.agent.hook.log import log
+
+    log(root, f"{called.event or '?'} ({called.agent or '?'}): {type(error).__name__}: {error}")
+
+
+def _watchdog(out: Any) -> Any:
+    """Answers for us, and ends the process, where we hang."""
+    import threading
+
+    def give_up() -> None:
+        _print(out, {})
+        os._exit(0)
+
+    timer = threading.Timer(LIMIT_SECONDS, give_up)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _print(out: Any, output: Mapping[str, Any]) -> None:
+    """One line of strict ASCII JSON: no console's encoding can spoil it."""
+    try:
+        out.write(json.dumps(output) + "\n")
+        out.flush()
+    except (OSError, ValueError, AttributeError):  # the agent has gone
+        if out is not None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 1)

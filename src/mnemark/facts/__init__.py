@@ -1,0 +1,1 @@
+"""All about facts that needs no index: format, files, journal, versions."""

@@ -1,0 +1,397 @@
+"""The fact files `memory/facts/<subject>.md` of a workspace and its scopes: read, and changed with care.
+
+Files are only changed through `edit`; what is applied twice changes nothing the second time.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from mnemark.facts import write
+from mnemark.facts.keys import predicate_key, subject_key
+from mnemark.facts.model import TYPES, Fact
+from mnemark.facts.parse import ParsedFact, clean, decode, encode, parse
+from mnemark.facts.timeline import timeline
+from mnemark.files import layout, listing, names, platform
+from mnemark.files.edit import EditResult, edit
+from mnemark.files.ids import derived_id, is_id, time_of
+from mnemark.text.markdown.frontmatter import front_matter
+from mnemark.types import ORIGINS
+
+FOLDER: Final = "memory/facts"
+REVIEW: Final = "memory/review/facts.md"
+"""What waits for a person, in each scope."""
+_SUBJECT_OF: Final = {"imported": "user"}
+"""Files whose name is no subject."""
+_OLDEST: Final = datetime(2001, 1, 1, tzinfo=UTC)
+_LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+_READABLE_NAME: Final = 60
+_TOGETHER: Final = 3
+"""From so many on, new facts are added to a file in one step."""
+_BUSY: Final = 0.3
+"""Seconds a change waits for the workspace's lock before it is left for the next time."""
+
+
+class Confirmation(NamedTuple):
+    """A fact was said again; `fields` are keys of its comment and their new values."""
+
+    id: str
+    fact: str
+    fields: Mapping[str, str]
+
+
+class _Read(NamedTuple):
+    """A file as it was last read."""
+
+    state: platform.Identity
+    saved: str
+    facts: tuple[Fact, ...]
+
+
+class FactFiles:
+    """The fact files of a workspace; what did not change since it was read is not read again.
+
+    `redacted` takes secrets out of a text and keeps its lines: facts are given as they may be handed on.
+    """
+
+    def __init__(self, root: Path, redacted: Callable[[str], str] = str) -> None:
+        self.root = root
+        self._redacted = redacted
+        self._read: dict[str, _Read] = {}
+        self._links: set[str] = set()
+        self._listed: dict[str, list[str]] = {}
+        """The files of each folder, as it was last listed."""
+
+    def saved(self, path: str) -> datetime:
+        """When a file was last written, as it was last read; now where it was not."""
+        kept = self._read.get(path)
+        return _saved(kept.state) if kept else datetime.now(UTC)
+
+    def saved_iso(self, path: str) -> str:
+        """The same as ISO text, as a bullet without a time of its own has it."""
+        kept = self._read.get(path)
+        return kept.saved if kept else datetime.now(UTC).isoformat()
+
+    def state(self, path: str) -> platform.Identity | None:
+        """What tells whether a file is the one that was read last; None where none was."""
+        kept = self._read.get(path)
+        return kept.state if kept else None
+
+    def paths(self, scope: str = "") -> list[str]:
+        """Fact files of a scope, relative to the workspace, in the order of their names."""
+        folder = f"{scope}/{FOLDER}" if scope else FOLDER
+        if layout.border(self.root, folder):
+            return []
+        try:
+            with os.scandir(self.root / folder) as entries:
+                found = sorted(entry.name for entry in entries if self._is_file(folder, entry))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError:  # it cannot be listed: nobody removed the files that were seen in it
+            return self._listed.get(folder, [])
+        self._listed[folder] = [path for name in found if _is_fact_file(path := f"{folder}/{name}")]
+        return self._listed[folder]
+
+    def _is_file(self, folder: str, entry: "os.DirEntry[str]") -> bool:
+        """Whether it is a file, and no link that leads out; the scan tells people of those."""
+        if not entry.is_symlink():
+            return entry.is_file()
+        self._links.add(f"{folder}/{entry.name}")
+        try:
+            return entry.is_file() and listing.leads_inside(self.root, entry.path)
+        except OSError:  # a loop of links
+            return False
+
+    def facts(self, path: str) -> tuple[Fact, ...]:
+        """The facts of a file, as they stand; empty where there is no such file.
+
+        Of one that cannot be read, those it held when it was read last.
+        """
+        full = names.inside(self.root, path) if path in self._links else self.root / path
+        kept = self._read.get(path)
+        try:
+            state = platform.identity(full)
+            if state is None:
+                self._read.pop(path, None)
+                return ()
+            if kept is None or kept.state != state:
+                kept = self._read[path] = self._taken(path)
+        except FileNotFoundError:
+            return ()
+        except OSError:  # the scan and the sync tell of it
+            return kept.facts if kept else ()
+        return kept.facts
+
+    def _taken(self, path: str) -> _Read:
+        data, status = platform.read_file(names.inside(self.root, path))
+        state = platform.identity_of(status)
+        saved = _saved(state).isoformat()
+        raw = decode(data)
+        facts = (fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
+        return _Read(state, saved, tuple(facts))
+
+    def path_for(self, subject: str, scope: str = "") -> str:
+        """The file for facts about a subject: one there, whatever its case or language, or a new one."""
+        key = subject_key(subject)
+        paths = [path for path in self.paths(scope) if path.endswith(".md")]
+        there = next((path for path in paths if _stem(path) == key), None)
+        there = there or next((path for path in paths if subject_key(_stem(path)) == key), None)
+        return there or "/".join(filter(None, (scope, FOLDER, _file_name(key))))
+
+
+@lru_cache(maxsize=16_384)
+def _is_fact_file(path: str) -> bool:
+    place = layout.place(path)
+    return place is not None and place.role == "fact"
+
+
+def _saved(state: platform.Identity) -> datetime:
+    return datetime.fromtimestamp(state.mtime_ns / 1e9, UTC)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].rsplit(".", 1)[0]
+
+
+def _file_name(key: str) -> str:
+    """A name that is a file name everywhere; the plain key where that is one."""
+    plain = key.replace(" ", "-")
+    name = names.file_name(key, ".md")
+    if name.rpartition("-")[0] == plain and len(plain.encode()) <= _READABLE_NAME:
+        place = layout.place(f"{FOLDER}/{plain}.md")
+        return f"{plain}.md" if place is not None and place.role == "fact" else name
+    return name
+
+
+def facts_in(text: str, path: str, saved: str) -> list[Fact]:
+    """The facts in a file's text; `saved` (ISO) is when it was last written, for bullets without a time."""
+    return [_fact(parsed, path, saved) for parsed in parse(text)]
+
+
+def visible_facts(text: str, raw: str, path: str, saved: str) -> list[tuple[ParsedFact, Fact]]:
+    """The facts in what is visible of a file, each with its bullet there.
+
+    `raw` is what the file holds, line by line the same: ids that come from words come from its words.
+    """
+    shown = zip(parse(text), facts_in(text, path, saved), strict=True)
+    if text == raw:
+        return list(shown)
+    ids = {fact.line: fact.id for fact in facts_in(raw, path, saved)}
+    return [
+        (parsed, msgspec.structs.replace(fact, id=ids[fact.line]))
+        for parsed, fact in shown
+        if fact.line in ids
+    ]
+
+
+def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
+    meta = parsed.meta
+    subject = clean(meta.get("subject", "")) or _subject_of(path)
+    kind, origin = meta.get("type", "").lower(), meta.get("origin", "").lower()
+    fields: dict[str, Any] = {
+        name: meta.get(name, "") for name in ("since", "source", "supersedes", "priority")
+    }
+    return Fact(
+        id=parsed.id or words_id(path, subject, parsed),
+        subject=subject,
+        predicate=parsed.predicate,
+        value=parsed.value,
+        type=kind if kind in TYPES else "fact",
+        until=meta.get("until", "") or (saved if parsed.struck else ""),
+        recorded=meta.get("recorded", "") or _made(parsed.id) or saved,
+        origin=next((known for known in ORIGINS if known == origin), "file"),
+        importance=parsed.share("importance"),
+        confidence=parsed.share("confidence"),
+        tags=tuple(filter(None, map(str.strip, re.split("[,，]", meta.get("tags", ""))))),
+        scope=layout.scope_of(path),
+        path=path,
+        line=parsed.bullet.line,
+        **fields,
+    )
+
+
+def _subject_of(path: str) -> str:
+    stem = _stem(path)
+    key = subject_key(stem)
+    return _SUBJECT_OF.get(key) or ("user" if key == "user" else stem.replace("-", " "))
+
+
+def words_id(path: str, subject: str, parsed: ParsedFact) -> str:
+    """The id of a bullet without a comment: that of its words, in its scope, about its subject."""
+    mark = "\0".join((layout.scope_of(path), subject_key(subject), parsed.words))
+    return derived_id(mark.encode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=8_192)
+def _made(identifier: str) -> str:
+    """When an id was made; empty for ids that say nothing about a time."""
+    made = time_of(identifier) if is_id(identifier) else None
+    return made.isoformat() if made is not None and _OLDEST < made < _LATEST else ""
+
+
+def project(
+    root: Path, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _BUSY
+) -> tuple[EditResult, list[str]]:
+    """Bring acknowledged changes into a file; returns the ids of those that stand in it now.
+
+    A file that is busy is left alone (status "deferred"). Errors as for `edit`.
+    """
+    done: list[str] = []
+
+    def change(data: bytes) -> bytes:
+        text = decode(data)
+        done.clear()
+        text, together = _added_together(text, path, changes, zone)
+        done.extend(together)
+        for item in changes:
+            if item.id not in together:
+                text, stands = applied(text, path, item, zone)
+                done.extend([item.id] if stands else [])
+        return encode(text)
+
+    result = edit(root, path, change, timeout=timeout)
+    return result, [] if result.status == "deferred" else done
+
+
+def _added_together(
+    text: str, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo
+) -> tuple[str, frozenset[str]]:
+    """The text with all that is new about new things at its end, and the ids of that: one look for all.
+
+    Nothing where some of it would not read back as what it is; then each is tried by itself.
+    """
+    if sum(isinstance(change, Fact) for change in changes) < _TOGETHER:
+        return text, frozenset()
+    now = datetime.now(UTC)
+    standing = {fact.key[:2] for fact in (_fact(parsed, path, now.isoformat()) for parsed in parse(text))}
+    counts = Counter(change.key for change in changes if isinstance(change, Fact))
+    new = [
+        change
+        for change in changes
+        if isinstance(change, Fact) and change.key[:2] not in standing and counts[change.key] == 1
+    ]
+    if len(new) < _TOGETHER:
+        return text, frozenset()
+    groups: dict[tuple[str, str], list[Fact]] = {}
+    for fact in new:
+        groups.setdefault(fact.key[:2], []).append(fact)
+    lines = [_bullet(fact, zone, now) for group in groups.values() for fact in group]
+    end = write.line_end(text)
+    if not text.strip("\ufeff \t\r\n"):
+        text = f"{text}# {clean(_subject_of(path)).capitalize()}\n\n"
+    elif not text.endswith(("\n", "\r")):
+        text += end
+    candidate = text + end.join([*lines, ""])
+    found = {one.id: (one.predicate, one.value) for one in parse(candidate)}
+    wanted = {fact.id: (write.predicate_words(fact.predicate), fact.value) for fact in new}
+    before = [(one.predicate, one.value, one.struck) for one in parse(text)]
+    others = [(one.predicate, one.value, one.struck) for one in parse(candidate) if one.id not in wanted]
+    if others != before or any(found.get(one) != words for one, words in wanted.items()):
+        return text, frozenset()
+    return candidate, frozenset(wanted)
+
+
+def _bullet(fact: Fact, zone: tzinfo, now: datetime) -> str:
+    end = timeline([fact], zone)[0].end
+    struck = end is not None and end <= now
+    return write.bullet_of(fact.predicate, fact.value, _comment(fact), struck=struck)
+
+
+def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> tuple[str, bool]:
+    """The text with one change, and whether it stands in it; again changes nothing."""
+    if isinstance(change, Confirmation):
+        return _confirm(text, path, change), True
+    now = datetime.now(UTC)
+    found = parse(text)
+    if any(parsed.id == change.id for parsed in found):
+        return text, True
+    key = predicate_key(change.predicate)
+    standing = [(parsed, _fact(parsed, path, now.isoformat())) for parsed in found if parsed.key == key]
+    same = [(parsed, fact) for parsed, fact in standing if fact.key == change.key]
+    held = {one.fact.id: one for one in timeline([*(fact for _, fact in same), change], zone)}
+    mine = held[change.id].fact
+    for parsed, fact in reversed(same):
+        one = held[fact.id]
+        if one.fact.until != fact.until and one.end == held[change.id].begin and one.end is not None:
+            fields = {"until": mine.since} | ({} if parsed.id else _comment(fact))
+            change_line = write.strike if one.end <= now else write.change_comment
+            text = change_line(text, parsed, fields | {"until": mine.since})
+    order = {parsed.bullet.start: at for at, parsed in enumerate(found)}
+    beside = [(order[parsed.bullet.start], fact) for parsed, fact in standing if fact.key[:2] == mine.key[:2]]
+    near = [at for at, fact in beside if fact.id == mine.supersedes] or [at for at, _ in beside]
+    return _insert(text, mine, near[-1] if near else None, held[change.id].end, now)
+
+
+def _comment(fact: Fact) -> dict[str, str]:
+    """Keys of the comment of a fact."""
+    shares = {name: getattr(fact, name) for name in ("importance", "confidence")}
+    texts = {
+        name: str(getattr(fact, name)) for name in ("since", "until", "source", "supersedes", "priority")
+    }
+    same = subject_key(_subject_of(fact.path)) == subject_key(fact.subject)
+    return {
+        "id": fact.id,
+        "type": fact.type,
+        "subject": "" if same else fact.subject,
+        "origin": fact.origin,
+        "recorded": "" if fact.recorded == fact.since else fact.recorded,
+        "tags": ", ".join(fact.tags),
+        **texts,
+        **{name: f"{share:g}" for name, share in shares.items() if share is not None},
+    }
+
+
+def _insert(
+    text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime
+) -> tuple[str, bool]:
+    """Put the bullet where it reads back as what it is, and nothing else changes its meaning."""
+    fields = _comment(fact)
+    line = write.bullet_of(fact.predicate, fact.value, fields, struck=end is not None and end <= now)
+    if not text.strip("\ufeff \t\r\n"):
+        return f"{text}# {clean(_subject_of(fact.path)).capitalize()}\n\n{line}\n", True
+    parsed = parse(text)
+    places = [write.add_bullet(text, line, after=parsed[below])] if below is not None else []
+    start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
+    stop = write.line_end(text)
+    places += [write.add_bullet(text, line), f"{text[:start]}{line}{stop}{text[start:]}"]
+    before = sorted((one.predicate, one.value, one.struck) for one in parsed)
+    for candidate in places:
+        found = parse(candidate)
+        mine = [one for one in found if one.id == fact.id]
+        others = sorted((one.predicate, one.value, one.struck) for one in found if one.id != fact.id)
+        wanted = write.predicate_words(fact.predicate)
+        reads = [(one.predicate, one.value) for one in mine] == [(wanted, fact.value)]
+        if reads and others == before:
+            return candidate, True
+    return text, False
+
+
+def _confirm(text: str, path: str, change: Confirmation) -> str:
+    """The confirmation in the comment of its fact; nothing where that left the file."""
+    for parsed in parse(text):
+        fact = _fact(parsed, path, "")
+        if fact.id == change.fact:
+            fields = dict(change.fields)
+            sources = [part.strip() for part in fact.source.split(",") if part.strip()]
+            if source := fields.get("source"):
+                fields["source"] = ", ".join(dict.fromkeys([*sources, source]))
+            own = {} if parsed.id else _comment(fact)
+            return write.change_comment(text, parsed, own | fields)
+    return text
+
+
+def review_bullet(data: bytes, fact: Fact) -> bytes:
+    """The list of proposals with one more, unless it is in it."""
+    text = decode(data)
+    if any(parsed.id == fact.id for parsed in parse(text)):
+        return data
+    fields = _comment(fact) | {"subject": fact.subject, "review": fact.review}
+    line = write.bullet_of(fact.predicate, fact.value, fields)
+    return encode(write.add_bullet(text or "# To review\n\n", line))

@@ -1,0 +1,225 @@
+"""Keys of facts: one name for a subject or predicate, whatever its case, number, language or wording.
+
+`name`, `Names`, `my name`, `名字` and `姓名` are one key. The table is small and declared here; what is not
+in it is a key of its own, folded. Keys only compare: a file shows the words that were written.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+from mnemark.text.words.normalize import fold, normalize
+
+_SAME: Final = {
+    "name": "full name, real name, is called, called, named, 名字, 姓名, 名, 叫, 全名, 名称",
+    "nickname": "nick name, goes by, 昵称, 外号, 小名",
+    "city": "lives in, live in, living in, resides in, residence, home city, current city, "
+    "city of residence, based in, moved to, "
+    "住在, 居住地, 城市, 所在城市, 居住城市, 现居, 现居地, 常住地, 住址城市, 搬到",
+    "country": "nation, 国家, 所在国家",
+    "address": "home address, postal address, 地址, 住址, 家庭住址",
+    "hometown": "home town, is from, comes from, grew up in, 家乡, 老家, 籍贯, 来自",
+    "email": "e mail, mail, email address, e mail address, mail address, 邮箱, "
+    "电子邮箱, 电子邮件, 邮件地址, 邮箱地址",
+    "phone": "phone number, telephone, telephone number, mobile, mobile number, mobile phone, cell phone, "
+    "电话, 手机, 手机号, 电话号码, 手机号码, 联系电话",
+    "birthday": "birth date, birthdate, date of birth, born on, dob, 生日, 出生日期, 出生",
+    "age": "years old, 年龄, 岁数",
+    "gender": "sex, 性别",
+    "job": "occupation, profession, job title, work as, works as, role, position, "
+    "职业, 工作, 职位, 岗位, 职务",
+    "employer": "company, works at, work at, works for, work for, workplace, 公司, "
+    "雇主, 单位, 就职于, 工作单位, 就职公司",
+    "team": "works in team, 团队, 小组",
+    "manager": "boss, supervisor, 经理, 上司, 主管, 老板",
+    "spouse": "wife, husband, partner, married to, 配偶, 妻子, 丈夫, 老婆, 老公, 爱人",
+    "language": "preferred language, speaks, reply language, response language, language preference, "
+    "语言, 首选语言, 回复语言, 使用语言",
+    "timezone": "time zone, tz, 时区, 所在时区",
+    "editor": "code editor, text editor, ide, preferred editor, 编辑器, 代码编辑器, 文本编辑器",
+    "shell": "terminal shell, default shell, 终端, 命令行",
+    "os": "operating system, 操作系统, 系统",
+    "python version": "python, python ver",
+    "node version": "node, nodejs, node js, nodejs version, node js version",
+    "database": "db, database engine, 数据库",
+    "package manager": "包管理器, 包管理工具",
+    "branch": "default branch, main branch, 分支, 默认分支, 主分支",
+    "repository": "repo, git repository, git repo, 仓库, 代码仓库",
+    "license": "licence, 许可证, 许可",
+    "deadline": "due date, due, due by, 截止日期, 截止时间, 期限, 截止",
+    "release date": "released on, launch date, 发布日期, 发布日, 上线日期, 上线时间",
+    "status": "state, 状态",
+    "goal": "aim, objective, 目标",
+    "budget": "预算",
+    "diet": "饮食",
+    "favorite color": "favourite color, favourite colour, favorite colour, 最喜欢的颜色, 喜欢的颜色",
+    "favorite food": "favourite food, 最喜欢的食物, 喜欢的食物",
+    "likes": "like, loves, love, enjoys, enjoy, is fond of, 喜欢, 喜爱, 爱好是",
+    "dislikes": "dislike, hates, hate, does not like, doesn t like, 不喜欢, 讨厌",
+    "hobbies": "hobby, interest, interests, 爱好, 兴趣, 兴趣爱好",
+    "allergies": "allergy, allergic to, is allergic to, 过敏, 对什么过敏, 过敏原",
+    "members": "member, 成员, 团队成员, 队员",
+    "languages": "spoken languages, 会说的语言, 语种",
+    "children": "child, kids, kid, son, daughter, 孩子, 子女, 儿子, 女儿",
+    "pets": "pet, 宠物",
+    "friends": "friend, 朋友, 好友",
+    "skills": "skill, 技能, 擅长",
+    "aliases": "alias, also known as, aka, 别名, 又名",
+    "tags": "tag, 标签",
+    "projects": "项目列表, 参与项目",
+    "tools": "工具列表",
+    "decisions": "decision, decided, 决定, 决策",
+    "notes": "note, remark, 备注, 注意",
+    "appointments": "appointment, meeting, meetings, 约会, 会议, 预约",
+}
+
+_PLURAL: Final = frozenset(
+    (  # noqa: SIM905 - a list of this length reads as words
+        "likes dislikes hobbies allergies members languages children pets friends skills aliases "
+        "tags projects tools decisions notes appointments siblings brothers sisters colleagues "
+        "relatives books films movies songs goals tasks rules links dependencies features errors "
+        "questions requirements contacts"
+    ).split()
+)
+_PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
+
+_SUBJECTS: Final = {
+    "user": "the user, me, i, myself, owner, the owner, my, 用户, 我, 本人, 主人, 自己",
+    "agent": "assistant, the assistant, the agent, you, yourself, ai, 助手, 助理, 你, 智能体",
+    "project": "the project, this project, our project, 项目, 本项目, 这个项目, 该项目",
+}
+
+_LEADING: Final = re.compile(
+    r"^(?:(?:my|our|your|his|her|their|the|a|an|this|is|are|was|has|have|prefers?|preferred|current|user s|"
+    r"users s|owner s)\s+)+(?=\S)"
+)
+_LEADING_ZH: Final = re.compile(r"^(?:(?:我们|用户|我|本人|当前|目前|现在)的?)(?=[\u3400-\u9fff])")
+_VERSION_OF: Final = re.compile(r"^version of (?P<of>.+)$|^(?P<zh>.+?) ?(?:的 ?)?(?:版本|版本号)$")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SEPARATORS: Final = re.compile(r"(?:[^\w+#.]|_)+")
+_ES: Final = re.compile(r"(?:s|x|z|ch|sh)es$")
+_NOT_PLURAL: Final = re.compile(r"(?:ss|us|is|[^a-z]s)$|^.{0,3}$")
+_SINGULAR: Final = frozenset(
+    (  # noqa: SIM905 - a list of this length reads as words
+        "news series species status address business process access os ios lens bus dns"
+    ).split()
+)
+
+_MOST_ROUNDS: Final = 8
+
+
+def _table(groups: dict[str, str]) -> dict[str, str]:
+    found = {key: key for key in groups}
+    for key, words in groups.items():
+        found |= {plain_words(word): key for word in words.split(", ")}
+    return found
+
+
+def plain_words(text: str) -> str:
+    """Words in lower case with single blanks; marks of Markdown and punctuation are blanks."""
+    apart = _CAMEL.sub(" ", fold(text))
+    return _SEPARATORS.sub(" ", normalize(apart)).strip(" .")
+
+
+def singular(word: str) -> str:
+    """An English word in the singular, by its ending; a word that only looks like a plural is kept.
+
+    >>> [singular(word) for word in ("cities", "boxes", "editors", "status", "class")]
+    ['city', 'box', 'editor', 'status', 'class']
+    """
+    if word in _SINGULAR or not word.isascii() or _NOT_PLURAL.search(word) or not word.endswith("s"):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-2] if _ES.search(word) else word[:-1]
+
+
+_PREDICATES: Final = _table(_SAME)
+_SUBJECT_KEYS: Final = _table(_SUBJECTS)
+
+
+def predicate_names() -> Mapping[str, str]:
+    """The keys of the table by all their names, in both languages."""
+    return MappingProxyType(_PREDICATES)
+
+
+def subject_names() -> Mapping[str, str]:
+    """The keys of the subjects everyone has, by their names."""
+    return MappingProxyType(_SUBJECT_KEYS)
+
+
+@lru_cache(maxsize=32_768)
+def predicate_key(predicate: str) -> str:
+    """The key a predicate compares by; empty where it has no words.
+
+    >>> {predicate_key(word) for word in ("City", "lives_in", "居住地", "my city", "cities", "**住在**")}
+    {'city'}
+    >>> predicate_key("version of Python") == predicate_key("Python 版本") == predicate_key("pythonVersion")
+    True
+    """
+    key = plain_words(predicate)
+    for _ in range(_MOST_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
+        words = key
+        key = next((_PREDICATES[form] for form in _forms(words) if form in _PREDICATES), _plain(words))
+        if key == words:
+            break
+    return key
+
+
+def _forms(words: str) -> list[str]:
+    """The spellings to look up, the most literal first."""
+    short = _LEADING_ZH.sub("", _LEADING.sub("", words))
+    found = [words, short, _singular_phrase(words), _singular_phrase(short)]
+    if match := _VERSION_OF.match(short):
+        found.append(f"{(match['of'] or match['zh']).strip()} version")
+    return found
+
+
+def _plain(words: str) -> str:
+    """The key of what the table does not know."""
+    return words if _natural_plural(words) else _forms(words)[-1]
+
+
+def _singular_phrase(words: str) -> str:
+    before, space, last = words.rpartition(" ")
+    return words if _natural_plural(words) else f"{before}{space}{singular(last)}"
+
+
+def _natural_plural(words: str) -> bool:
+    return words.rpartition(" ")[2] in _PLURAL
+
+
+@lru_cache(maxsize=32_768)
+def subject_key(subject: str) -> str:
+    """The key a subject compares by: `User`, `the user`, `me`, `我` and `用户` are one.
+
+    >>> subject_key("用户") == subject_key("Me") == "user"
+    True
+    """
+    words = plain_words(subject)
+    bare = _LEADING.sub("", words)
+    return _SUBJECT_KEYS.get(words) or _SUBJECT_KEYS.get(bare) or bare or normalize(subject).strip()
+
+
+@lru_cache(maxsize=32_768)
+def holds_many(predicate: str) -> bool:
+    """Whether a predicate holds several values at once, so that a new one does not replace the others.
+
+    Those are the plural by nature (likes, members, 喜欢) and statements, which have no predicate.
+
+    >>> holds_many("喜欢"), holds_many("team members"), holds_many("city"), holds_many("")
+    (True, True, False, True)
+    """
+    key = predicate_key(predicate)
+    return not key or _natural_plural(key) or key.endswith(_PLURAL_ZH)
+
+
+def value_key(value: str) -> str:
+    """What two values compare by: one width and case, single blanks, no full stop at the end.
+
+    >>> value_key("Visual  Studio Code.") == value_key("visual studio code")
+    True
+    """
+    return " ".join(normalize(value).split()).rstrip(".。! ")

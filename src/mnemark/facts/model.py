@@ -1,0 +1,65 @@
+"""A fact and what it may say of itself."""
+
+from typing import Final
+
+import msgspec
+
+from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key
+from mnemark.types import Origin
+
+TRUST: Final[dict[Origin, int]] = {"owner": 4, "agent": 3, "file": 3, "import": 2, "tool": 1, "web": 1}
+"""How far an origin is believed."""
+
+
+TYPES: Final = ("fact", "preference", "rule", "skill", "error")
+
+
+PRIORITIES: Final = ("transient", "short", "long", "permanent")
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One value of one predicate. Times are ISO text as written; a date begins at midnight."""
+
+    id: str
+    subject: str = "user"
+    predicate: str = ""
+    """As written; empty for a statement."""
+    value: str
+    type: str = "fact"
+    since: str = ""
+    """From when it held, as far as known."""
+    until: str = ""
+    """Until when; empty while it holds."""
+    recorded: str = ""
+    """When mnemark learned it."""
+    origin: Origin = "file"
+    importance: float | None = None
+    confidence: float | None = None
+    priority: str = ""
+    tags: tuple[str, ...] = ()
+    source: str = ""
+    supersedes: str = ""
+    scope: str = ""
+    path: str = ""
+    """File it stands in, relative to the workspace; while pending, the file it will stand in."""
+    line: int = 0
+    """First line of its bullet; 0 where it stands in no file."""
+    pending: bool = False
+    """Acknowledged, and not yet in its file."""
+    review: str = ""
+    """Why it waits for a person ("untrusted", "conflict", "removed"); such a fact is no fact yet."""
+
+    def __str__(self) -> str:
+        about = f"{self.subject} {self.predicate}".strip()
+        return f"{about}: {self.value}" if about else self.value
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Facts of one key take each other's place; the last part tells values apart where many hold."""
+        many = holds_many(self.predicate)
+        return subject_key(self.subject), predicate_key(self.predicate), value_key(self.value) if many else ""
+
+    @property
+    def ref(self) -> str:
+        """Where it stands: `path#L3`; empty where it stands in no file."""
+        return f"{self.path}#L{self.line}" if self.line else ""

@@ -1,0 +1,162 @@
+"""Acknowledged facts on their way into the files, and what one `Memory` knows of its facts."""
+
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.facts.cache import Kept
+from mnemark.facts.files import REVIEW, Confirmation, FactFiles, project, review_bullet
+from mnemark.facts.journal import FactLog
+from mnemark.facts.model import Fact
+from mnemark.facts.timeline import Held
+from mnemark.facts.visible import Visible
+from mnemark.files import links
+from mnemark.files.config import Config
+from mnemark.files.edit import edit
+from mnemark.files.ids import is_id, time_of
+from mnemark.files.journal import Change
+from mnemark.memory.of_memory import OfMemory
+from mnemark.memory.secrets import rules_for
+from mnemark.text.redaction.redact import Rules
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_DAY: Final = 86_400.0
+_BUSY: Final = 0.3
+AT_ONCE: Final = 50
+"""Changes that one call brings into the files: a long backlog must not hold up a reader."""
+
+
+class State:
+    """What one `Memory` knows of its facts."""
+
+    def __init__(self, root: Path, config: Config, visible: Visible) -> None:
+        self.root = root
+        self._config = config
+        self.zone: tzinfo = ZoneInfo(config.timezone) if config.timezone else _local()
+        self.log = FactLog(root, visible.redacted)
+        self.files = FactFiles(root, visible.redacted)
+        self.lock = threading.RLock()
+        self._kept: dict[str, Kept] = {}
+        self.blocked: dict[str, str] = {}
+        """Files that facts wait for and that cannot be written, with the reason."""
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What is taken out of a fact before it is kept."""
+        return rules_for(self.root, self._config)
+
+    def scopes(self) -> list[str]:
+        """Scopes whose facts were read."""
+        return list(self._kept)
+
+    def held(self, scope: str) -> list[Held]:
+        """All versions of the facts of a scope and when they held."""
+        return self.fresh(scope).held()
+
+    def fresh(self, scope: str) -> Kept:
+        """The facts of a scope as files and journal are now."""
+        kept = self.kept(scope)
+        kept.refresh()
+        return kept
+
+    def kept(self, scope: str) -> Kept:
+        """The facts of a scope as they were last read."""
+        if scope not in self._kept:
+            self._kept[scope] = Kept(self.log, self.files, scope, self.zone)
+        return self._kept[scope]
+
+
+def _local() -> tzinfo:
+    return datetime.now().astimezone().tzinfo or UTC
+
+
+_kept = OfMemory[State]()
+
+
+def state_of(memory: "Memory") -> State:
+    """The state kept for a memory."""
+    return _kept.of(memory, lambda: State(memory.root, memory.config, memory.visible))
+
+
+def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> None:
+    """Bring up to `most` acknowledged changes into the files; what is busy is left for the next time."""
+    links.check_again(facts.root)
+    log = facts.log
+    log.refresh()
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in log.pending(scope):
+        if _is_ours(log, one):
+            groups.setdefault((log.scopes[one], _path_of(facts, one)), []).append(one)
+    for (where, path), waiting in groups.items():
+        ids = waiting[:most]
+        try:
+            done = _brought(facts, path, ids)
+        except (ReadOnlyError, UsageError) as error:  # a file that is closed, or none: the others go on
+            facts.blocked[path] = str(error)
+            continue
+        facts.blocked.pop(path, None)
+        if done:
+            log.append(Change(kind="project", scope=where, payload={"path": path, "ids": done}))
+        most -= len(done)
+        if most <= 0:
+            break
+
+
+def _brought(facts: State, path: str, ids: Sequence[str]) -> list[str]:
+    """Bring changes into one file; the ids of those that stand in it now."""
+    if path.endswith(REVIEW):
+        return _propose(facts, path, ids)
+    return project(facts.root, path, [_change_of(facts.log, one, path) for one in ids], facts.zone)[1]
+
+
+def _is_ours(log: FactLog, identifier: str) -> bool:
+    """Whether this machine brings a change into its file: its own, or one left lying for a day."""
+    if log.machines[identifier] == log.journal.file:
+        return True
+    made = time_of(identifier) if is_id(identifier) else datetime.now(UTC)
+    return (datetime.now(UTC) - made).total_seconds() > _DAY
+
+
+def _path_of(facts: State, identifier: str) -> str:
+    log = facts.log
+    scope = log.scopes[identifier]
+    if identifier in log.proposals:
+        return f"{scope}/{REVIEW}" if scope else REVIEW
+    if (said := log.confirmations.get(identifier)) is not None:
+        for path in facts.files.paths(scope):
+            if any(fact.id == said.fact for fact in facts.files.facts(path)):
+                return path
+        record = log.records.get(said.fact)
+        return record.path if record is not None else facts.files.path_for("user", scope)
+    record = log.records[identifier]
+    path = record.path or facts.files.path_for(record.subject, scope)
+    if not record.supersedes or path in facts.files.paths(scope):
+        return path
+    return facts.files.path_for(record.subject, scope)
+
+
+def _change_of(log: FactLog, identifier: str, path: str) -> Fact | Confirmation:
+    record = log.records.get(identifier)
+    if record is None:
+        return log.confirmations[identifier]
+    return msgspec.structs.replace(record, path=path)
+
+
+def _propose(facts: State, path: str, ids: Sequence[str]) -> list[str]:
+    """List proposals for a person to decide on."""
+
+    def change(data: bytes) -> bytes:
+        for one in ids:
+            data = review_bullet(data, facts.log.proposals[one])
+        return data
+
+    return list(ids) if edit(facts.root, path, change, timeout=_BUSY).status != "deferred" else []

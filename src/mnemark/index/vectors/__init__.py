@@ -1,0 +1,1 @@
+"""Store and search vectors."""

@@ -1,0 +1,93 @@
+"""Give every passage its vector: what is missing is embedded in batches, outside any write transaction."""
+
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from mnemark.embed.base import Embedder
+from mnemark.files.locks import sync_lock
+from mnemark.index import schema
+from mnemark.index.rows import ROW, Rows
+from mnemark.index.segment import dead_bits
+from mnemark.index.store import Index
+from mnemark.index.units import embedded_text
+from mnemark.index.vectors.keys import Packed
+from mnemark.index.vectors.open import VectorStore
+
+BATCH: Final = 256
+"""Passages embedded at a time."""
+
+Progress = Callable[[int, int], None]
+"""Called with passages embedded and passages to embed."""
+
+
+def keys_of(index: Index) -> set[bytes]:
+    """The content keys of all passages."""
+    return set(Packed(_rows(index)["key"]))
+
+
+def _rows(index: Index) -> Rows:
+    with schema.translated(index.path):
+        stored = schema.rows(index.connection, "SELECT size, rows, dead FROM segments")
+    parts = [np.frombuffer(blob, ROW)[~dead_bits(dead, size)] for size, blob, dead in stored]
+    return np.concatenate(parts) if parts else np.zeros(0, ROW)
+
+
+def missing(index: Index, store: VectorStore) -> dict[bytes, int]:
+    """Content keys without a vector, each with a passage that has that content."""
+    rows = _rows(index)
+    absent = rows[store.lookup(Packed(rows["key"])) < 0]
+    found: dict[bytes, int] = {}
+    for key, passage in zip(Packed(absent["key"]), absent["passage"].tolist(), strict=True):
+        found.setdefault(key, passage)
+    return found
+
+
+def embed_missing(
+    index: Index,
+    embedder: Embedder,
+    store: VectorStore,
+    *,
+    progress: Progress | None = None,
+    wait: float = 10.0,
+) -> int:
+    """Embed what has no vector yet; returns how many passages were embedded.
+
+    May be interrupted at any point: what was added stays, the rest is missing next time. The lock is held
+    only to write, so that a slow model does not keep the index from following the files. Where two processes
+    embed at once, each begins at another place and leaves out what the other has done.
+
+    Raises:
+        EmbedderUnavailable: the embedder does not answer.
+        BusyError: another process held the lock for longer than `wait` seconds.
+    """
+    store.refresh()
+    wanted = missing(index, store)
+    keys = list(wanted)
+    turn = secrets.randbelow(len(keys)) if keys else 0
+    keys = keys[turn:] + keys[:turn]
+    embedded = 0
+    for start in range(0, len(keys), BATCH):
+        store.refresh()
+        batch = store.missing(keys[start : start + BATCH])
+        texts = _texts(index, [wanted[key] for key in batch])
+        present = [key for key in batch if wanted[key] in texts]
+        if present:
+            matrix = embedder.passages([texts[wanted[key]] for key in present])
+            with sync_lock(index.home, timeout=wait):
+                store.refresh()
+                store.add(present, matrix)
+            embedded += len(present)
+        if progress is not None:
+            progress(min(start + BATCH, len(keys)), len(keys))
+    return embedded
+
+
+def _texts(index: Index, passages: list[int]) -> dict[int, str]:
+    sql = "SELECT id, title, text FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+    with schema.translated(index.path):
+        rows = schema.rows(index.connection, sql, (msgspec.json.encode(passages).decode(),))
+    return {number: embedded_text(title, text) for number, title, text in rows}

@@ -1,0 +1,1 @@
+"""Consolidate memory while nobody waits: duplicates, decay, archive, monthly notes."""

@@ -1,0 +1,113 @@
+"""Facts moved out of the way and back: from `memory/facts/` to `memory/archive/facts/`, never deleted."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from mnemark.facts.files import FOLDER, facts_in
+from mnemark.facts.model import Fact
+from mnemark.facts.parse import ParsedFact, parse
+from mnemark.facts.write import bullet_of
+from mnemark.memory.curation.plan import Edit, Look
+
+ARCHIVE: Final = "memory/archive/facts"
+_ADDED: Final = ("archived", "reason", "merged")
+
+
+def archive(look: Look, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Edit], set[str]]:
+    """Edits that move facts to the archive, and the ids of those that can be moved.
+
+    Args:
+        look: the scope.
+        facts: by id of the fact, what its comment says in the archive beside what it said before.
+    """
+    edits: list[Edit] = []
+    moved: set[str] = set()
+    for path in look.state.files.paths(look.scope):
+        here = {fact.id: fact for fact in look.state.files.facts(path) if fact.id in facts}
+        ids = [one for one in here if _without(look.text(path), path, {one}) is not None]
+        if not ids:
+            continue
+        to = path.replace(f"{FOLDER}/", f"{ARCHIVE}/", 1)
+        bullets = _bullets(look.text(path), path, {one: facts[one] for one in ids})
+        why = tuple(f"{here[one]}: {facts[one].get('reason', '')}".rstrip(": ") for one in ids)
+        edits.append(Edit(to, _adding(to, bullets, f"# Archived: {_title(path)}\n\n"), why))
+        edits.append(Edit(path, _removing(path, set(ids)), why))
+        moved |= set(ids)
+    return edits, moved
+
+
+def restore(look: Look, path: str, ids: set[str]) -> list[Edit]:
+    """Edits that bring facts back from the archive file at `path`."""
+    to = path.replace(f"{ARCHIVE}/", f"{FOLDER}/", 1)
+    bullets = _bullets(look.text(path), path, {one: dict.fromkeys(_ADDED, "") for one in ids})
+    facts = [fact for fact in facts_in(look.text(path), path, "") if fact.id in ids]
+    why = tuple(f"{fact}: used again" for fact in facts)
+    return [
+        Edit(to, _adding(to, bullets, f"# {_title(path)}\n\n"), why),
+        Edit(path, _removing(path, ids), why),
+    ]
+
+
+def archived(look: Look) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]:
+    """The facts in the archive by file, each with the keys of its comment."""
+    found: dict[str, list[tuple[Fact, Mapping[str, str]]]] = {}
+    for name in look.names(ARCHIVE):
+        path = f"{look.path(ARCHIVE)}/{name}"
+        parsed = parse(look.text(path))
+        facts = facts_in(look.text(path), path, "")
+        found[path] = [(fact, one.meta) for fact, one in zip(facts, parsed, strict=True)]
+    return found
+
+
+def _title(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md").replace("-", " ").capitalize()
+
+
+def _numbered(text: str, path: str) -> list[tuple[str, ParsedFact]]:
+    """The bullets of a file with their ids, those of bullets without a comment included."""
+    ids = (fact.id for fact in facts_in(text, path, ""))
+    return list(zip(ids, parse(text), strict=True))
+
+
+def _bullets(text: str, path: str, extra: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    found = {}
+    for identifier, parsed in _numbered(text, path):
+        if identifier in extra:
+            fields = {**parsed.meta, "id": identifier, **extra[identifier]}
+            found[identifier] = bullet_of(parsed.predicate, parsed.value, fields, struck=parsed.struck)
+    return found
+
+
+def _adding(path: str, bullets: Mapping[str, str], head: str) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        there = {identifier for identifier, _ in _numbered(text, path)}
+        new = [line for identifier, line in bullets.items() if identifier not in there]
+        if not new:
+            return text
+        start = text or head
+        gap = "" if start.endswith("\n") else "\n"
+        return start + gap + "".join(f"{line}\n" for line in new)
+
+    return change
+
+
+def _removing(path: str, ids: set[str]) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        left = _without(text, path, ids)
+        return text if left is None else left
+
+    return change
+
+
+def _without(text: str, path: str, ids: set[str]) -> str | None:
+    """The text without those bullets; None where another bullet would change its meaning."""
+    bullets = _numbered(text, path)
+    kept = [(p.predicate, p.value, p.struck) for identifier, p in bullets if identifier not in ids]
+    left: list[str] = []
+    start = 0
+    for identifier, parsed in bullets:
+        if identifier in ids:
+            left.append(text[start : parsed.bullet.start])
+            start = parsed.bullet.end
+    text = "".join((*left, text[start:]))
+    return text if [(p.predicate, p.value, p.struck) for p in parse(text)] == kept else None

@@ -1,0 +1,90 @@
+"""Decay: what was of passing worth goes to the archive when its time is over, and comes back when used.
+
+`strength = importance * (1 - rate) ** days`, with the days since a fact was learned or last recalled. Below
+0.1 with less than two recalls a fact is archived; a transient one after 24 hours. What the owner said, or a
+person wrote, only fades where its priority is short or transient: that a memory forgets an allergy because
+nobody asked for a year would be no upkeep.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from mnemark.facts.model import Fact
+from mnemark.facts.timeline import when
+from mnemark.memory.consolidation.archive import archive, archived, restore
+from mnemark.memory.curation.plan import Edit, Look, Proposal
+
+STEP: Final = "decay"
+FLOOR: Final = 0.1
+"""Strength below which a fact is archived."""
+USES: Final = 2
+"""Recalls that keep a fact whatever its strength."""
+TRANSIENT: Final = timedelta(hours=24)
+IMPORTANCE: Final = 0.5
+"""Of a fact that says none."""
+RATES: Final[Mapping[str, float]] = {"short": 0.1, "long": 0.01, "permanent": 0.0}
+"""Loss a day by priority; half is gone after 7 and after 69 days."""
+_LASTING: Final = frozenset({"owner", "file"})
+
+
+def propose(look: Look) -> Proposal:
+    """Archive what has faded, bring back what was used again."""
+    fading: dict[str, Mapping[str, str]] = {}
+    for fact in look.current():
+        reason = _faded(look, fact)
+        if reason and fact.id not in look.undone.facts:
+            fading[fact.id] = {"archived": look.now.date().isoformat(), "reason": reason}
+    edits, gone = archive(look, fading)
+    returned, back = _used_again(look)
+    return Proposal(STEP, (*edits, *returned), gone=frozenset(gone), back=tuple(back))
+
+
+def strength(fact: Fact, days: float) -> float:
+    """What a fact is worth after so many days; see the module. Days below 0 (a clock set back) count as 0."""
+    importance = IMPORTANCE if fact.importance is None else fact.importance
+    return float(importance * (1 - rate(fact)) ** max(days, 0.0))
+
+
+def rate(fact: Fact) -> float:
+    """Loss a day."""
+    lasting = fact.origin in _LASTING or fact.type == "rule"
+    if lasting and fact.priority != "short":
+        return 0.0
+    return RATES.get(fact.priority, RATES["long"])
+
+
+def _faded(look: Look, fact: Fact) -> str:
+    """Why a fact goes to the archive; empty where it stays."""
+    use = look.uses.get(fact.id)
+    learned = when(fact.recorded, look.zone) or when(fact.since, look.zone)
+    if learned is None or fact.pending:
+        return ""
+    last = max(learned, use.last) if use else learned
+    age = look.now - last
+    if fact.priority == "transient":
+        return "transient, older than a day" if age > TRANSIENT else ""
+    left = strength(fact, age / timedelta(days=1))
+    if left >= FLOOR or (use and use.times >= USES):
+        return ""
+    return f"faded to {left:.2f} after {age.days} days without use"
+
+
+def _used_again(look: Look) -> tuple[list[Edit], list[Fact]]:
+    edits: list[Edit] = []
+    back: list[Fact] = []
+    for path, facts in archived(look).items():
+        ids = {fact.id for fact, meta in facts if _is_used(look, fact.id, meta)}
+        if ids:
+            edits += restore(look, path, ids)
+            back += [fact for fact, _ in facts if fact.id in ids]
+    return edits, back
+
+
+def _is_used(look: Look, identifier: str, meta: Mapping[str, str]) -> bool:
+    """Whether a fact was recalled since it faded; what was merged into another stays."""
+    use = look.uses.get(identifier)
+    gone: datetime | None = when(meta.get("archived", ""), look.zone)
+    if use is None or gone is None or meta.get("merged"):
+        return False
+    return use.last >= gone + timedelta(days=1)  # the day it went counts as before

@@ -1,0 +1,346 @@
+"""A consolidation: the steps in order, planned as edits, shown or applied, and reported."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from mnemark.errors import ConfigError, ReadOnlyError
+from mnemark.facts.files import applied
+from mnemark.facts.model import Fact
+from mnemark.facts.remember import catch_up, follow
+from mnemark.files import git_commit
+from mnemark.files.edit import edit as edit_file
+from mnemark.files.ids import new_id
+from mnemark.files.journal import Change
+from mnemark.files.layout import scope_of
+from mnemark.files.scan import scan
+from mnemark.memory import file_edits
+from mnemark.memory.consolidation import cleanup, condense, decay, duplicates, sync_conflicts, tidy
+from mnemark.memory.curation import generated
+from mnemark.memory.curation.identity import compiled
+from mnemark.memory.curation.plan import Edit, Look, Move, Planned, Proposal, scopes_in
+from mnemark.memory.journal.edits import Edits, edits_of
+from mnemark.memory.learning.by_rule import Learned, learn, learn_all
+from mnemark.memory.learning.from_notes import begin, learn_notes, supposed, told
+from mnemark.memory.models import model_of
+from mnemark.memory.review.attention import attention
+from mnemark.text.dates.moment import local_now, moment
+from mnemark.types import Json, Problem
+
+if TYPE_CHECKING:
+    from mnemark.llm.base import LLM
+    from mnemark.memory.memory import Memory
+
+_LOG: Final = logging.getLogger(__name__)
+STEPS: Final[Mapping[str, Callable[[Look], Proposal]]] = {
+    duplicates.STEP: duplicates.propose,
+    decay.STEP: decay.propose,
+    condense.STEP: condense.propose,
+    generated.STEP: generated.propose,
+    cleanup.STEP: cleanup.propose,
+}
+"""What is done, in order, in each scope."""
+REPORTS: Final = "memory/reports"
+_OTHERS: Final = timedelta(days=3)
+"""So long another machine that consolidated is left to do it."""
+_LEAP: Final = timedelta(days=60)
+"""A longer time without a consolidation may be a wrong clock: one run without decay shows."""
+
+
+class Applied(msgspec.Struct, frozen=True, kw_only=True):
+    """One edit of a consolidation."""
+
+    step: str
+    path: str
+    status: str
+    """written, deferred, or planned in a dry run."""
+    diff: str
+    why: tuple[str, ...] = ()
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What a consolidation did, or would do."""
+
+    group: str
+    """For `undo`; empty where nothing was changed."""
+    time: datetime
+    dry_run: bool
+    edits: tuple[Applied, ...]
+    learned: tuple[str, ...] = ()
+    """Facts that were learned first, or would be, from turns and from the daily notes."""
+    notes: tuple[str, ...] = ()
+    skipped: str = ""
+    """Why nothing was done; empty where it was."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return any(edit.status == "written" for edit in self.edits)
+
+
+def consolidate(
+    memory: "Memory",
+    *,
+    dry_run: bool = False,
+    now: datetime | None = None,
+    force: bool = False,
+    llm: "LLM | None" = None,
+    commit: bool | None = None,
+    since: datetime | str | None = None,
+) -> Report:
+    """Catch up, then deduplicate, let fade, refresh and clean up; see `STEPS`.
+
+    Args:
+        memory: whose.
+        dry_run: change nothing, and say exactly what would change.
+        now: the time that ages are counted to.
+        force: also where another machine consolidated these days.
+        llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`; the configured
+            one by default.
+        commit: make a git commit of each step's files, where the workspace is the root of a repository; as
+            configured (`commit` in `[consolidate]`) by default.
+        since: from which day on daily notes are read against MEMORY.md, as time, ISO text or words; by
+            default for the last seven days, or since the last consolidation where that is longer ago.
+
+    Raises:
+        ReadOnlyError: the memory is open for reading only.
+        UsageError: `since` names no time.
+    """
+    if memory.readonly and not dry_run:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to consolidate")
+    now = (now or local_now(memory.config.timezone)).astimezone()
+    first = moment(since, "since", now)
+    notes: list[str] = []
+    if llm is None:
+        try:
+            llm = model_of(memory)
+        except ConfigError as error:  # all of it works without a model
+            notes.append(str(error))
+    edits = edits_of(memory)
+    edits.refresh()
+    other = _others(edits, now)
+    if other and not force:
+        reason = f"{other} consolidated this workspace in the last {_OTHERS.days} days; use --force to do it"
+        return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
+    learned = _would_learn(memory, notes) if dry_run else _caught_up(memory, now, llm, notes)
+    start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
+    scopes = _scopes(memory)
+    for scope in scopes:
+        found = learn_notes(memory, scope, start, now, llm=llm, dry_run=dry_run)
+        learned += found.facts
+        notes += found.notes
+    planned: list[Planned] = []
+    for scope in scopes:
+        look = Look(memory, now, scope=scope, llm=llm)
+        if dry_run:
+            learned = _supposed(look, learned)
+        else:
+            follow(memory, scope)
+        notes += _plan(look, leapt=_leapt(edits, now))
+        planned += look.planned
+    if dry_run:
+        return _shown(now, planned, learned, notes)
+    report = _apply(memory, planned, now, learned=learned, notes=notes)
+    compiled(memory, llm=llm)
+    if memory.config.consolidate.commit if commit is None else commit:
+        _commit(memory, report)
+    return report
+
+
+def _shown(now: datetime, planned: list[Planned], learned: list[Learned], notes: list[str]) -> Report:
+    """What a dry run reports."""
+    return Report(
+        group="", time=now, dry_run=True, learned=tuple(map(told, learned)), notes=tuple(notes),
+        edits=tuple(_applied(one, "planned", one.diff) for one in planned),
+    )  # fmt: skip
+
+
+def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[str]) -> list[Learned]:
+    """What was left undone comes first: cut-off edits, facts without file, sessions that nobody ended.
+
+    Returns what was learned from turns; what a person should look at is added to `notes`.
+    """
+    from mnemark.memory.sessions.ending import catch_up as end_sessions
+    from mnemark.memory.sessions.observations import age_out
+
+    notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(memory)]
+    notes += sync_conflicts.merge(memory)
+    catch_up(memory)
+    learned = []
+    for ended in end_sessions(memory, llm):
+        notes += [f"{ended.session}: {problem}" for problem in ended.problems]
+        learned += [fact for fact in ended.facts if fact.status != "known"]
+    report = learn_all(memory)
+    notes += report.notes
+    learned += [fact for fact in report.facts if fact.status != "known"]
+    notes += [
+        f"{path} is being saved by someone; old observations wait" for path in age_out(memory, now).deferred
+    ]
+    return learned
+
+
+def _would_learn(memory: "Memory", notes: list[str]) -> list[Learned]:
+    """What a run would do first, told but not planned, as what follows depends on it."""
+    from mnemark.memory.sessions.ending import unended
+
+    notes += sync_conflicts.merge(memory, dry_run=True)
+    notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(memory)]
+    return [fact for fact in learn(memory, dry_run=True).facts if fact.status != "known"]
+
+
+def _supposed(look: Look, learned: list[Learned]) -> list[Learned]:
+    """Have a dry run see what it would have learned; returns the facts with what would become of each."""
+    mine = [one for one in learned if scope_of(one.ref) == look.scope]
+    facts = supposed(look.memory, look.scope, mine)
+    look.suppose(facts)
+    waiting = {id(one) for one, fact in zip(mine, facts, strict=True) if fact.review}
+    by_path: dict[str, list[Fact]] = {}
+    for one, fact in zip(mine, facts, strict=True):
+        if not fact.review and fact.source == one.ref:
+            by_path.setdefault(fact.path, []).append(fact)
+    edits = [
+        Edit(path, partial(_with_facts, path, new, look.zone), tuple(map(str, new)))
+        for path, new in by_path.items()
+    ]
+    look.take(Proposal("learn", tuple(edits)))
+    return [replace(one, status="review") if id(one) in waiting else one for one in learned]
+
+
+def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> str:
+    for fact in facts:
+        text = applied(text, path, fact, zone)[0]
+    return text
+
+
+def _scopes(memory: "Memory") -> list[str]:
+    found = scan(memory.root, ignore=memory.config.ignore)
+    return scopes_in(entry.path for entry in found.entries)
+
+
+def _others(edits: Edits, now: datetime) -> str:
+    """The machine that consolidates this workspace, where it is another one."""
+    runs = [run for run in edits.runs if run.time is not None and now - run.time < _OTHERS]
+    if not runs or any(run.machine == edits.journal.file for run in runs):
+        return ""
+    return runs[-1].machine.removesuffix(".jsonl")
+
+
+def _last(edits: Edits) -> datetime | None:
+    """When this workspace was last consolidated."""
+    return max((run.time for run in edits.runs if run.time is not None), default=None)
+
+
+def _leapt(edits: Edits, now: datetime) -> bool:
+    last = _last(edits)
+    return last is not None and now - last > _LEAP
+
+
+def _plan(look: Look, *, leapt: bool) -> list[str]:
+    notes: list[str] = []
+    for step, propose in STEPS.items():
+        if step == decay.STEP and leapt:
+            notes.append("nothing was let fade: the last consolidation was long ago, or the clock is wrong")
+            continue
+        proposal = propose(look)
+        look.take(proposal)
+        notes += proposal.notes
+    if look.llm is not None:
+        proposal = tidy.propose(look, look.llm)
+        look.take(proposal)
+        notes += proposal.notes
+    return notes
+
+
+def _apply(
+    memory: "Memory", planned: list[Planned], now: datetime, *, learned: list[Learned], notes: list[str]
+) -> Report:
+    group = new_id()
+    done: list[Applied] = []
+    stuck = ""
+    for one in planned:
+        if one.step == stuck:  # what follows in a step rests on what came before
+            done.append(_applied(one, "deferred", ""))
+            continue
+        step = f"consolidate: {one.step}"
+        if isinstance(one.edit, Move):
+            written = file_edits.move(memory, one.edit.path, one.edit.to, step=step, group=group)
+        else:
+            written = file_edits.write(memory, one.edit.path, one.edit.change, step=step, group=group)
+        stuck = one.step if written.status == "deferred" else stuck
+        if written.status != "unchanged":
+            done.append(_applied(one, written.status, written.diff))
+    changed = any(edit.status == "written" for edit in done)
+    notes += [one.text for one in attention(memory)]
+    report = Report(
+        group=group if changed or learned else "", time=now, dry_run=False, edits=tuple(done),
+        learned=tuple(map(told, learned)), notes=tuple(notes),
+    )  # fmt: skip
+    runs = edits_of(memory).runs
+    today = any(run.time is not None and run.time.astimezone().date() == now.date() for run in runs)
+    if changed or learned or not today:
+        facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
+        payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}
+        change = Change(kind="consolidate", payload=payload, time=now)
+        edits_of(memory).append(change)
+        _write_report(memory, report)
+    return report
+
+
+def _commit(memory: "Memory", report: Report) -> None:
+    """A commit for each step, of its files only; what git refuses is left to the ledger."""
+    for step in dict.fromkeys(edit.step for edit in report.edits):
+        mine = [edit for edit in report.edits if edit.step == step and edit.status == "written"]
+        paths = [path for edit in mine for path in edit.path.split(" → ")]
+        reasons = "\n".join(dict.fromkeys(reason for edit in mine for reason in edit.why))
+        message = f"mnemark consolidate: {step}\n\n{reasons}\n\nOrigin: agent\nUndo: {report.group}"
+        if mine and (problem := git_commit.commit(memory.root, paths, message)):
+            _LOG.warning("no commit of %s: %s", ", ".join(paths), problem)
+
+
+def _applied(one: Planned, status: str, diff: str) -> Applied:
+    return Applied(step=one.step, path=_path(one.edit), status=status, diff=diff, why=one.edit.why)
+
+
+def _write_report(memory: "Memory", report: Report) -> Problem | None:
+    """The report of the day; a second run of a day is added to it."""
+    day = report.time.date().isoformat()
+    text = report_text(report)
+
+    def change(old: bytes) -> bytes:
+        start = old or f"# Consolidation {day}\n".encode()
+        return start + b"\n" + text.encode("utf-8", "replace")
+
+    path = f"{REPORTS}/{day}.md"
+    result = edit_file(memory.root, path, change)
+    return Problem(path, "is being saved by someone", skipped=False) if result.status == "deferred" else None
+
+
+def report_text(report: Report) -> str:
+    """A report for people, in Markdown."""
+    lines = [f"## {report.time:%H:%M}", ""]
+    if report.learned:
+        lines += ["### Learned", "", *(f"- {fact}" for fact in report.learned), ""]
+    if not report.edits:
+        lines += ["Nothing else to change." if report.learned else "Nothing to change.", ""]
+    for step in dict.fromkeys(edit.step for edit in report.edits):
+        lines += [f"### {step.capitalize()}", ""]
+        for edit in report.edits:
+            if edit.step == step:
+                state = "" if edit.status in {"written", "planned"} else f" ({edit.status}: try again later)"
+                lines.append(f"- {edit.path}{state}")
+                lines += [f"  - {reason}" for reason in edit.why]
+        lines.append("")
+    if report.notes:
+        lines += ["### To look at", "", *(f"- {note}" for note in report.notes), ""]
+    if report.group:
+        lines.append(f"Take it all back: `mnemark undo {report.group}`")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _path(edit: Edit | Move) -> str:
+    return f"{edit.path} → {edit.to}" if isinstance(edit, Move) else edit.path

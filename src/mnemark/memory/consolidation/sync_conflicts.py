@@ -1,0 +1,94 @@
+"""Conflict copies that syncing tools left: what they hold that the original lacks is kept, then they go.
+
+Session logs are joined by the ids of their turns. Of other files only those go to the archive whose lines
+all stand in the original; the rest is for a person.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mnemark.files import jsonl, layout, platform
+from mnemark.files.copies import Copy, lacking, plan_copies
+from mnemark.files.locks import workspace_lock
+from mnemark.files.reading import read
+from mnemark.files.scan import scan
+from mnemark.memory import file_edits
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+STEP: Final = "copies"
+ARCHIVE: Final = "memory/archive/copies"
+
+
+def merge(memory: "Memory", *, group: str = "", dry_run: bool = False) -> list[str]:
+    """Join the copies that can be joined; a line for each, for the report. Again does nothing.
+
+    `dry_run` only says which would be. A kill between joining and moving leaves a copy that lacks nothing,
+    which the next run moves.
+    """
+    found = scan(memory.root, ignore=memory.config.ignore)
+    told = []
+    for copy in plan_copies(entry.path for entry in found.entries):
+        if not (memory.root / copy.original).is_file():
+            continue
+        if _is_log(copy):
+            joined = _joined_log(memory.root, copy, dry_run=dry_run)
+        else:
+            joined = _all_there(memory.root, copy)
+        if joined is None:
+            continue
+        if dry_run:
+            told.append(f"{copy.path}: {joined}; it would go to {ARCHIVE}")
+            continue
+        to = _free(memory.root, copy.path)
+        if (
+            file_edits.move(memory, copy.path, to, step=f"consolidate: {STEP}", group=group).status
+            == "written"
+        ):
+            told.append(f"{copy.path}: {joined}; it is at {to} now")
+    return told
+
+
+def _is_log(copy: Copy) -> bool:
+    place = layout.place(copy.original)
+    return copy.kind == "jsonl" and place is not None and place.kind == "turn"
+
+
+def _joined_log(root: Path, copy: Copy, *, dry_run: bool) -> str | None:
+    """What was done, or None where a person has to decide."""
+    target, source = root / copy.original, root / copy.path
+    with workspace_lock(root):
+        missing = lacking(platform.content(target), platform.content(source))
+        if missing.unclear:
+            return None
+        if not dry_run:
+            jsonl.append_many(target, missing.lines)
+    turns = "1 turn" if len(missing.lines) == 1 else f"{len(missing.lines):,} turns"
+    done = "would be" if dry_run else "was" if len(missing.lines) == 1 else "were"
+    return f"{turns} {done} joined to {copy.original}"
+
+
+def _all_there(root: Path, copy: Copy) -> str | None:
+    if copy.kind != "markdown":
+        return None
+    original, other = read(root, copy.original), read(root, copy.path)
+    if isinstance(original, Problem) or isinstance(other, Problem):
+        return None
+    here = {line.strip() for line in original.text.splitlines()}
+    there = {line.strip() for line in other.text.splitlines()} - {""}
+    return f"all of it is in {copy.original}" if there <= here else None
+
+
+def _free(root: Path, path: str) -> str:
+    """A name in the archive that nothing has yet."""
+    scope = layout.scope_of(path)
+    inside = path.removeprefix(f"{scope}/") if scope else path
+    name, dot, suffix = inside.replace("/", "-").rpartition(".")
+    start = f"{scope}/{ARCHIVE}" if scope else ARCHIVE
+    number, found = 1, f"{start}/{name}{dot}{suffix}"
+    while (root / found).exists():
+        number += 1
+        found = f"{start}/{name}-{number}{dot}{suffix}"
+    return found

@@ -1,0 +1,1 @@
+"""Core memory: MEMORY.md, USER.md, SOUL.md and personas."""

@@ -1,0 +1,255 @@
+"""What an agent knows without asking: curated memory and today's notes, read straight from the files."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mnemark.errors import UsageError
+from mnemark.facts import states
+from mnemark.facts.visible import Visible
+from mnemark.files import layout, listing
+from mnemark.retrieval.past_facts import CORE_ROLES, IsPast
+from mnemark.text.dates.moment import local_now
+from mnemark.text.markdown.comments import drop_comments
+from mnemark.text.markdown.generated import without, written
+from mnemark.text.quoting.fence import strip_fences
+from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+    from mnemark.retrieval.fact_index import Book
+
+BUDGET: Final = 2_000
+"""Tokens, unless said otherwise."""
+_CURATED_SHARE: Final = 0.7
+"""Part of the budget that curated memory may take while there are notes of today."""
+_CODE: Final = re.compile(r"[ ]{0,3}(```+|~~~+)")
+_JOIN: Final = "\n\n"
+_FOR_MACHINES: Final = (" mnemark:begin ", " mnemark:end ", " observed: ", " id: ")
+"""Comments that mnemark reads, and no model."""
+
+
+class _Section(NamedTuple):
+    """A heading and paragraphs; `newest` keeps the last of them where not all fit."""
+
+    heading: str
+    paragraphs: list[str]
+    newest: bool
+
+
+def context(
+    memory: "Memory", *, scope: str = "", budget: int | None = None, now: datetime | None = None
+) -> str:
+    """Curated memory and today's notes as one text, without recall; see `read_context`."""
+    day = (now or local_now(memory.config.timezone)).date()
+    return read_context(memory.visible, day, scope=scope, budget=budget, is_past=past_of(memory))
+
+
+def past_of(memory: "Memory") -> IsPast:
+    """What tells whether an entry of core memory is of a fact that does not hold, from the facts as read."""
+
+    def is_past(scope: str, line: str) -> bool:
+        book = memory.book.of({scope}).book
+        return book is not None and book.is_past_entry(scope, line)
+
+    return is_past
+
+
+def past_lines(memory: "Memory", path: str, lines: Sequence[str]) -> frozenset[int]:
+    """Numbers of lines of a file that tell a fact which does not hold, and do not say so themselves.
+
+    A bullet whose successor waits for the file to be free is such a line, and an entry of core memory.
+    """
+    place = layout.place(path)
+    if place is None or place.role not in {"fact", *CORE_ROLES}:
+        return frozenset()
+    if place.role != "fact":
+        past = past_of(memory)
+        entries = written("\n".join(lines))
+        numbered = ((number, line) for number, line in enumerate(lines, 1) if line in entries)
+        return frozenset(number for number, line in numbered if past(place.scope, line))
+    book = memory.book.of({place.scope}).book
+    held = book.held if book is not None else ()
+    now = datetime.now(UTC)
+    return frozenset(
+        one.fact.line
+        for one in held
+        if one.fact.path == path and one.end is not None and one.end <= now and one.fact.line
+        if "~~" not in "".join(lines[one.fact.line - 1 : one.fact.line])
+    )
+
+
+def _past_in(visible: Visible) -> IsPast:
+    """The same from what was kept of the facts; they are read where something was written since."""
+    known, now = states.kept(visible.root, visible.root, visible.redacted), datetime.now(UTC)
+    books: dict[str, Book] = {}
+
+    def is_past(scope: str, line: str) -> bool:
+        if known.settled(scope):
+            return known.is_past(scope, line, now)
+        if scope not in books:
+            books[scope] = _book(visible, scope)
+        return books[scope].is_past_entry(scope, line)
+
+    return is_past
+
+
+def _book(visible: Visible, scope: str) -> "Book":
+    from mnemark.facts.store import State
+    from mnemark.files.config import load
+    from mnemark.retrieval.fact_index import Book
+
+    facts = State(visible.root, load(visible.root), visible)
+    facts.log.refresh()
+    return Book(facts.held(scope), facts.zone)
+
+
+def read_context(
+    visible: Visible,
+    day: date,
+    *,
+    scope: str = "",
+    budget: int | None = None,
+    is_past: IsPast | None = None,
+) -> str:
+    """Curated memory (`MEMORY.md`, `memory/MEMORY.md`) and the notes of `day`, the scope's after the root's.
+
+    Args:
+        visible: of the workspace.
+        day: which day's notes, `memory/<day>.md` and `memory/<day>-*.md`.
+        scope: "users/ann" and the like; empty for the root alone.
+        budget: estimated tokens of the whole; 2,000 by default. What does not fit is left out by paragraphs:
+            of curated memory the last ones, of notes the first ones, and a line says how many.
+        is_past: of a scope and a line, whether it is the entry of a fact that does not hold any more; such
+            entries of generated parts are left out. By default the facts are asked.
+
+    Returns:
+        Markdown; empty where there is nothing. Recall blocks that were copied into a file are not in it.
+    """
+    root = visible.root
+    limit = BUDGET if budget is None else budget
+    if limit < 1:
+        raise UsageError(f"a budget is at least 1 token, not {limit}")
+    if scope:
+        layout.check_name(scope)
+    curated, notes = [], []
+    past = is_past or _past_in(visible)
+    for folder in ("", f"{scope}/") if scope else ("",):
+        for path in curated_files(root, folder):
+            curated += _section(visible, path, f"## Long-term memory ({path})", past, newest=False)
+        for path in day_files(root, folder, day):
+            notes += _section(visible, path, f"## Notes of today ({path})", past, newest=True)
+    first = _fitted(curated, int(limit * _CURATED_SHARE) if notes else limit)
+    second = _fitted(notes, limit - _tokens(first))
+    if notes and len(second) == len(notes):  # room that the notes left over is curated memory's
+        first = _fitted(curated, limit - _tokens(second))
+    return _whole([*first, *second], limit)
+
+
+def curated_files(root: Path, folder: str) -> list[str]:
+    """Paths of the curated memory below `folder` (empty, or ending in a slash), whatever their case."""
+    wanted = ("memory.md",)
+    here = listing.names(root, folder.rstrip("/"))
+    found = [f"{folder}{name}" for name in here if name.casefold() in wanted]
+    for inner in here:
+        if inner.casefold() == "memory":
+            inside = f"{folder}{inner}"
+            found += [f"{inside}/{name}" for name in listing.names(root, inside) if name.casefold() in wanted]
+    return found
+
+
+def day_files(root: Path, folder: str, day: date) -> list[str]:
+    """Paths of the notes of one day, the plain one first."""
+    inside = f"{folder}memory"
+    found = []
+    for name in listing.names(root, inside):
+        place = layout.place(f"{inside}/{name}")
+        if place is not None and place.role == "daily" and place.dated == day.isoformat():
+            found.append(f"{inside}/{name}")
+    return sorted(found, key=lambda path: (len(path), path))
+
+
+def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newest: bool) -> list[_Section]:
+    found = visible.read(path)
+    if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
+        return []
+    shown = found.text
+    if "mnemark:begin" in shown:
+        scope = layout.scope_of(path)
+        shown = without(shown, lambda line: is_past(scope, line))
+    said = drop_comments(strip_fences(shown), lambda body: body.startswith(_FOR_MACHINES), blanks=" \t")
+    kept = paragraphs(said)
+    return [_Section(heading, kept, newest)] if kept else []
+
+
+def paragraphs(text: str) -> list[str]:
+    """The text cut at its blank lines, but for those inside of code."""
+    found: list[list[str]] = [[]]
+    fence = ""
+    for line in text.splitlines():
+        mark = _CODE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and not line.strip(" `~"):
+            fence = ""
+        if line.strip() or fence:
+            found[-1].append(line.rstrip())
+        elif found[-1]:
+            found.append([])
+    return ["\n".join(lines) for lines in found if lines]
+
+
+def _fitted(sections: list[_Section], budget: int) -> list[str]:
+    """Each section's text within the budget, in order; sections for which there is no room are left out."""
+    texts: list[str] = []
+    room = budget
+    for section in sections:
+        text = _cut(section, room)
+        if not text:
+            break
+        texts.append(text)
+        room -= estimate_tokens(text + _JOIN)
+    return texts
+
+
+def _cut(section: _Section, budget: int) -> str:
+    """As many whole paragraphs as fit; of a single one that is too long, the beginning."""
+    low, high = 0, len(section.paragraphs)
+    while low < high:  # the largest number of paragraphs that fits
+        middle = (low + high + 1) // 2
+        low, high = (
+            (middle, high) if estimate_tokens(_shown(section, middle)) <= budget else (low, middle - 1)
+        )
+    if low:
+        return _shown(section, low)
+    frame = _JOIN.join((section.heading, _left_out(section, 1)))
+    beginning = cut_to_tokens(_some(section, 1)[0], budget - estimate_tokens(frame) - 1)
+    return _JOIN.join((section.heading, beginning, _left_out(section, 1))) if beginning else ""
+
+
+def _some(section: _Section, count: int) -> list[str]:
+    return section.paragraphs[-count:] if section.newest else section.paragraphs[:count]
+
+
+def _shown(section: _Section, count: int) -> str:
+    whole = count == len(section.paragraphs)
+    note = [] if whole else [_left_out(section, count)]
+    return _JOIN.join((section.heading, *_some(section, count), *note))
+
+
+def _left_out(section: _Section, count: int) -> str:
+    return f"({count} of {len(section.paragraphs)} paragraphs; read the file for the others)"
+
+
+def _tokens(texts: list[str]) -> int:
+    return estimate_tokens(_JOIN.join((*texts, ""))) if texts else 0
+
+
+def _whole(texts: list[str], limit: int) -> str:
+    """Joined; the parts' estimates are rounded, so that the whole may be a token too long."""
+    while texts and estimate_tokens(_JOIN.join(texts)) > limit:
+        texts.pop()
+    return _JOIN.join(texts)

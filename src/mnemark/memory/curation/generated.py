@@ -1,0 +1,226 @@
+"""MEMORY.md, USER.md, the traits: a generated part in each, of facts that earned it; all else is people's."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mnemark.facts.keys import subject_key
+from mnemark.facts.model import Fact
+from mnemark.facts.timeline import order
+from mnemark.facts.write import core_entry as entry
+from mnemark.files import layout, listing
+from mnemark.files.edit import PATIENCE
+from mnemark.memory import file_edits
+from mnemark.memory.curation.files import curated_files
+from mnemark.memory.curation.personas import CUSTOM, FOLDER
+from mnemark.memory.curation.plan import Edit, Look, Proposal
+from mnemark.memory.curation.promotion import earned
+from mnemark.memory.read import split_ref
+from mnemark.retrieval.fact_index_cache import all_scopes
+from mnemark.text.dates.moment import local_now
+from mnemark.text.markdown.generated import find, outside, put
+from mnemark.text.words.similarity import key_of
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+STEP: Final = "refresh"
+CORE: Final = "core"
+PROFILE: Final = "profile"
+TRAITS: Final = "traits"
+_PARTS: Final = (CORE, PROFILE, TRAITS)
+CHARACTERS: Final = 1_500
+"""Of a generated part."""
+MOST: Final = 5
+"""Entries of a kind in the core memory."""
+MOST_ABOUT_USER: Final = 10
+_WEIGHT: Final[Mapping[str, float]] = {"rule": 0.8, "preference": 0.6}
+_USUAL: Final = 0.5
+_BUSY: Final = 0.3
+"""Seconds that who remembers a fact waits for a file."""
+
+
+class _Kind(NamedTuple):
+    english: str
+    chinese: str
+    types: frozenset[str]
+
+
+_CORE_KINDS: Final = (
+    _Kind("Rules", "规则", frozenset({"rule"})),
+    _Kind("Facts", "事实", frozenset({"fact", "preference"})),
+    _Kind("Skills", "技能", frozenset({"skill"})),
+    _Kind("Errors", "教训", frozenset({"error"})),
+)
+_USER_KINDS: Final = (
+    _Kind("About the user", "用户概况", frozenset({"fact"})),
+    _Kind("Preferences", "偏好", frozenset({"preference"})),
+)
+_TRAIT_KINDS: Final = (
+    _Kind("How to talk to the user", "与用户交流的方式", frozenset({"preference", "rule"})),
+)
+_TRAIT: Final = re.compile(
+    r"\b(?:repl(?:y|ies)|answers?|respon(?:d|se|ses)|tone|style|emojis?|concise|brief|formal|polite|language|"
+    r"explanations?|explain)\b|回复|回答|语气|风格|语言|简短|简洁|详细|正式|礼貌|表情|称呼|解释",
+    re.IGNORECASE,
+)
+"""What is about talking, and so says how an agent should be, whatever it works on."""
+
+
+def propose(look: Look) -> Proposal:
+    """Refresh the generated parts from the facts that hold now."""
+    facts = [(fact, reason) for fact in look.current() if (reason := earned(look, fact))]
+    about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in _user_types()]
+    others = [(f, r) for f, r in facts if (f, r) not in about_user]
+    traits = [(f, r) for f, r in facts if _TRAIT.search(f"{f.predicate} {f.value}")]
+    memory = next(iter(curated_files(look.memory.root, look.path(""))), look.path("MEMORY.md"))
+    edits = [
+        _edit(look, memory, CORE, (_CORE_KINDS, others, MOST)),
+        _edit(look, _user_file(look), PROFILE, (_USER_KINDS, about_user, MOST_ABOUT_USER)),
+        _edit(look, _traits_file(look), TRAITS, (_TRAIT_KINDS, traits, MOST)),
+    ]
+    return Proposal(STEP, tuple(edits))
+
+
+def withdraw(
+    memory: "Memory",
+    scopes: Iterable[str],
+    *,
+    step: str,
+    session: str = "",
+    group: str = "",
+    timeout: float = PATIENCE,
+) -> list[str]:
+    """Take entries out of the generated parts whose facts hold no more; what is new waits for the upkeep.
+
+    A file that someone is saving for longer than `timeout` seconds is left to the next time. Returns the
+    paths of the files that were changed.
+    """
+    changed = []
+    for scope in scopes:
+        look = Look(memory, local_now(memory.config.timezone), scope=scope)
+        curated = curated_files(memory.root, look.path(""))
+        for path in (*curated, _user_file(look), _traits_file(look)):
+            text = look.text(path)
+            if not any(find(text, name) for name in _PARTS):
+                continue
+            change = _without({entry(fact) for fact in look.current()})
+            if change(text) != text:
+                done = file_edits.write(
+                    memory, path, change, step=step, session=session, group=group, timeout=timeout
+                )
+                changed += [path] if done.status == "written" else []
+    return changed
+
+
+def withdraw_replaced(memory: "Memory", facts: Iterable[Fact]) -> None:
+    """`withdraw` where these facts, just remembered, took the place of others: again no change of its own."""
+    scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
+    withdraw(memory, scopes, step="undo", timeout=_BUSY)
+
+
+def withdraw_all(memory: "Memory") -> None:
+    """`withdraw` in every scope, as part of taking something back: no change of its own that `undo` finds."""
+    withdraw(memory, all_scopes(memory.root), step="undo")
+
+
+def _without(holding: set[str]) -> Callable[[str], str]:
+    """The edit that leaves only entries that hold, and headings that still have some."""
+
+    def change(text: str) -> str:
+        for name in _PARTS:
+            part = find(text, name)
+            if part is None:
+                continue
+            lines: list[str] = []
+            for line in part.lines:
+                if line.startswith("#") and lines and lines[-1].startswith("#"):
+                    lines.pop()
+                if line.startswith("#") or line.strip() in holding:
+                    lines.append(line)
+            if lines and lines[-1].startswith("#"):
+                lines.pop()
+            if lines != list(part.lines):
+                text = put(text, name, lines)
+        return text
+
+    return change
+
+
+def behind(memory: "Memory", ref: str) -> tuple[Fact, str] | None:
+    """The fact that a line of a generated part tells, and how it earned its place; None for other lines."""
+    path, first, last = split_ref(ref)
+    if last is None or last != first:
+        return None
+    look = Look(memory, local_now(memory.config.timezone), scope=layout.scope_of(path))
+    text = look.text(path)
+    parts = [part for name in _PARTS if (part := find(text, name)) is not None]
+    line = (text.splitlines()[first - 1 : first] or [""])[0]
+    if not any(part.start < first - 1 < part.stop and line in part.lines for part in parts):
+        return None
+    return next(((fact, earned(look, fact)) for fact in look.current() if entry(fact) == line.strip()), None)
+
+
+def _user_types() -> frozenset[str]:
+    return frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
+
+
+def _traits_file(look: Look) -> str:
+    return look.path(f"{FOLDER}/{CUSTOM}.md")
+
+
+def _user_file(look: Look) -> str:
+    names = listing.names(look.memory.root, look.scope)
+    return look.path(next((name for name in names if name.casefold() == "user.md"), "USER.md"))
+
+
+def _edit(
+    look: Look, path: str, name: str, wanted: tuple[Sequence[_Kind], list[tuple[Fact, str]], int]
+) -> Edit:
+    kinds, facts, most = wanted
+    ordered = sorted(facts, key=lambda pair: _rank(look, pair[0]))
+    by_people = {key_of(line.strip(" -*#\t")) for line in outside(look.text(path)).splitlines()}
+    left_out = {line for where, line in look.undone.entries if where == path}
+    ordered = [pair for pair in ordered if entry(pair[0]) not in left_out]
+    lines, why = _lines(kinds, ordered, most, by_people)
+    part = find(look.text(path), name)
+    before = set(part.lines) if part else set()
+    why += [f"left out: {line.strip(' -')}" for line in before - set(lines) if line.startswith("- ")]
+    return Edit(path, _putting(name, lines), tuple(why))
+
+
+def _rank(look: Look, fact: Fact) -> tuple[object, ...]:
+    """The most important first, then the most used, the newest; the id settles the rest."""
+    importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
+    pinned = fact.priority == "permanent"
+    use = look.uses.get(fact.id)
+    start = order(fact, look.zone)[0].timestamp() if fact.since or fact.recorded else 0.0
+    return not pinned, -importance, -(use.times if use else 0), -start, fact.id
+
+
+def _lines(
+    kinds: Sequence[_Kind], facts: Iterable[tuple[Fact, str]], most: int, by_people: set[tuple[str, ...]]
+) -> tuple[list[str], list[str]]:
+    """The lines of a part within its budget, and why each entry is there."""
+    chosen: dict[_Kind, list[tuple[str, str]]] = {kind: [] for kind in kinds}
+    room = CHARACTERS
+    for fact, reason in facts:
+        kind = next((kind for kind in kinds if fact.type in kind.types), None)
+        line = entry(fact)
+        if kind is None or len(chosen[kind]) >= most or key_of(line) in by_people:
+            continue
+        cost = len(line) + 1 + (0 if chosen[kind] else len(kind.english) + 6)
+        if cost <= room:
+            room -= cost
+            chosen[kind].append((line, reason))
+    entries = [pair for kind in kinds for pair in chosen[kind]]
+    chinese = sum(not line.isascii() for line, _ in entries) * 2 > len(entries)
+    lines: list[str] = []
+    for kind in kinds:
+        if chosen[kind]:
+            lines += [f"### {kind.chinese if chinese else kind.english}", *(one for one, _ in chosen[kind])]
+    return lines, [f"{line.strip(' -')}: {reason}" for line, reason in entries]
+
+
+def _putting(name: str, lines: Sequence[str]) -> Callable[[str], str]:
+    return lambda text: put(text, name, lines)

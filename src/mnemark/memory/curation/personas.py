@@ -1,0 +1,136 @@
+"""Personas: how an agent speaks and what it looks at first; never what is stored.
+
+A persona is a Markdown file in `personas/`. Its front matter may say `active: true`, `phrasing: short, dry`
+and `weights: [fact=1.5, tag:work=1.4]`: what a hit of that kind or tag counts for. `user_custom.md` holds the
+traits that were learned about the user and goes along with every persona.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemark.errors import UsageError
+from mnemark.files import listing
+from mnemark.text.markdown.frontmatter import Value, front_matter
+from mnemark.text.quoting.fence import strip_fences
+from mnemark.types import KINDS, Hit, Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+FOLDER: Final = "personas"
+CUSTOM: Final = "user_custom"
+"""Traits of the user, learned."""
+DEFAULT: Final = "default"
+_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,4})?")
+WEIGHTS: Final = (0.1, 10.0)
+"""Least and most that a hit may count for."""
+
+
+class Persona(msgspec.Struct, frozen=True, kw_only=True):
+    """One persona as its file says."""
+
+    name: str
+    """The file's name without suffix."""
+    path: str
+    text: str
+    """What the file says, front matter left out."""
+    active: bool = False
+    phrasing: str = ""
+    weights: Mapping[str, float] = {}
+    """By kind ("fact") or tag ("tag:work")."""
+    problems: tuple[Problem, ...] = ()
+    """Weights that cannot be read."""
+
+
+def personas(memory: "Memory", *, scope: str = "") -> list[Persona]:
+    """All personas, by name; a scope's own takes the place of the root's of the same name."""
+    found: dict[str, Persona] = {}
+    for folder in dict.fromkeys((FOLDER, f"{scope}/{FOLDER}" if scope else FOLDER)):
+        for name in listing.names(memory.root, folder, ".md"):
+            document = memory.visible.read(f"{folder}/{name}")
+            if not isinstance(document, Problem):
+                one = _persona(document.path, strip_fences(document.text))
+                found[one.name.casefold()] = one
+    return [found[name] for name in sorted(found)]
+
+
+def chosen(memory: "Memory", name: str | None = None, *, scope: str = "") -> list[Persona]:
+    """The persona to use and the user's own traits: at most two, the persona first.
+
+    Args:
+        memory: whose.
+        name: of the persona; by default the one that says `active: true`, else `default.md`. "" for none.
+        scope: whose memory, "users/ann"; its personas come before the root's.
+
+    Raises:
+        UsageError: there is no persona of that name.
+    """
+    known = personas(memory, scope=scope)
+    custom = [one for one in known if one.name.casefold() == CUSTOM]
+    others = [one for one in known if one.name.casefold() != CUSTOM]
+    if name:
+        picked = [one for one in known if one.name.casefold() == name.casefold()]
+        if not picked:
+            names = ", ".join(one.name for one in known) or "none; write personas/NAME.md first"
+            raise UsageError(f"there is no persona {name!r}; there is: {names}")
+    elif name is None:
+        picked = [one for one in others if one.active] or [
+            one for one in others if one.name.casefold() == DEFAULT
+        ]
+    else:
+        picked = []
+    return [*picked[:1], *(one for one in custom if one not in picked)]
+
+
+def weight(hit: Hit, weights: Mapping[str, float]) -> float:
+    """What a hit counts for: the weight of its kind times those of its tags."""
+    tags = hit.meta.get("tags", ())
+    names = tags.split(",") if isinstance(tags, str) else tags if isinstance(tags, list | tuple) else ()
+    factor = weights.get(hit.kind, 1.0)
+    for name in {str(tag).strip().casefold() for tag in names}:
+        factor *= weights.get(f"tag:{name}", 1.0)
+    return factor
+
+
+def weighted(hits: Iterable[Hit], personas: Iterable[Persona]) -> list[Hit]:
+    """Hits in the order these personas look at them; without weights the order stays."""
+    weights: dict[str, float] = {}
+    for one in personas:
+        weights = {**weights, **one.weights}
+    hits = list(hits)
+    return sorted(hits, key=lambda hit: -hit.score * weight(hit, weights)) if weights else hits
+
+
+def _persona(path: str, text: str) -> Persona:
+    front = front_matter(text)
+    weights, problems = _weights(path, front.fields.get("weights"))
+    if front.problem:
+        problems.append(Problem(path, front.problem, skipped=False))
+    phrasing = front.fields.get("phrasing")
+    return Persona(
+        name=path.rpartition("/")[2].rpartition(".")[0],
+        path=path,
+        text=text[front.end :],
+        active=front.fields.get("active") is True,
+        phrasing=phrasing if isinstance(phrasing, str) else "",
+        weights=weights,
+        problems=tuple(problems),
+    )
+
+
+def _weights(path: str, value: Value) -> tuple[dict[str, float], list[Problem]]:
+    given = value if isinstance(value, tuple) else () if value is None else (value,)
+    found: dict[str, float] = {}
+    problems: list[Problem] = []
+    for one in given:
+        name, _, number = str(one).replace("：", ":").rpartition("=")
+        name = name.strip().casefold()
+        if (name in KINDS or name.startswith("tag:")) and _NUMBER.fullmatch(number.strip()):
+            found[name] = min(max(float(number), WEIGHTS[0]), WEIGHTS[1])
+        else:
+            reason = f"weight {one!r} is left out; write a kind or tag and a number: fact=1.5 or tag:work=1.4"
+            problems.append(Problem(path, reason, skipped=False))
+    return found, problems

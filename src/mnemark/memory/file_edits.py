@@ -1,0 +1,295 @@
+"""The ledger of automatic edits: each is written down before it is made, can be shown, and taken back.
+
+An edit of a Markdown file stands in the journal as a change of kind "write" with what it took away and what
+it put in (its undo image); "done" follows when the file holds it. A kill in between leaves an edit that the
+next `finish` completes. "drop" ends one that no longer fits, "undo" one that was taken back.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.files import layout, moving, platform
+from mnemark.files.edit import PATIENCE, EditResult, edit
+from mnemark.files.ids import new_id
+from mnemark.files.journal import Change
+from mnemark.memory.journal.edits import Edits, Entry, edits_of
+from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, without_context
+from mnemark.types import Origin, Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+Status = Literal["written", "unchanged", "deferred"]
+_BUSY: Final = 0.5
+
+
+class Written(NamedTuple):
+    """What became of an edit. `deferred`: someone is saving the file; nothing was noted, try later."""
+
+    id: str
+    """Of the change in the journal; empty where nothing was changed."""
+    path: str
+    status: Status
+    diff: str
+    """Unified diff for people."""
+
+
+class _Done(Exception):  # noqa: N818 - a way out of a callback, not an error
+    """There is nothing to write."""
+
+
+def write(
+    memory: "Memory",
+    path: str,
+    change: Callable[[str], str],
+    *,
+    step: str,
+    origin: Origin = "agent",
+    session: str = "",
+    group: str = "",
+    dry_run: bool = False,
+    timeout: float = PATIENCE,
+) -> Written:
+    """Edit a Markdown file of the workspace as a machine may: noted first, shown as a diff, taken back by id.
+
+    Args:
+        memory: whose.
+        path: relative to the workspace; the file is made if missing.
+        change: from the file's text (empty where it is new) to the new text; called again where someone saved
+            meanwhile. Line ends are as in the file.
+        step: what does it, for people: "session end", "consolidate: refresh".
+        origin: who is behind it.
+        session: the session it comes from.
+        group: ties the edits of one run together, so that one `undo` takes all back.
+        dry_run: only say what would change.
+        timeout: seconds to wait for a file that someone is saving.
+
+    Raises:
+        UsageError: the path leaves the workspace, or the file is no UTF-8.
+        ReadOnlyError, MnemarkError: it cannot be written; nothing was changed.
+    """
+    target = layout.safe_path(memory.root, path)
+    if dry_run:
+        old = _text(platform.content(target) if target.is_file() else b"", path)
+        shown = shown_diff(memory, path, old, change(old))
+        return Written("", path, "written" if shown else "unchanged", shown)
+    if memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to change its notes")
+    ledger = edits_of(memory)
+    noted: list[str] = []
+    made: tuple[Hunk, ...] = ()
+    shown = ""
+
+    def noting(data: bytes) -> bytes:
+        nonlocal shown, made
+        old = _text(data, path)
+        if noted and apply(old, made) == old:  # before this second try another process completed the first
+            return data
+        new = change(old)
+        _drop(ledger, noted)
+        if new == old:
+            raise _Done
+        made = without_context(hunks(old, new), memory.visible.hidden_lines(old))
+        payload = {
+            "step": step, "path": path, "session": session, "group": group,
+            "hunks": made, "created": not data and not target.exists(),
+        }  # fmt: skip
+        payload = {name: value for name, value in payload.items() if value}
+        line = Change(kind="write", payload=payload, origin=origin, scope=layout.scope_of(path), id=new_id())
+        noted.append(ledger.append(line).id)
+        shown = shown_diff(memory, path, old, new)
+        return new.encode()
+
+    with ledger.lock:
+        try:
+            result = edit(memory.root, path, noting, timeout=timeout)
+        except _Done:
+            return Written("", path, "unchanged", "")
+        if result.status == "deferred":
+            _drop(ledger, noted)
+            return Written("", path, "deferred", "")
+        ledger.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
+    return Written(noted[-1], path, "written", shown)
+
+
+def write_or_wait(
+    memory: "Memory",
+    path: str,
+    change: Callable[[str], str],
+    *,
+    step: str,
+    origin: Origin = "agent",
+    session: str = "",
+    group: str = "",
+    timeout: float = PATIENCE,
+) -> Written:
+    """As `write`, for what can wait: `deferred` also where the file is closed, or no file any more.
+
+    The sync tells of such a file.
+    """
+    try:
+        return write(
+            memory, path, change, step=step, origin=origin, session=session, group=group, timeout=timeout
+        )
+    except (ReadOnlyError, UsageError):
+        if memory.readonly:
+            raise
+        return Written("", path, "deferred", "")
+
+
+def shown_diff(memory: "Memory", path: str, old: str, new: str) -> str:
+    """Unified diff for people, of what is visible of both."""
+    return diff(path, memory.visible.redacted(old), memory.visible.redacted(new))
+
+
+def _drop(ledger: Edits, noted: list[str]) -> None:
+    """What was noted and then not written, because someone saved in between."""
+    if noted:
+        ledger.append(Change(kind="drop", payload={"ids": list(noted)}))
+        noted.clear()
+
+
+def _text(data: bytes, path: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no UTF-8; save it as UTF-8 and try again") from error
+
+
+def move(
+    memory: "Memory", path: str, to: str, *, step: str, origin: Origin = "agent", group: str = ""
+) -> Written:
+    """Give a file another name in the workspace, for example in the archive; noted first, taken back by id.
+
+    Raises:
+        UsageError: another file stands there, or a path leaves the workspace.
+        NotFoundError: there is no such file.
+    """
+    if memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to move files")
+    ledger = edits_of(memory)
+    source, target = layout.safe_path(memory.root, path), layout.safe_path(memory.root, to)
+    if not source.is_file():
+        raise NotFoundError(f"there is no file {path}")
+    if target.exists():
+        raise UsageError(f"{to} is there already; move it away first")
+    payload = {"step": step, "path": path, "to": to, "group": group}
+    payload = {name: value for name, value in payload.items() if value}
+    with ledger.lock:
+        made = ledger.append(Change(kind="move", payload=payload, origin=origin, scope=layout.scope_of(path)))
+        done = moving.move(memory.root, path, to)
+        if done == "moved":
+            ledger.append(Change(kind="done", payload={"ids": [made.id]}))
+            return Written(made.id, path, "written", f"{path} → {to}")
+        ledger.append(Change(kind="drop", payload={"ids": [made.id]}))
+    return Written("", path, "deferred", "")
+
+
+def finish(memory: "Memory") -> list[Problem]:
+    """Complete what was noted and then cut off by a kill; call it after opening and with each sync.
+
+    What no longer fits, because the file was changed since, is dropped and told.
+    """
+    if memory.readonly:
+        return []
+    ledger = edits_of(memory)
+    problems: list[Problem] = []
+    with ledger.lock:
+        ledger.refresh()
+        for entry in ledger.open():
+            try:
+                state = _redo(memory, entry)
+            except (ReadOnlyError, UsageError):  # it is closed, or no file any more: it alone waits
+                continue
+            if state == "deferred":
+                continue
+            kind = "done" if state == "written" else "drop"
+            ledger.append(Change(kind=kind, payload={"ids": [entry.id]}))
+            if kind == "drop":
+                reason = f"an edit by {entry.step} was cut off and no longer fits; it was left out"
+                problems.append(Problem(entry.path, reason, skipped=False))
+    return problems
+
+
+def _redo(memory: "Memory", entry: Entry) -> Literal["written", "deferred", "lost"]:
+    if entry.to:
+        done = moving.move(memory.root, entry.path, entry.to, timeout=_BUSY)
+        return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
+    result = _patched(memory, entry.path, lambda old: apply(old, entry.hunks), timeout=_BUSY)
+    return "lost" if result is None else "deferred" if result.status == "deferred" else "written"
+
+
+def _patched(
+    memory: "Memory", path: str, change: Callable[[str], str | None], *, timeout: float
+) -> EditResult | None:
+    """The file edited; None where the change does not fit."""
+
+    def patched(data: bytes) -> bytes:
+        new = change(_text(data, path))
+        if new is None:
+            raise _Done
+        return new.encode()
+
+    try:
+        return edit(memory.root, path, patched, timeout=timeout)
+    except _Done:
+        return None
+
+
+def entries(memory: "Memory") -> Iterator[Entry]:
+    """All automatic edits, oldest first."""
+    ledger = edits_of(memory)
+    with ledger.lock:
+        ledger.refresh()
+        found = [one for _, one in sorted(ledger.entries.items())]
+    return iter(found)
+
+
+def reverse(memory: "Memory", identifier: str) -> Written:
+    """Take back one edit: its lines only, whatever else the file holds by now.
+
+    Raises:
+        NotFoundError: there is no such edit, or it was taken back before.
+        UsageError: what it wrote was changed since; the message names the file.
+    """
+    ledger = edits_of(memory)
+    with ledger.lock:
+        ledger.refresh()
+        entry = ledger.entries.get(identifier)
+        if entry is None or entry.state in {"undone", "dropped"}:
+            raise NotFoundError(f"there is no automatic edit {identifier!r} to take back")
+        shown = _reverse_move(memory, entry) if entry.to else _reverse_write(memory, entry)
+        if shown is None:
+            return Written("", entry.path, "deferred", "")
+        made = ledger.append(
+            Change(kind="undo", payload={"ids": [identifier]}, scope=layout.scope_of(entry.path))
+        )
+    return Written(made.id, entry.path, "written", shown)
+
+
+def _reverse_move(memory: "Memory", entry: Entry) -> str | None:
+    done = moving.move(memory.root, entry.to, entry.path)
+    if done == "deferred":
+        return None
+    if done != "moved":
+        raise UsageError(f"{entry.to} cannot go back to {entry.path}: it is gone, or another file is there")
+    return f"{entry.to} → {entry.path}"
+
+
+def _reverse_write(memory: "Memory", entry: Entry) -> str | None:
+    target = layout.safe_path(memory.root, entry.path)
+    before = platform.content(target) if target.is_file() else b""
+    made = edits_of(memory).hunks(entry)
+    if not made:
+        raise UsageError(
+            f"what {entry.id} changed is not in the journal any more; change {entry.path} by hand"
+        )
+    result = _patched(memory, entry.path, lambda old: take_back(old, made), timeout=PATIENCE)
+    if result is None:
+        raise UsageError(f"{entry.path} was changed since where this edit was; change it by hand")
+    if result.status == "deferred":
+        return None
+    if entry.created and not result.content:
+        moving.remove(memory.root, entry.path, expected=b"")
+    return shown_diff(memory, entry.path, _text(before, entry.path), _text(result.content, entry.path))

@@ -1,0 +1,1 @@
+"""Forget and erase what was asked for, with receipts."""

@@ -1,0 +1,91 @@
+"""Where mnemark itself wrote down again what is forgotten: those lines are hidden with it.
+
+A turn is told again in the day's note, in its episode and in the scratchpad: lines there that quote it, whole
+or cut, are forgotten with it. A fact is an entry of the core memory. The files keep them, and `undo` shows
+them again.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from mnemark.errors import UsageError
+from mnemark.facts.parse import split_words
+from mnemark.files import layout, listing, platform
+from mnemark.files.needles import lines_of
+from mnemark.memory.forgetting.needles import Words, words_of
+from mnemark.memory.forgetting.select import Item
+from mnemark.text.markdown.outline import without_comments
+
+_NAMES: Final = re.compile(rb"(?:entities:|About:|\xe6\x8f\x90\xe5\x88\xb0\xef\xbc\x9a)")
+"""How the lists of names in an episode begin."""
+_LEAD: Final = re.compile(r"^\s*[-*+]\s+")
+_CURATED: Final = ("MEMORY.md", "memory/MEMORY.md", "USER.md")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
+
+
+def told_of(root: Path, items: Sequence[Item]) -> list[Item]:
+    """Lines that quote one of the turns, or are the entry of one of the facts; none of `items` itself."""
+    known = {(item.path, number) for item in items for number in range(item.start_line, item.end_line + 1)}
+    found = [*_of_turns(root, items), *_of_facts(root, items)]
+    return [item for item in found if (item.path, item.start_line) not in known]
+
+
+def _of_turns(root: Path, items: Sequence[Item]) -> list[Item]:
+    turns = [item for item in items if item.kind == "turn"]
+    words = words_of(turns, "")
+    logs = {item.path for item in turns}
+    return [
+        item
+        for scope in sorted({layout.scope_of(path) for path in logs})
+        for path in _pages(root, scope)
+        for item in _quoting(root, path, words, logs)
+    ]
+
+
+def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
+    entries: defaultdict[str, list[str]] = defaultdict(list)
+    for item in items:
+        key, value = split_words(_LEAD.sub("", without_comments(item.text)).strip())
+        if item.kind == "fact" and key and value:
+            entries[layout.scope_of(item.path)].append(f"{re.escape(key)}: {re.escape(value)}")
+    for scope, known in entries.items():
+        wanted = re.compile(rf"- (?:\S.* )?(?:{'|'.join(known)})(?: \(since [^)]*\))?\s*")
+        personas = listing.names(root, f"{scope}/personas".lstrip("/"), ".md")
+        for name in (*_CURATED, *(f"personas/{one}" for one in personas)):
+            path = f"{scope}/{name}".lstrip("/")
+            for number, line in enumerate(lines_of(_content(root, path)), 1):
+                text = line.decode("utf-8", "replace")
+                if wanted.fullmatch(text):
+                    yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)
+
+
+def _pages(root: Path, scope: str) -> Iterator[str]:
+    for folder in ("", "memory", "memory/episodes"):
+        inside = "/".join(filter(None, (scope, folder)))
+        for name in listing.names(root, inside, ".md"):
+            if folder == "memory/episodes" or (_DAY.fullmatch(name) if folder else name == "SCRATCHPAD.md"):
+                yield "/".join(filter(None, (inside, name)))
+
+
+def _content(root: Path, path: str) -> bytes:
+    """A file's bytes; none where it cannot be read, and so cannot be found in an answer either."""
+    try:
+        return platform.content(layout.safe_path(root, path))
+    except (OSError, UsageError):
+        return b""
+
+
+def _quoting(root: Path, path: str, words: Words, logs: set[str]) -> Iterator[Item]:
+    data = _content(root, path)
+    cites = "episodes/" in path and any(log.encode() in data for log in logs)
+    names = [name.casefold() for name in words.names] if cites else []
+    if not names and not words.notes.found_in(data):
+        return
+    for number, line in enumerate(lines_of(data), 1):
+        text = line.decode("utf-8", "replace")
+        named = bool(names) and _NAMES.match(line) and any(name in text.casefold() for name in names)
+        if named or words.notes.found_in(line):
+            yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)

@@ -1,0 +1,183 @@
+"""Forgetting: hidden from every answer and to be shown again, or erased for good.
+
+Hiding is one line in the journal. It names turns by id, lines of notes by a hash, facts by id; the index
+leaves out what it names, at once, after a rebuild, and in every process. `memory.erase` takes the bytes away.
+"""
+
+from collections import defaultdict
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.facts.store import state_of
+from mnemark.facts.visible import Visible
+from mnemark.files.journal import Change
+from mnemark.files.locks import workspace_lock
+from mnemark.files.tombstones import run_of
+from mnemark.memory.arguments import scopes_of
+from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
+from mnemark.memory.forgetting.select import Finder, Item, Wanted, ends_of
+from mnemark.text.dates.moment import local_now, moment
+from mnemark.types import ORIGINS, Json
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_PATIENCE: Final = 10.0
+
+
+def forget(
+    memory: "Memory",
+    ref: str | None = None,
+    *,
+    query: str | None = None,
+    session: str | None = None,
+    origin: str | None = None,
+    since: datetime | str | None = None,
+    id: str | None = None,  # noqa: A002 - the word of the file format
+    erase: bool = False,
+    dry_run: bool = False,
+    scope: str | None = None,
+    git: bool = False,
+) -> Receipt:
+    """Forget turns, pieces of notes and facts; when this returns, no search, recall or list shows them.
+
+    Without `erase` they stay in the files and `undo` shows them again; what a forgotten fact had replaced
+    does not come back. Facts whose only sources are forgotten turns go with them, and so do lines of daily
+    notes, episodes and scratchpads that quote them.
+
+    Args:
+        memory: whose.
+        ref: `path#L12`, `path#L12-L14` or a whole file, as hits name them; or the id of a turn or fact.
+        query: what holds these very words, letter for letter.
+        session: the turns of the session of that id. With `origin` and `since`, those that fit all.
+        origin: turns and facts of that origin.
+        since: turns and facts recorded from then on (a datetime, ISO text, or words such as "last week").
+        id: of a turn or a fact.
+        erase: take the bytes out of every file, the index, vectors and bookkeeping; this cannot be undone.
+        dry_run: only say what would go, and from where.
+        scope: only there, for example "users/ann"; anywhere in the workspace by default.
+        git: with `erase`, also rewrite the git history, where it was not pushed.
+
+    Raises:
+        NotFoundError: there is no such ref or id.
+        UsageError: nothing, or too much, says what is meant.
+        BusyError, ReadOnlyError: it could not be written; nothing was forgotten.
+    """
+    wanted = _wanted(memory, ref, query, session, origin, since, id, scope)
+    if git and not erase:
+        raise UsageError("git history is only rewritten for what is erased; add erase")
+    if not dry_run and memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to forget")
+    finder = Finder(memory, wanted)
+    items = finder.find()
+    unread = tuple(f"{path}: {reason}; it was not looked into" for path, reason in finder.unread.items())
+    if not items:
+        return Receipt(action="nothing", dry_run=dry_run, still=unread)
+    if erase:
+        from mnemark.memory.forgetting.erase import erase as erased
+
+        return erased(memory, items, query=wanted.query, dry_run=dry_run, git=git)
+    from mnemark.memory.forgetting.derived import told_of
+
+    items = [*items, *told_of(memory.root, items)]
+    hidden = "" if dry_run else hide(memory, items, {"asked": asked(wanted)})
+    receipt = _receipt(memory.visible, items, identifier=hidden, dry_run=dry_run)
+    return msgspec.structs.replace(receipt, still=unread)
+
+
+def _wanted(  # noqa: PLR0917 - see `forget`
+    memory: "Memory",
+    ref: str | None,
+    query: str | None,
+    session: str | None,
+    origin: str | None,
+    since: datetime | str | None,
+    identifier: str | None,
+    scope: str | None,
+) -> Wanted:
+    exact = [name for name, value in (("ref", ref), ("id", identifier)) if value]
+    loose = {"query": query, "session": session, "origin": origin, "since": since}
+    given = [name for name, value in loose.items() if value]
+    if not exact and not given:
+        raise UsageError("say what to forget: a ref, an id, query, session, origin or since")
+    if len(exact) > 1 or (exact and given):
+        raise UsageError(f"{exact[0]} names one thing; leave out {', '.join([*exact[1:], *given])}")
+    if query and len(query.strip()) < 2:
+        raise UsageError("a query to forget by has at least two characters")
+    if origin and origin not in ORIGINS:
+        raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+    if scope is not None and scope != "*":
+        scopes_of(scope)
+    start = moment(since, "since", local_now(memory.config.timezone))
+    return Wanted(
+        ref or "", identifier or "", query or "", session or "", origin or "", start,
+        None if scope == "*" else scope,
+    )  # fmt: skip
+
+
+def asked(wanted: Wanted) -> dict[str, Json]:
+    """How it was asked for, for the journal: never the words that were looked for."""
+    said = {
+        "ref": wanted.ref, "id": wanted.id, "query": bool(wanted.query), "session": wanted.session,
+        "origin": wanted.origin, "since": wanted.since.isoformat() if wanted.since else "",
+    }  # fmt: skip
+    return {name: value for name, value in said.items() if value}
+
+
+def hide(memory: "Memory", items: list[Item], more: dict[str, Json]) -> str:
+    """Write down that these are forgotten, and take them out of the index; returns the line's id."""
+    facts = state_of(memory)
+    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+        facts.log.refresh()
+        payload = payload_of(items) | {"ends": ends_of(facts, items)} | more
+        payload = {name: value for name, value in payload.items() if value}
+        made = facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+    follow(memory)
+    return made.id
+
+
+def follow(memory: "Memory") -> None:
+    """Bring the index up to date; while another process is at it, answers leave out all that is hidden."""
+    with suppress(BusyError):
+        memory.follower.sync(progress=None, wait=_PATIENCE, embed=False)
+
+
+def payload_of(items: list[Item]) -> dict[str, Json]:
+    """Items as a line of the journal names them, without a word of theirs."""
+    turns: defaultdict[str, list[str]] = defaultdict(list)
+    lines: defaultdict[str, list[list[str]]] = defaultdict(list)
+    for item in items:
+        if item.kind == "turn":
+            turns[item.path].append(item.id)
+        elif item.kind != "fact":
+            lines[item.path].append(list(run_of(item.text.splitlines())))
+    ids = [item.id for item in items if item.kind == "fact"]
+    return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
+
+
+def _receipt(visible: Visible, items: list[Item], *, identifier: str = "", dry_run: bool = False) -> Receipt:
+    by_path: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
+    for item in items:
+        if item.start_line:
+            by_path[item.path, item.kind].append(item)
+    places = tuple(
+        Place(
+            path=path,
+            what=kind,
+            lines=lines_of(found),
+            bytes=sum(len(one.text.encode("utf-8", "replace")) for one in found),
+        )
+        for (path, kind), found in by_path.items()
+    )
+    return Receipt(
+        id=identifier, action="hidden", dry_run=dry_run, items=forgotten(items, visible), places=places
+    )
+
+
+def lines_of(items: list[Item]) -> tuple[int, ...]:
+    """All lines that the items take up."""
+    return tuple(sorted({n for one in items for n in range(one.start_line, one.end_line + 1)}))

@@ -1,0 +1,166 @@
+"""What forgetting did, for people and programs."""
+
+import re
+from collections.abc import Iterable
+from typing import Final, Literal
+
+import msgspec
+
+from mnemark.facts.visible import Visible
+from mnemark.files.reading import read
+from mnemark.memory.forgetting.select import Item, Kind
+from mnemark.retrieval.snippet import without_comments
+from mnemark.types import Problem
+
+_WORDS: Final = 72
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_SHOWN: Final = 40
+_UNREAD: Final = "What could not be looked into:"
+_NAMES: Final[dict[str, tuple[str, str]]] = {
+    "turn": ("turn", "turns"),
+    "note": ("piece of a note", "pieces of notes"),
+    "fact": ("fact", "facts"),
+    "file": ("file", "files"),
+}
+
+
+class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was, or would be, forgotten."""
+
+    kind: Kind
+    ref: str
+    """Where it stands, or stood; empty for a fact that was in no file yet."""
+    id: str = ""
+    words: str = ""
+    """How it begins; empty once it is erased."""
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """One place from which bytes went, or would go."""
+
+    path: str
+    what: str
+    """`turn`, `note`, `fact`, `quote`, `journal`, `file`, `index`, `vectors`, `record`, `draft`."""
+    lines: tuple[int, ...] = ()
+    """Lines as they were before, where the place has lines."""
+    bytes: int = 0
+    """How many bytes went; for the index and vectors, by how much the files became smaller."""
+
+
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+    """What forgetting did.
+
+    `still` names what holds the words, or may, and is out of reach; `waiting` what could not be done yet: the
+    next sync goes on with it, for a closed file the first one that can read it. Until then it is hidden.
+    """
+
+    id: str = ""
+    """Of the line in the journal, for `undo`; empty where nothing was changed."""
+    action: Literal["hidden", "erased", "nothing"]
+    dry_run: bool = False
+    items: tuple[Forgotten, ...] = ()
+    places: tuple[Place, ...] = ()
+    still: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The receipt for people."""
+        return "\n".join(_lines(self))
+
+
+def forgotten(items: Iterable[Item], visible: Visible | None = None) -> tuple[Forgotten, ...]:
+    """Items as a receipt names them: with their words, as far as they are `visible`, or without any."""
+    shown = _Shown(visible) if visible else None
+    return tuple(
+        Forgotten(
+            kind=item.kind, ref=item.ref if item.start_line or item.kind == "file" else "", id=item.id,
+            words=_beginning(shown.words(item)) if shown else "",
+        )
+        for item in items
+    )  # fmt: skip
+
+
+class _Shown:
+    """Words of items without secrets: a private passage may have begun on lines above an item."""
+
+    def __init__(self, visible: Visible) -> None:
+        self._visible = visible
+        self._lines: dict[str, list[str]] = {}
+
+    def words(self, item: Item) -> str:
+        if item.kind == "turn" or not item.start_line:
+            return self._visible.redacted(item.text)
+        if item.path not in self._lines:
+            found = read(self._visible.root, item.path)
+            text = "" if isinstance(found, Problem) else self._visible.redacted(found.text)
+            self._lines[item.path] = _LINE.findall(text)
+        return "".join(self._lines[item.path][item.start_line - 1 : item.end_line])
+
+
+def _beginning(text: str) -> str:
+    plain = " ".join(without_comments(text).split())
+    return plain if len(plain) <= _WORDS else plain[: _WORDS - 1] + "…"
+
+
+def _lines(receipt: Receipt) -> list[str]:
+    if receipt.action == "nothing":
+        unread = [_UNREAD, *_listed(list(receipt.still))] if receipt.still else []
+        return ["Nothing that fits was found; nothing was changed.", *unread]
+    unfinished = receipt.waiting and not receipt.dry_run
+    verb = "hidden, and not erased everywhere yet" if unfinished else receipt.action
+    would = "Would be " if receipt.dry_run else ""
+    lines = [f"{would}{verb}: {counted(receipt.items)}.".capitalize()]
+    lines += _listed([_item(one) for one in receipt.items])
+    if receipt.places:
+        lines.append("From these places:" if receipt.action == "erased" else "Where they stand:")
+        lines += _listed([_place(one) for one in receipt.places])
+    if receipt.still:
+        erased = receipt.action == "erased"
+        lines.append("What still holds it, or may:" if erased else _UNREAD)
+        lines += _listed(list(receipt.still))
+    if receipt.waiting:
+        what = (
+            "It would wait for these" if receipt.dry_run else "Not done yet; the next sync that can does it"
+        )
+        lines += [f"{what}:", *_listed(list(receipt.waiting))]
+    if receipt.dry_run:
+        lines.append("Nothing was changed.")
+    elif receipt.action == "hidden":
+        lines.append(f"Show it again with `mnemark undo {receipt.id}`.")
+    return lines
+
+
+def counted(items: Iterable[Forgotten]) -> str:
+    """How many of what: "2 turns, 1 fact"."""
+    kinds: dict[str, int] = {}
+    for item in items:
+        kinds[item.kind] = kinds.get(item.kind, 0) + 1
+    return ", ".join(f"{count} {_NAMES[kind][count != 1]}" for kind, count in kinds.items())
+
+
+def _item(item: Forgotten) -> str:
+    return f"{item.ref or item.id}  {item.words}".rstrip()
+
+
+def _place(place: Place) -> str:
+    where = place.path
+    if place.lines:
+        word = "line" if len(place.lines) == 1 else "lines"
+        where += f", {word} {_ranges(place.lines)}"
+    return f"{where}: {place.what}" + (f", {place.bytes:,} bytes" if place.bytes else "")
+
+
+def _ranges(lines: tuple[int, ...]) -> str:
+    found: list[list[int]] = []
+    for line in sorted(set(lines)):
+        if found and line == found[-1][1] + 1:
+            found[-1][1] = line
+        else:
+            found.append([line, line])
+    return ", ".join(str(one) if one == two else f"{one}-{two}" for one, two in found)
+
+
+def _listed(rows: list[str]) -> list[str]:
+    more = [f"  … and {len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else []
+    return [f"  {row}" for row in rows[:_SHOWN]] + more

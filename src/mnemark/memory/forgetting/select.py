@@ -1,0 +1,403 @@
+"""What a request to forget means: which turns, lines of notes and facts, where they stand."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+import msgspec
+
+from mnemark.errors import NotFoundError, UsageError
+from mnemark.facts.files import facts_in
+from mnemark.facts.model import Fact
+from mnemark.facts.parse import parse
+from mnemark.facts.store import State, state_of
+from mnemark.facts.timeline import when
+from mnemark.files import jsonl, layout, observations, platform
+from mnemark.files.disk_errors import unread
+from mnemark.files.ids import is_id, time_of
+from mnemark.files.needles import forms
+from mnemark.files.reading import read
+from mnemark.files.scan import Entry, Scan, scan
+from mnemark.files.sessions import Placed, SessionLog
+from mnemark.files.tombstones import Run, matches
+from mnemark.memory.forgetting.lines import blocks, only_from, parts, turn_text
+from mnemark.memory.read import split_ref
+from mnemark.text.markdown.comments import drop_comments, names_id
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_OBSERVED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
+_LEARNED: Final = frozenset({"fact", "review"})
+
+Kind = Literal["turn", "note", "fact", "file"]
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing to be forgotten. Lines are 1-based and inclusive; 0 where it stands in no file."""
+
+    kind: Kind
+    path: str
+    start_line: int = 0
+    end_line: int = 0
+    id: str = ""
+    """Of a turn or fact; of a fact without a comment, the one derived from its words."""
+    text: str = ""
+    own: bool = True
+    """The id is written in the file; a fact without one is known by its line alone."""
+
+    @property
+    def ref(self) -> str:
+        """`path#L12` or `path#L12-L14`; the path alone where it has no line."""
+        if not self.start_line:
+            return self.path
+        last = f"-L{self.end_line}" if self.end_line != self.start_line else ""
+        return f"{self.path}#L{self.start_line}{last}"
+
+
+class Wanted(NamedTuple):
+    """What is to be forgotten; all that is given has to fit."""
+
+    ref: str = ""
+    id: str = ""
+    query: str = ""
+    session: str = ""
+    origin: str = ""
+    since: datetime | None = None
+    scope: str | None = None
+    """Only what lies in that scope; None: anywhere in the workspace."""
+
+
+class Finder:
+    """Looks for what a request means in the files of one workspace."""
+
+    def __init__(self, memory: "Memory", wanted: Wanted) -> None:
+        self.root = memory.root
+        self.facts: State = state_of(memory)
+        self.wanted = wanted
+        self.zone: tzinfo = self.facts.zone
+        self._ignore = memory.config.ignore
+        self.unread: dict[str, str] = {}
+        """Files that could not be looked into, and why."""
+        self._query = (
+            [form.decode("utf-8", "replace") for form in forms(wanted.query)] if wanted.query else []
+        )
+
+    @cached_property
+    def scan(self) -> Scan:
+        """The files there are."""
+        return scan(self.root, ignore=self._ignore)
+
+    def find(self) -> list[Item]:
+        """All items, by path and line, each once; those that stand in no file last.
+
+        Raises:
+            NotFoundError: there is no such ref or id.
+            UsageError: the ref names nothing that can be forgotten.
+        """
+        wanted = self.wanted
+        if wanted.ref and is_id(wanted.ref) and not (self.root / wanted.ref).exists():
+            wanted = self.wanted = wanted._replace(ref="", id=wanted.ref)
+        if wanted.ref:
+            found = list(self._of_ref(wanted.ref))
+        elif wanted.id:
+            found = list(self._of_id(wanted.id))
+        else:
+            found = [*self._turns(), *self._observed(), *self._facts(), *self._notes()]
+        found += self._derived([one for one in found if one.kind == "turn"])
+        found += self._noted(frozenset(one.id for one in found if observations.is_journal(one.path)))
+        unique = {(one.kind, one.id or one.ref): one for one in found}
+        return sorted(unique.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
+
+    # --- by ref and id
+
+    def _of_ref(self, ref: str) -> Iterator[Item]:
+        path, first, last = split_ref(ref)
+        full = layout.safe_path(self.root, path)
+        try:
+            platform.opened(full).close()
+        except OSError as error:
+            raise NotFoundError(f"{layout.shown(path)} {unread(error)}") from error
+        place = layout.place(path)
+        if place is None or (place.role == "journal" and last is None):
+            raise UsageError(f"{layout.shown(path)} is no memory; name a turn, a note or a fact by ref or id")
+        if path.lower().endswith(".jsonl"):
+            found = [one for one in self.log(path) if last is None or first <= one.start_line <= last]
+        elif place.role in _LEARNED and last is not None:
+            found = [
+                item for item, _ in self._bullets(path) if item.start_line <= last and item.end_line >= first
+            ]
+        else:
+            found = self._lines_of(path, first, last)
+        if not found:
+            raise NotFoundError(f"there is nothing to forget at {layout.shown(ref)}")
+        yield from found
+
+    def _lines_of(self, path: str, first: int, last: int | None) -> list[Item]:
+        lines = self._lines(path)
+        if last is None:
+            text = "".join(lines)
+            bullets = [item for item, _ in self._bullets(path)] if self._holds_facts(path) else []
+            return [*bullets, Item(kind="file", path=path, start_line=1, end_line=len(lines), text=text)]
+        if not 1 <= first <= last <= len(lines):
+            raise NotFoundError(f"{layout.shown(path)} has {len(lines)} lines, not {last}")
+        spans = blocks(lines)
+        start, end = spans[first - 1][0], spans[last - 1][1]
+        return [_note(path, lines, start, end)]
+
+    def _holds_facts(self, path: str) -> bool:
+        place = layout.place(path)
+        return place is not None and (place.kind == "fact" or place.role in _LEARNED)
+
+    def _of_id(self, identifier: str) -> Iterator[Item]:
+        found = [one for one in self._all_facts() if one.id == identifier]
+        if not found:
+            for path in [*self._logs(), *(entry.path for entry in self._readable(self.scan.journals))]:
+                if not is_id(identifier) or jsonl.holds(self.root / path, identifier.encode()):
+                    found += [one for one in self.log(path) if one.id == identifier]
+        if not found:
+            raise NotFoundError(
+                f"there is no turn or fact {identifier!r}; `mnemark log` shows those there are"
+            )
+        yield from found
+
+    # --- by words, session, origin, time
+
+    def _logs(self) -> list[str]:
+        wanted = self.wanted.scope
+        found: list[Entry] = []
+        for entry in self.scan.entries:
+            place = layout.place(entry.path)
+            if place is not None and place.role == "session" and entry.path.lower().endswith(".jsonl"):
+                found += [entry] if wanted is None or place.scope == wanted else []
+        return [entry.path for entry in self._readable(found)]
+
+    def _readable(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Without the logs that cannot be read: what is in them is found in no answer either."""
+        readable = []
+        for entry in entries:
+            try:
+                platform.opened(self.root / entry.path).close()
+            except OSError as error:
+                self.unread[layout.shown(entry.path)] = unread(error)
+            else:
+                readable.append(entry)
+        return readable
+
+    def log(self, path: str) -> list[Item]:
+        """The turns of a log; of a journal, the observations in it."""
+        return [_turn(path, placed) for placed in self._placed(path)]
+
+    def _placed(self, path: str) -> Iterable[Placed]:
+        if observations.is_journal(path):
+            return observations.read(self.root / path)
+        return SessionLog.at(self.root, path).turns()
+
+    def _observed(self) -> Iterator[Item]:
+        """Observations that fit; whose memory and which session they belong to, their lines say."""
+        wanted = self.wanted
+        for entry in self._readable(self.scan.journals):
+            for placed in observations.read(self.root / entry.path):
+                meta = placed.turn.meta
+                same = wanted.scope is None or str(meta.get("scope", "")) == wanted.scope
+                if same and wanted.session in {"", meta.get("session")} and self._fits(placed):
+                    yield _turn(entry.path, placed)
+
+    def _turns(self) -> Iterator[Item]:
+        for path in self._logs():
+            log = SessionLog.at(self.root, path)
+            if self.wanted.session and log.id != self.wanted.session:
+                continue
+            for placed in log.turns():
+                if self._fits(placed):
+                    yield _turn(path, placed)
+
+    def _fits(self, placed: Placed) -> bool:
+        wanted, turn = self.wanted, placed.turn
+        if wanted.origin and turn.origin != wanted.origin:
+            return False
+        if wanted.since is not None and _zoned(turn.time, self.zone) < _zoned(wanted.since, self.zone):
+            return False
+        return not self._query or self._says(turn_text(turn))
+
+    def _says(self, text: str) -> bool:
+        return any(form in text for form in self._query)
+
+    def _facts(self) -> Iterator[Item]:
+        """Facts and proposals; those of a session come with its turns."""
+        if self.wanted.session:
+            return
+        for item, fact in self._bullets_and_waiting():
+            if self._fact_fits(item, fact):
+                yield item
+
+    def _fact_fits(self, item: Item, fact: Fact) -> bool:
+        wanted = self.wanted
+        if wanted.scope is not None and fact.scope != wanted.scope:
+            return False
+        if wanted.origin and fact.origin != wanted.origin:
+            return False
+        if self._query and not self._says(
+            f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
+        ):
+            return False
+        return wanted.since is None or self._is_since(fact, wanted.since)
+
+    def _is_since(self, fact: Fact, since: datetime) -> bool:
+        if is_id(fact.id) and fact.id in self.facts.log.records:
+            return time_of(fact.id) >= _zoned(since, self.zone).replace(microsecond=0)
+        learned = when(fact.recorded or fact.since, self.zone)
+        return (
+            bool(fact.since or fact.id in self.facts.log.proposals)
+            and learned is not None
+            and (learned >= _zoned(since, self.zone))
+        )
+
+    def _notes(self) -> Iterator[Item]:
+        """Lines of notes by their words; who said them and when is not known of them."""
+        if not self._query or self.wanted.session or self.wanted.origin or self.wanted.since is not None:
+            return
+        for entry in self.scan.entries:
+            place = layout.place(entry.path)
+            note = place is not None and place.role not in {"session", "journal", "copy"}
+            if place is None or not note or self.wanted.scope not in {None, place.scope}:
+                continue
+            yield from self._note_lines(entry.path)
+
+    def _note_lines(self, path: str) -> Iterator[Item]:
+        lines = self._lines(path)
+        place = layout.place(path)
+        archived = place is not None and place.kind == "observation"  # each under a heading of its own
+        taken = set()
+        if self._holds_facts(path):
+            taken = {n for item, _ in self._bullets(path) for n in range(item.start_line, item.end_line + 1)}
+        spans = parts(lines) if archived else blocks(lines)
+        for number, line in enumerate(lines, 1):
+            if number not in taken and self._says(line):
+                start, end = spans[number - 1]
+                taken.update(range(start, end + 1))
+                yield _note(path, lines, start, end)
+
+    # --- facts
+
+    def _derived(self, turns: Iterable[Item]) -> list[Item]:
+        """Facts that say these turns are all their sources."""
+        lines: defaultdict[str, set[int]] = defaultdict(set)
+        for turn in turns:
+            lines[turn.path].add(turn.start_line)
+        if not lines:
+            return []
+        return [
+            item
+            for item, fact in self._bullets_and_waiting()
+            if fact.source and only_from(fact.source, lines)
+        ]
+
+    def _noted(self, ids: frozenset[str]) -> Iterator[Item]:
+        """The lines of notes, and the parts of the archive, that observations were written to."""
+        for entry in self.scan.entries if ids else ():
+            place = layout.place(entry.path)
+            if place is None or place.role not in {"daily", "archive"}:
+                continue
+            lines = self._lines(entry.path)
+            for (start, end), line in zip(parts(lines), lines, strict=True):
+                match = _OBSERVED.search(line)
+                if match is not None and match[1] in ids:
+                    yield _note(entry.path, lines, start, end)
+
+    def _all_facts(self) -> list[Item]:
+        return [item for item, _ in self._bullets_and_waiting()]
+
+    def facts_of(self, ids: frozenset[str]) -> list[Item]:
+        """Facts by id, hidden ones too: in the files, or as the journal has them."""
+        found = [item for item, _ in self._bullets_and_waiting() if item.id in ids]
+        with self.facts.lock:
+            log = self.facts.log
+            known = [(log.records | log.proposals).get(one) for one in ids - {item.id for item in found}]
+        return found + [
+            Item(kind="fact", path=fact.path, id=fact.id, text=str(fact))
+            for fact in known
+            if fact is not None
+        ]
+
+    def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[Item]:
+        """Lines of a note by their marks; `whole`: the file as one thing."""
+        lines = self._lines(path)
+        if whole:
+            return [Item(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))]
+        return [_note(path, lines, match[0], match[-1]) for match in matches(lines, runs)]
+
+    def _bullets_and_waiting(self) -> list[tuple[Item, Fact]]:
+        """Facts and proposals in the files, then those that only the journal has."""
+        found = []
+        for entry in self.scan.entries:
+            place = layout.place(entry.path)
+            if place is not None and (place.kind == "fact" or place.role == "review"):
+                found += self._bullets(entry.path)
+        with self.facts.lock:
+            self.facts.log.refresh()
+            log = self.facts.log
+            there = {item.id for item, _ in found} | log.hidden
+            waiting = [log.records[one] for one in log.pending() if one in log.records]
+            proposed = [fact for one, fact in log.proposals.items() if one not in log.decided]
+        for fact in (*waiting, *proposed):
+            if fact.id not in there:
+                found.append((Item(kind="fact", path=fact.path, id=fact.id, text=str(fact)), fact))
+        return found
+
+    def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
+        text = self._text(path)
+        lines = _LINE.findall(text)[:-1] or [""]
+        found = []
+        for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
+            first, last = parsed.bullet.line, parsed.bullet.end_line
+            words = "".join(lines[first - 1 : last])
+            own = bool(parsed.id)
+            item = Item(
+                kind="fact", path=path, start_line=first, end_line=last, id=fact.id, text=words, own=own
+            )
+            found.append((item, fact))
+        return found
+
+    def _text(self, path: str) -> str:
+        found = read(self.root, path)
+        if isinstance(found, Problem):
+            self.unread[found.path] = found.reason
+            return ""
+        return found.text
+
+    def _lines(self, path: str) -> list[str]:
+        return _LINE.findall(self._text(path))[:-1] or [""]
+
+
+def ends_of(facts: State, items: Iterable[Item]) -> dict[str, str]:
+    """By id, when facts ended whose successors are among the items: they stay ended."""
+    gone = {item.id for item in items if item.kind == "fact"}
+    ends: dict[str, str] = {}
+    scopes = {layout.scope_of(item.path) for item in items if item.kind == "fact"}
+    for scope in scopes:
+        held = facts.held(scope)
+        starts = {(one.fact.key, one.begin): one for one in held if one.fact.id in gone and one.begin}
+        for one in held:
+            if one.fact.id not in gone and one.end and (one.fact.key, one.end) in starts and one.fact.until:
+                ends[one.fact.id] = one.fact.until
+    return ends
+
+
+def _note(path: str, lines: list[str], start: int, end: int) -> Item:
+    text = "".join(lines[start - 1 : end])
+    return Item(kind="note", path=path, start_line=start, end_line=end, text=text)
+
+
+def _turn(path: str, placed: Placed) -> Item:
+    turn, line = placed.turn, placed.line
+    return Item(kind="turn", path=path, start_line=line, end_line=line, id=turn.id, text=turn_text(turn))
+
+
+def _zoned(moment: datetime, zone: tzinfo) -> datetime:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)

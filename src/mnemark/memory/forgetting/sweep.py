@@ -1,0 +1,424 @@
+"""Where the bytes of erased things stand in the files of a workspace, and how they go from each.
+
+A pass looks at every file but those of git and of workspaces inside this one, finds what is to go, and
+changes it through the one door each kind of file has. Looking alone is the dry run. Everything may be done
+again: what is gone is not found. What cannot be read is named, and keeps no other file from being looked at.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
+
+from mnemark.errors import BusyError, MnemarkError
+from mnemark.facts.parse import parse
+from mnemark.files import edit as editing
+from mnemark.files import jsonl, layout, listing, moving, observations, platform, reading
+from mnemark.files.disk_errors import is_no_file, unread
+from mnemark.files.locks import workspace_lock
+from mnemark.files.needles import Needles, lines_of, tombstone, without_lines, without_quotes, without_runs
+from mnemark.files.scan import Ignore
+from mnemark.files.tombstones import Run, line_mark, matches
+from mnemark.files.turns import decode_turn
+from mnemark.index.erase import erase_rows, is_database
+from mnemark.memory.forgetting import waits
+from mnemark.memory.forgetting.lines import blocks, only_from
+from mnemark.memory.forgetting.needles import Words, weight
+from mnemark.memory.forgetting.receipt import Place
+from mnemark.memory.forgetting.waits import Wait
+from mnemark.text.markdown.comments import drop_comments, names_id
+
+_LARGEST: Final = 1 << 29
+_PATIENCE: Final = 10.0
+_TELLING: Final = 4
+"""Weight of a line by which an edit in the journal is known to hold it: more than the end of a code block."""
+_OWN: Final = (
+    *("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore"),
+    waits.NAME,
+)
+_CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
+_FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
+_NAME: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+")
+_LINES: Final = re.compile(r"#L\d+(?:-L?\d+)?")
+_ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
+_NAMES: Final = re.compile(r"(?:entities:|About:|提到：)")
+_FEW: Final = 24
+_ID: Final = re.compile(r"\bid:\s*([0-9A-Z]{26})\b")
+
+
+class Targets(NamedTuple):
+    """What goes. `words` is what is looked for elsewhere; the others name the things themselves."""
+
+    words: Words
+    time: str
+    turns: frozenset[str] = frozenset()
+    turn_lines: Mapping[str, set[int]] = MappingProxyType({})
+    facts: frozenset[str] = frozenset()
+    marks: Mapping[str, Collection[Run]] = MappingProxyType({})
+    """Lines of notes, by path."""
+    files: frozenset[str] = frozenset()
+    whole_logs: frozenset[str] = frozenset()
+    """Logs of which all turns go: what cites no other goes, too."""
+
+
+Step = Literal["copies", "items"]
+"""First what is quoted elsewhere, last the things themselves: until then their words can be found again."""
+
+
+class Done(NamedTuple):
+    """What a pass found or did."""
+
+    places: list[Place]
+    waiting: list[Wait]
+    """Files that are busy, or closed."""
+    still: list[str]
+    """Files that are not mnemark's to change, and what was not looked into."""
+
+
+class Pass:
+    """One look at all files of the workspace at `root`, changing them unless it is a dry run."""
+
+    def __init__(self, root: Path, targets: Targets, *, step: Step, dry_run: bool, ignored: Ignore) -> None:
+        self.root = root
+        self.targets = targets
+        self.step = step
+        self.dry_run = dry_run
+        self.ignored = ignored
+        """Paths that are no memory, as the configuration says."""
+        self.done = Done([], [], [])
+        self._runs = Needles(text for text in targets.words.notes.texts if "\n" in text)
+        """What runs over several lines."""
+
+    def run(self) -> Done:
+        """Go through all files, in the order of their names: journals come before the files of facts.
+
+        The workspace's lock is held, so that nobody takes a fact that is half erased for one that a person
+        wrote or removed, and notes that down.
+        """
+        with nullcontext() if self.dry_run else workspace_lock(self.root, _PATIENCE):
+            self._run()
+        return self.done
+
+    def _run(self) -> None:
+        found = listing.walk(self.root)
+        self.done.still.extend(f"{one.path}: {one.reason}; it was not looked into" for one in found.odd)
+        self.done.still.extend(
+            f"{path}/: a workspace of its own; forget it there as well" for path in found.inner
+        )
+        for folder in found.closed:
+            self._unread(folder.path, folder.reason, is_folder=True)
+        for path in found.files:
+            try:
+                self._file(path)
+            except FileNotFoundError:  # it went while we looked
+                continue
+            except BusyError as error:
+                self.done.waiting.append(Wait(path, str(error)))
+            except MnemarkError as error:  # it cannot be written, is damaged, or the disk is full
+                self.done.waiting.append(waits.closed(self.root, path, str(error)))
+            except OSError as error:
+                self._unread(path, unread(error), is_file=not is_no_file(error))
+
+    def _unread(self, path: str, reason: str, *, is_folder: bool = False, is_file: bool = True) -> None:
+        """Name what could not be read. Memory is waited for; anything else is not mnemark's to change."""
+        if is_folder or (is_file and self._is_memory(path.rpartition("/")[2])):
+            folders = path.split("/") if is_folder else path.split("/")[:-1]
+            own = folders[:1] == [layout.PRIVATE]
+            if own or not (any(map(layout.skipped_folder, folders)) or self.ignored(path)):
+                self.done.waiting.append(waits.closed(self.root, path, reason))
+                return
+        self.done.still.append(f"{layout.shown(path)}: {reason}; it was not looked into")
+
+    @staticmethod
+    def _is_memory(name: str) -> bool:
+        """Whether a file of that name would be changed where it holds the words."""
+        return name.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")) or name.startswith(jsonl.TEMPORARY)
+
+    def _file(self, path: str) -> None:
+        full = self.root / path
+        name = path.rpartition("/")[2]
+        if full.lstat().st_size > _LARGEST:
+            self.done.still.append(f"{layout.shown(path)}: too large to look through")
+        elif path.startswith(f"{layout.PRIVATE}/"):
+            if self.step == "copies":
+                self._private(path, full)
+        elif name.lower().endswith(".jsonl"):
+            self._log(path, full)
+        elif name.lower().endswith(layout.TEXT_SUFFIXES) or name.startswith(jsonl.TEMPORARY):
+            self._text(path, full)
+        elif self.step == "copies" and self.targets.words.notes.found_in(_bytes(full)):
+            self.done.still.append(
+                f"{layout.shown(path)}: is no file of mnemark's; edit or delete it by hand"
+            )
+
+    # --- bookkeeping
+
+    def _private(self, path: str, full: Path) -> None:
+        inner = path.split("/", 1)[1]
+        if inner in _OWN or inner.startswith("vectors/") or full.name.endswith(("-wal", "-shm", "-journal")):
+            return
+        database = is_database(full)
+        beside = (
+            [full, *(full.with_name(full.name + end) for end in ("-wal", "-journal"))] if database else [full]
+        )
+        # A compiled identity may say it in a model's words; it is made again from what is left.
+        reworded = inner.startswith("compiled/")
+        if not reworded and not any(self._is_private_copy(_bytes(one)) for one in beside if one.exists()):
+            return
+        if database:
+            ids = [one.encode() for one in (*self.targets.turns, *self.targets.facts)]
+            rows = 0 if self.dry_run else erase_rows(full, [*self.targets.words.notes.forms, *ids])
+            self._place(path, f"{rows} records" if rows else "records")
+            return
+        size = full.lstat().st_size
+        if not self.dry_run:
+            self._drop(full)
+        self._place(path, "derived file", bytes_=size)
+
+    def _is_private_copy(self, data: bytes) -> bool:
+        named = self._names(data, self.targets.turns) or self._names(data, self.targets.facts)
+        return named or self.targets.words.notes.found_in(data)
+
+    @staticmethod
+    def _names(data: bytes, ids: frozenset[str]) -> bool:
+        """Whether any of the ids stands in the bytes: a few are looked for, of many all ids are read."""
+        if len(ids) <= _FEW:
+            return any(one.encode() in data for one in ids)
+        return any(one.decode("ascii") in ids for one in _ANY_ID.findall(data))
+
+    def _drop(self, full: Path) -> None:
+        """Derived, or a record of an edit: the files of one record go together."""
+        with workspace_lock(self.root, _PATIENCE):
+            names = full.parent.glob(f"{full.stem}.*") if full.parent.name == "displaced" else [full]
+            for name in list(names):
+                platform.FS.unlink(name)
+            platform.FS.sync_folder(full.parent)
+
+    # --- logs
+
+    def _log(self, path: str, full: Path) -> None:
+        journal = layout.log_folder(path.rpartition("/")[0]) == "journal"
+        lines: list[int] = []
+        gained = 0
+
+        def change(line: jsonl.Line) -> bytes | None:
+            nonlocal gained
+            new = self._journal_line(line) if journal else self._session_line(line)
+            if new is None or new == line.data:
+                return None
+            lines.append(line.number)
+            gained += len(line.data) - len(new)
+            return new
+
+        if self.dry_run:
+            for number, data in enumerate(_bytes(full).split(b"\n"), 1):
+                change(jsonl.Line(0, number, data, 0))
+        elif self._concerns(path, _bytes(full), journal=journal):
+            with workspace_lock(self.root, _PATIENCE):
+                jsonl.rewrite(full, change)
+        if lines:
+            self._place(path, "journal" if journal else "turns", lines, gained)
+
+    def _concerns(self, path: str, data: bytes, *, journal: bool) -> bool:
+        """Whether anything in a log may be meant: a quick look before it is rewritten."""
+        if journal or self.targets.words.notes.found_in(data):
+            return True
+        return path in self.targets.turn_lines or self._names(data, self.targets.turns)
+
+    def _journal_line(self, line: jsonl.Line) -> bytes | None:
+        record = jsonl.decode(line.data)
+        if record is None:
+            return b"{}" if self.step == "copies" and self.targets.words.notes.found_in(line.data) else None
+        kind, payload = record.get("kind"), record.get("payload")
+        named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
+        own = kind in _FACT_LINES and (record.get("id") in self.targets.facts or named)
+        own = own or (kind == observations.KIND and record.get("id") in self.targets.turns)
+        if own != (self.step == "items"):
+            return None
+        if not own and not self._holds_lines(payload):
+            words = self.targets.words.notes
+            if not (words.found_in(line.data) and words.said_in(record, 2)):
+                return None
+        kept = {key: record[key] for key in ("id", "time", "origin", "scope") if key in record}
+        return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})
+
+    def _holds_lines(self, payload: object) -> bool:
+        """Whether the undo image of an edit holds a line that goes."""
+        if not isinstance(payload, dict) or payload.get("path") not in self.targets.marks:
+            return False
+        marks = {mark for run in self.targets.marks[payload["path"]] for mark in run}
+        hunks = [one for one in payload.get("hunks") or () if isinstance(one, dict)]
+        lines = [
+            line for one in hunks for key in ("old", "new", "before", "after") for line in one.get(key) or ()
+        ]
+        return any(
+            isinstance(line, str) and weight(line) >= _TELLING and line_mark(line) in marks for line in lines
+        )
+
+    def _session_line(self, line: jsonl.Line) -> bytes | None:
+        data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")
+        record = jsonl.decode(data)
+        turn = decode_turn(record, line._replace(data=data)) if record is not None else None
+        own = turn is not None and turn.id in self.targets.turns
+        if self.step == "items":
+            return tombstone(line.data, turn.id, self.targets.time) if own and turn is not None else None
+        return None if own else without_quotes(line.data, self.targets.words.turns)
+
+    # --- text
+
+    def _text(self, path: str, full: Path) -> None:
+        data = _bytes(full)
+        whole = path in self.targets.files if self.step == "items" else self._is_about_erased(path, data)
+        if whole:
+            self._remove(path, data)
+            return
+        lines = self._lines_to_go(path, data)
+        runs = self.step == "copies" and self._holds_runs(data)
+        if not lines and not runs:
+            return
+        decoded = reading.decode(data)
+        if decoded is None or decoded[1].startswith("utf-1") or decoded[1].startswith("utf-3"):
+            self.done.still.append(f"{layout.shown(path)}: is no UTF-8; edit or delete it by hand")
+            return
+        gone = sum(len(line) for number, line in enumerate(lines_of(data), 1) if number in lines)
+        if not self.dry_run:
+            result = editing.edit(
+                self.root, path, lambda now: self._left(path, now), keep=0, timeout=_PATIENCE
+            )
+            if result.status == "deferred":
+                raise BusyError("someone is saving it")
+        self._place(path, "note", sorted(lines), gone)
+
+    def _is_about_erased(self, path: str, data: bytes) -> bool:
+        """Whether it is the episode of a session of which all turns go."""
+        place = layout.place(path)
+        if not self.targets.whole_logs or place is None or place.kind != "episode":
+            return False
+        refs = _log_refs(data.decode("utf-8", "replace"))
+        return any(ref.partition("#")[0] in self.targets.whole_logs for ref in refs) and all(
+            self._is_erased(ref) or ref in self.targets.whole_logs for ref in refs
+        )
+
+    def _remove(self, path: str, data: bytes) -> None:
+        if not self.dry_run:
+            done = moving.remove(self.root, path, expected=data, timeout=_PATIENCE)
+            if done != "moved":
+                raise BusyError("someone is saving it")
+        self._place(path, "file", (), len(data))
+
+    def _left(self, path: str, data: bytes) -> bytes:
+        lines = self._lines_to_go(path, data)
+        left = without_lines(data, lambda number, _: number in lines)
+        return without_runs(left, self._runs) if self.step == "copies" else left
+
+    def _holds_runs(self, data: bytes) -> bool:
+        return self._runs.found_in(data.replace(b"\r\n", b"\n"))
+
+    def _lines_to_go(self, path: str, data: bytes) -> set[int]:
+        """Numbers of the lines that go in this step."""
+        if not self._may_hold(path, data):
+            return set()
+        decoded = reading.decode(data)
+        encoding = decoded[1] if decoded else "utf-8"
+        lines = [line.decode(encoding, "replace") for line in lines_of(data)]
+        text = "".join(lines)
+        own = self._own_lines(path, lines, text)
+        if self.step == "items":
+            return own
+        found: set[int] = set()
+        raw = lines_of(data)
+        if self.targets.words.notes.found_in(data):
+            found = {
+                n for n, line in enumerate(raw, 1) if self.targets.words.notes.found_in(self._spoken(line))
+            }
+        found |= self._citing(path, lines) | self._naming(path, lines)
+        # A bullet goes as a whole, unless it is one of the things themselves: those come last.
+        spans = {span for number, span in enumerate(blocks(lines), 1) if number in found} if found else ()
+        whole = {n for first, last in spans for n in range(first, last + 1)}
+        return (whole if path not in self.targets.files else set()) - own
+
+    def _may_hold(self, path: str, data: bytes) -> bool:
+        """A quick look before a file is taken apart."""
+        named = path in self.targets.marks or (self.targets.facts and b"id:" in data)
+        cites = self.targets.turn_lines and b".jsonl" in data
+        return bool(named or cites) or (self.step == "copies" and self.targets.words.notes.found_in(data))
+
+    @staticmethod
+    def _spoken(line: bytes) -> bytes:
+        """A line without the comment that is mnemark's own: ids and times are no words."""
+        return drop_comments(line.decode("latin-1"), names_id).encode("latin-1")  # byte for byte
+
+    def _own_lines(self, path: str, lines: list[str], text: str) -> set[int]:
+        found: set[int] = set()
+        runs = self.targets.marks.get(path, ())
+        if runs:
+            found = {number for match in matches(lines, runs) for number in match}
+        if self.targets.facts and any(one in self.targets.facts for one in _ID.findall(text)):
+            for parsed in parse(text):
+                if parsed.id in self.targets.facts:
+                    found.update(range(parsed.bullet.line, parsed.bullet.end_line + 1))
+        return found
+
+    def _citing(self, path: str, lines: list[str]) -> set[int]:
+        """Lines that name an erased turn as their source, and no other."""
+        place = layout.place(path)
+        if place is None or place.role not in _CITING or not self.targets.turn_lines:
+            return set()
+        found = set()
+        for number, line in enumerate(lines, 1):
+            refs = _log_refs(line)
+            if refs and all(self._is_erased(ref) for ref in refs):
+                found.add(number)
+        return found
+
+    def _naming(self, path: str, lines: list[str]) -> set[int]:
+        """Lists of names in an episode of an erased turn, where a name stands that was said in it."""
+        place = layout.place(path)
+        if place is None or place.kind != "episode" or not self.targets.words.names:
+            return set()
+        cited = {ref.partition("#")[0] for line in lines for ref in _log_refs(line)}
+        if not cited & self.targets.turn_lines.keys():
+            return set()
+        lists = {number: line.casefold() for number, line in enumerate(lines, 1) if _NAMES.match(line)}
+        names = [name.casefold() for name in self.targets.words.names]
+        return {number for number, line in lists.items() if any(name in line for name in names)}
+
+    def _is_erased(self, ref: str) -> bool:
+        if ref in self.targets.whole_logs:
+            return True
+        return only_from(ref, self.targets.turn_lines)
+
+    def _place(self, path: str, what: str, lines: Collection[int] = (), bytes_: int = 0) -> None:
+        self.done.places.append(
+            Place(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
+        )
+
+
+def _bytes(path: Path) -> bytes:
+    return platform.read_file(path)[0]
+
+
+def _log_refs(text: str) -> list[str]:
+    """Refs of lines of sessions, and names of sessions, that a text holds."""
+    if ".jsonl" not in text:
+        return []
+    found = []
+    for name in _NAME.findall(text):
+        head, dot, tail = name.rpartition(".jsonl")
+        lines = _LINES.match(tail)
+        found += [f"{head}{dot}{lines[0] if lines else ''}"] if head else []
+    return found
+
+
+def holding(root: Path, needles: Needles) -> list[str]:
+    """Files, but those of git, in which any of the words still stands."""
+    found = []
+    for path in listing.walk(root).files:
+        try:
+            held = (root / path).lstat().st_size <= _LARGEST and needles.found_in(_bytes(root / path))
+        except OSError:  # gone, or closed: the pass has named it
+            continue
+        found += [path] if held else []
+    return found

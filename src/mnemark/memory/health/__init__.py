@@ -1,0 +1,1 @@
+"""Check, repair, upgrade and count a workspace."""

@@ -1,0 +1,313 @@
+"""Looking after a workspace: what is wrong with it, how to mend it, an index built anew beside the old."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from mnemark.errors import (
+    BusyError,
+    IntegrityError,
+    MnemarkError,
+    NewerFormatError,
+    ReadOnlyError,
+    UsageError,
+)
+from mnemark.files import layout, links, privacy
+from mnemark.files.disk_errors import unread
+from mnemark.files.edit import sweep
+from mnemark.files.journal import Journal
+from mnemark.files.reading import read
+from mnemark.files.scan import Scan, scan
+from mnemark.files.sessions import SessionLog
+from mnemark.index import check
+from mnemark.index.store import Index
+from mnemark.index.sync import stored_problems
+from mnemark.memory.forgetting.erase import finish
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+Level = Literal["ok", "warn", "error"]
+_REBUILD: Final = "run `mnemark doctor --fix`"
+_NAMED: Final = 3
+"""Files that are named of many."""
+_SYNC: Final = "run `mnemark sync`"
+_MOST: Final = 1_000
+"""Files that an erase waits for and that are named."""
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One thing that was looked at."""
+
+    level: Level
+    what: str
+    fix: str = ""
+    """What to do; empty where nothing is to be done."""
+    kind: str = ""
+    """What there may be thousands of: those of one kind follow each other, and people are shown a few."""
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found, in the order it was looked at."""
+
+    findings: tuple[Finding, ...]
+    fixed: bool = False
+    """Whether something was changed."""
+
+    @property
+    def level(self) -> Level:
+        """The worst of all."""
+        levels = {finding.level for finding in self.findings}
+        return "error" if "error" in levels else "warn" if "warn" in levels else "ok"
+
+
+def verify(memory: "Memory | Path", *, deep: bool = False) -> Report:
+    """Check the index against itself and against the files, and whether all files can be read.
+
+    Args:
+        memory: an open memory, or the folder of one that cannot be opened.
+        deep: look at every posting list and read every file, instead of a sample.
+
+    Nothing is changed, and nothing is raised for what is found to be wrong.
+    """
+    root = _root(memory)
+    found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
+    findings = [*_index(root, found, deep=deep), *_logs(root, found, deep=deep), *_problems(found)]
+    if not isinstance(memory, Path):
+        named = {problem.path for problem in found.problems}
+        skipped = [one for one in memory.stats().problems if one.skipped and one.path not in named]
+        findings += [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
+        findings.append(_coverage(memory))
+        findings += [Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MOST)]
+    return Report(findings=(*findings, *map(_left_out, found.inner)))
+
+
+def _left_out(inner: str) -> Finding:
+    marks = " or ".join(layout.MARKS)
+    what = f"{inner}/ is left out: it is a workspace of its own ({marks} is in it)"
+    return Finding("ok", what, f"search it with -w {inner}", "inner")
+
+
+def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
+    """Say what mnemark runs on and what keeps it from working well; with `fix`, mend it.
+
+    Mending removes what crashes left behind, closes mnemark's own files to other users of the machine, and
+    builds the index anew beside the old one, which is exchanged only when the new one passes its checks.
+    Files that people wrote are not touched.
+
+    Raises:
+        BusyError: `fix`, and another process is syncing or has the index open.
+        NewerFormatError, ReadOnlyError: `fix`, and the index must not or cannot be written.
+    """
+    root = _root(memory)
+    findings = [_environment(), *_folder(root), *_privacy(root, fix=fix)]
+    if not isinstance(memory, Path):
+        findings += [*_embedder(memory), *_strength(memory), *_freshness(memory)]
+    if not fix:
+        return Report(findings=(*findings, *verify(memory).findings))
+    if not isinstance(memory, Path) and memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to mend it")
+    findings += [_finding(problem) for problem in sweep(root)]
+    if not isinstance(memory, Path):
+        finish(memory, at_once=True)
+    ignore = () if isinstance(memory, Path) else memory.config.ignore
+    limit = 256 if isinstance(memory, Path) else memory.config.passage_tokens
+    visible = None if isinstance(memory, Path) else memory.visible
+    rebuilt = check.rebuild(root, ignore=ignore, limit=limit, visible=visible)
+    if not isinstance(memory, Path):
+        memory.index.follow()
+    before = "an unreadable index" if rebuilt.before is None else f"{rebuilt.before} passages"
+    done = Finding("ok", f"the index was built anew: {rebuilt.after} passages instead of {before}")
+    return Report(findings=(*findings, done, *verify(memory).findings), fixed=True)
+
+
+def _root(memory: "Memory | Path") -> Path:
+    if not isinstance(memory, Path):
+        return memory.root
+    links.check(memory)  # as `Memory.open` does
+    return memory
+
+
+def _environment() -> Finding:
+    python = ".".join(map(str, sys.version_info[:3]))
+    return Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
+
+
+def _folder(root: Path) -> Iterator[Finding]:
+    if not os.access(root, os.W_OK):
+        yield Finding(
+            "warn", f"{root} cannot be written: turns cannot be recorded", "make the folder writable"
+        )
+    if (problem := layout.sync_warning(root)) is not None:
+        yield _finding(problem)
+
+
+def _privacy(root: Path, *, fix: bool) -> Iterator[Finding]:
+    """What other users of the machine can read of it."""
+    found = privacy.readable(root)
+    left = list(privacy.close(root, found.own) if fix else found.own)
+    if fix and len(left) < len(found.own):
+        yield Finding("ok", f"{_some_of(len(found.own) - len(left))} of mnemark's were closed to other users")
+    if left:
+        what = f"other users of this machine can read {_some_of(len(left))} of mnemark's: {_few(left)}"
+        other = "they belong to another user, who can close them in the same way"
+        yield Finding("warn", what, other if fix else "run it with --fix, which closes them")
+    if found.others:
+        count = _some_of(len(found.others))
+        what = f"other users of this machine can read {count} of yours: {_few(found.others)}"
+        yield Finding("ok", f"{what} (where that is not meant, `chmod go= {root}` closes the folder)")
+
+
+def _some_of(count: int) -> str:
+    return f"{count:,} file{'' if count == 1 else 's'}"
+
+
+def _few(paths: Sequence[str]) -> str:
+    named = ", ".join(layout.shown(path) for path in paths[:_NAMED])
+    return f"{named}, …" if len(paths) > _NAMED else named
+
+
+def _embedder(memory: "Memory") -> Iterator[Finding]:
+    from mnemark.embed.api import ApiEmbedder
+
+    if not memory.vectors.wanted:
+        yield Finding("ok", "no embedder is configured: search goes by words alone")
+        return
+    try:
+        embedder = memory.vectors.embedder()
+        name = f"embedder {embedder.name}, {embedder.dimension} dimensions"
+        if not isinstance(embedder, ApiEmbedder):  # asking that one would send a text
+            embedder.query("ready?")
+    except MnemarkError as error:
+        yield Finding("warn", f"the embedder {memory.config.embedder!r} does not answer: {error}")
+        return
+    if embedder.semantic:
+        yield Finding("ok", f"{name}: it finds meaning")
+    else:
+        yield Finding("warn", f"{name}: it sees spelling, not meaning", 'set embedder = "bundled"')
+
+
+def _strength(memory: "Memory") -> Iterator[Finding]:
+    from mnemark.memory.health import upgrades
+
+    sample = upgrades.sample(memory)
+    yield Finding("ok", upgrades.packages())
+    what, fix = upgrades.reranker(memory, sample)
+    yield Finding("warn" if fix else "ok", what, fix)
+    if sample.texts:
+        yield Finding("ok", upgrades.switching(memory, sample))
+
+
+def _freshness(memory: "Memory") -> Iterator[Finding]:
+    try:
+        # That there is none is told by the look into the index.
+        if memory.index.exists() and (reason := memory.index.stale_reason()):
+            yield Finding("warn", f"the index will be built anew: {reason}", _SYNC)
+    except MnemarkError as error:
+        yield Finding("error", str(error), _REBUILD)
+
+
+def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
+    """The database, and the manifest in it against the files."""
+    if not (root / layout.PRIVATE / "index.db").exists():
+        yield Finding("warn", "there is no index yet", _SYNC)
+        return
+    try:
+        index = Index(root, readonly=True)
+    except NewerFormatError as error:
+        yield Finding("error", str(error))
+        return
+    except BusyError as error:
+        yield Finding("warn", str(error), "try again")
+        return
+    except MnemarkError as error:
+        yield Finding("error", str(error), _REBUILD)
+        return
+    try:
+        yield from _sound(lambda: check.damages(index, deep=deep), "the index is sound", _REBUILD)
+        yield from _sound(lambda: check.differences(index, found.entries), "the index knows all files", _SYNC)
+        yield from _told(index)
+    finally:
+        index.close()
+
+
+def _told(index: Index) -> Iterator[Finding]:
+    """What is wrong in the files themselves, as it was found when they were indexed."""
+    try:
+        problems = stored_problems(index)
+    except MnemarkError:
+        return  # the look at the index has told of it
+    yield from (_finding(problem, "note") for problem in problems)
+
+
+def _sound(look: Callable[[], list[str]], well: str, fix: str) -> Iterator[Finding]:
+    try:
+        wrong = look()
+    except (BusyError, IntegrityError) as error:
+        yield Finding("error", str(error), fix)
+        return
+    level: Level = "error" if fix == _REBUILD else "warn"
+    yield from (Finding(level, text, fix, "index") for text in wrong)
+    if not wrong:
+        yield Finding("ok", well)
+
+
+def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
+    """Whether sessions, journals and (deep) notes can be read."""
+    problems: list[Problem] = []
+    turns = 0
+    for entry in found.entries:
+        if _is_log(entry.path):
+            turns += _turns(root, entry.path, problems)
+        elif deep and isinstance(note := read(root, entry.path, entry), Problem):
+            problems.append(note)
+    changes = len(Journal(root).read(problems=problems))
+    yield from (_finding(problem, "log") for problem in problems)
+    yield Finding("ok", f"{turns} turns and {changes} changes can be read")
+
+
+def _is_log(path: str) -> bool:
+    return path.lower().endswith(".jsonl")
+
+
+def _turns(root: Path, path: str, problems: list[Problem]) -> int:
+    try:
+        return sum(1 for _ in SessionLog.at(root, path).turns(problems=problems))
+    except OSError as error:
+        problems.append(Problem(path, unread(error)))
+    except UsageError as error:
+        problems.append(Problem(path, f"cannot be read: {error}"))
+    return 0
+
+
+def _problems(found: Scan) -> Iterator[Finding]:
+    yield from (_finding(problem, "file") for problem in found.problems)
+    for entry in found.entries:
+        place = layout.place(entry.path)
+        if place is not None and place.role == "copy":
+            what = f"{entry.path} is a copy left by a conflict"
+            yield Finding("warn", what, "merge it, then delete it", "copy")
+
+
+def _coverage(memory: "Memory") -> Finding:
+    """What share of the passages has a vector."""
+    if not memory.vectors.wanted:
+        return Finding("ok", "vectors are not configured")
+    try:
+        if not memory.index.exists():
+            return Finding("ok", "there are no passages to embed yet")
+        missing, total = check.coverage(memory.index, memory.vectors.store())
+    except MnemarkError as error:
+        return Finding("warn", f"vectors cannot be read: {error}")
+    if missing:
+        return Finding("warn", f"{missing} of {total} texts have no vector yet", _SYNC)
+    return Finding("ok", f"all {total} texts have a vector")
+
+
+def _finding(problem: Problem, kind: str = "") -> Finding:
+    return Finding("warn", f"{problem.path}: {problem.reason}", kind=kind)

@@ -1,0 +1,56 @@
+"""What a workspace holds, read without changing anything."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from mnemark.index import check
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+
+class Stats(msgspec.Struct, frozen=True, kw_only=True):
+    """Counts of a workspace's index."""
+
+    root: str
+    files: int
+    """Files in the index."""
+    passages: int
+    kinds: dict[str, int]
+    """Passages by kind."""
+    scopes: dict[str, int]
+    """Passages by scope."""
+    bytes: int
+    """Size of the index on the disk, vectors left out."""
+    stale: str | None
+    """Why the index will be built anew by the next sync; None where it will not."""
+    problems: tuple[Problem, ...]
+
+
+def collect(memory: "Memory") -> Stats:
+    """Count, from the index as it is."""
+    if not memory.index.exists():
+        reason = "there is no index yet; run `mnemark sync`"
+        return Stats(
+            root=str(memory.root),
+            files=0,
+            passages=0,
+            kinds={},
+            scopes={},
+            bytes=0,
+            stale=reason,
+            problems=(),
+        )
+    found = check.count(memory.index)
+    return Stats(
+        root=str(memory.root),
+        files=found.files,
+        passages=found.passages,
+        kinds=found.kinds,
+        scopes=found.scopes,
+        bytes=found.bytes,
+        stale=memory.index.stale_reason(),
+        problems=found.problems,
+    )

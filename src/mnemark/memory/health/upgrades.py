@@ -1,0 +1,132 @@
+"""What could be made stronger, and its price: packages, reranker, another embedder. Nothing is written."""
+
+import importlib.util
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from mnemark.embed.base import Embedder
+from mnemark.errors import MnemarkError
+from mnemark.index.units import embedded_text
+from mnemark.index.vectors.embed_missing import keys_of
+from mnemark.retrieval.presets import preset
+from mnemark.retrieval.ranking.rerank import DEPTH
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_SAMPLE: Final = 32
+"""Passages that a price is reckoned from."""
+_EXTRAS: Final = {
+    "fastembed": ("fastembed", "onnxruntime", "tokenizers"),
+    "sqlite-vec": ("sqlite_vec",),
+    "chroma": ("chromadb",),
+}
+"""Packages by the extra that brings them."""
+_PATIENCE: Final = 60.0
+"""Seconds that a reranker may take to load and to judge a sample."""
+
+
+class Sample(NamedTuple):
+    """Passages spread evenly over the index, as an embedder sees them, and how many there are."""
+
+    passages: list[str]
+    texts: int
+    """Different texts: what a new embedder has to embed."""
+
+    @property
+    def characters(self) -> int:
+        """Of all texts; exact where the sample is all there is."""
+        return round(self.texts * sum(map(len, self.passages)) / max(len(self.passages), 1))
+
+
+def sample(memory: "Memory") -> Sample:
+    """Read a sample; empty where there is no index, or none that can be read, which `verify` tells."""
+    try:
+        if not memory.index.exists():
+            return Sample([], 0)
+        with memory.reader.reading() as view:
+            count = len(view.snapshot)
+            positions = np.unique(np.linspace(0, count - 1, min(count, _SAMPLE)).astype(np.int64))
+            passages = [embedded_text(record.title, record.text) for record in view.fetch(positions)]
+        return Sample(passages, len(keys_of(memory.index)) if passages else 0)
+    except MnemarkError:
+        return Sample([], 0)
+
+
+def packages() -> str:
+    """Which optional packages are missing, each with the command that installs it."""
+    said = []
+    for extra, names in _EXTRAS.items():
+        absent = [name for name in names if importlib.util.find_spec(name) is None]
+        if absent:
+            said.append(f'{", ".join(absent)} (pip install "mnemark[{extra}]")')
+    return (
+        f"optional packages that are not installed: {'; '.join(said)}"
+        if said
+        else ("all optional packages are installed")
+    )
+
+
+def reranker(memory: "Memory", sample: Sample) -> tuple[str, str]:
+    """Whether the reranker answers, and how fast; with the fix where it does not, or not in time."""
+    judge = memory.judge
+    if judge is None:
+        return "no reranker is configured", ""
+    folder = memory.config.reranker
+    passages = (sample.passages or ["a passage"])[:DEPTH]
+    logits, problem = judge.logits("", (), _PATIENCE)  # loads the model
+    started = time.monotonic()
+    if logits is not None:
+        logits, problem = judge.logits("a question", passages, _PATIENCE)
+    took = (time.monotonic() - started) / len(passages) * DEPTH * 1000
+    if logits is None:
+        return f"the reranker {folder!r} does not answer: {problem}", "correct the setting reranker"
+    what = f"reranker {judge.name()}: {DEPTH} passages of this memory take about {took:.0f} ms"
+    if preset(memory.config.preset).fusion != "absolute":
+        return f"{what}; the preset {memory.config.preset!r} does not ask it", 'set preset = "default"'
+    if took > memory.config.recall_deadline_ms:
+        late = f"{what}, more than the {memory.config.recall_deadline_ms} ms of a recall"
+        return late, "take a smaller model or raise recall_deadline_ms"
+    return what, ""
+
+
+def switching(memory: "Memory", sample: Sample) -> str:
+    """What another embedder would cost: every text is embedded anew."""
+    about = "" if sample.texts == len(sample.passages) else "about "
+    return (
+        f"another embedder would embed {sample.texts} texts, {about}{sample.characters} characters, while "
+        f"search goes on{_active_pace(memory, sample)}"
+    )
+
+
+def _active_pace(memory: "Memory", sample: Sample) -> str:
+    from mnemark.embed.api import ApiEmbedder
+
+    if not memory.vectors.wanted:
+        return ""
+    try:
+        embedder = memory.vectors.embedder()
+    except MnemarkError:
+        return ""  # told already, as the reason why the embedder does not answer
+    if isinstance(embedder, ApiEmbedder):
+        return "; the active one is not timed, for that would send texts to its server"
+    return pace(embedder, sample, "; the active one")
+
+
+def pace(embedder: Embedder, sample: Sample, who: str) -> str:
+    """How long an embedder takes for all texts, timed on the sample; empty where it cannot be told."""
+    if not sample.texts:
+        return ""
+    try:
+        embedder.passages(sample.passages[:1])  # loads the model
+        started = time.perf_counter()
+        embedder.passages(sample.passages)
+        each = (time.perf_counter() - started) / len(sample.passages)
+    except MnemarkError:
+        return ""  # told already, as the reason why the embedder does not answer
+    return (
+        f"{who} takes about {max(each * sample.texts, 0.1):.1f} s for that here "
+        f"({1 / max(each, 1e-6):.0f} texts a second, timed on {len(sample.passages)})"
+    )

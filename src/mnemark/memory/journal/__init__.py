@@ -1,0 +1,1 @@
+"""Readers of the journal: edits and sessions."""

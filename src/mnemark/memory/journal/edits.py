@@ -1,0 +1,143 @@
+"""What the journal says of automatic edits: see `mnemark.memory.file_edits`, which makes them."""
+
+import threading
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, JournalTail, decode_change
+from mnemark.files.jsonl import records
+from mnemark.memory.of_memory import OfMemory
+from mnemark.text.markdown.hunks import Hunk
+from mnemark.types import Json, Origin
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+State = Literal["open", "done", "dropped", "undone"]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One automatic edit as the journal has it."""
+
+    id: str
+    time: datetime | None
+    step: str
+    """What did it, for example "session end"."""
+    path: str
+    to: str = ""
+    """Where the file went, for a move."""
+    origin: Origin
+    session: str = ""
+    group: str = ""
+    """Ties the edits of one run together."""
+    hunks: tuple[Hunk, ...] = ()
+    """Empty once it has ended; `Edits.hunks` reads them again."""
+    created: bool = False
+    """The file was new."""
+    machine: str = ""
+    offset: int = 0
+    """Where its line begins in that machine's journal."""
+    state: State = "open"
+
+
+class Run(NamedTuple):
+    """A consolidation: the group of its edits, when it was, and the journal of the machine that did it."""
+
+    group: str
+    time: datetime | None
+    machine: str
+
+
+class Edits:
+    """The ledger as the journal says; `refresh` reads on from where it stopped."""
+
+    def __init__(self, root: Path) -> None:
+        self.journal = Journal(root)
+        self._tail = JournalTail(self.journal)
+        self.lock = threading.RLock()
+        self._clear()
+
+    def _clear(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self._ends: dict[str, State] = {}
+        self.runs: list[Run] = []
+        """Consolidations, oldest first."""
+
+    def refresh(self) -> None:
+        """Read what was appended; all of it where a journal was rewritten."""
+        self._tail.follow(self._read, self._clear)
+
+    def _read(self, entry: JournalEntry) -> None:
+        change = entry.change
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        match change.kind:
+            case "write" | "move":
+                found = _entry(change, entry.file, entry.offset)
+                if found is not None:
+                    state = self._ends.get(found.id)
+                    self.entries[found.id] = found if state is None else _ended(found, state)
+            case "done":
+                self._end(payload, "done")
+            case "drop":
+                self._end(payload, "dropped")
+            case "undo":
+                self._end(payload, "undone")
+            case "consolidate":
+                self.runs.append(Run(str(payload.get("group", "")), change.time, entry.file))
+
+    def _end(self, payload: Mapping[str, Json], state: State) -> None:
+        ids = payload.get("ids")
+        for identifier in ids if isinstance(ids, list) else ():
+            self._ends[identifier] = state
+            if identifier in self.entries:
+                self.entries[identifier] = _ended(self.entries[identifier], state)
+
+    def hunks(self, known: Entry) -> tuple[Hunk, ...]:
+        """What an edit changed, read again; none where its line is gone. A long process would keep a lot."""
+        path = self.journal.root / FOLDER / known.machine
+        change = next(
+            (decode_change(record) for _, record in records(path, known.offset, start_line=1)), None
+        )
+        found = _entry(change, known.machine, 0) if change is not None and change.id == known.id else None
+        return () if found is None else found.hunks
+
+    def append(self, change: Change) -> Change:
+        """Acknowledge a change, and know it."""
+        kept = self.journal.append(change)
+        self.refresh()
+        return kept
+
+    def open(self) -> list[Entry]:
+        """This machine's edits that are acknowledged and not known to be in their files, oldest first."""
+        own = self.journal.file
+        return [one for _, one in sorted(self.entries.items()) if one.state == "open" and one.machine == own]
+
+
+def _ended(entry: Entry, state: State) -> Entry:
+    return msgspec.structs.replace(entry, state=state, hunks=())
+
+
+def _entry(change: Change, machine: str, offset: int) -> Entry | None:
+    payload = change.payload if isinstance(change.payload, Mapping) else {}
+    known = {
+        "id": change.id, "time": change.time, "origin": change.origin, "machine": machine,
+        "offset": offset,
+        **{name: payload[name] for name in ("step", "path", "to", "session", "group", "hunks", "created")
+           if name in payload},
+    }  # fmt: skip
+    try:
+        return msgspec.convert(known, Entry)
+    except msgspec.ValidationError:  # a line of another version
+        return None
+
+
+_kept = OfMemory[Edits]()
+
+
+def edits_of(memory: "Memory") -> Edits:
+    """The ledger kept for a memory."""
+    return _kept.of(memory, lambda: Edits(memory.root))

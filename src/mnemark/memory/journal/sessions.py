@@ -1,0 +1,151 @@
+"""What the journal says about sessions: observations, what was noted down of them, what was ended.
+
+Read on from where it stopped; one state for each `Memory`.
+"""
+
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mnemark.files import jsonl
+from mnemark.files.journal import FOLDER, Change, Journal, decode_change, states
+from mnemark.memory.of_memory import OfMemory
+from mnemark.types import Json
+
+if TYPE_CHECKING:
+    from mnemark.files.sessions import Placed
+    from mnemark.memory.memory import Memory
+    from mnemark.memory.sessions.session import Session
+
+_KINDS: Final = tuple(
+    b'"' + kind + b'"' for kind in (b"observe", b"noted", b"aged", b"end", b"describe", b"attach")
+)
+
+
+class Observed(NamedTuple):
+    """An observation as the journal has it."""
+
+    change: Change
+    file: str
+    """Name of the journal's file."""
+    payload: Mapping[str, Json]
+
+    @property
+    def session(self) -> str:
+        """The session it was made in."""
+        return str(self.payload.get("session") or "")
+
+
+class JournalState:
+    """Observations and ends of sessions. Hold `lock` while using it."""
+
+    def __init__(self, root: Path) -> None:
+        self.journal = Journal(root)
+        self.lock = threading.RLock()
+        self.waiting: list[tuple[Session, Placed]] = []
+        """Turns of this process whose attachments have no page yet."""
+        self._clear()
+
+    def _clear(self) -> None:
+        self._offsets: dict[str, tuple[int, int]] = {}
+        """Inode, and bytes read, of each journal."""
+        self.observed: dict[str, Observed] = {}
+        self.keys: set[tuple[str, str, str]] = set()
+        """Scope, session and key of each execution."""
+        self.noted: set[str] = set()
+        """Observations that were written into a day's note."""
+        self.ends: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
+        """By scope and session what was ended, oldest first."""
+        self.described: dict[tuple[str, str], list[Change]] = {}
+        """By scope and attachment what was said about it, oldest first."""
+        self.attached: set[tuple[str, str]] = set()
+        """Scope and id of attachments that were written down."""
+
+    def refresh(self) -> None:
+        """Read what was appended; all of it where a journal was rewritten."""
+        try:
+            there = states(self.journal.root)
+        except OSError:  # what was read stays known
+            return
+        for name, (inode, size) in self._offsets.items():
+            state = there.get(name)
+            if state is None or state.inode != inode or state.size < size:
+                self._clear()
+                break
+        for name, state in there.items():
+            start = self._offsets.get(name, (0, 0))[1]
+            if state.size > start:
+                with suppress(OSError):  # `doctor` tells of a journal that cannot be read
+                    self._offsets[name] = (state.inode, self._read(self.journal.root / FOLDER / name, start))
+
+    def _read(self, path: Path, start: int) -> int:
+        for line in jsonl.read(path, start, start_line=1):
+            start = line.end
+            if not any(kind in line.data for kind in _KINDS):
+                continue
+            record = jsonl.decode(line.data)
+            change = decode_change(record) if record is not None else None
+            if change is not None and isinstance(change.payload, Mapping):
+                self._take(path.name, change, change.payload)
+        return start
+
+    def _take(self, file: str, change: Change, payload: Mapping[str, Json]) -> None:
+        match change.kind:
+            case "observe":
+                seen = Observed(change, file, payload)
+                self.observed.setdefault(change.id, seen)
+                self.keys.add((change.scope, seen.session, str(payload.get("key"))))
+            case "noted":
+                self.noted.update(_ids(payload))
+            case "aged":
+                for identifier in _ids(payload):
+                    self.observed.pop(identifier, None)
+            case "end":
+                self.ends.setdefault((change.scope, str(payload.get("session"))), []).append(payload)
+            case "describe":
+                key = (change.scope, str(payload.get("attachment")))
+                self.described.setdefault(key, []).append(change)
+            case "attach":
+                self.attached.update((change.scope, one) for one in _ids(payload))
+
+    def append(self, change: Change) -> Change:
+        """Acknowledge a change, and know it."""
+        kept = self.journal.append(change)
+        self.refresh()
+        return kept
+
+    def unnoted(self) -> list[tuple[str, Observed]]:
+        """This machine's observations that no day's note names yet, oldest first."""
+        own = self.journal.file
+        return [
+            (identifier, seen)
+            for identifier, seen in sorted(self.observed.items())
+            if identifier not in self.noted and seen.file == own
+        ]
+
+    def undescribed(self) -> list[tuple[str, str, Change]]:
+        """Scope, id and last words of attachments whose page was busy when they were described."""
+        return [
+            (scope, identifier, changes[-1])
+            for (scope, identifier), changes in self.described.items()
+            if changes[-1].id not in self.noted
+        ]
+
+    def size(self) -> int:
+        """Bytes of this machine's journal that were read."""
+        return self._offsets.get(self.journal.file, (0, 0))[1]
+
+
+def _ids(payload: Mapping[str, Json]) -> list[str]:
+    ids = payload.get("ids")
+    return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
+
+
+_kept = OfMemory[JournalState]()
+
+
+def state_of(memory: "Memory") -> JournalState:
+    """The state kept for a memory."""
+    return _kept.of(memory, lambda: JournalState(memory.root))

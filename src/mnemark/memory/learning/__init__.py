@@ -1,0 +1,1 @@
+"""Learn facts from turns, by rule and by model."""

@@ -1,0 +1,213 @@
+"""Learning with a language model, through the queue in `state.db`: nothing is lost by a failure or kill.
+
+A stretch of turns is claimed for a while, asked about together with others in one request, and leaves the
+queue when its facts are on the disk. What fails is asked again later, alone, `TRIES` times at most, and is
+then kept as failed. What was never sent (no budget, no key, a breaker that is open) is no try.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemark.errors import ConfigError, UsageError
+from mnemark.facts.model import Fact
+from mnemark.facts.remember import facts
+from mnemark.files import names
+from mnemark.files.sessions import FOLDER, SessionLog
+from mnemark.index.state import Item, State
+from mnemark.llm import LLM, LLMUnavailable
+from mnemark.memory.learning.by_rule import Heard, Keeper, Learned
+from mnemark.memory.learning.model_prompt import FACTS, Answer, Said, believed, question
+from mnemark.memory.models import bookkeeping, model_of
+from mnemark.text.dates.moment import local_now
+from mnemark.text.extraction.candidate import Candidate
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_CHARACTERS: Final = 24_000
+"""Of turns in one request."""
+_WAIT: Final = timedelta(minutes=5)
+"""Before the second try; four times as long before the third."""
+_SPARE: Final = 120.0
+"""Seconds a claim lasts longer than the model may take."""
+
+
+class Extracted(msgspec.Struct, frozen=True, kw_only=True):
+    """What asking brought."""
+
+    facts: tuple[Learned, ...] = ()
+    asked: int = 0
+    """Requests; the ledger counts retries too."""
+    done: int = 0
+    """Stretches that left the queue."""
+    rejected: int = 0
+    """Proposals that their turn does not state."""
+    problem: str = ""
+    """Why it stopped early, with the fix; empty where it did not."""
+
+
+def work(memory: "Memory", *, seconds: float = 30.0, model: LLM | None = None) -> Extracted:
+    """Ask the model about what waits, until nothing is due or the time is over.
+
+    Args:
+        memory: whose queue.
+        seconds: no request begins after that, and none lasts longer than is left of them.
+        model: asked instead of the configured one; without either nothing happens.
+    """
+    try:
+        llm = model or model_of(memory)
+    except ConfigError as error:
+        return Extracted(problem=str(error))
+    if llm is None or memory.readonly:
+        return Extracted()
+    return _Work(memory, llm, time.monotonic() + seconds).run()
+
+
+class _Work:
+    """One process at work on the queue."""
+
+    def __init__(self, memory: "Memory", llm: LLM, end: float) -> None:
+        self._memory = memory
+        self._llm = llm
+        self._end = end
+        self._state: State = bookkeeping(memory)
+        self._timeout = memory.config.llm.timeout
+        self._facts: list[Learned] = []
+        self._asked = self._done = self._rejected = 0
+        self._problem = ""
+
+    def run(self) -> Extracted:
+        """Claim, ask, keep, until there is a reason to stop."""
+        while not self._problem and self._left() > 0:
+            items = self._state.claim(self._memory.config.llm.batch, self._now(), lease=self._lease())
+            if not items:
+                break
+            self._batches(items)
+        return Extracted(
+            facts=tuple(self._facts), asked=self._asked, done=self._done, rejected=self._rejected,
+            problem=self._problem,
+        )  # fmt: skip
+
+    def _batches(self, items: Sequence[Item]) -> None:
+        """What is tried for the first time together, as far as it fits; what failed before alone."""
+        groups: list[list[tuple[Item, list[Said]]]] = []
+        size = _CHARACTERS
+        for item in items:
+            said = self._read(item)
+            if not said:  # gone, or without a word of owner or agent
+                self._state.done([item.id])
+                self._done += 1
+                continue
+            length = sum(len(one.turn.content) for one in said)
+            if item.tries > 1 or size + length > _CHARACTERS:
+                groups.append([])
+                size = 0 if item.tries == 1 else _CHARACTERS
+            groups[-1].append((item, said))
+            size += length
+        for number, group in enumerate(groups):
+            if self._problem or self._left() <= 0:
+                rest = [item.id for later in groups[number:] for item, _ in later]
+                self._state.give_back(rest, self._now())
+                return
+            self._ask([item for item, _ in group], [one for _, said in group for one in said])
+
+    def _read(self, item: Item) -> list[Said]:
+        """The turns of an item as they stand in the file now, redacted by the rules of now."""
+        folder, _, name = item.path.rpartition("/")
+        scope = folder.removesuffix(FOLDER).rstrip("/")
+        root = self._memory.root / scope if scope else self._memory.root
+        try:
+            names.inside(self._memory.root, item.path)
+        except UsageError:
+            return []
+        found = []
+        hidden = self._memory.index.hidden.current().turns
+        for placed in SessionLog.at(root, f"{FOLDER}/{name}").turns():
+            if placed.line > item.last:
+                break
+            if placed.line >= item.first and placed.turn.id not in hidden:
+                turn = self._memory.without_secrets(placed.turn)
+                found.append(Said(turn=turn, ref=f"{item.path}#L{placed.line}", scope=scope))
+        return found if any(one.turn.origin in {"owner", "agent", "import"} for one in found) else []
+
+    def _ask(self, items: Sequence[Item], said: Sequence[Said]) -> None:
+        known = self._known(said)
+        ids = [item.id for item in items]
+        self._asked += 1
+        try:
+            answer = self._llm.complete(
+                question(said, known), schema=Answer, timeout=min(self._timeout, max(self._left(), 1.0))
+            )
+        except LLMUnavailable as error:
+            self._failed(items, error)
+            return
+        proposals = answer.value.facts
+        good = [pair for pair in (believed(one, said, known) for one in proposals) if pair is not None]
+        self._rejected += len(proposals) - len(good)
+        if proposals and not good:
+            self._missed(items, "the answer says nothing that the turns say")
+            return
+        self._keep(good)
+        self._state.done(ids)
+        self._done += len(ids)
+
+    def _keep(self, good: Iterable[tuple[Said, Candidate]]) -> None:
+        heard = [Heard(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good]
+        self._facts += Keeper(self._memory).keep(heard, by="model")
+
+    def _known(self, said: Sequence[Said]) -> list[Fact]:
+        """What is known about owner and project, and about whom the turns name."""
+        text = " ".join(one.turn.content for one in said).casefold()
+        found: list[Fact] = []
+        for scope in dict.fromkeys(one.scope for one in said):
+            found.extend(
+                fact
+                for fact in facts(self._memory, scope=scope)
+                if fact.subject in {"user", "project"} or fact.subject.casefold() in text
+            )
+        # Those whose predicate is spoken of first: only so many fit.
+        found.sort(key=lambda fact: fact.predicate.casefold() not in text)
+        return found[:FACTS]
+
+    def _failed(self, items: Sequence[Item], error: LLMUnavailable) -> None:
+        self._problem = f"{error.kind}: {error}"
+        if not error.asked:
+            self._state.give_back([item.id for item in items], self._later(error))
+        elif error.kind == "too long" and len(items) > 1:
+            self._problem = ""
+            for item in items:  # each alone: a stretch by itself fits, or fails by itself
+                said = self._read(item)
+                if self._left() > 0 and not self._problem:
+                    self._ask([item], said)
+                else:
+                    self._state.give_back([item.id], self._now())
+        else:
+            self._missed(items, error.kind)
+
+    def _missed(self, items: Sequence[Item], reason: str) -> None:
+        for item in items:
+            due = self._now() + _WAIT * 4 ** (item.tries - 1)
+            self._state.missed([item.id], reason, due)
+
+    def _later(self, error: LLMUnavailable) -> datetime:
+        """When to come back: when the error says, tomorrow for a budget, in a while for the rest."""
+        now = self._now()
+        if error.after is not None:
+            return now + timedelta(seconds=error.after)
+        if error.kind == "budget":
+            return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        return now + _WAIT
+
+    def _now(self) -> datetime:
+        return local_now(self._memory.config.timezone)
+
+    def _left(self) -> float:
+        return self._end - time.monotonic()
+
+    def _lease(self) -> float:
+        """Long enough for every request a claim may lead to."""
+        return self._memory.config.llm.batch * self._timeout + _SPARE

@@ -1,0 +1,1 @@
+"""Assemble prompts under a budget."""

@@ -1,0 +1,278 @@
+"""What an agent sees of its memory: layers with budgets, and what each costs.
+
+Two texts come out. `Prompt.text` holds what its people wrote and said, and goes into the system's role.
+`Prompt.recall` is quoted (`text.fence`) and goes into the user's role: what was found for the question, the
+notes of today, generated lines of the scratchpad, facts that nobody vouches for. The same files, question and
+time give the same bytes; so the number of the quotation comes from its content, where `recall` draws it.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemark.errors import UsageError
+from mnemark.files import layout
+from mnemark.memory.curation import identity
+from mnemark.memory.prompt.catalog import catalogue
+from mnemark.memory.prompt.facts import Facts, facts_for, lines_of, refs_of
+from mnemark.memory.prompt.parts import JOIN, Layer, Part, cut, is_chinese, pieces_of
+from mnemark.memory.prompt.quoted import Asked, Quoted, scratchpads
+from mnemark.memory.sessions.session import Session
+from mnemark.text.dates.moment import local_now
+from mnemark.text.markdown.generated import outside
+from mnemark.text.words.similarity import key_of
+from mnemark.text.words.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+BUDGET: Final = 3_000
+"""Tokens of all layers together."""
+LAYERS: Final[Mapping[str, int]] = {
+    "identity": 350, "persona": 200, "runtime": 150, "rules": 300, "scratchpad": 500,
+    "core": 400, "dynamic": 300, "profile": 120, "catalogs": 800,
+}  # fmt: skip
+"""Tokens of each layer, in the order shown. Together a little more than `BUDGET`: seldom is each one full."""
+_SPARE: Final = (
+    "identity",
+    "rules",
+    "dynamic",
+    "core",
+    "profile",
+    "persona",
+    "scratchpad",
+    "catalogs",
+    "runtime",
+)
+"""Who gets first what other layers leave over."""
+_NAMES: Final[Mapping[str, tuple[str, str]]] = {
+    "identity": ("Who you are", "你是谁"),
+    "persona": ("Persona", "角色"),
+    "runtime": ("Now", "当前"),
+    "rules": ("Rules to follow", "需遵守的规则"),
+    "scratchpad": ("Scratchpad", "工作便笺"),
+    "core": ("What you know", "核心记忆"),
+    "profile": ("The user", "用户"),
+    "catalogs": ("What memory holds (search it for details)", "记忆目录（需要时检索）"),
+}
+_WEEKDAYS: Final = "一二三四五六日"
+
+
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent would see."""
+
+    text: str
+    """For the system's role."""
+    recall: str
+    """One quoted block for the user's role; empty where there is nothing."""
+    parts: tuple[Part, ...]
+    """All layers in order, empty ones included."""
+    budget: int
+    degraded: tuple[str, ...] = ()
+    """What did not answer in time, and why a model's version was not used."""
+
+    @property
+    def tokens(self) -> int:
+        """Of both texts, estimated."""
+        return estimate_tokens(self.text) + estimate_tokens(self.recall)
+
+    def messages(self) -> list[dict[str, str]]:
+        """Both texts as messages, before the conversation: system first, the quotation as the user's."""
+        found = [{"role": "system", "content": self.text}, {"role": "user", "content": self.recall}]
+        return [message for message in found if message["content"]]
+
+
+def prompt(
+    memory: "Memory",
+    query: str | None = None,
+    *,
+    session: "Session | str | None" = None,
+    scope: str = "",
+    budget: int = BUDGET,
+    layers: Mapping[str, int] | None = None,
+    deadline: float | None = None,
+    persona: str | None = None,
+    now: datetime | None = None,
+) -> Prompt:
+    """All layers of an agent's memory within a budget, without asking a model.
+
+    Args:
+        memory: whose.
+        query: what was said; by default what the owner said last in `session`. Without it, no recall.
+        session: the session, or its id; its own last turns are left out of the recall.
+        scope: whose memory beside the root's; by default the session's.
+        budget: tokens of everything together.
+        layers: tokens by layer, in place of those in `LAYERS`; 0 leaves a layer out.
+        deadline: seconds that recall may take; by default the configured 0.15.
+        persona: name of a persona; by default the active one, "" for none.
+        now: the time that today is taken from.
+
+    Raises:
+        UsageError: an argument is wrong; the message names a right one.
+    """
+    caps = _caps(budget, layers)
+    talk = memory.session(session) if isinstance(session, str) else session
+    where = scope or (talk.scope if talk else "")
+    if where:
+        layout.check_name(where)
+    moment = now or local_now(memory.config.timezone)
+    builder = _Builder(memory, Asked(query, talk, where, deadline, persona, moment))
+    return builder.build(caps, budget, given=frozenset(layers or ()))
+
+
+def _caps(budget: int, layers: Mapping[str, int] | None) -> dict[str, int]:
+    if budget < 1:
+        raise UsageError(f"a budget is at least 1 token, not {budget}")
+    for name, tokens in (layers or {}).items():
+        if name not in LAYERS:
+            raise UsageError(f"there is no layer {name!r}; layers are {', '.join(LAYERS)}")
+        if tokens < 0:
+            raise UsageError(f"layer {name!r}: {tokens} tokens are too few; 0 leaves it out")
+    return {**LAYERS, **(layers or {})}
+
+
+class _Builder:
+    """Builds the layers of one prompt."""
+
+    def __init__(self, memory: "Memory", asked: Asked) -> None:
+        self._memory = memory
+        self._asked = asked
+        self._read: dict[str, list[identity.Source]] = {}
+        self._facts: Facts = facts_for(memory, asked.now, scope=asked.scope)
+        self._quoted = Quoted(memory, asked, self._facts.other)
+        recall = self._quoted.recall
+        wrong = [f"{one.path}: {one.reason}" for one in self._quoted.problems]
+        self.degraded = (*(recall.degraded if recall else ()), *wrong)
+        whole = [one.text for name in identity.BUDGETS for one in self._sources(name)]
+        self._chinese = is_chinese([*whole, *lines_of(self._facts.rules), *lines_of(self._facts.profile)])
+
+    def build(self, caps: Mapping[str, int], budget: int, *, given: frozenset[str]) -> Prompt:
+        """All parts within their budgets; what is left over goes to layers that left something out."""
+        share = min(1.0, budget / max(1, sum(caps.values())))
+        parts = {name: self._part(name, int(cap * share)) for name, cap in caps.items()}
+        spare = budget - sum(part.tokens for part in parts.values()) - len(parts)
+        for name in _SPARE:
+            most = caps[name]
+            if name == "dynamic" and name not in given and self._quoted.recall:
+                most = max(most, self._memory.config.recall_budget)
+            part = parts[name]
+            if part.left_out and most and spare > 0:
+                parts[name] = self._part(name, min(most, max(part.budget, part.tokens + spare)))
+                spare -= parts[name].tokens - part.tokens
+        return self._whole(parts, budget)
+
+    def _whole(self, parts: dict[str, Part], budget: int) -> Prompt:
+        for name in reversed(_SPARE):  # sums of rounded estimates may be some tokens short
+            made = self._prompt(parts, budget)
+            if made.tokens <= budget:
+                return made
+            over = made.tokens - budget
+            parts[name] = self._part(name, max(0, parts[name].tokens - over))
+        return self._prompt(parts, budget)
+
+    def _prompt(self, parts: Mapping[str, Part], budget: int) -> Prompt:
+        ordered = tuple(parts[name] for name in LAYERS)
+        text = JOIN.join(part.text for part in ordered if part.role == "system" and part.text)
+        quoted = parts["dynamic"].text
+        return Prompt(text=text, recall=quoted, parts=ordered, budget=budget, degraded=self.degraded)
+
+    def _part(self, name: str, budget: int) -> Part:
+        if budget <= 0:
+            return Part(name=name, role="user" if name == "dynamic" else "system")
+        match name:
+            case "identity" | "persona":
+                return self._compiled(name, budget)
+            case "core" | "profile":
+                return self._known(name, budget)
+            case "dynamic":
+                return self._quoted.part(budget)
+            case _:
+                return cut(self._layer(name), budget)
+
+    def _heading(self, name: str, sources: Sequence[str] = ()) -> str:
+        words = _NAMES[name][self._chinese]
+        return f"## {words} ({', '.join(sources)})" if sources else f"## {words}"
+
+    def _sources(self, name: str) -> list[identity.Source]:
+        if name not in self._read:
+            asked = self._asked
+            self._read[name] = identity.sources(self._memory, name, scope=asked.scope, persona=asked.persona)
+        return self._read[name]
+
+    def _compiled(self, name: str, budget: int) -> Part:
+        heading = self._heading(name, [one.path for one in self._sources(name)])
+        room = budget - estimate_tokens(heading) - 2
+        if room <= 0:
+            return Part(name=name, budget=budget)
+        found = identity.section(self._memory, name, self._sources(name), room)
+        text = f"{heading}{JOIN}{found.text}" if found.text else ""
+        return msgspec.structs.replace(found, text=text, tokens=estimate_tokens(text), budget=budget)
+
+    def _known(self, name: str, budget: int) -> Part:
+        """What people wrote, and below it the facts as they are now; each has half until it needs less."""
+        written_by_people = {
+            key_of(line.strip(" -*#\t")) for one in self._sources(name) for line in one.text.splitlines()
+        }
+        facts = self._facts.core if name == "core" else self._facts.profile
+        spoken = [one for one in facts if key_of(one.line[2:]) not in written_by_people]
+        written = self._compiled(name, budget)
+        if not spoken:
+            return written
+        if written.text:
+            room = max(budget // 2, budget - sum(estimate_tokens(one.line) + 1 for one in spoken) - 1)
+            written = self._compiled(name, room)
+        head = "" if written.text else self._heading(name)
+        layer = Layer(name=name, heading=head, pieces=lines_of(spoken), sources=refs_of(spoken))
+        shown = cut(layer, budget - written.tokens - bool(written.text))
+        text = JOIN.join(filter(None, (written.text, shown.text)))
+        return Part(
+            name=name, text=text, sources=written.sources + shown.sources, tokens=estimate_tokens(text),
+            budget=budget, left_out=written.left_out + shown.left_out, by=written.by,
+        )  # fmt: skip
+
+    def _layer(self, name: str) -> Layer:
+        if name == "rules":
+            rules = self._facts.rules
+            return Layer(
+                name=name, heading=self._heading(name), pieces=lines_of(rules), sources=refs_of(rules)
+            )
+        if name == "runtime":
+            return Layer(name=name, heading=self._heading(name), pieces=self._runtime())
+        if name == "scratchpad":
+            pairs = [(path, outside(text)) for path, text in scratchpads(self._memory, self._asked)]
+            pieces = [piece for _, text in pairs for piece in pieces_of(_untitled(text))]
+            paths = [path for path, text in pairs if text.strip()]
+            head = self._heading(name, paths)
+            return Layer(name=name, heading=head, pieces=tuple(pieces), sources=tuple(paths), joint=JOIN)
+        facts = list(self._memory.facts(scope=self._asked.scope, as_of=self._asked.now))
+        lines = catalogue(self._memory, facts, scope=self._asked.scope, chinese=self._chinese)
+        skills = lines_of(self._facts.skills)
+        return Layer(name=name, heading=self._heading(name), pieces=(*lines, *skills))
+
+    def _runtime(self) -> tuple[str, ...]:
+        """The day, not the minute: a prompt that changes each minute is never in a model's cache."""
+        now, talk, config = self._asked.now, self._asked.session, self._memory.config
+        day, zone = f"{now:%Y-%m-%d}", config.timezone or now.tzname() or ""
+        if self._chinese:
+            lines = [f"- 日期：{day} 星期{_WEEKDAYS[now.weekday()]}" + (f"（{zone}）" if zone else "")]
+            named = (
+                ("主人", config.owner),
+                ("会话", talk.id if talk else ""),
+                ("记忆范围", self._asked.scope),
+            )
+            return (*lines, *(f"- {name}：{value}" for name, value in named if value))
+        lines = [f"- Date: {day}, {now:%A}" + (f" ({zone})" if zone else "")]
+        named = (
+            ("Owner", config.owner),
+            ("Session", talk.id if talk else ""),
+            ("Memory of", self._asked.scope),
+        )
+        return (*lines, *(f"- {name}: {value}" for name, value in named if value))
+
+
+def _untitled(text: str) -> str:
+    """Without the title of the file, which the heading says already."""
+    first, _, rest = text.lstrip().partition("\n")
+    return rest if first.startswith("# ") else text

@@ -1,0 +1,158 @@
+"""The quoted part of a prompt: what was found and what nobody vouches for, for the user's role."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from mnemark.files import layout, listing
+from mnemark.memory.curation.files import day_files
+from mnemark.memory.curation.personas import chosen, weighted
+from mnemark.memory.prompt.facts import Spoken, lines_of, refs_of
+from mnemark.memory.prompt.parts import JOIN, Layer, Part, cut, first_words, pieces_of
+from mnemark.retrieval import render
+from mnemark.text.markdown.generated import find
+from mnemark.text.quoting.fence import check_fenced, fence, inert, inert_together, strip_fences, visible
+from mnemark.text.words.tokens import estimate_tokens
+from mnemark.types import Hit, Problem, Recall
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+    from mnemark.memory.sessions.session import Session
+
+_FRAME: Final = 70
+"""Tokens of the quotation's marks and its introduction."""
+_MARKER: Final = re.compile(r"^[ \t]*<!-- mnemark:end ([\w-]+) -->", re.MULTILINE)
+
+
+class Asked(NamedTuple):
+    """What a prompt is made for."""
+
+    query: str | None
+    session: "Session | None"
+    scope: str
+    deadline: float | None
+    persona: str | None
+    now: datetime
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The root's and the scope's, each empty or ending in a slash."""
+        return ("", f"{self.scope}/") if self.scope else ("",)
+
+
+def text_of(memory: "Memory", path: str) -> str:
+    """A file's text without secrets and recalled blocks; empty where it cannot be read."""
+    found = memory.visible.read(path)
+    return "" if isinstance(found, Problem) else strip_fences(found.text)
+
+
+def scratchpads(memory: "Memory", asked: Asked) -> list[tuple[str, str]]:
+    """Paths and texts of the scratchpads, the root's first."""
+    found = []
+    for folder in asked.folders:
+        names = listing.names(memory.root, folder.rstrip("/"), ".md")
+        paths = [folder + name for name in names if name.casefold() == "scratchpad.md"]
+        found += [(path, text) for path in paths if (text := text_of(memory, path)).strip()]
+    return found
+
+
+class Quoted:
+    """Makes the block at one budget after the other; memory is asked once."""
+
+    def __init__(self, memory: "Memory", asked: Asked, doubtful: Sequence[Spoken]) -> None:
+        self._memory = memory
+        self._asked = asked
+        self.recall = self._found()
+        """What memory said; None where nothing was asked."""
+        day = asked.now.date()
+        self._days = [path for folder in asked.folders for path in day_files(memory.root, folder, day)]
+        self._layers = [_inert(layer) for layer in self._make(doubtful) if layer.pieces]
+        hits = [hit for hit in self.recall.hits if not self._is_shown(hit)] if self.recall else []
+        personas = chosen(memory, asked.persona, scope=asked.scope)
+        self.problems = [problem for one in personas for problem in one.problems]
+        """What a persona's file says and cannot be read."""
+        self._hits = weighted(hits, personas)
+
+    def _found(self) -> Recall | None:
+        asked = self._asked
+        query = asked.query
+        if query is None and asked.session is not None:
+            said = [turn.content for turn in asked.session.last() if turn.origin == "owner"]
+            query = said[-1] if said else None
+        if not query or not query.strip():
+            return None
+        if asked.session is not None:
+            return asked.session.recall(query, deadline=asked.deadline)
+        return self._memory.recall(query, deadline=asked.deadline, scope=asked.scope or None, now=asked.now)
+
+    def _is_shown(self, hit: Hit) -> bool:
+        """Whether another part shows it anyway."""
+        place = layout.place(hit.path)
+        shown = place is not None and place.role in {"identity", "longterm", "scratchpad", "persona"}
+        return shown or hit.path in self._days
+
+    def _make(self, doubtful: Sequence[Spoken]) -> list[Layer]:
+        layers = []
+        for path, text in scratchpads(self._memory, self._asked):
+            parts = [part for name in _MARKER.findall(text) if (part := find(text, name)) is not None]
+            lines = tuple(line for part in parts for line in part.lines)
+            layers.append(Layer(name="scratchpad", heading=f"[{path}]", pieces=lines, sources=(path,)))
+        if doubtful and self.recall is None:  # else recall finds those that matter
+            lines, refs = lines_of(doubtful), refs_of(doubtful)
+            layers.append(Layer(name="facts", heading="[facts, not confirmed]", pieces=lines, sources=refs))
+        layers += [self._day(path) for path in self._days]
+        return layers
+
+    def _day(self, path: str) -> Layer:
+        pieces = pieces_of(text_of(self._memory, path))
+        return Layer(name="day", heading=f"[{path}]", pieces=pieces, sources=(path,), joint=JOIN, newest=True)
+
+    def part(self, budget: int) -> Part:
+        """The block within its budget: what was found, the scratchpad, doubtful facts, today's notes."""
+        room = budget - _FRAME
+        found: list[str] = []
+        sources: list[str] = []
+        left: list[str] = []
+        if body := self._recalled(room):
+            found.append(body)
+        for layer in self._layers:
+            part = cut(layer, room - estimate_tokens(JOIN.join([*found, ""])))
+            left += part.left_out
+            if part.text:
+                found.append(inert(part.text))
+                sources += layer.sources
+        text = fenced(JOIN.join(found)) if found else ""
+        while found and estimate_tokens(text) > budget:
+            left.append(first_words(found.pop()))
+            text = fenced(JOIN.join(found)) if found else ""
+        sources = [*(hit.ref for hit in self._hits if _named(hit, text)), *sources]
+        left = [*(hit.ref for hit in self._hits if not _named(hit, text)), *left]
+        return Part(
+            name="dynamic", text=text, role="user", sources=tuple(sources), tokens=estimate_tokens(text),
+            budget=budget, left_out=tuple(left),
+        )  # fmt: skip
+
+    def _recalled(self, room: int) -> str:
+        if room <= 0:
+            return ""
+        block = render.block(self._hits, budget=room + _FRAME, brief_tokens=self._memory.config.brief_tokens)
+        return "\n".join(block.split("\n")[2:-1]) if check_fenced(block) else ""
+
+
+def _inert(layer: Layer) -> Layer:
+    """With pieces as they are shown, so that what they cost is known before they are chosen."""
+    return msgspec.structs.replace(layer, pieces=tuple(inert_together(layer.pieces, layer.joint)))
+
+
+def _named(hit: Hit, text: str) -> bool:
+    return f"- {visible(hit.ref)} ·" in text
+
+
+def fenced(body: str, label: str = "memory") -> str:
+    """The quotation, its number taken from what is quoted: no text can hold its own hash."""
+    nonce = hashlib.blake2b(body.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return fence(body, nonce=nonce, label=label)

@@ -1,0 +1,1 @@
+"""Facts that wait for a person, and explanations."""

@@ -1,0 +1,128 @@
+"""What needs a person: what waits for a decision, what failed for good, what there was no budget for."""
+
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from mnemark.facts.store import state_of
+from mnemark.files.copies import plan_copies
+from mnemark.files.scan import scan
+from mnemark.memory.journal.edits import edits_of
+from mnemark.memory.models import bookkeeping
+from mnemark.memory.review.review import review
+from mnemark.text.dates.moment import local_now
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mnemark.index.state import State
+    from mnemark.memory.memory import Memory
+
+What = Literal[
+    "proposals", "conflicts", "edits", "copies", "skipped", "extraction", "budget", "unfinished", "erasing"
+]  # fmt: skip
+_SAID: Final = 200
+"""Characters of a model's or the network's words that are shown."""
+
+
+class Attention(msgspec.Struct, frozen=True, kw_only=True):
+    """One kind of thing that a person should look at."""
+
+    what: What
+    count: int
+    text: str
+    """For people: one line that says what it is and what to do."""
+
+
+def attention(memory: "Memory") -> list[Attention]:
+    """All that needs a person, by kind; nothing is written.
+
+    Changes that a person made in fact files are listed too; they are in effect already.
+    """
+    return [*_reviews(memory), *_files(memory), *_extraction(memory), *_unfinished(memory)]
+
+
+def _reviews(memory: "Memory") -> "Iterator[Attention]":
+    known = state_of(memory)
+    with known.lock:
+        known.log.refresh()
+        facts = [*known.log.proposals.values(), *(edit.fact for edit in known.log.edits.values())]
+    found = [one for scope in sorted({fact.scope for fact in facts}) for one in review(memory, scope=scope)]
+    proposed = sum(one.what in {"proposal", "removed"} for one in found)
+    conflicts = sum(one.what == "conflict" for one in found)
+    edits = sum(one.what == "edit" for one in found)
+    look = "look with `mnemark review`, then accept or reject"
+    if conflicts:
+        text = f"{_things(conflicts, 'statement')} against what someone trusted more said: {look}"
+        yield Attention(what="conflicts", count=conflicts, text=text)
+    if proposed:
+        text = f"{_things(proposed, 'proposed fact')} from tools, the web or imports: {look}"
+        yield Attention(what="proposals", count=proposed, text=text)
+    if edits:
+        text = f"{_things(edits, 'change')} made in the fact files, in effect: `mnemark review accept edits`"
+        yield Attention(what="edits", count=edits, text=text)
+
+
+def _files(memory: "Memory") -> "Iterator[Attention]":
+    seen = scan(memory.root, ignore=memory.config.ignore)
+    copies = [copy.path for copy in plan_copies(entry.path for entry in seen.entries)]
+    if copies:
+        text = f"{_things(len(copies), 'conflict copy')} beside the originals ({_named(copies)})"
+        fix = "`mnemark consolidate` merges session logs; merge other files by hand, then delete the copy"
+        yield Attention(what="copies", count=len(copies), text=f"{text}: {fix}")
+    found = {one.path: one for one in (*seen.problems, *memory.stats().problems) if one.skipped}
+    skipped = [one for path, one in sorted(found.items()) if path not in copies]
+    if skipped:
+        text = f"{_things(len(skipped), 'file')} skipped: {skipped[0].path}: {skipped[0].reason}"
+        yield Attention(what="skipped", count=len(skipped), text=text)
+
+
+def _extraction(memory: "Memory") -> "Iterator[Attention]":
+    state = bookkeeping(memory)
+    now = local_now(memory.config.timezone)
+    waiting = state.waiting(now)
+    if waiting.failed:
+        (last, *_) = state.failed(1)
+        reason = " ".join(last.reason.split())[:_SAID]
+        text = f"{_things(waiting.failed, 'stretch')} of turns the model failed on ({last.ref}: {reason})"
+        fix = "`mnemark learn --retry` asks again"
+        yield Attention(what="extraction", count=waiting.failed, text=f"{text}; {fix}")
+    yield from _budget(memory, state, waiting.due)
+
+
+def _budget(memory: "Memory", state: "State", due: int) -> "Iterator[Attention]":
+    settings = memory.config.llm
+    if not settings.active:
+        return
+    calls, tokens = state.spent(local_now(memory.config.timezone).date())
+    if calls < settings.calls_per_day and tokens < settings.tokens_per_day:
+        return
+    text = (
+        f"the model's budget of today is spent ({calls:,} of {settings.calls_per_day:,} calls, "
+        f"{tokens:,} of {settings.tokens_per_day:,} tokens); {_things(due, 'stretch')} of turns wait for "
+        "tomorrow, or raise [llm] in mnemark.toml"
+    )
+    yield Attention(what="budget", count=due, text=text)
+
+
+def _unfinished(memory: "Memory") -> "Iterator[Attention]":
+    edits = edits_of(memory)
+    edits.refresh()
+    paths = sorted({entry.path for entry in edits.open()})
+    if paths:
+        text = f"{_things(len(paths), 'edit')} begun, not finished ({_named(paths)}): `mnemark consolidate`"
+        yield Attention(what="unfinished", count=len(paths), text=text)
+    waits = memory.unfinished()
+    if waits:
+        yield Attention(what="erasing", count=len(waits), text="; ".join(waits))
+
+
+def _things(count: int, one: str) -> str:
+    if count == 1:
+        return f"1 {one}"
+    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}es" if one.endswith("ch") else f"{one}s"
+    return f"{count:,} {many}"
+
+
+def _named(paths: list[str]) -> str:
+    return ", ".join(paths[:3]) + (" …" if len(paths) > 3 else "")

@@ -1,0 +1,308 @@
+"""Where something in memory came from, and why a question found it or did not."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from mnemark.errors import NotFoundError
+from mnemark.facts.files import REVIEW
+from mnemark.facts.model import Fact
+from mnemark.facts.store import State, state_of
+from mnemark.files import jsonl, layout, names
+from mnemark.files.journal import FOLDER, JournalEntry
+from mnemark.files.turns import decode_turn
+from mnemark.memory.read import read_ref, split_ref
+from mnemark.text.quoting.fence import visible
+from mnemark.types import Hit, Turn
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_DEEP: Final = 200
+"""Places of an answer that are looked through for what was asked about."""
+_QUOTED: Final = 500
+"""Characters of a source that are quoted."""
+
+
+class Quoted(msgspec.Struct, frozen=True, kw_only=True):
+    """Where it was said, and the words."""
+
+    ref: str
+    origin: str = ""
+    role: str = ""
+    time: str = ""
+    text: str = ""
+    problem: str = ""
+    """Why there are no words: the file or line is gone."""
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the journal about it."""
+
+    ref: str
+    id: str
+    kind: str
+    origin: str
+    time: str
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What a question made of it."""
+
+    query: str
+    place: int | None
+    """From 1; None where it was not among the first 200."""
+    score: float | None = None
+    routes: Mapping[str, Any] = {}
+    boosts: Mapping[str, float] = {}
+    here: tuple[str, ...] = ()
+    """Words of the question that it holds."""
+    absent: tuple[str, ...] = ()
+    reason: str
+    """For people."""
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """Where something came from."""
+
+    ref: str
+    id: str = ""
+    kind: str
+    text: str
+    origin: str
+    session: str = ""
+    time: str = ""
+    """When it was said or learned."""
+    waits: str = ""
+    """Why it waits for a person; empty where it does not."""
+    hidden: bool = False
+    """It was forgotten or taken back, and is in no answer."""
+    entry: str = ""
+    """The line of the core memory that tells it, where that was asked about."""
+    earned: str = ""
+    """How it earned that line: "said by the owner", "said in 2 sessions"."""
+    sources: tuple[Quoted, ...] = ()
+    history: tuple[Fact, ...] = ()
+    """All values it had, the latest first."""
+    confirmations: tuple[Line, ...] = ()
+    journal: tuple[Line, ...] = ()
+    found: Found | None = None
+
+
+def why(memory: "Memory", ref: str, query: str | None = None) -> Why:
+    """Where a passage or a fact came from; with `query` also why that question found it or did not.
+
+    Args:
+        memory: whose.
+        ref: as hits have it (`path#L12`), or the id of a fact or proposal.
+        query: a question, as for `search`.
+
+    Raises:
+        NotFoundError: there is no such ref or fact.
+        UsageError: the ref leaves the workspace.
+    """
+    known = state_of(memory)
+    from mnemark.memory.curation.generated import behind
+
+    with known.lock:
+        known.log.refresh()
+        fact = _fact(known, ref)
+    core = behind(memory, ref) if fact is None else None
+    if core is not None:
+        found = msgspec.structs.replace(_of_fact(memory, known, core[0]), entry=ref, earned=core[1])
+    else:
+        found = _of_fact(memory, known, fact) if fact is not None else _of_passage(memory, ref)
+    if query is None:
+        return found
+    return msgspec.structs.replace(found, found=_asked(memory, found, query))
+
+
+def _fact(known: State, ref: str) -> Fact | None:
+    """The fact of an id, or in the bullet of a ref."""
+    path, first, last = split_ref(ref)
+    if last is None and "/" in ref:
+        return None
+    scope = layout.scope_of(path)
+    scopes = [scope] if last is not None else _scopes(known)
+    for where in scopes:
+        for one in known.held(where):
+            if one.fact.id == ref or (one.fact.path == path and last and first <= one.fact.line <= last):
+                return one.fact
+    log = known.log
+    hidden = log.records.get(ref) or log.past.get(ref) or (log.known[ref].fact if ref in log.known else None)
+    if hidden is None and ref in log.edits:
+        hidden = log.edits[ref].fact
+    return log.proposals.get(ref) or hidden
+
+
+def _scopes(known: State) -> list[str]:
+    from mnemark.retrieval.fact_index_cache import all_scopes
+
+    return all_scopes(known.root)
+
+
+def _of_fact(memory: "Memory", known: State, fact: Fact) -> Why:
+    with known.lock:
+        lines = list(_lines(known, fact))
+        held = [one.fact for one in known.held(fact.scope) if one.fact.key == fact.key]
+        sources = list(dict.fromkeys(part.strip() for part in fact.source.split(",") if part.strip()))
+        waits = fact.review if fact.review and fact.id not in known.log.decided else ""
+        hidden = fact.id in known.log.hidden
+    quoted = tuple(_quoted(memory, one) for one in sources)
+    review = f"{fact.scope}/{REVIEW}".lstrip("/")
+    return Why(
+        ref=review if fact.review else fact.ref or fact.path,
+        id=fact.id,
+        kind="proposal" if fact.review else "fact",
+        text=str(fact),
+        origin=fact.origin,
+        session=next((_session(one.ref) for one in quoted if _session(one.ref)), ""),
+        time=fact.recorded or fact.since,
+        waits=waits,
+        hidden=hidden,
+        sources=quoted,
+        history=tuple(reversed(held)),
+        confirmations=tuple(one for one in lines if one.kind == "confirm"),
+        journal=tuple(lines),
+    )
+
+
+def _lines(known: State, fact: Fact) -> Iterator[Line]:
+    """Lines of the journal that name the fact, the oldest first."""
+    for entry in known.log.journal.read():
+        if _names(entry, fact.id):
+            change = entry.change
+            yield Line(
+                ref=f"{FOLDER}/{entry.file}#L{entry.line}",
+                id=change.id,
+                kind=change.kind,
+                origin=change.origin,
+                time=_time(change.time),
+            )
+
+
+def _names(entry: JournalEntry, identifier: str) -> bool:
+    payload = entry.change.payload if isinstance(entry.change.payload, Mapping) else {}
+    ids = payload.get("ids")
+    named = [entry.change.id, payload.get("fact"), payload.get("supersedes")]
+    return identifier in named or (isinstance(ids, list) and identifier in ids)
+
+
+def _time(time: datetime | None) -> str:
+    return time.isoformat(timespec="seconds") if time is not None else ""
+
+
+def _session(ref: str) -> str:
+    place = layout.place(split_ref(ref)[0])
+    return split_ref(ref)[0] if place is not None and place.role == "session" else ""
+
+
+def _quoted(memory: "Memory", ref: str) -> Quoted:
+    """The words a source names, with secrets out as they were when it was written."""
+    turn = _turn(memory, ref)
+    if turn is not None:
+        return Quoted(
+            ref=ref, origin=turn.origin, role=turn.role, time=_time(turn.time), text=turn.content[:_QUOTED]
+        )
+    try:
+        return Quoted(ref=ref, text=read_ref(memory.visible, ref)[:_QUOTED].strip())
+    except NotFoundError as error:
+        return Quoted(ref=ref, problem=str(error))
+
+
+def _turn(memory: "Memory", ref: str) -> Turn | None:
+    path, first, last = split_ref(ref)
+    if last is None or not path.endswith(".jsonl"):
+        return None
+    for place, record in jsonl.records(names.inside(memory.root, path)):
+        if place.number == first:
+            return decode_turn(record, place)
+    return None
+
+
+def _of_passage(memory: "Memory", ref: str) -> Why:
+    text = memory.read(ref)
+    place = layout.place(split_ref(ref)[0])
+    turn = _turn(memory, ref)
+    if turn is not None:
+        return Why(
+            ref=ref,
+            id=turn.id,
+            kind="turn",
+            text=turn.content[:_QUOTED],
+            origin=turn.origin,
+            session=split_ref(ref)[0],
+            time=_time(turn.time),
+            hidden=turn.id in memory.index.hidden.current().turns,
+            sources=(_quoted(memory, ref),),
+        )
+    return Why(
+        ref=ref,
+        kind=place.kind if place is not None else "note",
+        text=text[:_QUOTED].strip(),
+        origin=place.origin if place is not None else "file",
+        time=(place.dated or "") if place is not None else "",
+    )
+
+
+def _asked(memory: "Memory", about: Why, query: str) -> Found:
+    """Ask the question, and look where the passage stands in the answer."""
+    path = split_ref(about.ref)[0]
+    scope = layout.scope_of(path)
+    answer = memory.search(query, k=_DEEP, scope=scope or None, explain=True)
+    for place, hit in enumerate(answer.hits, 1):
+        if _is(hit, about):
+            terms = hit.why.get("terms", {})
+            return Found(
+                query=query,
+                place=place,
+                score=hit.score,
+                routes=hit.why.get("routes", {}),
+                boosts=hit.why.get("boosts", {}),
+                here=tuple(term for term, entry in terms.items() if entry["here"]),
+                absent=tuple(term for term, entry in terms.items() if not entry["here"]),
+                reason=f"found at place {place}" + (_below(memory, place)),
+            )
+    here, absent = _words(about.text, query)
+    return Found(query=query, place=None, here=here, absent=absent, reason=_reason(memory, about, here))
+
+
+def _below(memory: "Memory", place: int) -> str:
+    shown = memory.config.recall_hits
+    return "" if place <= shown else f"; an answer shows {shown}, {place - shown} better ones stand before it"
+
+
+def _is(hit: Hit, about: Why) -> bool:
+    if about.kind == "fact":
+        return hit.meta.get("fact") == about.id
+    path, first, last = split_ref(about.ref)
+    return hit.path == path and (last is None or (hit.start_line <= last and first <= hit.end_line))
+
+
+def _words(text: str, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    from mnemark.retrieval.query import content_terms
+    from mnemark.text.words.segment import index_terms
+
+    found = index_terms(text)
+    own = {*found.words, *found.parts}
+    terms = content_terms(query)
+    return tuple(term for term in terms if term in own), tuple(term for term in terms if term not in own)
+
+
+def _reason(memory: "Memory", about: Why, here: tuple[str, ...]) -> str:
+    """Why it is in no answer, or only far down: the first reason that is enough."""
+    path = split_ref(about.ref)[0]
+    place = layout.place(path)
+    searched = place is not None and place.searchable
+    reasons = (
+        (bool(about.waits), f"it waits for a person ({about.waits}); `mnemark review accept {about.id}`"),
+        (about.hidden, "it was forgotten or taken back; `mnemark undo` shows it again"),
+        (place is not None and place.archived, "it is in the archive, searched only when asked for"),
+        (not searched, f"{visible(path)} is not searched"),
+        (searched and memory.index.document(path) is None, "it is not in the index; run `mnemark sync`"),
+        (not here, "it holds none of the question's words, and others are nearer in meaning"),
+    )
+    otherwise = f"others fit better: it is not among the first {_DEEP}"
+    return next((reason for holds, reason in reasons if holds), otherwise)

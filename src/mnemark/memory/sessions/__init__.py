@@ -1,0 +1,1 @@
+"""Record, end, summarize and compact sessions."""

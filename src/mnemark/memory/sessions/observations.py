@@ -1,0 +1,334 @@
+"""Observations: what tools did, kept once each, named in the day's note, archived after a month.
+
+An observation is acknowledged as a line of kind "observe" in the journal, where search finds it. Its short
+line in the day's note is a projection, written when the session ends or with the next sync.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from mnemark.errors import ReadOnlyError
+from mnemark.files import jsonl
+from mnemark.files.ids import new_id
+from mnemark.files.journal import FOLDER, Change
+from mnemark.files.locks import workspace_lock
+from mnemark.memory import file_edits
+from mnemark.memory.journal.sessions import Observed, state_of
+from mnemark.text.dates.moment import local_now
+from mnemark.text.quoting.memory_poisoning import without_recalled
+from mnemark.text.summary.tool_titles import (
+    SIGNIFICANT,
+    head_and_tail,
+    is_significant,
+    outcome_of,
+    text_of,
+    title_of,
+)
+from mnemark.types import Json, Turn
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+RESULT_CHARACTERS: Final = 4_000
+ARGUMENT_CHARACTERS: Final = 2_000
+"""Of each text in the arguments."""
+ALL_ARGUMENTS: Final = 50_000
+"""Of all of them together, as JSON."""
+HEADING: Final = "## Observations"
+ARCHIVE: Final = "memory/archive/observations"
+AGE_DAYS: Final = 30
+_ENDS: Final = ("# ", "## ", "<!-- mnemark:begin")
+"""How the line begins that ends a section."""
+_PATIENCE: Final = 10.0
+_BUSY: Final = 0.3
+
+
+class Observation(NamedTuple):
+    """One execution of a tool as it was kept."""
+
+    id: str
+    time: datetime
+    session: str
+    tool: str
+    title: str
+    failed: bool
+
+
+def observe(
+    memory: "Memory",
+    session: str,
+    tool: str,
+    arguments: Json,
+    result: Json,
+    *,
+    scope: str = "",
+    call: str = "",
+    error: str | None = None,
+    duration_ms: int | None = None,
+    time: datetime | None = None,
+    tools: Sequence[str] = SIGNIFICANT,
+) -> Observation | None:
+    """Keep an execution; when this returns it is on the disk. None: not significant, or kept before.
+
+    Args:
+        memory: where.
+        session: in which it was made.
+        tool: its name as the host has it.
+        arguments: what it was called with, any JSON.
+        result: what came back, any JSON; head and tail of it are kept, after redaction of the whole.
+        scope: whose memory.
+        call: the host's id of the call; the same id in a session is kept once.
+        error: what went wrong, where the host knows; else it is read from the result.
+        duration_ms: how long it took.
+        time: when; now by default.
+        tools: which are significant: words of names, shell patterns, "!pattern" excludes.
+
+    Raises:
+        UsageError: arguments or result are no JSON.
+        BusyError, ReadOnlyError: it could not be written, and is not kept.
+    """
+    if memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to observe")
+    if not is_significant(tool, arguments, tools):
+        return None
+    tool, arguments, result, error = _writable((tool, arguments, result, error))
+    when = time or local_now(memory.config.timezone)
+    payload = _payload(memory, session, tool, arguments, result, call=call, error=error)
+    if duration_ms is not None:
+        payload["duration_ms"] = duration_ms
+    state = state_of(memory)
+    with state.lock, workspace_lock(memory.root, _PATIENCE):
+        state.refresh()
+        if (scope, session, payload["key"]) in state.keys:
+            return None
+        change = Change(kind="observe", payload=payload, origin="tool", scope=scope, id=new_id(), time=when)
+        state.append(change)
+        memory.reader.logs.wrote(f"{FOLDER}/{state.journal.file}", state.size())
+    title, failed = str(payload["title"]), bool(payload.get("failed"))
+    return Observation(change.id, when, session, str(payload["tool"]), title, failed)
+
+
+def _writable(values: tuple[str, Json, Json, str | None]) -> tuple[str, Json, Json, str | None]:
+    """The values; halves of surrogate pairs, which no file holds and programs cut off, as "?"."""
+    try:
+        msgspec.json.encode(values)
+    except UnicodeEncodeError:
+        tool, arguments, result, error = msgspec.json.decode(jsonl.encode(list(values)))
+        return tool, arguments, result, error
+    except (TypeError, ValueError, RecursionError):  # no JSON: told where it is redacted
+        return values
+    return values
+
+
+def _payload(
+    memory: "Memory", session: str, tool: str, arguments: Json, result: Json, *, call: str, error: str | None
+) -> dict[str, Json]:
+    """The line's payload: redacted whole, then cut."""
+    told = outcome_of(result, error)
+    raw = Turn(
+        id="", time=datetime.now(UTC), role="tool", content=without_recalled(text_of(result)),
+        tool_calls=[{"arguments": arguments}],
+        meta={"tool": tool, "error": error or "", "reason": told.reason},
+    )  # fmt: skip
+    clean = memory.without_secrets(raw)
+    given = clean.tool_calls[0]["arguments"]
+    name = str(clean.meta["tool"])
+    key = (
+        call
+        or hashlib.blake2b(
+            msgspec.json.encode([name, given, clean.content], order="deterministic"), digest_size=12
+        ).hexdigest()
+    )
+    payload: dict[str, Json] = {
+        "session": session,
+        "tool": name,
+        "title": title_of(name, given, told._replace(reason=str(clean.meta["reason"]))),
+        "arguments": _small(given),
+        "result": head_and_tail(clean.content, RESULT_CHARACTERS),
+        "key": f"call:{key}" if call else key,
+    }
+    payload |= {"failed": True} if told.failed else {}
+    payload |= {"error": head_and_tail(str(clean.meta["error"]), ARGUMENT_CHARACTERS)} if error else {}
+    return {name: value for name, value in payload.items() if value not in ("", None)}
+
+
+def _small(arguments: Json) -> Json:
+    """The arguments with long texts cut; as the beginning and end of their JSON where there are too many."""
+    cut = _cut(arguments)
+    text = msgspec.json.encode(cut).decode()
+    return cut if len(text) <= ALL_ARGUMENTS else head_and_tail(text, ARGUMENT_CHARACTERS)
+
+
+def _cut(value: Json) -> Json:
+    if isinstance(value, str):
+        return head_and_tail(value, ARGUMENT_CHARACTERS)
+    if isinstance(value, Mapping):
+        return {key: _cut(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_cut(one) for one in value[:100]]
+    return value
+
+
+def note_down(memory: "Memory", session: str | None = None, *, timeout: float = _BUSY) -> int:
+    """Write observations that no note names yet into their days' notes; how many were written.
+
+    Those that were forgotten are passed over, and written when that is undone. Where a note is being saved,
+    its observations wait for the next time.
+    """
+    if memory.readonly:
+        return 0
+    state = state_of(memory)
+    with state.lock:
+        state.refresh()
+        waiting: dict[tuple[str, str], list[Observed]] = {}
+        hidden = memory.index.hidden.current().turns
+        for identifier, seen in state.unnoted():  # a machine writes down what it saw
+            if identifier in hidden or session not in (None, seen.session):
+                continue
+            day = _local(memory, seen).date().isoformat()
+            waiting.setdefault((seen.change.scope, day), []).append(seen)
+        count = 0
+        for (scope, day), group in waiting.items():
+            path = f"{scope}/memory/{day}.md" if scope else f"memory/{day}.md"
+            done = file_edits.write_or_wait(
+                memory, path, _adding(memory, day, group), step="observations", origin="tool",
+                session=session or "", timeout=timeout,
+            )  # fmt: skip
+            if done.status != "deferred":
+                payload = {"path": path, "ids": [seen.change.id for seen in group]}
+                state.append(Change(kind="noted", payload=payload, scope=scope))
+                count += len(group)
+        return count
+
+
+def _local(memory: "Memory", seen: Observed) -> datetime:
+    when = seen.change.time or datetime.now(UTC)
+    zone = local_now(memory.config.timezone).tzinfo
+    return when.astimezone(zone) if when.tzinfo else when
+
+
+def _adding(memory: "Memory", day: str, group: Sequence[Observed]) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        new = []
+        for seen in group:
+            mark = f"<!-- observed: {seen.change.id} -->"
+            if mark not in text:
+                new.append(f"- {_local(memory, seen):%H:%M} {_safe(str(seen.payload['title']))} {mark}")
+        return added_below(text or f"# {day}\n", HEADING, new)
+
+    return change
+
+
+def _safe(title: str) -> str:
+    return " ".join(title.replace("<!--", "<\\!--").split())
+
+
+def added_below(text: str, heading: str, lines: Sequence[str]) -> str:
+    """`text` with lines at the end of the section of that heading, which is made at the end if missing."""
+    if not lines:
+        return text
+    stop = "\r\n" if "\r\n" in text else "\n"
+    rows = text.split(stop)
+    at = next((i for i, row in enumerate(rows) if row.strip().casefold() == heading.casefold()), None)
+    if at is None:
+        gap = "" if text.endswith(stop) else stop
+        return text + gap + stop + heading + 2 * stop + stop.join(lines) + stop
+    end = next((i for i in range(at + 1, len(rows)) if rows[i].startswith(_ENDS)), len(rows))
+    while end > at + 1 and not rows[end - 1].strip():
+        end -= 1
+    gap_lines = [""] if end == at + 1 else []
+    after = rows[end:] if end < len(rows) else [""]
+    return stop.join([*rows[:end], *gap_lines, *lines, *after])
+
+
+class Aged(NamedTuple):
+    """What was archived."""
+
+    ids: tuple[str, ...]
+    paths: tuple[str, ...]
+    deferred: tuple[str, ...]
+    """Archive files that someone is saving: their observations wait."""
+
+
+def age_out(memory: "Memory", now: datetime | None = None, *, days: int = AGE_DAYS) -> Aged:
+    """Move observations older than `days` into `memory/archive/observations/<month>.md`, whole.
+
+    The archive is written first, then their lines in this machine's journal are blanked, so that a kill in
+    between costs nothing; doing it again changes nothing. Other machines archive their own.
+    """
+    if memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to archive")
+    now = now or local_now(memory.config.timezone)
+    limit = now - timedelta(days=days)
+    note_down(memory)
+    state = state_of(memory)
+    with state.lock:
+        state.refresh()
+        months: dict[tuple[str, str], list[Observed]] = {}
+        hidden = memory.index.hidden.current().turns  # by id, and the archive would show them again
+        for identifier, seen in sorted(state.observed.items()):
+            when = _local(memory, seen)
+            past = when < (limit if when.tzinfo else limit.replace(tzinfo=None))
+            ours = seen.file == state.journal.file and identifier in state.noted
+            if past and ours and identifier not in hidden:
+                months.setdefault((seen.change.scope, f"{when:%Y-%m}"), []).append(seen)
+        archived: list[str] = []
+        paths: list[str] = []
+        deferred: list[str] = []
+        for (scope, month), group in months.items():
+            path = f"{scope}/{ARCHIVE}/{month}.md" if scope else f"{ARCHIVE}/{month}.md"
+            done = file_edits.write(
+                memory, path, _archiving(memory, month, group), step="age out observations", origin="tool"
+            )
+            (deferred if done.status == "deferred" else paths).append(path)
+            if done.status != "deferred":
+                archived += [seen.change.id for seen in group]
+        if archived:
+            state.append(Change(kind="aged", payload={"ids": archived}))
+            _blank(memory, frozenset(archived))
+            state.refresh()
+    return Aged(tuple(archived), tuple(paths), tuple(deferred))
+
+
+def _archiving(memory: "Memory", month: str, group: Sequence[Observed]) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        parts = [text or f"# Observations of {month}\n"]
+        for seen in group:
+            mark = f"<!-- id: {seen.change.id} | key: {seen.payload.get('key')} -->"
+            if mark not in text:
+                parts.append(_archived(seen, _local(memory, seen), mark))
+        return "\n".join(parts)
+
+    return change
+
+
+def _archived(seen: Observed, when: datetime, mark: str) -> str:
+    payload = seen.payload
+    took = f" · {payload['duration_ms']} ms" if payload.get("duration_ms") is not None else ""
+    head = f"## {when:%Y-%m-%d %H:%M} {_safe(str(payload['title']))}\n\n{payload.get('tool')}"
+    head += f" · {seen.session}{took} {mark}\n"
+    body = [msgspec.json.format(msgspec.json.encode(payload.get("arguments"))).decode()]
+    body += [str(payload[name]) for name in ("error", "result") if payload.get(name)]
+    text = "\n".join(body)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{head}\n{fence}text\n{text}\n{fence}\n"
+
+
+def _blank(memory: "Memory", ids: frozenset[str]) -> None:
+    """Take archived observations out of this machine's journal; lines keep their numbers."""
+    state = state_of(memory)
+
+    def change(line: jsonl.Line) -> bytes | None:
+        if b'"observe"' not in line.data:
+            return None
+        record = jsonl.decode(line.data)
+        gone = record is not None and record.get("kind") == "observe" and record.get("id") in ids
+        return b"{}" if gone else None
+
+    with workspace_lock(memory.root, _PATIENCE):
+        jsonl.rewrite(memory.root / FOLDER / state.journal.file, change)

@@ -1,0 +1,108 @@
+"""The scratchpad: what is in hand, rewritten from the last days' episodes when a session ends.
+
+It follows from the episodes alone, so that writing it again changes nothing, and what a person corrects in
+an episode shows here. A line that a person takes out of it stays out; what a person writes stays.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from mnemark.files.episodes import EpisodeFile, episodes
+from mnemark.memory import file_edits
+from mnemark.memory.file_edits import Written
+from mnemark.text.markdown.generated import put
+from mnemark.text.summary.sentences import NEXT, is_chinese
+from mnemark.text.summary.summary import overlap
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+FILE: Final = "SCRATCHPAD.md"
+DAYS: Final = 14
+_MOST: Final = {"projects": 6, "focus": 3, "questions": 6, "steps": 8}
+_TITLES: Final = ("# Scratchpad\n", "# 工作便笺\n")
+_HEADINGS: Final = {
+    "projects": ("## Projects", "## 项目"),
+    "focus": ("## Focus", "## 当前"),
+    "questions": ("## Open questions", "## 待定"),
+    "steps": ("## Next steps", "## 接下来"),
+}
+_STATES: Final = {"failed": ("failed", "没成"), "open": ("open", "进行中")}
+_ASIDE: Final = re.compile(r"(?: \([^()]*\)|（[^（）]*）)$")
+"""When a line is from, at its end."""
+_WHEN: Final = re.compile(
+    NEXT.pattern + r"|\b(?:needs? to|ha(?:ve|s) to|must|should|going to|will)\b|需要|打算|准备|必须|[要得]",
+    re.IGNORECASE,
+)
+"""Words of a step that say when and that it is to be done, and not what."""
+_SETTLED: Final = 0.6
+"""Share of a step's words that a later episode holds which got done: then it is not shown any more."""
+
+
+def parts(found: Sequence[EpisodeFile]) -> dict[str, list[str]]:
+    """The lines of each part, newest first. `found`: episodes, oldest first."""
+    rows: dict[str, list[str]] = {name: [] for name in _HEADINGS}
+    zh = in_chinese(found)
+    for at in range(len(found) - 1, -1, -1):
+        one = found[at]
+        day = one.date[:10]
+        later = found[at + 1 :]
+        state = _STATES.get(one.status, ("", ""))[zh]
+        when = _aside(day, chinese=zh)
+        last = _aside(f"上次 {day}" if zh else f"last on {day}", chinese=zh)
+        rows["projects"] += [f"- {name}{last}" for name in one.projects]
+        rows["focus"].append(f"- {one.title}{_aside(state, chinese=zh)} · {day}")
+        for name, labels in (("questions", ("Open", "待定")), ("steps", ("Next", "接下来"))):
+            rows[name] += [f"- {text}{when}" for text in one.of(*labels) if not _settled(text, later)]
+    return {name: _first_of_each(lines)[: _MOST[name]] for name, lines in rows.items()}
+
+
+def in_chinese(found: Sequence[EpisodeFile]) -> bool:
+    """Whether most of these episodes are of Chinese conversations."""
+    return sum(is_chinese(one.title) for one in found) * 2 > len(found)
+
+
+def _aside(words: str, *, chinese: bool) -> str:
+    return (f"（{words}）" if chinese else f" ({words})") if words else ""
+
+
+def _first_of_each(lines: Sequence[str]) -> list[str]:
+    kept: dict[str, str] = {}
+    for line in lines:
+        kept.setdefault(_ASIDE.sub("", line).casefold(), line)
+    return list(kept.values())
+
+
+def _settled(text: str, later: Sequence[EpisodeFile]) -> bool:
+    wanted = _WHEN.sub(" ", text)
+    for one in later:
+        words = " ".join([one.title, *one.of("Goal", "目标", "Outcome", "结果", "Decided", "决定")])
+        if one.status == "done" and overlap(wanted, words) >= _SETTLED:
+            return True
+    return False
+
+
+def refresh(
+    memory: "Memory",
+    now: datetime,
+    *,
+    scope: str = "",
+    session: str = "",
+    group: str = "",
+    step: str = "session end: scratchpad",
+) -> Written:
+    """Rewrite the generated parts of a scope's scratchpad from its episodes of the last two weeks."""
+    since = (now - timedelta(days=DAYS)).date().isoformat()
+    recent = episodes(memory.root, scope, since=since)
+    rows, zh = parts(recent), in_chinese(recent)
+
+    def change(text: str) -> str:
+        new = text or _TITLES[zh]
+        for name, headings in _HEADINGS.items():
+            new = put(new, name, [headings[zh], "", *rows[name], ""] if rows[name] else [])
+        return text if new in _TITLES else new
+
+    path = f"{scope}/{FILE}" if scope else FILE
+    return file_edits.write(memory, path, change, step=step, session=session, group=group)

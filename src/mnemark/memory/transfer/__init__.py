@@ -1,0 +1,1 @@
+"""Back up, restore, export and import."""

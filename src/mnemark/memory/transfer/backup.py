@@ -1,0 +1,304 @@
+"""A workspace as one file, whole and checked: what it holds, and by name what it could not take.
+
+A backup is a ZIP with a manifest (`files.manifest`). It holds the folder, not only what mnemark reads:
+pictures, hidden folders, names of any bytes, empty folders, links as links, modes and times. What is in
+`.mnemark` can be made anew and stays out, but for the records of edits: in those may stand a save that is
+nowhere else.
+"""
+
+import hashlib
+import io
+import itertools
+import os
+import stat
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, BinaryIO, Final, NamedTuple
+
+import msgspec
+
+from mnemark.errors import ConfigError, IntegrityError, MnemarkError
+from mnemark.files import layout, links, manifest, platform
+from mnemark.files.config import Config, load
+from mnemark.files.inventory import Item, inventory
+from mnemark.files.manifest import Entry
+from mnemark.memory.transfer.transfer import (
+    UNREADABLE,
+    CutOffError,
+    Exported,
+    blocks,
+    is_complete,
+    put_in_place,
+    target_for,
+)
+from mnemark.text.dates.moment import local_now
+from mnemark.types import Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_SMALL: Final = 4 << 20
+"""Bytes up to which a file is read at once, and again where someone saved it meanwhile."""
+_TRIES: Final = 5
+_SAMPLE: Final = 1 << 16
+_WORTH: Final = 0.95
+"""Share of its size that a file has to shrink to for compressing it; pictures do not."""
+_YEARS: Final = (315_532_800, 4_354_819_198)
+"""Seconds from 1970 to the first and last time a ZIP can tell, in 1980 and 2107."""
+_MADE_ANEW: Final = (
+    "index.db", "state.db", "facts", "vectors", "compiled", "hooks", "mounts", "lock", "sync.lock",
+    "ending.lock", "hooks.lock", "hook.log", ".gitignore", "salt",
+)  # fmt: skip
+"""Of `.mnemark`, with what stands beside them (`index.db-wal`). The salt never travels with the text whose
+marks it keys: another machine has another."""
+
+
+class Saved(Exported, frozen=True, kw_only=True):
+    """What a backup holds. `problems` names what was left out."""
+
+    folders: int
+    links: int
+
+
+class _Kept(NamedTuple):
+    """What was put into the archive."""
+
+    entry: Entry
+    state: platform.Identity | None = None
+    """Of a file, when it was read."""
+    steady: bool = True
+    """Whether nobody wrote to it while it was read."""
+
+
+def backup(memory: "Memory | Path", target: Path | None = None) -> Saved:
+    """Write the folder into one file, read it again, and compare every file with what the folder holds now.
+
+    Memory use does not grow with the size of files. Nothing in the workspace is changed, and no index is
+    needed: also a workspace that is damaged can be saved.
+
+    Args:
+        memory: whose; an open memory, or its folder.
+        target: where to; `NAME-YYYY-MM-DD.zip` beside the workspace by default. An older backup of that
+            name is replaced once the new one is written and compared; where it holds what could not be read
+            this time, it is kept under another name.
+
+    Returns:
+        What it holds. Where `complete` is false, `problems` says what is not in it and why.
+
+    Raises:
+        UsageError: the target would be memory itself, or a link leads mnemark out of the workspace.
+        IntegrityError: what was written is not what the workspace holds, because of a bad disk.
+        ReadOnlyError, MnemarkError: the target cannot be written; nothing is left of it.
+    """
+    root = memory if isinstance(memory, Path) else memory.root
+    links.check(root)
+    target = target_for(root, _default(memory, root) if target is None else target)
+    with put_in_place(target) as temporary:
+        own = {_inside(root, target), _inside(root, temporary)}
+        kept, problems = _written(root, temporary, lambda path: path in own or _is_made_anew(path))
+        problems += _compared(root, temporary, kept)
+        size = temporary.stat().st_size
+        if _holds_more(target, [problem.path for problem in problems if problem.skipped]):
+            problems.append(_kept_beside(target))
+    kinds = [one.entry.kind for one in kept]
+    return Saved(
+        target=layout.shown(str(target)), bytes=size,
+        problems=tuple(problems), complete=is_complete(problems),
+        files=kinds.count("file"), folders=kinds.count("folder"), links=kinds.count("link"),
+    )  # fmt: skip
+
+
+def _default(memory: "Memory | Path", root: Path) -> Path:
+    """Beside the workspace, with the date of its timezone."""
+    config = Config() if isinstance(memory, Path) else memory.config
+    with suppress(ConfigError):  # a folder whose settings are wrong can be saved, too
+        config = load(root)
+    real = root.resolve()
+    day = local_now(config.timezone).date().isoformat()
+    return real.parent / f"{real.name or 'memory'}-{day}.zip"
+
+
+def _inside(root: Path, path: Path) -> str:
+    """The relative path of what is being written, where that is in the workspace; else empty."""
+    base, real = Path(os.path.realpath(root)), Path(os.path.realpath(path.parent), path.name)
+    return real.relative_to(base).as_posix() if real.is_relative_to(base) else ""
+
+
+def _is_made_anew(path: str) -> bool:
+    """Whether a path is one of a `.mnemark` that can be made anew."""
+    _, private, inner = f"/{path}".rpartition(f"/{layout.PRIVATE}/")
+    name = inner.partition("/")[0]
+    return private != "" and any(name == one or name.startswith((f"{one}.", f"{one}-")) for one in _MADE_ANEW)
+
+
+def _written(root: Path, target: Path, without: Callable[[str], bool]) -> tuple[list[_Kept], list[Problem]]:
+    """Write the archive; what is in it, and what had to be left out."""
+    try:
+        found = inventory(root, without=without)
+    except OSError as error:
+        raise MnemarkError(f"{layout.shown(str(root))} cannot be read: {error.strerror}") from error
+    kept: list[_Kept] = []
+    problems = found.problems
+    with platform.open_new(target) as out:
+        with zipfile.ZipFile(out, "w") as archive:
+            for number, item in enumerate(found.items):
+                made = _saved(archive, root, item, number)
+                if isinstance(made, Problem):
+                    problems.append(made)
+                elif made is not None:
+                    kept.append(made)
+            left = [Entry(path=one.path, kind="left out", reason=one.reason) for one in problems]
+            with archive.open(_head(manifest.NAME, platform.PRIVATE_FILE, time.time_ns()), "w") as listed:
+                manifest.write(listed, [*(one.entry for one in kept), *left])
+        out.flush()
+        platform.FS.sync(out.fileno())
+    return kept, problems
+
+
+def _saved(archive: zipfile.ZipFile, root: Path, item: Item, number: int) -> _Kept | Problem | None:
+    """Put one name into the archive; None where it went meanwhile."""
+    full = root / item.path
+    try:
+        if item.kind != "file":
+            target = os.readlink(full) if item.kind == "link" else ""  # noqa: PTH115 - as it is written
+            return _Kept(manifest.entry_for(item, target=target))
+        file = platform.open_file(full)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Problem(layout.shown(item.path), f"cannot be read: {error.strerror}")
+    try:
+        with file:
+            return _copied(archive, item, file, number)
+    except CutOffError as error:
+        return Problem(layout.shown(item.path), f"cannot be read to its end: {error}")
+
+
+def _copied(archive: zipfile.ZipFile, item: Item, file: BinaryIO, number: int) -> _Kept:
+    """Put a file into the archive as long as it was when it was opened: what is appended then stays out."""
+    status, source = _opened(file)
+    mode = stat.S_IMODE(status.st_mode)
+    member = "" if manifest.is_plain(item.path) else f"{manifest.FOLDER}files/{number}"
+    head = _head(member or item.path, mode, status.st_mtime_ns)
+    head.compress_type = _way(source)
+    hashed, read = hashlib.sha256(), 0
+    with archive.open(head, "w", force_zip64=True) as inside:
+        for block in blocks(source, status.st_size):
+            inside.write(block)
+            hashed.update(block)
+            read += len(block)
+    entry = msgspec.structs.replace(
+        manifest.entry_for(item._replace(mode=mode, mtime_ns=status.st_mtime_ns)),
+        member=member, size=read, sha256=hashed.hexdigest(),
+    )  # fmt: skip
+    state = platform.identity_of(status)
+    return _Kept(entry, state, platform.identity_of(os.fstat(file.fileno())) == state)
+
+
+def _opened(file: BinaryIO) -> tuple[os.stat_result, IO[bytes]]:
+    """A file's status, and what to read it from: a small one from memory, so that it is of one moment."""
+    for _ in range(_TRIES):
+        status = os.fstat(file.fileno())
+        if status.st_size > _SMALL:
+            break
+        data = b"".join(blocks(file, status.st_size))
+        if platform.identity_of(os.fstat(file.fileno())) == platform.identity_of(status):
+            return status, io.BytesIO(data)
+        file.seek(0)
+    return status, file
+
+
+def _way(source: IO[bytes]) -> int:
+    """Whether to compress: not what is compressed already."""
+    sample = b"".join(blocks(source, _SAMPLE))
+    source.seek(0)
+    worth = len(zlib.compress(sample, 1)) < _WORTH * len(sample)
+    return zipfile.ZIP_DEFLATED if worth else zipfile.ZIP_STORED
+
+
+def _head(name: str, mode: int, mtime_ns: int) -> zipfile.ZipInfo:
+    """What a ZIP says of a file; any program that unpacks it sets mode and time by it."""
+    seconds = min(max(mtime_ns // 1_000_000_000, _YEARS[0]), _YEARS[1])
+    head = zipfile.ZipInfo(name, time.gmtime(seconds)[:6])
+    head.create_system = 3  # Unix: the mode counts
+    head.external_attr = (stat.S_IFREG | mode) << 16
+    return head
+
+
+def _compared(root: Path, target: Path, kept: Sequence[_Kept]) -> list[Problem]:
+    """Read the archive again, and compare it with what was read and with what the files hold now."""
+    problems: list[Problem] = []
+    try:
+        with zipfile.ZipFile(target) as archive:
+            with archive.open(manifest.NAME) as listed:
+                read = [entry for entry in manifest.read(listed) if entry.kind != "left out"]
+            _must(read == [one.entry for one in kept], "the list of files is not as it was written")
+            for one in kept:
+                if one.state is not None:
+                    with archive.open(one.entry.place) as inside:
+                        same = _digest(inside, one.entry.size + 1) == one.entry.sha256
+                    _must(same, f"{one.entry.path} is not as it was written")
+                    problems += _changes(root, one, one.state)
+    except (*UNREADABLE, CutOffError, IntegrityError) as error:
+        raise IntegrityError(f"the backup cannot be trusted: {error}; write it to another disk") from error
+    return problems
+
+
+def _holds_more(target: Path, missing: Sequence[str]) -> bool:
+    """Whether the older backup in the target's place has any of the names that the new one is without."""
+    if not missing or not target.is_file():
+        return False
+    try:
+        with zipfile.ZipFile(target) as older:
+            names = older.namelist()
+            if manifest.NAME in names:
+                with older.open(manifest.NAME) as listed:
+                    names = [entry.path for entry in manifest.read(listed) if entry.kind == "file"]
+    except (*UNREADABLE, IntegrityError, OSError):  # no backup, or one that nothing can be restored from
+        return False
+    return any(name == path or name.startswith(f"{path}/") for name in names for path in missing)
+
+
+def _kept_beside(target: Path) -> Problem:
+    """Give the older backup another name."""
+    for number in itertools.count(1):
+        beside = target.with_name(f"{target.stem}-older-{number}{target.suffix}")
+        with suppress(FileExistsError):
+            platform.FS.rename_new(target, beside)
+            break
+    reason = "is the older backup, kept because it holds what could not be read now"
+    return Problem(layout.shown(str(beside)), reason, skipped=False)
+
+
+def _must(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - reads as a sentence
+    if not holds:
+        raise IntegrityError(otherwise)
+
+
+def _changes(root: Path, one: _Kept, state: platform.Identity) -> Iterator[Problem]:
+    """What to say where a file does not hold any more what was read; that it has grown is no matter."""
+    path = one.entry.path
+    try:
+        with platform.open_file(root / one.entry.name) as file:
+            now = platform.identity_of(os.fstat(file.fileno()))
+            if _digest(file, one.entry.size) == one.entry.sha256:
+                return
+    except (OSError, CutOffError):  # removed, or replaced by a folder: as much a change as any
+        now = None
+    _must(now != state, f"{path} reads differently each time, though nobody saves it")
+    if one.steady:
+        reason = "was saved by someone after it was read: the backup holds it as it was before"
+        yield Problem(path, reason, skipped=False)
+    else:
+        yield Problem(path, "was written to while it was read, so that its copy may be torn: back up again")
+
+
+def _digest(source: IO[bytes], size: int) -> str:
+    hashed = hashlib.sha256()
+    for block in blocks(source, size):
+        hashed.update(block)
+    return hashed.hexdigest()

@@ -1,0 +1,259 @@
+"""Conversations that other programs export, as turns of sessions.
+
+Read are OpenAI-style messages and our own export (`read_jsonl`), the `conversations.json` of ChatGPT (a tree
+of messages, of which the branch that was shown last is taken) and of Claude (a list of messages). Times are
+those of the messages; ids follow from the source's, so that importing again finds them.
+"""
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from mnemark.errors import IntegrityError, NotFoundError
+from mnemark.files import jsonl, platform
+from mnemark.files.ids import derived_id
+from mnemark.files.turns import created, decode_turn
+from mnemark.memory.transfer.importer import Incoming
+from mnemark.types import Problem, Turn
+
+_FILE: Final = "conversations.json"
+_MOST_BYTES: Final = 2 << 30
+_DEEPEST: Final = 100_000
+_UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+Record = dict[str, Any]
+
+
+class Conversation(NamedTuple):
+    """One conversation: id in the source, title, beginning, and messages as `decode_turn` reads them."""
+
+    id: str
+    title: str
+    began: datetime | None
+    messages: list[Record]
+
+
+Reader = Callable[[Record], Conversation | None]
+
+
+def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reader]) -> None:
+    """All conversations of an export; broken ones are left out and named."""
+    name, reader = service
+    for number, record in enumerate(_list(path)):
+        found = reader(record) if isinstance(record, dict) else None
+        if found is None:
+            incoming.problems.append(
+                Problem(path.name, f"conversation {number + 1} cannot be read: left out")
+            )
+            continue
+        incoming.turns("", f"{name}:{found.id}", _turns(name, found))
+
+
+def read_jsonl(incoming: Incoming, path: Path) -> None:
+    """Our export; or messages, one a line (one session) or in `messages` (a session each line)."""
+    if not path.is_file():
+        raise NotFoundError(f"{path} is no file of JSON lines")
+    problems: list[Problem] = []
+    records = jsonl.records(path, problems=problems, name=path.name)
+    first = next(records, None)
+    if first is None:
+        raise IntegrityError(f"{path.name} holds no JSON lines")
+    if first[1].get("mnemark") == "export":
+        _own(incoming, (record for _, record in records))
+    else:
+        _messages(incoming, path, [first[1], *(record for _, record in records)])
+    incoming.problems.extend(problems)
+
+
+def _own(incoming: Incoming, records: Iterator[Record]) -> None:
+    notes: dict[str, list[str]] = {}
+    sessions: dict[tuple[str, str, str], list[Turn]] = {}
+    changes: dict[str, list[bytes]] = {}
+    for record in records:
+        match record.get("type"), record.get("path"):
+            case "passage", str(path):
+                notes.setdefault(path, []).append(str(record.get("text", "")))
+            case "turn", str(path):
+                turn = _own_turn(record)
+                key = (str(record.get("scope") or ""), str(record.get("session") or path), path)
+                if turn is not None:
+                    sessions.setdefault(key, []).append(turn)
+            case "change", str(path):
+                changes.setdefault(path, []).append(jsonl.encode(record.get("record")))
+            case _:
+                incoming.problems.append(
+                    Problem("export", f"a record of type {record.get('type')!r}: left out")
+                )
+    for path, texts in notes.items():
+        incoming.note(path, "".join(texts).encode("utf-8", "replace"))
+    for (scope, session, path), turns in sessions.items():
+        incoming.turns(scope, session, turns, path)
+    for path, lines in changes.items():
+        incoming.lines(path, lines)
+
+
+def _own_turn(record: Record) -> Turn | None:
+    kept = {
+        key: value for key, value in record.items() if key not in {"type", "path", "line", "session", "scope"}
+    }
+    return decode_turn(kept, jsonl.Line(0, 0, b"", 0))
+
+
+def _messages(incoming: Incoming, path: Path, records: list[Record]) -> None:
+    loose: list[Record] = []
+    for number, record in enumerate(records):
+        if isinstance(record.get("messages"), list):
+            title = str(record.get("title") or record.get("name") or "")
+            messages = [message for message in record["messages"] if isinstance(message, dict)]
+            session = str(record.get("id") or record.get("session") or f"{path.stem}-{number + 1}")
+            found = Conversation(session, title, created(record), messages)
+            incoming.turns("", f"import:{session}", _turns("import", found))
+        else:
+            loose.append(record)
+    if loose:
+        found = Conversation(path.stem, "", None, loose)
+        incoming.turns("", f"import:{path.stem}", _turns("import", found))
+
+
+def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
+    """Turns with ids of their own: of service, conversation, place and words."""
+    before = conversation.began
+    for number, message in enumerate(conversation.messages):
+        line = jsonl.Line(0, number + 1, jsonl.encode(message), 0)
+        turn = decode_turn(message, line, before)
+        if turn is None or not (
+            turn.content.strip() or turn.tool_calls or turn.tool_results or turn.attachments
+        ):
+            continue
+        meta = dict(turn.meta)
+        if before is not None and turn.time == before:
+            meta.pop("undated", None)  # the conversation's own time is good enough
+        if conversation.title:
+            meta["conversation"] = conversation.title
+        before = turn.time if turn.time != _UNDATED else before
+        source = f"{service}\n{conversation.id}\n{message.get('id') or number}\n{turn.role}\n{turn.content}"
+        identifier = derived_id(source.encode("utf-8", "replace"), turn.time)
+        yield msgspec.structs.replace(turn, id=identifier, meta=meta)
+
+
+def _list(path: Path) -> list[Any]:
+    """The list in `conversations.json`: the file itself, in a folder, or in an archive."""
+    file = path / _FILE if path.is_dir() else path
+    if not file.is_file():  # looking into a pipe would wait for good
+        raise NotFoundError(f"there is no {_FILE} in {path}")
+    try:
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                name = next((n for n in archive.namelist() if n.rpartition("/")[2] == _FILE), None)
+                if name is None or archive.getinfo(name).file_size > _MOST_BYTES:
+                    raise NotFoundError(f"{path.name} holds no {_FILE}")
+                data = archive.read(name)
+        else:
+            data = platform.content(file)
+        found = json.loads(data)
+    except FileNotFoundError as error:
+        raise NotFoundError(f"there is no {_FILE} in {path}") from error
+    except (ValueError, RecursionError, zipfile.BadZipFile, RuntimeError) as error:
+        raise IntegrityError(f"{path.name} is no export of conversations: {error}") from error
+    if isinstance(found, dict):
+        found = found.get("conversations", [found])
+    if not isinstance(found, list):
+        raise IntegrityError(f"{path.name} is no export of conversations: a list is expected")
+    return found
+
+
+def _chatgpt(record: Record) -> Conversation | None:
+    mapping = record.get("mapping")
+    identifier = record.get("conversation_id") or record.get("id")
+    if not isinstance(mapping, dict) or not identifier:
+        return None
+    messages = [shaped for message in _branch(record, mapping) if (shaped := _chatgpt_message(message))]
+    return Conversation(
+        str(identifier), str(record.get("title") or ""), _time(record.get("create_time")), messages
+    )
+
+
+def _branch(record: Record, mapping: Mapping[str, Any]) -> list[Record]:
+    """Messages from the root to the node shown last; all by time where no node is named."""
+    node = record.get("current_node")
+    found: list[Record] = []
+    if node not in mapping:
+        every = [_message_of(entry) for entry in mapping.values()]
+        return sorted(filter(None, every), key=lambda message: _number(message.get("create_time")))
+    seen: set[str] = set()
+    while isinstance(node, str) and node in mapping and node not in seen and len(seen) < _DEEPEST:
+        seen.add(node)
+        if message := _message_of(mapping[node]):
+            found.append(message)
+        node = mapping[node].get("parent") if isinstance(mapping[node], dict) else None
+    return found[::-1]
+
+
+def _message_of(entry: object) -> Record:
+    message = entry.get("message") if isinstance(entry, dict) else None
+    return message if isinstance(message, dict) else {}
+
+
+def _chatgpt_message(message: Record) -> Record | None:
+    author = message.get("author")
+    role = author.get("role") if isinstance(author, dict) else None
+    content = message.get("content")
+    if not isinstance(role, str) or role == "system" or not isinstance(content, dict):
+        return None
+    parts = content.get("parts")
+    if not isinstance(parts, list):
+        parts = [value for key in ("text", "result") if isinstance(value := content.get(key), str)]
+    shaped: Record = {"id": message.get("id"), "role": role, "content": parts}
+    if (moment := _time(message.get("create_time"))) is not None:
+        shaped["time"] = moment.isoformat()
+    if isinstance(name := author.get("name") if isinstance(author, dict) else None, str):
+        shaped["tool"] = name
+    return shaped
+
+
+def _claude(record: Record) -> Conversation | None:
+    identifier, messages = record.get("uuid"), record.get("chat_messages")
+    if not isinstance(messages, list) or not identifier:
+        return None
+    shaped = [_claude_message(message) for message in messages if isinstance(message, dict)]
+    began = created(record)
+    return Conversation(str(identifier), str(record.get("name") or ""), began, [m for m in shaped if m])
+
+
+def _claude_message(message: Record) -> Record | None:
+    sender = message.get("sender")
+    if not isinstance(sender, str) or not sender:
+        return None
+    content = message.get("content")
+    text = message.get("text")
+    files = [
+        item for key in ("attachments", "files") for item in message.get(key) or () if isinstance(item, dict)
+    ]
+    shaped: Record = {
+        "id": message.get("uuid"),
+        "role": {"human": "user"}.get(sender, sender),
+        "content": content
+        if isinstance(content, list) and content
+        else text
+        if isinstance(text, str)
+        else "",
+        "attachments": files,
+    }
+    return shaped | ({"time": message["created_at"]} if message.get("created_at") else {})
+
+
+def _time(value: object) -> datetime | None:
+    return created({"time": value}) if value is not None else None
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+CHATGPT: Final[tuple[str, Reader]] = ("chatgpt", _chatgpt)
+CLAUDE: Final[tuple[str, Reader]] = ("claude", _claude)

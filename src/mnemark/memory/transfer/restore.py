@@ -1,0 +1,252 @@
+"""A backup brought back as a folder of its own, to the byte.
+
+Everything is checked before anything is written: names that lead out, damage, and whether there is room.
+Links come last, when nothing can be written through them any more, and only those that stay in the folder.
+"""
+
+import hashlib
+import os
+import posixpath
+import shutil
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, NotFoundError, UsageError
+from mnemark.files import jsonl, layout, manifest, platform
+from mnemark.files.disk_errors import REFUSED_NAMES, told
+from mnemark.files.ids import new_id
+from mnemark.files.manifest import Entry
+from mnemark.memory.transfer.transfer import UNREADABLE, CutOffError, blocks, is_complete
+from mnemark.types import Problem
+
+_LONGEST_LIST: Final = 1 << 30
+"""Bytes of a manifest: some five million names."""
+_PERMISSIONS: Final = 0o777
+"""What of a mode comes back: an archive must not make programs that run as another user."""
+
+
+_TAKEN: Final = "another name of the backup is the same to this file system"
+
+
+class Restored(msgspec.Struct, frozen=True, kw_only=True):
+    """What came back."""
+
+    workspace: str
+    files: int
+    bytes: int
+    folders: int
+    links: int
+    problems: tuple[Problem, ...] = ()
+    """What did not come back, and what was left out when the backup was made."""
+    complete: bool
+
+
+def restore(archive: Path, folder: Path) -> Restored:
+    """Unpack a backup into a folder that is empty or missing.
+
+    Files get their bytes, modes and times; what mnemark writes by itself is private, whatever the backup
+    says, and so is a folder that is made. A link that would lead out of the folder is left out, and a name
+    that this system cannot write. A kill in between leaves an unfinished folder, never half of a file.
+
+    Raises:
+        NotFoundError: there is no such file.
+        UsageError: the folder holds something, or a name in the file leads out of it.
+        IntegrityError: the file is no backup, damaged or unreadable; nothing was written.
+        ReadOnlyError, MnemarkError: the folder cannot be written, or has no room; then nothing was written.
+    """
+    archive, folder = archive.expanduser().absolute(), folder.expanduser().absolute()
+    if not archive.is_file():
+        raise NotFoundError(f"there is no file {archive}")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty; name a new one, or use `mnemark import zip` to add to it")
+    try:
+        with zipfile.ZipFile(archive) as source:
+            entries = _entries(source)
+            _check_names(entries)
+            _check_room(entries, folder)
+            _check_content(source, entries)
+            with told(folder):
+                problems = _unpacked(source, entries, folder)
+    except NewerFormatError:
+        raise
+    except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's errors were told
+        raise IntegrityError(f"{archive.name} is no backup that can be restored: {error}") from error
+    problems += [
+        Problem(one.path, f"was left out when the backup was made: {one.reason}")
+        for one in entries
+        if one.kind == "left out"
+    ]
+    return _told(folder, entries, problems)
+
+
+def _told(folder: Path, entries: Sequence[Entry], problems: list[Problem]) -> Restored:
+    missing = {problem.path for problem in problems}
+    back = [entry for entry in entries if entry.path not in missing]
+    kinds = [entry.kind for entry in back]
+    return Restored(
+        workspace=layout.shown(str(folder)), bytes=sum(entry.size for entry in back),
+        files=kinds.count("file"), folders=kinds.count("folder"), links=kinds.count("link"),
+        problems=tuple(problems), complete=is_complete(problems),
+    )  # fmt: skip
+
+
+def _entries(source: zipfile.ZipFile) -> list[Entry]:
+    """What a backup holds; of one made before there were manifests, its files."""
+    if manifest.NAME in source.namelist():
+        if source.getinfo(manifest.NAME).file_size > _LONGEST_LIST:
+            raise IntegrityError("its list of files is too long")
+        with source.open(manifest.NAME) as listed:
+            return list(manifest.read(listed))
+    members = [member for member in source.infolist() if not member.is_dir()]
+    entries = [Entry(path=one.filename, kind="file", mode="0600", size=one.file_size) for one in members]
+    _check_names(entries)
+    for entry in entries:
+        if entry.path != layout.CONFIG and layout.place(entry.path) is None:
+            raise IntegrityError(f"{layout.shown(entry.path)} is no memory")
+    return entries
+
+
+def _check_names(entries: Sequence[Entry]) -> None:
+    """Each name once, none that leads out of the folder, and nothing below what is no folder."""
+    kinds: dict[str, manifest.Kind] = {}
+    for entry in entries:
+        if entry.kind == "left out":
+            continue
+        name = entry.name
+        if "\0" in name or not {"", ".", ".."}.isdisjoint(name.split("/")):
+            raise UsageError(f"{entry.path!r} leads out of the folder: mnemark makes no such backup")
+        if name in kinds:
+            raise IntegrityError(f"{entry.path} stands in it twice")
+        kinds[name] = entry.kind
+    for name in kinds:
+        above = name.rpartition("/")[0]
+        while above:
+            if kinds.get(above, "folder") != "folder":
+                raise IntegrityError(f"{layout.shown(above)} is a {kinds[above]} and a folder in it")
+            above = above.rpartition("/")[0]
+
+
+def _check_room(entries: Sequence[Entry], folder: Path) -> None:
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    wanted, free = sum(entry.size for entry in entries), shutil.disk_usage(there).free
+    if wanted > free:
+        raise MnemarkError(
+            f"the backup unpacks to {wanted >> 20:,} MB, and {there} has {free >> 20:,} MB left; nothing was "
+            "written: free some, or restore to another disk"
+        )
+
+
+def _check_content(source: zipfile.ZipFile, entries: Sequence[Entry]) -> None:
+    """Read every file, so that nothing is written of a backup that is damaged."""
+    for entry in entries:
+        if entry.kind == "file":
+            for _ in _content(source, entry):
+                pass
+
+
+def _content(source: zipfile.ZipFile, entry: Entry) -> Iterator[bytes]:
+    """A file's bytes; raises IntegrityError where they are not those that were saved."""
+    try:
+        member = source.getinfo(entry.place)
+    except KeyError:
+        raise IntegrityError(f"{entry.path} is missing from it; use an older backup") from None
+    hashed = hashlib.sha256()
+    if member.file_size != entry.size:
+        raise IntegrityError(f"it is damaged at {entry.path}; use an older backup")
+    with source.open(member) as file:
+        for block in blocks(file):
+            hashed.update(block)
+            yield block
+    if entry.sha256 and hashed.hexdigest() != entry.sha256:
+        raise IntegrityError(f"it is damaged at {entry.path}; use an older backup")
+
+
+def _unpacked(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -> list[Problem]:
+    """Write it all: folders and files, then links, at last the modes and times of folders."""
+    platform.make_folder(folder)
+    problems = [
+        Problem(entry.path, reason)
+        for kind in ("folder", "file", "link")
+        for entry in entries
+        if entry.kind == kind and (reason := _put(source, entry, folder))
+    ]
+    problems += _links_out(entries, folder)
+    for entry in reversed(entries):  # what is in a folder first: writing there changes its time
+        path = folder / entry.name
+        if entry.kind == "folder" and path.is_dir():
+            platform.FS.sync_folder(path)
+            _finish(path, entry)
+    platform.FS.sync_folder(folder)
+    return problems
+
+
+def _put(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
+    """Write one name; why that cannot be done here, or nothing."""
+    name = entry.name
+    if not all(map(platform.allows_name, name.split("/"))):
+        return "this system has no such names"
+    path = folder / name
+    try:
+        if entry.kind == "folder":
+            platform.make_folder(path)
+            return "" if path.is_dir() else _TAKEN
+        platform.make_folder(path.parent)
+        if entry.kind == "link":
+            platform.FS.symlink(entry.link, path)
+            _finish(path, entry)
+        else:
+            _put_file(source, entry, path)
+    except FileExistsError:
+        return _TAKEN
+    except OSError as error:
+        if entry.kind != "link" and error.errno not in REFUSED_NAMES:
+            raise
+        return f"cannot be written on this system: {error.strerror}"
+    return ""
+
+
+def _put_file(source: zipfile.ZipFile, entry: Entry, path: Path) -> None:
+    temporary = path.with_name(jsonl.TEMPORARY + new_id())
+    try:
+        with platform.open_new(temporary) as out:
+            for block in _content(source, entry):
+                out.write(block)
+            out.flush()
+            platform.FS.sync(out.fileno())
+        _finish(temporary, entry)
+        platform.FS.rename_new(temporary, path)
+    finally:
+        platform.FS.unlink(temporary)
+
+
+def _finish(path: Path, entry: Entry) -> None:
+    """Mode and time. What mnemark writes by itself is nobody else's, also where an old backup was not."""
+    if entry.kind != "link":
+        mode = int(entry.mode or "0", 8) & _PERMISSIONS
+        own = layout.is_own(entry.name, folder=entry.kind == "folder")
+        platform.set_permissions(path, mode & platform.PRIVATE_FOLDER if own else mode)
+    if entry.mtime_ns is not None:
+        platform.set_time(path, entry.mtime_ns)
+
+
+def _links_out(entries: Sequence[Entry], folder: Path) -> Iterator[Problem]:
+    """Take away the links that lead out of the folder, also by way of other links."""
+    base = os.path.realpath(folder)
+    for entry in entries:
+        path = folder / entry.name
+        if entry.kind != "link" or not path.is_symlink():
+            continue
+        real = os.path.realpath(path)
+        if _climbs(entry) or not (real == base or real.startswith(base + os.sep)):
+            platform.FS.unlink(path)
+            yield Problem(entry.path, f"is a link out of the folder, to {entry.target}")
+
+
+def _climbs(entry: Entry) -> bool:
+    """Whether a relative link goes above the folder as it is written, also where nothing is there yet."""
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(entry.name), entry.link))
+    return target == ".." or target.startswith("../")

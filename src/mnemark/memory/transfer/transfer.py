@@ -1,0 +1,410 @@
+"""Taking a memory elsewhere and bringing others in: whole workspaces, notes, and conversations."""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, Literal, get_args
+
+import msgspec
+
+from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.facts.visible import Visible
+from mnemark.files import jsonl, layout, manifest, platform
+from mnemark.files.disk_errors import told, unread
+from mnemark.files.ids import new_id
+from mnemark.files.locks import workspace_lock
+from mnemark.files.old_layouts import migrate
+from mnemark.files.reading import READ_LIMIT
+from mnemark.files.scan import scan
+from mnemark.files.sessions import SessionLog
+from mnemark.files.turns import encode_turn
+from mnemark.memory.transfer import chats, other_memories, transcripts
+from mnemark.memory.transfer.importer import Incoming, Summary
+from mnemark.text.markdown.passages import passages, text_passages
+from mnemark.text.redaction.json import redact_json
+from mnemark.types import Passage, Problem
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+ExportFormat = Literal["zip", "jsonl"]
+ImportFormat = Literal[
+    "markdown", "jsonl", "zip", "openclaw", "nanobot", "openakita", "chatgpt", "claude", "mem0", "claude-mem",
+    "claude-code", "codex",
+]  # fmt: skip
+FORMATS: Final[tuple[ImportFormat, ...]] = get_args(ImportFormat)
+_BLOCK: Final = 1 << 20
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+_MOST_BYTES: Final = 4 << 30
+"""What an archive may unpack to: beyond, it is a trap or no memory."""
+_LONGEST: Final = 64 << 20
+"""Bytes of a line of a log in an archive."""
+_PASSAGE_TOKENS: Final = 256
+_INNER: Final = "is a workspace of its own and was left out"
+UNREADABLE: Final = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, UnicodeDecodeError, RuntimeError,
+    NotImplementedError, EOFError,
+)  # fmt: skip
+"""What reading a damaged or strange archive raises."""
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True):
+    """What an export wrote."""
+
+    target: str
+    files: int
+    records: int = 0
+    """Lines, for jsonl."""
+    bytes: int
+    problems: tuple[Problem, ...] = ()
+    """Files that could not be read and are not in it (`skipped`), and what else is wrong with some."""
+    complete: bool
+    """Whether nothing was left out."""
+
+
+def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
+    """Write all notes, sessions and journals of the workspace into one file; never `.mnemark`.
+
+    The same workspace gives the same bytes. "zip" holds the files as they are, those of workspaces inside
+    this one too, so that the folder can be made again; "jsonl" a line for each passage, turn and journal
+    entry of this workspace alone, with its source.
+
+    Raises:
+        UsageError: the format is unknown, or the target is a folder or lies where it would be memory itself.
+        ReadOnlyError, MnemarkError: the target cannot be written; nothing is left of it.
+    """
+    if format not in get_args(ExportFormat):
+        raise UsageError(f'there is no export format {format!r}; use "zip" or "jsonl"')
+    target = target_for(memory.root, target)
+    write = _write_zip if format == "zip" else partial(_write_jsonl, memory.visible)
+    with put_in_place(target) as temporary:
+        with platform.open_new(temporary) as out:
+            files, records, problems = write(memory.root, out)
+            out.flush()
+            platform.FS.sync(out.fileno())
+        size = temporary.stat().st_size
+    return Exported(
+        target=layout.shown(str(target)), files=files, records=records, bytes=size, problems=tuple(problems),
+        complete=is_complete(problems),
+    )  # fmt: skip
+
+
+def is_complete(problems: Sequence[Problem]) -> bool:
+    """Whether nothing was left out."""
+    return not any(problem.skipped for problem in problems)
+
+
+def target_for(root: Path, target: Path) -> Path:
+    """The file to write an export or a backup to.
+
+    Raises:
+        UsageError: it is a folder, or lies where it would be memory itself.
+    """
+    target = target.expanduser().absolute()
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder; name a file")
+    if target.is_relative_to(root) and layout.place(target.relative_to(root).as_posix()):
+        raise UsageError(f"{target} would be memory itself; write it elsewhere")
+    return target
+
+
+@contextmanager
+def put_in_place(target: Path) -> Iterator[Path]:
+    """A name beside `target` to write to; what is written there takes its place when all went well."""
+    temporary = target.with_name(jsonl.TEMPORARY + new_id())
+    with told(target):
+        try:
+            yield temporary
+            platform.FS.replace(temporary, target)
+            platform.FS.sync_folder(target.parent)
+        finally:
+            platform.FS.unlink(temporary)
+
+
+def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: bool = False) -> Summary:  # noqa: A002
+    """Bring notes and conversations in; doing it twice adds nothing.
+
+    Args:
+        memory: where to.
+        format: "markdown" (a folder of notes, kept below `imported/`), "zip" (our export), "jsonl" (our
+            export, or OpenAI-style messages), "openclaw", "nanobot" or "openakita" (such an agent's folder),
+            "chatgpt" or "claude" (the export of conversations: the archive, its folder, or the file), "mem0"
+            (the JSON of its `get_all`), "claude-mem" (its exported JSON), "claude-code" or "codex" (the
+            transcripts that these keep: a folder of them, or one).
+        path: what to read. It is never changed.
+        dry_run: only say what would be done.
+
+    Nothing that is there is overwritten: a note with other words comes in as `NAME.imported.md`, sessions
+    gain the turns they lack. Secrets are taken out of conversations before they are written.
+
+    Raises:
+        UsageError: the format is unknown.
+        NotFoundError, IntegrityError: there is nothing of that format at `path`.
+        ReadOnlyError, BusyError: the workspace cannot be written (now).
+    """
+    if format not in FORMATS:
+        raise UsageError(f"there is no import format {format!r}; use one of {', '.join(FORMATS)}")
+    path = path.expanduser().absolute()
+    if not path.exists():
+        raise NotFoundError(f"there is nothing at {path}")
+    if memory.readonly and not dry_run:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to import")
+    with workspace_lock(memory.root, timeout=10.0):
+        incoming = Incoming(memory.root, memory.config, format, path, dry_run=dry_run)
+        try:
+            if format in {"openclaw", "nanobot", "openakita"}:
+                incoming.migrated(migrate(path, memory.root, dry_run=dry_run, cleaning=incoming))
+            else:
+                _READERS[format](incoming, path)
+        except OSError as error:  # what could not be written here was told as such
+            raise MnemarkError(
+                f"{layout.shown(error.filename or str(path))} cannot be read: {error.strerror}; make it "
+                "readable and import again, it goes on from here"
+            ) from error
+        return incoming.finish()
+
+
+class CutOffError(Exception):
+    """A file could be opened, and not be read to its end."""
+
+
+def blocks(source: IO[bytes], size: int | None = None) -> Iterator[bytes]:
+    """The first `size` bytes, or all there are.
+
+    Raises:
+        CutOffError: the disk failed. Failing to write what was read is another error, of another file.
+    """
+    while size is None or size > 0:
+        try:
+            block = source.read(_BLOCK if size is None else min(_BLOCK, size))
+        except OSError as error:
+            raise CutOffError(error.strerror) from error
+        if not block:
+            return
+        size = None if size is None else size - len(block)
+        yield block
+
+
+def _write_zip(root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
+    files = 0
+    paths, problems = _files(root)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for path in paths:
+            if path.endswith("/"):
+                archive.writestr(zipfile.ZipInfo(path, _EPOCH), b"")
+                continue
+            try:
+                source = platform.open_file(root / path)
+            except OSError as error:
+                problems.append(Problem(path, unread(error)))
+                continue
+            entry = zipfile.ZipInfo(path, _EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = platform.PRIVATE_FILE << 16
+            entry.create_system = 3
+            try:
+                with source, archive.open(entry, "w", force_zip64=True) as inside:
+                    for block in blocks(source):
+                        inside.write(block)
+            except CutOffError as error:
+                problems.append(Problem(path, f"cannot be read to its end: {error}"))
+            files += 1
+    return files, 0, problems
+
+
+def _files(root: Path) -> tuple[list[str], list[Problem]]:
+    """Everything a person or an agent wrote, conflict copies and configurations included, by path.
+
+    With what looks like memory and cannot be read, such as names that are no UTF-8. Files of workspaces
+    inside this one are among them; of one of those that has no configuration, `.mnemark/` as well: it holds
+    nothing to be kept, but is what makes that folder a workspace.
+    """
+    found = scan(root)
+    paths = [entry.path for entry in (*found.entries, *found.journals)]
+    paths += [layout.CONFIG] if (root / layout.CONFIG).is_file() else []
+    problems = list(found.problems)
+    for inner in found.inner:
+        has_config = (root / inner / layout.CONFIG).is_file()
+        below, wrong = _files(root / inner)
+        paths += [f"{inner}/{path}" for path in below]
+        paths += [] if has_config else [f"{inner}/{layout.PRIVATE}/"]
+        problems += [msgspec.structs.replace(one, path=f"{inner}/{one.path}") for one in wrong]
+    return sorted(paths), problems
+
+
+def _write_jsonl(visible: Visible, root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
+    files, records = 0, 1
+    found = scan(root)
+    problems = [*found.problems, *(Problem(inner, f"{_INNER}: export that one") for inner in found.inner)]
+    out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
+    for path in sorted(entry.path for entry in (*found.entries, *found.journals)):
+        count = 0
+        for record in _readable(_records(visible, path, problems), path, problems):
+            out.write(jsonl.encode(record) + b"\n")
+            count += 1
+        skipped = any(problem.path == path and problem.skipped for problem in problems)
+        files, records = files + (not skipped), records + count
+    return files, records, problems
+
+
+def _readable(
+    records: Iterator[dict[str, Any]], path: str, problems: list[Problem]
+) -> Iterator[dict[str, Any]]:
+    """The records up to where the file cannot be read any more, which is a problem."""
+    try:
+        yield from records
+    except OSError as error:
+        problems.append(Problem(path, unread(error)))
+
+
+def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+    root = visible.root
+    place = layout.place(path)
+    if place is None or place.role == "copy":
+        return
+    if place.role == "journal":
+        for line, record in jsonl.records(root / path, problems=problems, name=path):
+            clean = redact_json(record, visible.rules)
+            yield {"type": "change", "path": path, "line": line.number, "record": clean}
+    elif place.role == "session":
+        log = SessionLog.at(root, path)
+        for placed in log.turns(problems=problems):
+            turn = msgspec.json.decode(encode_turn(visible.turn(placed.turn)))
+            yield {
+                "type": "turn",
+                "path": path,
+                "line": placed.line,
+                "session": log.id,
+                "scope": place.scope,
+            } | turn
+    else:
+        found = visible.read(path)
+        if isinstance(found, Problem):
+            problems.append(found)
+            return
+        cut = passages if path.lower().endswith((".md", ".markdown")) else text_passages
+        for passage in cut(found.text, limit=_PASSAGE_TOKENS):
+            yield _passage(path, place, passage)
+
+
+def _passage(path: str, place: layout.Place, passage: Passage) -> dict[str, Any]:
+    return {
+        "type": "passage",
+        "path": path,
+        "start_line": passage.start_line,
+        "end_line": passage.end_line,
+        "kind": place.kind,
+        "origin": place.origin,
+        "scope": place.scope,
+        "date": place.dated,
+        "title": passage.title,
+        "text": passage.text,
+    }
+
+
+def _markdown(incoming: Incoming, folder: Path) -> None:
+    if not folder.is_dir():
+        raise NotFoundError(f"{folder} is no folder of notes")
+    if folder.resolve() == incoming.root.resolve():
+        raise UsageError(f"{folder} is this workspace itself; its notes are found already")
+    found = scan(folder)
+    incoming.problems.extend(found.problems)
+    incoming.problems.extend(Problem(inner, f"{_INNER}: import that one") for inner in found.inner)
+    for entry in found.entries:
+        place = layout.place(entry.path)
+        if entry.path.lower().endswith(".jsonl") or place is None or place.role == "copy":
+            continue
+        if entry.size > READ_LIMIT:
+            incoming.problems.append(Problem(entry.path, "is too large"))
+            continue
+        try:
+            data, _ = platform.read_file(folder / entry.path)
+        except OSError as error:
+            incoming.problems.append(Problem(entry.path, unread(error)))
+        else:
+            incoming.note(f"imported/{folder.name}/{entry.path}", data)
+
+
+def _zip(incoming: Incoming, path: Path) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = _names(archive)
+            members = [member for member in archive.infolist() if member.filename in names]
+            notes = [member for member in members if layout.place(names[member.filename])]
+            if sum(member.file_size for member in notes) > _MOST_BYTES:
+                raise IntegrityError(f"{path.name} would unpack to more than {_MOST_BYTES >> 30} GB")
+            inner = _inner(names.values(), archive)
+            incoming.problems.extend(Problem(layout.shown(one), f"{_INNER}: restore it") for one in inner)
+            below = tuple(f"{one}/" for one in inner)
+            for member in sorted(members, key=lambda member: member.filename):
+                if not names[member.filename].startswith(below):
+                    _member(incoming, archive, member, names[member.filename])
+    except UNREADABLE as error:
+        raise IntegrityError(f"{path.name} is no archive that can be read: {error}") from error
+
+
+def _names(archive: zipfile.ZipFile) -> dict[str, str]:
+    """The paths of the files in an archive, by their names there: in a backup its manifest says them."""
+    names = {one.filename: one.filename for one in archive.infolist() if not one.is_dir()}
+    if manifest.NAME not in names:
+        return names
+    with archive.open(manifest.NAME) as listed:
+        return {one.place: one.name for one in manifest.read(listed) if one.kind == "file"}
+
+
+def _inner(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
+    """Folders in an export or a backup that are workspaces of their own."""
+    folders = [name for name in archive.namelist() if name.endswith("/")]
+    if manifest.NAME in archive.namelist():
+        with archive.open(manifest.NAME) as listed:
+            folders += [f"{one.name}/" for one in manifest.read(listed) if one.kind == "folder"]
+    marks = (f"/{layout.CONFIG}", f"/{layout.PRIVATE}/")
+    return sorted({
+        name.removesuffix(mark) for name in (*files, *folders) for mark in marks if name.endswith(mark)
+    })  # fmt: skip
+
+
+def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
+    if layout.shown(name) != name:
+        incoming.problems.append(Problem(layout.shown(name), "name is not valid UTF-8: left out"))
+        return
+    try:
+        layout.safe_path(incoming.root, name)
+    except UsageError as error:
+        incoming.problems.append(Problem(layout.shown(name), str(error)))
+        return
+    place = layout.place(name)
+    if place is None:  # the configuration is of the other machine; anything else is no memory
+        incoming.problems.append(Problem(layout.shown(name), "is no memory: left out"))
+    elif place.role in {"session", "journal"}:
+        with archive.open(member) as file:
+            incoming.lines(name, _lines(file, name))
+    elif member.file_size > READ_LIMIT:
+        incoming.problems.append(Problem(layout.shown(name), "is too large"))
+    else:
+        incoming.note(name, archive.read(member))
+
+
+def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    """The lines of a member, one at a time: an archive may unpack to a thousand times its size."""
+    while line := file.readline(_LONGEST + 1):
+        if len(line) > _LONGEST:
+            raise IntegrityError(f"{layout.shown(name)} has a line longer than {_LONGEST >> 20} MB")
+        yield line
+
+
+_READERS: Final[Mapping[ImportFormat, Callable[[Incoming, Path], None]]] = {
+    "markdown": _markdown,
+    "zip": _zip,
+    "jsonl": chats.read_jsonl,
+    "chatgpt": partial(chats.read_conversations, service=chats.CHATGPT),
+    "claude": partial(chats.read_conversations, service=chats.CLAUDE),
+    "mem0": other_memories.read_mem0,
+    "claude-mem": other_memories.read_claude_mem,
+    "claude-code": partial(transcripts.read_transcripts, agent="claude-code"),
+    "codex": partial(transcripts.read_transcripts, agent="codex"),
+}

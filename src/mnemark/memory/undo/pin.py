@@ -1,0 +1,114 @@
+"""Pinning: what a person wants to be kept does not fade, and stays in front."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemark.errors import NotFoundError, ReadOnlyError
+from mnemark.facts.store import State, bring_in, state_of
+from mnemark.files.journal import Change
+from mnemark.files.locks import workspace_lock
+from mnemark.memory.forgetting.select import Finder, Item, Wanted
+from mnemark.memory.undo.undo import pin_lines
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_FIELDS: Final = {"importance": "1", "priority": "permanent"}
+_PATIENCE: Final = 10.0
+
+
+class Pinned(msgspec.Struct, frozen=True, kw_only=True):
+    """A pin: its line in the journal, and what it holds."""
+
+    id: str
+    fact: str = ""
+    """Id of the fact; empty for turns and notes."""
+    ref: str = ""
+    turn: str = ""
+    """Id of the turn; empty for facts and notes."""
+
+
+def pin(memory: "Memory", ref: str) -> Pinned:
+    """Keep a fact, a turn or a piece of a note from fading.
+
+    A fact gets importance 1 and priority "permanent" in its file; of turns and notes the journal keeps a mark
+    that `pins` lists. Pinned again, nothing changes. `undo` with the pin's id takes it back.
+
+    Args:
+        memory: where.
+        ref: `path#L12`, or the id of a fact or turn.
+
+    Raises:
+        NotFoundError: there is no such ref or id.
+        BusyError, ReadOnlyError: it could not be written; nothing was pinned.
+    """
+    if memory.readonly:
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to pin something")
+    item = Finder(memory, Wanted(ref=ref)).find()[0]
+    for known in pins(memory):
+        if (item.kind == "fact" and known.fact == item.id) or (item.kind != "fact" and known.ref == item.ref):
+            return known
+    payload = _payload(state_of(memory), item)
+    facts = state_of(memory)
+    scope = str(payload.pop("scope", ""))
+    changes = [Change(kind="pin", payload=payload, origin="owner", scope=scope)]
+    if item.kind == "fact":
+        said = {"fact": item.id, "path": item.path, "fields": _FIELDS}
+        changes.append(Change(kind="confirm", payload=said, origin="owner", scope=scope))
+    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+        made = facts.log.append(*changes)[0]
+    with facts.lock:
+        bring_in(facts, scope)
+    return _pinned(made.id, payload)
+
+
+def _payload(facts: State, item: Item) -> dict[str, object]:
+    if item.kind != "fact":
+        return {"ref": item.ref, "turn": item.id if item.kind == "turn" else ""}
+    with facts.lock:
+        facts.log.refresh()
+        for scope in dict.fromkeys(("", *_scope_of(item.path))):
+            for held in facts.held(scope):
+                fact = held.fact
+                if fact.id == item.id:
+                    importance = "" if fact.importance is None else f"{fact.importance:g}"
+                    before = {"importance": importance, "priority": fact.priority}
+                    return {"fact": item.id, "path": fact.path, "before": before, "scope": scope}
+    raise NotFoundError(f"{item.ref} is no fact that holds; accept it first")
+
+
+def _scope_of(path: str) -> list[str]:
+    from mnemark.files.layout import scope_of
+
+    return [scope_of(path)]
+
+
+def restore(memory: "Memory", payload: Mapping[str, object]) -> None:
+    """Give a fact back what it had before it was pinned."""
+    before, fact = payload.get("before"), payload.get("fact")
+    if not isinstance(before, Mapping) or not isinstance(fact, str):
+        return
+    from mnemark.files.layout import scope_of
+
+    facts = state_of(memory)
+    path = str(payload.get("path", ""))
+    said = {"fact": fact, "path": path, "fields": {str(key): str(text) for key, text in before.items()}}
+    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+        facts.log.append(Change(kind="confirm", payload=said, origin="owner", scope=scope_of(path)))
+        bring_in(facts, scope_of(path))
+
+
+def pins(memory: "Memory") -> list[Pinned]:
+    """All pins that hold, oldest first."""
+    return [_pinned(identifier, payload) for identifier, payload in pin_lines(memory).items()]
+
+
+def _pinned(identifier: str, payload: Mapping[str, object]) -> Pinned:
+    return Pinned(
+        id=identifier,
+        fact=str(payload.get("fact", "")),
+        ref=str(payload.get("ref", "")),
+        turn=str(payload.get("turn", "")),
+    )

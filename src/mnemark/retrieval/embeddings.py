@@ -1,0 +1,202 @@
+"""The workspace's embedder and its vectors, made when first needed, replaced by a reason when they fail."""
+
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+from mnemark import embed
+from mnemark.embed.base import Embedder, EmbedderUnavailable
+from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
+from mnemark.files.config import Config
+from mnemark.index.erase import scrub_index
+from mnemark.index.store import Index
+from mnemark.index.vectors.embed_missing import Progress, embed_missing
+from mnemark.index.vectors.open import VectorStore, discard_other_models, open_store
+from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
+from mnemark.retrieval.search import DenseRoute
+
+RETRY_SECONDS = 30.0
+"""A failing embedder is left alone for this long."""
+_PATIENCE: Final = 1.0
+"""Seconds a search waits for the bundled embedder to give new text its vectors."""
+
+
+class _Closed(Exception):  # noqa: N818 - ends a thread, is no error
+    """The memory was closed while its texts were embedded."""
+
+
+class Vectors:
+    """Embedder and vector store of one workspace. Safe to use from several threads."""
+
+    def __init__(
+        self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None = None
+    ) -> None:
+        self._folder = root / ".mnemark" / "vectors"
+        self._config = config
+        self._readonly = readonly
+        self._lock = threading.Lock()
+        self._embedder = embedder
+        self._store: VectorStore | None = None
+        self._mapping = VectorRows()
+        self._problem = ""
+        self._retry_at = 0.0
+        self._embedded = -1
+        self._embedding = threading.Lock()
+        self._closed = threading.Event()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the configuration asks for vectors at all."""
+        return self._embedder is not None or self._config.embedder != "none"
+
+    def embedder(self) -> Embedder:
+        """The configured embedder.
+
+        Raises:
+            EmbedderUnavailable, ConfigError: see `mnemark.embed.make`.
+        """
+        with self._lock:
+            if self._embedder is None:
+                config = self._config
+                if config.embedder.startswith("api:"):
+                    from mnemark.net import OPENAI, check_host
+
+                    try:
+                        check_host(config.embedder_url or OPENAI, "the embedder")
+                    except ConfigError as error:  # words are searched all the same
+                        raise EmbedderUnavailable(str(error)) from error
+                self._embedder = embed.make(
+                    config.embedder,
+                    url=config.embedder_url or None,
+                    key_env=config.embedder_key_env or None,
+                    dimension=config.embedder_dimension or None,
+                )
+            return self._embedder
+
+    def store(self) -> VectorStore:
+        """The vectors of the configured embedder."""
+        embedder = self.embedder()
+        with self._lock:
+            if self._store is not None and not self._readonly and not self._folder.is_dir():
+                self._store.close()  # somebody deleted the index with all that belongs to it
+                self._store, self._embedded = None, -1
+            if self._store is None:
+                engine = self._config.vector_store
+                self._store = open_store(
+                    self._folder, embedder.name, embedder.dimension, engine=engine, readonly=self._readonly
+                )
+            return self._store
+
+    def load(self) -> None:
+        """Have embedder and vectors ready."""
+        if self.wanted:
+            self.store()
+
+    @property
+    def local(self) -> bool:
+        """Whether the embedder is part of this package: at once there, and fast."""
+        if self._embedder is None:
+            return self._config.embedder == "bundled"
+        return isinstance(self._embedder, RarityAware)
+
+    def route(self, text: str) -> tuple[DenseRoute | None, str]:
+        """The dense route for a question, on its way; or None and the reason."""
+        if not self.wanted:
+            return None, ""
+        if self._problem and time.monotonic() < self._retry_at:
+            return None, self._problem
+        if not self.local:
+            return DenseRoute(QueryVector(lambda: (self.embedder(), self.store()), text), self._mapping), ""
+        try:
+            embedder, store = self.embedder(), self.store()
+        except MnemarkError as error:
+            return None, self.failed(error)
+        if not isinstance(embedder, RarityAware):
+            raise TypeError(f"{type(embedder).__name__} is not the embedder it was taken for")
+        return DenseRoute(WeightedQuery(embedder, store, text), self._mapping), ""
+
+    def embed(self, index: Index, *, progress: Progress | None = None) -> str:
+        """Embed what has no vector yet; returns the reason where that could not be done."""
+        if not self.wanted or self._embedded == index.generation():
+            return ""
+        with self._embedding:
+            try:
+                generation = index.generation()
+                embed_missing(index, self.embedder(), self.store(), progress=progress)
+            except BusyError:
+                return ""  # another process is writing; what is missing is found missing next time
+            except (EmbedderUnavailable, ReadOnlyError) as error:
+                return self.failed(error)
+            self._problem = ""
+            self._embedded = generation
+        return ""
+
+    def scrub(self, index: Index, *, wait: float) -> tuple[int, bool]:
+        """Rewrite index and vectors without a byte of what is not visible any more.
+
+        Returns:
+            By how many bytes the index became smaller, and whether there are vectors.
+
+        Raises:
+            BusyError: another process syncs, or reads the index; try again.
+        """
+        store, kept = self._to_keep()
+        size = scrub_index(index, store, wait=wait)
+        if kept is not None:
+            discard_other_models(self._folder, kept)
+        index.scrubbed()
+        return size, kept is not None
+
+    def _to_keep(self) -> tuple[VectorStore | None, str | None]:
+        """The vectors, and the name of the model to keep; ("" keeps none, None: there are none)."""
+        if not self._folder.is_dir():
+            return None, None
+        if not self.wanted:
+            return None, ""
+        try:
+            return self.store(), self.embedder().name
+        except (EmbedderUnavailable, ConfigError):
+            return None, ""  # they are made again once it answers
+
+    def embed_soon(self, index: Index) -> None:
+        """As `embed`, in the background: searches say what share is covered.
+
+        The bundled embedder is waited for as long as a few texts take; after a change of embedder there may
+        be a hundred thousand.
+        """
+        if not self.wanted or self._embedded == index.generation() or self._embedding.locked():
+            return
+        work = threading.Thread(
+            target=self._embed_behind, args=(index,), name="mnemark-embed-all", daemon=True
+        )
+        work.start()
+        if self.local:
+            work.join(_PATIENCE)
+
+    def _embed_behind(self, index: Index) -> None:
+        try:
+            self.embed(index, progress=self._while_open)
+        except _Closed:
+            return  # what was embedded stays; the rest is missing next time
+        except MnemarkError as error:
+            if not self._closed.is_set():
+                self.failed(error)
+
+    def _while_open(self, _done: int, _total: int) -> None:
+        if self._closed.is_set():
+            raise _Closed
+
+    def failed(self, error: MnemarkError) -> str:
+        """Remember why there is no sense of meaning just now."""
+        self._problem = f"dense: {error}"
+        self._retry_at = time.monotonic() + RETRY_SECONDS
+        return self._problem
+
+    def close(self) -> None:
+        """Let go of the vector files; embedding in the background ends with its batch."""
+        self._closed.set()
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None

@@ -1,0 +1,151 @@
+"""The facts a searcher may see, ordered for asking, and how one is told in an answer."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from typing import Any, Final, Literal
+
+from mnemark.facts.keys import predicate_key, predicate_names, subject_key, subject_names
+from mnemark.facts.model import Fact
+from mnemark.facts.timeline import Held, when
+from mnemark.facts.write import core_entry, entry_words
+from mnemark.index.fact_units import FACT
+from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import is_stop
+
+_NEW_SECONDS: Final = 120.0
+_NEW: Final = 200
+
+State = Literal["current", "past", "future"]
+
+
+def content_of(text: str) -> list[str]:
+    """Distinct terms of a text without stop words."""
+    return [term for term in dict.fromkeys(query_terms(text)) if not is_stop(term)]
+
+
+class Book:
+    """All facts a searcher may see, as of the moment it was made; made once, asked often."""
+
+    def __init__(self, held: Iterable[Held], zone: tzinfo, *, made: datetime | None = None) -> None:
+        self.zone = zone
+        self.made = made or datetime.now(UTC)
+        self.held = tuple(held)
+        self.by_id: dict[str, Held] = {one.fact.id: one for one in self.held}
+        self.by_key: dict[tuple[str, ...], list[Held]] = defaultdict(list)
+        """Versions of one fact, oldest first."""
+        self.by_predicate: dict[str, list[Held]] = defaultdict(list)
+        for one in self.held:
+            self.by_key[one.fact.scope, *one.fact.key].append(one)
+            self.by_predicate[predicate_key(one.fact.predicate)].append(one)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    @cached_property
+    def other_predicates(self) -> dict[str, frozenset[str]]:
+        """Predicates that no table knows, with their terms."""
+        known = set(predicate_names().values())
+        pairs = ((key, frozenset(content_of(key))) for key in self.by_predicate if key and key not in known)
+        return {key: terms for key, terms in pairs if terms}
+
+    @cached_property
+    def other_subjects(self) -> frozenset[str]:
+        """Keys of the subjects that are neither the user nor another that everyone has."""
+        keys = {subject_key(one.fact.subject) for one in self.held}
+        return frozenset(keys - set(subject_names().values()))
+
+    @cached_property
+    def new(self) -> tuple[Held, ...]:
+        """What the index may not hold yet: facts that are in no file, and those of the last moments."""
+        latest = [
+            one
+            for one in self.held
+            if not one.fact.line
+            or (
+                (at := when(one.fact.recorded or one.fact.since, self.zone)) is not None
+                and abs((self.made - at).total_seconds()) < _NEW_SECONDS
+            )
+        ]
+        return tuple(latest[-_NEW:])
+
+    @cached_property
+    def _past_entries(self) -> frozenset[tuple[str, str]]:
+        """Entries of core memory (scope and line) of facts that did not hold when the book was made."""
+        past, current = set[tuple[str, str]](), set[tuple[str, str]]()
+        for one in self.held:
+            where = current if one.at(self.made) else past
+            where.add((one.fact.scope, entry_words(core_entry(one.fact))))
+        return frozenset(past - current)
+
+    def is_past_entry(self, scope: str, line: str) -> bool:
+        """Whether a line of core memory is the entry of a fact that does not hold."""
+        return (scope, entry_words(line)) in self._past_entries
+
+    def versions(self, fact: Fact) -> Sequence[Held]:
+        """All versions of a fact, oldest first."""
+        return self.by_key.get((fact.scope, *fact.key), ())
+
+    def current(self, fact: Fact, moment: datetime) -> Held | None:
+        """The version of a fact that held at a moment."""
+        return next((one for one in reversed(self.versions(fact)) if one.at(moment)), None)
+
+    def before(self, held: Held) -> Held | None:
+        """The version whose place a fact took."""
+        others = (one for one in self.versions(held.fact) if one.fact.id != held.fact.id)
+        ended = [one for one in others if one.end is not None]
+        named = next((one for one in ended if one.fact.id == held.fact.supersedes), None)
+        return named or next((one for one in reversed(ended) if one.end == held.begin), None)
+
+    def after(self, held: Held) -> Held | None:
+        """The version that took a fact's place."""
+        later = (one for one in self.versions(held.fact) if one.begin is not None and one.begin == held.end)
+        return next(later, None)
+
+
+def meta_of(book: Book, held: Held, state: State) -> dict[str, Any]:
+    """What a hit's `meta` says of a fact."""
+    fact, before = held.fact, book.before(held)
+    found: dict[str, Any] = {
+        FACT: fact.id,
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "value": fact.value,
+        "type": fact.type,
+        "since": fact.since or None,
+        "until": fact.until or None,
+        "current": state == "current",
+        "replaces": None,
+    }
+    if before is not None:
+        found["replaces"] = {"value": before.fact.value, "until": before.fact.until or None}
+    if fact.pending:
+        found["pending"] = True
+    return found
+
+
+def told(book: Book, held: Held, state: State) -> str:
+    """A fact in words, with since when, and what was before or came after.
+
+    `user python version: 3.12 (since 2026-02-20; before: 3.10 until 2026-02-20)`
+    """
+    fact = held.fact
+    since, until = _day(fact.since), _day(fact.until)
+    notes = []
+    if state == "past":
+        notes.append(f"past: {since} until {until}" if since else f"past: until {until}")
+        after = book.after(held)
+        notes += [f"then: {after.fact.value}"] if after is not None else []
+    else:
+        notes += [f"{'from' if state == 'future' else 'since'} {since}"] if since else []
+        notes += [f"until {until}"] if until else []
+        before = book.before(held)
+        if before is not None:
+            ended = _day(before.fact.until)
+            notes.append(f"before: {before.fact.value}" + (f" until {ended}" if ended else ""))
+    return f"{fact} ({'; '.join(notes)})" if notes else str(fact)
+
+
+def _day(time: str) -> str:
+    return time[:10]

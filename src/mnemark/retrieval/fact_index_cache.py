@@ -1,0 +1,216 @@
+"""The facts a search may answer with, kept ready and as fresh as the files."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from mnemark.errors import MnemarkError
+from mnemark.facts import states
+from mnemark.facts.states import FactStates, Known, Section, Stamp
+from mnemark.files import listing
+from mnemark.files.journal import FOLDER as JOURNAL
+
+if TYPE_CHECKING:
+    from mnemark.facts.timeline import Held
+    from mnemark.memory.memory import Memory
+    from mnemark.retrieval.fact_index import Book
+
+_REST: Final = 20.0
+"""Times a look at the fact files the pause after it lasts, but for this process's own writes."""
+_SHARE: Final = 0.5
+"""Part of what is left of a deadline that reading facts may take; then the facts read before are used."""
+_TAIL: Final = 1 << 16
+"""Bytes appended to the journals after which what is kept of the facts is kept anew."""
+_KEEP_SECONDS: Final = 30.0
+"""Pause between two times that what holds is kept in the background: a change costs all of it."""
+
+
+class _Kept(NamedTuple):
+    stamp: Stamp
+    book: "Book"
+
+
+class Facts(NamedTuple):
+    """The facts to answer with."""
+
+    book: "Book | None" = None
+    """None where there are none, or they are not read yet."""
+    states: FactStates | None = None
+    """Which of them are known to hold, where the book is not of this moment; None where it is."""
+    problem: str = ""
+    """Why it is not."""
+
+
+class FactBooks:
+    """The books of one `Memory`, by scopes. Safe to use from several threads."""
+
+    def __init__(self, memory: "Memory") -> None:
+        self._memory = memory
+        self._kept: dict[tuple[str, ...], _Kept] = {}
+        self._lock = threading.Lock()
+        self._reading: dict[tuple[str, ...], threading.Event] = {}
+        self._due: dict[tuple[str, ...], float] = {}
+        self._noted: Stamp = ()
+        self._known: dict[int, tuple[Held, Known]] = {}
+        self._keeping = threading.Lock()
+        self._unkept = False
+        self._kept_at = float("-inf")
+        self._failure = ""
+
+    def wrote(self) -> None:
+        """This process changed a fact: the next answer looks at the files."""
+        with self._lock:
+            self._due.clear()
+            self._unkept = True
+
+    def scopes(self) -> list[str]:
+        """All scopes there are; the root's is the first."""
+        return all_scopes(self._memory.root)
+
+    def changed(self) -> bool:
+        """Whether a fact file changed since this was asked last."""
+        root = self._memory.root
+        stamp = states.stamp_of(root, self.scopes())
+        files = tuple(one for one in stamp if not _is_journal(one[0]))
+        changed, self._noted = files != self._noted, files
+        return changed
+
+    def of(self, scopes: "Iterable[str] | None", deadline: float | None = None) -> Facts:
+        """The facts of these scopes (None: of all); by a monotonic `deadline` those that are read by then."""
+        root = self._memory.root
+        wanted = tuple(sorted(all_scopes(root) if scopes is None else {*scopes, ""}))
+        with self._lock:
+            kept = self._kept.get(wanted)
+            resting = time.monotonic() < self._due.get(wanted, 0.0)
+        if resting and kept is not None and _journals(kept.stamp) == states.journals_of(root):
+            return Facts(kept.book)
+        started = time.monotonic()
+        stamp = states.stamp_of(root, wanted)
+        with self._lock:
+            self._due[wanted] = time.monotonic() + _REST * (time.monotonic() - started)
+        if kept is None or kept.stamp != stamp:
+            kept = self._read(wanted, stamp, deadline)
+        if kept is not None and kept.stamp == stamp:
+            return Facts(kept.book)
+        problem = self._failure or "facts: still being read; the next answer has all of them"
+        return Facts(kept.book if kept is not None else None, self._states(kept), problem)
+
+    def _states(self, kept: _Kept | None) -> FactStates:
+        """What is known without reading: of the facts as they were read last, here or by another process."""
+        root = self._memory.root
+        if kept is None:
+            return states.kept(root, self._memory.index.home, self._memory.visible.redacted)
+        return self._known_as(lambda scope: self._section(kept.stamp, scope, kept.book.held))
+
+    def _known_as(self, section: Callable[[str], Section | None]) -> FactStates:
+        return FactStates(self._memory.root, section, self._memory.visible.redacted)
+
+    def _section(self, stamp: Stamp, scope: str, held: "Iterable[Held]") -> Section:
+        known = (self._known_of(one) for one in held if one.fact.scope == scope)
+        return states.section_of(stamp, scope, known)
+
+    def _known_of(self, held: "Held") -> Known:
+        """What is known of a fact; most of them are as they were when it was last kept."""
+        found = self._known.get(id(held))
+        return states.known_of(held) if found is None or found[0] is not held else found[1]
+
+    def _read(self, wanted: tuple[str, ...], stamp: Stamp, deadline: float | None) -> _Kept | None:
+        if deadline is None:
+            return self._make(wanted, stamp)
+        with self._lock:
+            done = self._reading.get(wanted)
+            if done is None:
+                done = self._reading[wanted] = threading.Event()
+                work = threading.Thread(
+                    target=self._make_behind, args=(wanted, stamp, done), name="mnemark-facts", daemon=True
+                )
+                work.start()
+        done.wait(max((deadline - time.monotonic()) * _SHARE, 0.0))
+        return self._kept.get(wanted)
+
+    def _make_behind(self, wanted: tuple[str, ...], stamp: Stamp, done: threading.Event) -> None:
+        try:
+            self._make(wanted, stamp)
+            self._failure = ""
+        except (MnemarkError, OSError) as error:
+            self._failure = f"facts: {error}"
+        finally:
+            with self._lock:
+                self._reading.pop(wanted, None)
+                self._due.pop(wanted, None)
+            done.set()
+        if time.monotonic() - self._kept_at > _KEEP_SECONDS:
+            self.keep_unkept()
+
+    def _make(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
+        from mnemark.facts.store import state_of
+        from mnemark.retrieval.fact_index import Book
+
+        facts = state_of(self._memory)
+        with facts.lock:
+            facts.log.refresh()
+            held = [one for scope in wanted for one in facts.held(scope)]
+        kept = _Kept(stamp, Book(held, facts.zone))
+        with self._lock:
+            self._kept[wanted] = kept
+        self._unkept = True
+        return kept
+
+    def keep(self, scopes: "Iterable[str] | None" = None) -> None:
+        """Leave beside the index which facts hold, for a process that has no time to read them.
+
+        What is there and still right stays. Nothing is kept where the index is open for reading only.
+
+        Args:
+            scopes: of which; all by default.
+        """
+        from mnemark.facts.store import state_of
+
+        memory = self._memory
+        if memory.index.readonly:
+            return
+        facts = state_of(memory)
+        with self._keeping:
+            self._unkept, self._kept_at = False, time.monotonic()
+            for scope in self.scopes() if scopes is None else scopes:
+                stamp = states.stamp_of(memory.root, [scope])
+                if not stamp or self._is_kept(scope, stamp):
+                    continue
+                with facts.lock:
+                    facts.log.refresh()
+                    held = facts.held(scope)
+                section = self._section(stamp, scope, held)
+                self._known = {id(one): (one, known) for one, known in zip(held, section.facts, strict=True)}
+                states.save(memory.index.home, scope, section)
+
+    def keep_unkept(self) -> None:
+        """`keep` of the scopes whose facts were read or written since; what fails is done the next time."""
+        from mnemark.facts.store import state_of
+
+        if self._unkept:
+            with suppress(MnemarkError, OSError):
+                self.keep(state_of(self._memory).scopes())
+
+    def _is_kept(self, scope: str, stamp: Stamp) -> bool:
+        """Whether what is kept of a scope tells all, and costs little to bring up to date."""
+        section = states.load(self._memory.index.home, scope)
+        if section is None:
+            return False
+        new = sum(state[1] - section.journals.get(path, (0, 0, 0))[1] for path, state in _journals(stamp))
+        return new <= _TAIL and self._known_as(lambda _: section).settled(scope)
+
+
+def all_scopes(root: Path) -> list[str]:
+    """All scopes there are; the root's is the first."""
+    return ["", *listing.scopes(root)]
+
+
+def _is_journal(path: str) -> bool:
+    return path.startswith(f"{JOURNAL}/")
+
+
+def _journals(stamp: Stamp) -> Stamp:
+    return tuple(one for one in stamp if _is_journal(one[0]))

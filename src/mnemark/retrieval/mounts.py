@@ -1,0 +1,109 @@
+"""Other workspaces read along: folders named in the configuration, never written to.
+
+A mount's index and vectors are kept in one's own `.mnemark/mounts/<name>/`. Its hits have the ref
+`@name/path#L3` and the scope `@name`, so that nobody takes them for one's own.
+"""
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from mnemark.errors import MnemarkError, NotFoundError
+from mnemark.files import layout
+from mnemark.files.config import RoutesConfig, load, mounted
+from mnemark.retrieval.search import Found, Request
+from mnemark.types import Hit
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+MARK: Final = "@"
+
+
+class Mounts:
+    """The mounts of one memory, opened when first searched. Safe to use from several threads."""
+
+    def __init__(self, memory: "Memory") -> None:
+        self._memory = memory
+        self._folders = mounted(memory.root, memory.config)
+        self._open: dict[str, Memory] = {}
+        self._lock = threading.Lock()
+
+    def __bool__(self) -> bool:
+        return bool(self._folders)
+
+    def close(self) -> None:
+        """Let go of their files."""
+        with self._lock:
+            for memory in self._open.values():
+                memory.close()
+            self._open.clear()
+
+    def join(self, own: Found, request: Request, *, wait: bool) -> Found:
+        """One's own answer with what the mounts have to say, the best first.
+
+        Args:
+            own: one's own answer.
+            request: what was asked; of a mount only what is everyone's there is searched.
+            wait: whether a mount that changed is read first; otherwise it is read behind one's back.
+        """
+        where = replace(request.where, scopes=frozenset({""}))
+        request = replace(request, where=where)
+        found = own
+        for name in self._folders:
+            try:
+                answer = self._ask(name, request, wait=wait)
+            except MnemarkError as error:
+                problem = f"mount {name}: {error}"
+                found = found._replace(degraded=(*found.degraded, problem), complete=False)
+            else:
+                found = _joined(found, name, answer, request.k)
+        return found
+
+    def read(self, ref: str, *, raw: bool = False) -> str:
+        """The text of a ref of a mount; see `Memory.read`."""
+        name, _, rest = ref.removeprefix(MARK).partition("/")
+        if name not in self._folders:
+            known = ", ".join(self._folders) or "none"
+            raise NotFoundError(f"there is no mount {name!r}; mounts are: {known}")
+        return self._opened(name).read(rest, raw=raw)
+
+    def _ask(self, name: str, request: Request, *, wait: bool) -> Found:
+        memory = self._opened(name)
+        if wait:
+            memory.follower.freshen_quickly()
+        else:
+            memory.follower.freshen_behind()
+        found = memory.find(request)
+        return found._replace(complete=found.complete and memory.follower.fresh)
+
+    def _opened(self, name: str) -> "Memory":
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = self._make(name, self._folders[name])
+            return self._open[name]
+
+    def _make(self, name: str, folder: Path) -> "Memory":
+        if not folder.is_dir():
+            raise NotFoundError(f"there is no folder {folder}; correct `mounts` in {layout.CONFIG}")
+        parent = self._memory
+        config = replace(parent.config, mounts={}, routes=RoutesConfig(), ignore=load(folder).ignore)
+        home = None if parent.index.readonly else parent.root / layout.PRIVATE / "mounts" / name
+        return type(parent).beside(folder, config, home=home, embedder=parent.embedder)
+
+
+def _joined(own: Found, name: str, other: Found, k: int) -> Found:
+    hits = sorted((*own.hits, *(_named(hit, name) for hit in other.hits)), key=lambda hit: -hit.score)
+    return own._replace(
+        hits=tuple(hits[:k]),
+        degraded=(*own.degraded, *(f"mount {name}: {reason}" for reason in other.degraded)),
+        complete=own.complete and other.complete,
+        believable=max(own.believable, other.believable),
+    )
+
+
+def _named(hit: Hit, name: str) -> Hit:
+    mark = f"{MARK}{name}"
+    return replace(hit, ref=f"{mark}/{hit.ref}", path=f"{mark}/{hit.path}", scope=mark)

@@ -1,0 +1,194 @@
+"""An answer by words alone, without numpy: what `mnemark hook` gives where no daemon runs.
+
+BM25 as in `lexical`, own terms only: no neighbours, no documents' scores, no dense route. `believable` is
+made of the same evidence by the same weights, so that one floor serves both.
+"""
+
+import heapq
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from mnemark.facts import states
+from mnemark.index.read_only import LINE_SHIFT, Place, QuickIndex, Row, Stored
+from mnemark.retrieval import past_facts
+from mnemark.retrieval.presets import DEFAULT
+from mnemark.retrieval.ranking import confidence
+from mnemark.retrieval.snippet import snippet
+from mnemark.text.words.normalize import normalize
+from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import is_stop
+from mnemark.types import KINDS, ORIGINS, Hit, Kind, Origin, Recall
+
+MAX_CHARACTERS: Final = 8_192
+MAX_TERMS: Final = 64
+_ARCHIVED: Final = 1
+_SUSPECT: Final = 2
+_LOWERED: Final = 0.6
+"""What is shaped like instructions counts less, as in `rank`."""
+_UNTRUSTED: Final = frozenset({ORIGINS.index("tool"), ORIGINS.index("web")})
+_COMMON: Final = 2_000
+"""A term in more passages than this, and in more than one of 16, is weighed and not looked up."""
+_FEW: Final = 20
+_FIRST: Final = 3
+_READ: Final = 4_000
+ROOT_SCOPE: Final = 0
+_FACT: Final = KINDS.index("fact")
+
+
+class _Scored(NamedTuple):
+    scores: dict[Place, float]
+    terms: dict[Place, set[str]]
+    idf: dict[str, float]
+    """As the belief weighs them."""
+
+
+def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] | None = None) -> Recall:
+    """The passages of the root's scope that answer best by their words, from the index as it is.
+
+    Args:
+        root: the workspace.
+        text: the question, in any language.
+        k: hits at most.
+        exclude: path of a session, and the line from which on its turns are left out.
+
+    Raises:
+        NotFoundError: there is no index to ask.
+    """
+    terms = list(dict.fromkeys(query_terms(text[:MAX_CHARACTERS])))
+    terms = ([term for term in terms if not is_stop(term)] or terms)[:MAX_TERMS]
+    with QuickIndex(root) as index:
+        scored = _score(index, terms)
+        left_out = index.number_of(exclude[0]) if exclude else None
+        order = _best(index, scored, left_out, exclude[1] if exclude else 0)
+        found = _fetched(index, order, scored, k)
+    shown = _shown(root, found, scored.idf)
+    gone = {place for place, _ in found} - {place for place, _ in shown}
+    order = [one for one in order if one[1] not in gone]
+    hits = [hit for _, hit in shown[:k]]
+    evidence = _evidence(order, scored, hits[:_FIRST])
+    reason = "dense: a hook without a daemon asks by words alone; start one with `mnemark serve`"
+    return Recall(
+        hits=tuple(hits), mode="lexical", degraded=(reason,), complete=False,
+        believable=confidence.believable(evidence),
+    )  # fmt: skip
+
+
+def _fetched(
+    index: QuickIndex, order: Sequence[tuple[float, Place]], scored: _Scored, k: int
+) -> list[tuple[Place, Hit]]:
+    """The best passages, best first: `k`, and one more for each fact among them that may have to go."""
+    facts = sum(index.row(place).kind == _FACT for _, place in order[: 2 * k])
+    places = [place for _, place in order[: k + facts]]
+    stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in places])}
+    return [
+        (place, _hit(stored[row.passage], row, scored.scores[place], scored.idf))
+        for place in places
+        if (row := index.row(place)).passage in stored
+    ]
+
+
+def _shown(
+    root: Path, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
+) -> list[tuple[Place, Hit]]:
+    """Those that may be shown: no fact, and no entry of core memory, that is not known to hold."""
+    known = states.kept(root, root, lambda raw: _redacted(root, raw))
+    now = datetime.now(UTC)
+    kept: list[tuple[Place, Hit]] = []
+    for place, hit in found:
+        text = past_facts.standing(hit.path, hit.text, lambda scope, line: known.is_past(scope, line, now))
+        if text.strip() and past_facts.may_be_shown(hit, known, now):
+            same = text == hit.text
+            kept.append((place, hit if same else replace(hit, text=text, snippet=snippet(text, idf))))
+    return kept
+
+
+def _redacted(root: Path, raw: str) -> str:
+    from mnemark.facts.visible import Visible  # only where a fact file changed since the last sync
+
+    return Visible(root).redacted(raw)
+
+
+def _score(index: QuickIndex, terms: Sequence[str]) -> _Scored:
+    """Share of the attainable BM25 by passage."""
+    count, mean = index.counts()
+    scores: dict[Place, float] = {}
+    held: dict[Place, set[str]] = {}
+    idf: dict[str, float] = {}
+    attainable = 0.0
+    k1, b = DEFAULT.k1, DEFAULT.b
+    for term in terms:
+        holding = index.holding(term)
+        idf[term] = _idf(count + _FEW, holding)
+        gain = _idf(count, holding) * (k1 + 1)
+        attainable += gain
+        if holding > max(_COMMON, count // 16):
+            continue
+        for place, in_text, in_head in index.postings(term):
+            frequency = in_text + DEFAULT.head * (in_head > 0)
+            length = index.row(place).length
+            norm = k1 * (1 - b + b * length / max(mean, 1e-9))
+            substance = 1 - math.exp(-(length + 0.5) / DEFAULT.short)
+            scores[place] = scores.get(place, 0.0) + gain * frequency / (frequency + norm) * substance
+            held.setdefault(place, set()).add(term)
+    if attainable:
+        scores = {place: score / attainable for place, score in scores.items()}
+    return _Scored(scores, held, idf)
+
+
+def _idf(count: int, holding: int) -> float:
+    return math.log1p((count - min(holding, count) + 0.5) / (holding + 0.5))
+
+
+def _best(
+    index: QuickIndex, scored: _Scored, left_out: int | None, from_line: int
+) -> list[tuple[float, Place]]:
+    """The first `belief.DEPTH` passages that may be shown, best first."""
+    best = heapq.nlargest(3 * confidence.DEPTH, ((score, place) for place, score in scored.scores.items()))
+    found = []
+    for score, place in best:
+        row = index.row(place)
+        if row.scope != ROOT_SCOPE or row.flags & _ARCHIVED:
+            continue
+        if row.flags & _SUSPECT and row.origin in _UNTRUSTED:  # nobody asked for it: as `Filter.planted`
+            continue
+        if row.document == left_out and row.ordinal >> LINE_SHIFT >= from_line:
+            continue
+        found.append((score * (_LOWERED if row.flags & _SUSPECT else 1.0), place))
+    return sorted(found, key=lambda one: -one[0])[: confidence.DEPTH]
+
+
+def _evidence(
+    order: Sequence[tuple[float, Place]], scored: _Scored, hits: Sequence[Hit]
+) -> confidence.Evidence | None:
+    if not order or not hits:
+        return None
+    best, place = order[0]
+    floor = order[-1][0] if len(order) == confidence.DEPTH else 0.0
+    texts = [normalize(f"{hit.title}\n{hit.text[:_READ]}") for hit in hits]
+    return confidence.Evidence(
+        lead=best - floor,
+        together=max(confidence.together(scored.idf, text) for text in texts),
+        coverage=confidence.share(scored.idf, frozenset(scored.terms[place])),
+        cosine=None,
+        outside=0.0,
+        terms=len(scored.idf),
+    )
+
+
+def _hit(stored: Stored, row: Row, score: float, idf: Mapping[str, float]) -> Hit:
+    meta = msgspec.json.decode(stored.meta, type=dict)
+    meta |= {"role": stored.role} if stored.role else {}
+    meta |= {"suspect": True} if row.flags & _SUSPECT else {}
+    lines = f"L{stored.start_line}" + (f"-L{stored.end_line}" if stored.end_line != stored.start_line else "")
+    return Hit(
+        ref=f"{stored.path}#{lines}", path=stored.path, start_line=stored.start_line,
+        end_line=stored.end_line, kind=cast("Kind", stored.kind), title=stored.title, date=stored.date,
+        origin=cast("Origin", stored.origin), scope="", score=round(score, 4), text=stored.text,
+        snippet=snippet(stored.text, idf), meta=meta,
+    )  # fmt: skip

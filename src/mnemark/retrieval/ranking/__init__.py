@@ -1,0 +1,1 @@
+"""Score, fuse and rerank candidates."""

@@ -1,0 +1,90 @@
+"""What one search's answer rests on, read from the arrays it was ranked by: see `belief.Evidence`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot
+from mnemark.index.store import Record
+from mnemark.retrieval.ranking import confidence
+from mnemark.retrieval.ranking.fusion import best_positions
+from mnemark.retrieval.routes import lexical
+from mnemark.text.words.normalize import normalize
+
+_FIRST: Final = 3
+"""Passages that are read for words that stand together."""
+_READ: Final = 4_000
+"""Characters of each that are read."""
+_FEW: Final = 20
+"""Statistics say little on fewer passages than this: idf and the mean of cosines are smoothed by it."""
+
+
+class Seen(NamedTuple):
+    """The parts of a search that its belief is made of; arrays of shape (n,)."""
+
+    snapshot: Snapshot
+    asked: Sequence[str]
+    """The question's own terms."""
+    words: lexical.Lexical
+    cosines: Floats | None
+    """Each passage's own, neighbours left out; 0 outside `mask`."""
+    mask: Mask | None
+    fused: Floats
+    in_time: Mask | None
+    records: Mapping[int, Record]
+    """Candidates by position."""
+
+
+def gather(seen: Seen) -> confidence.Evidence | None:
+    """The evidence; None where nothing was found."""
+    order = best_positions(seen.fused, confidence.DEPTH)
+    if not len(order):
+        return None
+    best = int(order[0])
+    idf = _idf(seen)
+    floor = float(seen.fused[order[-1]]) if len(order) == confidence.DEPTH else 0.0
+    texts = [_text(seen.records[pos]) for pos in order[:_FIRST].tolist() if pos in seen.records]
+    return confidence.Evidence(
+        lead=float(seen.fused[best]) - floor,
+        together=max((confidence.together(idf, text) for text in texts), default=0.0),
+        coverage=confidence.share(idf, _standing(seen, _around(seen.snapshot, best))),
+        cosine=None if seen.cosines is None else _above_mean(seen.cosines, best, seen.mask),
+        outside=float(seen.in_time is not None and not seen.in_time[best]),
+        terms=len(seen.asked),
+    )
+
+
+def _idf(seen: Seen) -> dict[str, float]:
+    """Idf as if there were `_FEW` more passages: in a memory of three turns every word is rare."""
+    count = len(seen.snapshot) if seen.mask is None else int(np.count_nonzero(seen.mask))
+    return {term: lexical.idf(count + _FEW, len(seen.words.hits[term].pos)) for term in seen.asked}
+
+
+def _text(record: Record) -> str:
+    return normalize(f"{record.title}\n{record.text[:_READ]}")
+
+
+def _around(snapshot: Snapshot, pos: int) -> Sequence[int]:
+    """The passage and its neighbours in the same document."""
+    group = snapshot.group
+    near = range(max(pos - 1, 0), min(pos + 2, len(group)))
+    return [place for place in near if group[place] == group[pos]]
+
+
+def _standing(seen: Seen, places: Sequence[int]) -> frozenset[str]:
+    """The question's terms that stand in one of the places."""
+    return frozenset(
+        term for term in seen.asked if any(holds(seen.words.hits[term].pos, place) for place in places)
+    )
+
+
+def _above_mean(cosines: Floats, best: int, mask: Mask | None) -> float:
+    count = len(cosines) if mask is None else int(np.count_nonzero(mask))
+    return float(cosines[best]) - float(cosines.sum(dtype=np.float64)) / (count + _FEW)
+
+
+def holds(positions: Positions, pos: int) -> bool:
+    """Whether a position is among rising ones."""
+    index = int(np.searchsorted(positions, pos))
+    return index < len(positions) and int(positions[index]) == pos

@@ -1,0 +1,179 @@
+"""Keeping an index at the state of its files while it is used."""
+
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
+from mnemark.files import platform
+from mnemark.files.config import Config
+from mnemark.index.store import Index
+from mnemark.index.sync import Progress, SyncReport, sync
+from mnemark.index.unindexed import LogSizes
+from mnemark.retrieval.embeddings import Vectors
+from mnemark.text.dates.moment import Clock
+
+
+class EditsElsewhere:
+    """Tells once of edits that came since it was last asked."""
+
+    def __init__(self, root: Path, logs: LogSizes) -> None:
+        self._root = root
+        self._logs = logs
+        self._version = -1
+        self._read: dict[str, int] = {}
+
+    def came(self) -> bool:
+        """Whether a file was edited; what came before the first call does not count."""
+        version, sizes = self._logs.current()
+        if version == self._version:
+            return False
+        first, self._version = self._version < 0, version
+        grown = {
+            path: (self._read.get(path, 0), size)
+            for path, size in sizes.items()
+            if path.startswith(_FOLDER) and size != self._read.get(path, 0)
+        }
+        self._read = self._read | {path: size for path, (_, size) in grown.items()}
+        return not first and any(self._holds(path, *span) for path, span in grown.items())
+
+    def _holds(self, path: str, start: int, end: int) -> bool:
+        if not 0 <= end - start <= _MOST:
+            return True
+        try:
+            with platform.opened(self._root / path) as file:
+                file.seek(start)
+                data = file.read(end - start)
+        except OSError:  # it goes or is replaced just now: then a look is due in any case
+            return True
+        return any(mark in data for mark in _MARKS)
+
+
+FRESH_SECONDS: Final = 1.0
+"""How long the files are taken to be as the last look found them; own writes count at once."""
+_REST: Final = 20.0
+"""Times a look at the files the pause after it lasts."""
+_QUICK: Final = 0.05
+"""A search waits for a look that takes up to this many seconds; a longer one is done behind its back."""
+_SCRUB_REST: Final = 5.0
+"""Seconds between tries to rewrite an index that is in use."""
+_LONG: Final = 60.0
+"""After so many seconds without a look a search waits for one all the same."""
+
+
+class Follower:
+    """Follows the files of one workspace. Safe to use from several threads."""
+
+    def __init__(self, index: Index, vectors: Vectors, config: Config, edits: EditsElsewhere) -> None:
+        self._index = index
+        self._edits = edits
+        self._vectors = vectors
+        self._config = config
+        self._checked = Clock()
+        self._told = 0
+        self._cost = 0.0
+        self._scrub_at = 0.0
+        self._syncing = threading.Lock()
+        self._behind = threading.Lock()
+        self._looked = threading.Event()
+        self.problem = ""
+        """Why the last look could not be taken; empty where it could."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the index is as the files were a moment ago: the longer a look takes, the longer."""
+        if self._index.readonly:
+            return True
+        if self._edits.came():
+            self.look_again()
+        return self._checked.passed() < max(FRESH_SECONDS, _REST * self._cost)
+
+    def sync(self, *, progress: Progress | None, wait: float, embed: bool) -> SyncReport:
+        """Bring the index to the state of the files, and embed what is new.
+
+        Raises:
+            BusyError: another process is syncing for longer than `wait` seconds.
+            ReadOnlyError: the index is open for reading only.
+        """
+        if self._index.readonly:
+            raise ReadOnlyError("this memory is open for reading only; open it for writing to sync")
+        limit, ignore = self._config.passage_tokens, self._config.ignore
+        with self._syncing:
+            told = self._told
+            report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=progress)
+            if self._told == told:  # else the look may have passed by what was written meanwhile
+                self._checked.mark()
+            self._looked.set()
+            self._cost = report.seconds if not report.touched else self._cost
+        if embed:
+            self._vectors.embed(self._index)
+        self._scrub(wait)
+        return report
+
+    def _scrub(self, wait: float) -> None:
+        """Let no byte stay of what is not visible any more; an index that is in use is tried again later."""
+        if time.monotonic() < self._scrub_at or not self._index.scrub_due():
+            return
+        self._scrub_at = time.monotonic() + _SCRUB_REST
+        try:
+            self._vectors.scrub(self._index, wait=wait)
+        except BusyError:
+            return
+        except (MnemarkError, OSError) as error:
+            self.problem = f"sync: {error}"
+
+    def look_again(self) -> None:
+        """Something was written: the next answer looks at the files first."""
+        self._told += 1
+        self._checked.forget()
+
+    def freshen(self) -> None:
+        """Follow the files, unless that was done a moment ago or another process is at it."""
+        if self.fresh:
+            return
+        try:
+            # Adding vectors holds the lock for a moment; behind another process that syncs for long, not each
+            # search waits again.
+            self.sync(progress=None, wait=0.0 if self.problem else _QUICK, embed=False)
+        except BusyError as error:
+            self.problem = f"sync: {error}"
+        else:
+            self.problem = ""
+        self._vectors.embed_soon(self._index)
+
+    def freshen_quickly(self) -> None:
+        """`freshen`; behind the caller's back where a look is known to take long."""
+        if self._cost > _QUICK and self._checked.passed() < _LONG:
+            self.freshen_behind()
+        else:
+            self.freshen()
+
+    def freshen_behind(self) -> None:
+        """Follow the files in the background: a deadline does not wait for it."""
+        if self.fresh or not self._behind.acquire(blocking=False):
+            return
+        self._looked.clear()
+        threading.Thread(target=self._freshen_and_release, name="mnemark-sync", daemon=True).start()
+
+    def wait(self, until: float) -> bool:
+        """Wait for a look in the background, up to a monotonic time; whether the index is fresh then."""
+        if not self.fresh:
+            self._looked.wait(max(until - time.monotonic(), 0.0))
+        return self.fresh
+
+    def _freshen_and_release(self) -> None:
+        try:
+            self.freshen()
+        except MnemarkError as error:
+            self.problem = f"sync: {error}"
+        finally:
+            self._looked.set()
+            self._behind.release()
+
+
+_FOLDER: Final = "journal/"
+_MARKS: Final = (b'"kind":"done"', b'"kind":"project"')
+"""An edit is in its file; words in a payload have their quotes escaped."""
+_MOST: Final = 1 << 20
+"""More than so many new bytes are not read: then an edit is among them, as far as anybody knows."""

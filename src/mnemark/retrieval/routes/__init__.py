@@ -1,0 +1,1 @@
+"""Routes from a question to candidates: by words, by vectors, by facts."""

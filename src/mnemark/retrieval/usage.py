@@ -1,0 +1,57 @@
+"""What was recalled, counted for upkeep: what is used does not fade, and has earned a place."""
+
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from mnemark.errors import MnemarkError
+from mnemark.index.state import State, Use
+from mnemark.text.dates.moment import local_now
+from mnemark.types import Hit
+
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
+_AT_ONCE: Final = 200
+"""Uses that are written together; those of a process that is killed before are not counted."""
+
+
+class Uses:
+    """Counts of one memory. Noting costs nothing; they are written now and then, and at the end."""
+
+    def __init__(self, memory: "Memory") -> None:
+        self._memory = memory
+        self._lock = threading.Lock()
+        self._noted: list[str] = []
+
+    def note(self, hits: Iterable[Hit]) -> None:
+        """These hits went into a prompt."""
+        if self._memory.readonly:
+            return
+        with self._lock:
+            self._noted += [name_of(hit) for hit in hits]
+            full = len(self._noted) >= _AT_ONCE
+        if full:
+            threading.Thread(target=self.write, name="mnemark-uses", daemon=True).start()
+
+    def write(self) -> None:
+        """Bring what was noted to the disk. What cannot be written is let go: counts may be lost."""
+        with self._lock:
+            noted, self._noted = self._noted, []
+        if noted and not self._memory.readonly:
+            now = local_now(self._memory.config.timezone).astimezone()
+            with suppress(MnemarkError), State(self._memory.root) as state:
+                state.touch(noted, now)
+
+    def counts(self, names: Iterable[str]) -> dict[str, Use]:
+        """How often each was used; what never was is left out."""
+        self.write()
+        with State(self._memory.root, readonly=True) as state:
+            return state.counts(names)
+
+
+def name_of(hit: Hit) -> str:
+    """What a use is counted under: the id of a fact, the ref of all else."""
+    identifier = hit.meta.get("fact") if hit.kind == "fact" else None
+    return identifier if isinstance(identifier, str) and identifier else hit.ref

@@ -1,0 +1,1 @@
+"""Words such as "last Tuesday" as spans of time."""

@@ -1,0 +1,69 @@
+"""Times as callers give them, and the moment that is now."""
+
+import time
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from mnemark.errors import UsageError
+from mnemark.text.dates.ranges import date_ranges
+
+
+def local_now(timezone: str) -> datetime:
+    """Wall time now, with its zone: of the configured place, or of this machine."""
+    return datetime.now(ZoneInfo(timezone)) if timezone else datetime.now().astimezone()
+
+
+def moment(
+    value: datetime | str | None, name: str, now: datetime, *, end: bool = False, last: bool = False
+) -> datetime | None:
+    """A time given as datetime, ISO text or words ("last week", 上周五).
+
+    Args:
+        value: as given.
+        name: of the argument, for the message.
+        now: what words are relative to.
+        end: take the end of a span that words or a bare date name, which is not in it, and not its beginning.
+        last: take the last second that is in the span.
+
+    Raises:
+        UsageError: it names no time.
+    """
+    if value is None or isinstance(value, datetime):
+        return value
+    ranges = date_ranges(value, now)
+    if ranges and (len(value.strip()) <= 10 or not _iso(value)):
+        if last:
+            return ranges[-1].end - timedelta(seconds=1)
+        return ranges[-1].end if end else ranges[0].start
+    found = _iso(value)
+    if found is None:
+        raise UsageError(
+            f"{name}: {value!r} names no time; write 2026-02-13, 2026-02-13T09:30 or words like yesterday"
+        )
+    return found
+
+
+def _iso(value: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+
+
+class Clock:
+    """Seconds since something was last done."""
+
+    def __init__(self) -> None:
+        self._at = float("-inf")
+
+    def mark(self) -> None:
+        """It was done now."""
+        self._at = time.monotonic()
+
+    def forget(self) -> None:
+        """It has to be done again."""
+        self._at = float("-inf")
+
+    def passed(self) -> float:
+        """Seconds since; infinite where it was never done."""
+        return time.monotonic() - self._at

@@ -1,0 +1,376 @@
+"""Time words in English and Chinese as spans of time: "last Tuesday", "since March", 上周五, 去年国庆.
+
+How words are read, where people differ:
+
+- Weeks run from Monday to Monday. `last Tuesday` is the most recent one before today, `next Tuesday` the
+  first one after; 上周二 is the Tuesday of last week. A bare weekday, month, day or festival is the most
+  recent one that began on or before now.
+- `two weeks ago`, 两个月前: the calendar week or month so far back. `last 3 days`, 最近三天: three days back
+  up to the end of today. A few is 2 to 6.
+- Seasons are calendar months (spring: March to May). Early, middle and late (上旬, 中旬, 下旬; 初, 底) are
+  days 1-10, 11-20 and the rest of a month. The beginning and end of a year (年初, 年底) are its first and
+  last two months.
+- `since X` ends with today; `before X` begins in the year 1; `after X` begins where X ends.
+
+Words that only look like time words give nothing: ranges move the ranking, so a wrong one costs more than a
+missed one. Everything is local time as on the clock of `now`.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Final, Literal
+
+from mnemark.text.dates import chinese as zh
+from mnemark.text.dates import english as en
+from mnemark.text.dates.grammar import (
+    END,
+    START,
+    Grain,
+    Span,
+    Third,
+    Word,
+    days,
+    edge_of,
+    hours,
+    midnight,
+    part_of,
+)
+from mnemark.types import DateRange
+
+LONGEST: Final = 16_384
+"""Characters that are looked at: far more than a question has."""
+
+Change = Callable[[Span], Span]
+
+_PARTS: Final[dict[str, Third]] = {
+    "early": "early",
+    "beginning": "early",
+    "start": "early",
+    "mid": "mid",
+    "middle": "mid",
+    "late": "late",
+    "end": "late",
+}
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NTH: Final = ("first", "second", "third", "fourth", "last")
+_PART_BEFORE: Final = re.compile(
+    r"\b(?:(?P<part>early|mid|late)(?:\s+in)?[\s-]+|(?:the\s+)?(?P<edge>beginning|start|middle|end)\s+of\s+|"
+    r"(?:the\s+)?(?P<week>first|second|third|fourth|last)\s+week\s+(?:of|in)\s+|"
+    r"(?:the\s+)?(?P<day>first|last)\s+day\s+of\s+|(?:the\s+|last\s+)?(?P<unit>day|week(?:end)?|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\s+"
+    r"(?P<side>before|after)\s+|"
+    r"(?:the\s+)?(?P<hours>morning|afternoon|evening|night)\s+of\s+)(?:the\s+)?$",
+    re.IGNORECASE,
+)
+_PART_AFTER: Final = re.compile(
+    r"\s+(?:in\s+the\s+|at\s+)?(?P<en>morning|afternoon|evening|night)\b|"
+    r"\s*的?(?P<zh>凌晨|清晨|早晨|早上|上午|中午|下午|午后|傍晚|晚上|夜里|夜晚|半夜|晚(?![点到期于会安饭餐])|早(?![就已点期在]))",
+    re.IGNORECASE,
+)
+_ZH_PARTS: Final = {"凌": "night before", "清": "morning", "早": "morning", "上": "morning", "中": "noon"} | {
+    "下": "afternoon", "午": "afternoon", "傍": "evening", "晚": "evening", "夜": "night", "半": "night"
+}  # fmt: skip
+_OPEN_BEFORE: Final = re.compile(
+    r"(?:\b(?P<en>(?:ever\s+)?since|before|prior\s+to|after|until|till|up\s+to|by)\s+(?:the\s+)?|"
+    r"(?P<zh>自从|自|从|截至|截止到?|直到))$",
+    re.IGNORECASE,
+)
+_OPEN_AFTER: Final = re.compile(
+    r"\s*(?:(?P<since>以来|至今|到现在|到目前|开始|起(?![来床])|到今天)|(?P<before>以前|之前|前(?![天年面端往几后两三任期半台辈者景提途线夕晚]))|"
+    r"(?P<after>以后|之后|过后|后(?![天来面边端台续者果半期年悔]))|(?P<until>为止))"
+)
+_LINK: Final = re.compile(
+    r"\s*(?:(?P<to>to|till|until|through|thru|[-–—~～至到]|直到)|(?P<and>and|和|与|跟))\s*$", re.IGNORECASE
+)
+_FROM: Final = re.compile(r"(?:\b(?:(?P<between>between)|from)\s+(?:the\s+)?|在?从|自|在)$", re.IGNORECASE)
+_AMID: Final = re.compile(r"(?:的?这段时间|之间|期间|这段时间)")
+_DANGLING: Final = re.compile(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*$", re.IGNORECASE)
+
+
+_HABIT: Final = re.compile(
+    r"\b(?:usually|normally|typically|generally|always|often|(?:like|love|prefer|tend) to|every)\b|"
+    r"一般|通常|平时|平常|喜欢|习惯|总是|经常|往往|每",
+    re.IGNORECASE,
+)
+_OVER_AND_OVER: Final = re.compile(
+    r"(?:the |a |on |at )*(?:weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|"
+    r"周末|(?:周|星期|礼拜)[一二三四五六日天]",
+    re.IGNORECASE,
+)
+"""Days that come again: "what do I usually do at the weekend" means none in particular."""
+
+
+def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
+    """Time words with where they stand (`start <= i < end`, in characters) and what they mean, in order.
+
+    `now` may be naive or aware; ranges are naive, on its clock. Looks at the first `LONGEST` characters;
+    never raises, and work is linear. `DateRange.text` is the matched words.
+    """
+    head = text[:LONGEST]
+    english = en.QUICK.search(head) is not None
+    chinese = zh.QUICK.search(head) is not None
+    if not (english or chinese):
+        return []
+    here = now.replace(tzinfo=None)
+    readings: list[Word] = []
+    if english:
+        readings.extend(en.words(head, here))
+    if chinese:
+        readings.extend(zh.words(head, here))
+    found = _apart([_extended(head, word) for word in _apart(readings)])
+    if _HABIT.search(head):
+        found = [word for word in found if not _OVER_AND_OVER.fullmatch(head, word.start, word.end)]
+    return [
+        (word.start, word.end, DateRange(*word.span, text=head[word.start : word.end]))
+        for word in (_opened(head, word, here) for word in _ranged(head, found))
+        if word.span[0] < word.span[1]
+    ]
+
+
+def date_ranges(text: str, now: datetime) -> list[DateRange]:
+    """What the time words of a text mean, in order; see `spans`."""
+    return [found for _, _, found in spans(text, now)]
+
+
+def strip_ranges(text: str, ranges: Iterable[DateRange]) -> str:
+    """The text without the words of `ranges` (and a preposition that only led to them), blanks collapsed."""
+    at = 0
+    kept: list[str] = []
+    for found in ranges:
+        start = text.find(found.text, at) if found.text else -1
+        if start < 0:
+            continue
+        kept.append(_DANGLING.sub("", text[at:start]))
+        at = start + len(found.text)
+    kept.append(text[at:])
+    return " ".join(" ".join(kept).split()) if len(kept) > 1 else text
+
+
+def _apart(readings: list[Word]) -> list[Word]:
+    """The leftmost, then longest readings, without overlap."""
+    out: list[Word] = []
+    for word in sorted(readings, key=lambda word: (word.start, -word.end)):
+        if not out or word.start >= out[-1].end:
+            out.append(word)
+    return out
+
+
+def _extended(text: str, word: Word) -> Word:
+    """With "early", "end of", "first week of" before it, and "morning", 晚上 after it."""
+    if (match := _PART_AFTER.match(text, word.end)) and word.grain == "day":
+        part = match["en"].lower() if match["en"] else _ZH_PARTS[match["zh"][0]]
+        word = word._replace(end=match.end(), span=hours(word.span, part), grain="hour", yearly=None)
+    match = _PART_BEFORE.search(text, max(0, word.start - 32), word.start)
+    if match is None:
+        return word
+    return _narrowed(word, match) or word
+
+
+def _narrowed(word: Word, match: re.Match[str]) -> Word | None:
+    """The word with what stands before it; None if the two make no sense together."""
+    change = _day_change(match) if word.grain == "day" else _part_change(match, word.grain)
+    return _mapped(word, match.start(), change) if change else None
+
+
+def _day_change(match: re.Match[str]) -> Change | None:
+    if match["hours"]:
+        return lambda span: hours(span, match["hours"].lower())
+    if match["side"] is None:
+        return None
+    before, unit = match["side"].lower() == "before", match["unit"].lower()
+    return lambda span: _beside(span, unit, before=before)
+
+
+def _beside(span: Span, unit: str, *, before: bool) -> Span:
+    """The nearest day, seven days, weekend or weekday before or after a day."""
+    if unit in ("day", "week"):
+        size = 1 if unit == "day" else 7
+        return days(span[0] - timedelta(days=size) if before else span[1], size)
+    size, number = (2, 5) if unit == "weekend" else (1, _WEEKDAYS.index(unit))
+    if before:
+        back = (span[0].weekday() - number - 1) % 7 + 1
+        return days(span[0] - timedelta(days=back), size)
+    return days(span[1] + timedelta(days=(number - span[1].weekday()) % 7), size)
+
+
+def _part_change(match: re.Match[str], grain: Grain) -> Change | None:
+    if grain not in ("month", "year", "season", "quarter", "week"):
+        return None
+    if match["part"]:
+        return lambda span: part_of(span, grain, _PARTS[match["part"].lower()])
+    if match["edge"]:
+        return lambda span: edge_of(span, grain, _PARTS[match["edge"].lower()])
+    if match["day"]:
+        last = match["day"].lower() == "last"
+        return lambda span: days(span[1] - timedelta(days=1) if last else span[0])
+    if match["week"] and grain == "month":
+        index = _NTH.index(match["week"].lower())
+        return lambda span: _nth_week(span, index)
+    return None
+
+
+def _nth_week(span: Span, index: int) -> Span:
+    if index == 4:
+        return span[1] - timedelta(days=7), span[1]
+    return days(span[0] + timedelta(days=7 * index), 7)
+
+
+def _mapped(word: Word, start: int, change: Change) -> Word | None:
+    try:
+        span = change(word.span)
+    except (ValueError, OverflowError):
+        return None
+    yearly = word.yearly
+    return word._replace(
+        start=start,
+        span=span,
+        grain="span",
+        weak=False,
+        yearly=(lambda which: change(yearly(which))) if yearly else None,
+    )
+
+
+def _ranged(text: str, found: list[Word]) -> list[Word]:
+    """Two words with "to", 到 or "between ... and" between them as one; lone weak words dropped."""
+    out: list[Word] = []
+    at = 0
+    while at < len(found):
+        word = found[at]
+        joined = _range(text, word, found[at + 1]) if at + 1 < len(found) else None
+        if joined is not None:
+            out.append(joined)
+            at += 2
+            continue
+        if not word.weak:
+            out.append(word)
+        at += 1
+    return out
+
+
+def _range(text: str, a: Word, b: Word) -> Word | None:
+    if b.start - a.end > 16:
+        return None
+    link = _LINK.match(text, a.end, b.start)
+    if link is None:
+        return None
+    lead = _FROM.search(text, max(0, a.start - 16), a.start)
+    amid = _AMID.match(text, b.end)
+    if link["and"] and not (lead and (lead["between"] or amid)) and not amid:
+        return None
+    try:
+        first, last = _ordered(a, b)
+    except (ValueError, OverflowError):
+        return None
+    if first[0] >= last[1] or last[0] < first[0]:
+        return None
+    return Word(lead.start() if lead else a.start, amid.end() if amid else b.end, (first[0], last[1]), "span")
+
+
+def _ordered(a: Word, b: Word) -> tuple[Span, Span]:
+    """The spans of both, with the years and weeks that are not written chosen so that `b` follows `a`."""
+    first, last = a.span, b.span
+    if a.yearly and not b.yearly:
+        first = a.yearly(last[0].year)
+        if first[0] > last[0]:
+            first = a.yearly(last[0].year - 1)
+    elif b.yearly:
+        last = b.yearly(first[0].year)
+        if last[0] < first[0]:
+            last = b.yearly(first[0].year + 1)
+    elif b.weekly and last[0] < first[0]:
+        last = last[0] + timedelta(days=7), last[1] + timedelta(days=7)
+    return first, last
+
+
+_KINDS: Final = {
+    "ever": "since",
+    "since": "since",
+    "before": "before",
+    "prior": "before",
+    "after": "after",
+    "until": "until",
+    "till": "until",
+    "up": "until",
+    "by": "until",
+}
+
+
+def _opened(text: str, word: Word, now: datetime) -> Word:
+    """With "since", "before", "after", "until" before it, or 以来, 之前, 之后, 为止 after it."""
+    lead = _OPEN_BEFORE.search(text, max(0, word.start - 16), word.start)
+    tail = _OPEN_AFTER.match(text, word.end)
+    start, end, kind = word.start, word.end, None
+    if lead and lead["en"]:
+        start, kind = lead.start(), _KINDS[lead["en"].lower().split()[0]]
+    elif tail:
+        start, end, kind = (lead.start() if lead else start), tail.end(), tail.lastgroup
+    elif lead and lead["zh"] != "从":
+        start, kind = lead.start(), ("since" if lead["zh"][0] == "自" else "until")
+    if kind is None:
+        return word
+    span = _open(word.span, kind, now)
+    return word._replace(start=start, end=end, span=span) if span else word
+
+
+def _open(span: Span, kind: str, now: datetime) -> Span | None:
+    today = midnight(now)
+    tomorrow = min(today, END - timedelta(days=1)) + timedelta(days=1)
+    if kind == "since":
+        return (span[0], tomorrow) if span[0] < tomorrow else None
+    if kind == "before":
+        return START, span[0]
+    if kind == "until":
+        return START, span[1]
+    return span[1], (tomorrow if span[1] < tomorrow else END)
+
+
+_ASKS: Final = r"(?:what|where|who|whom|which|how(?!\s+(?:long|many|much|old|far))|anything|something)"
+_DOES: Final = (
+    r"(?:do|did|does|happen(?:s|ed)?|go|went|come|came|work(?:ed)?\s+on|use|used|live|lived|was|were|say|said|eat|ate|"
+    r"buy|bought|have|had|see|saw|read|try|tried)"
+)
+_ZH_DOES: Final = (
+    r"[，,]?(?:[我你他她它]们?)?[^。？！]{0,4}?[做去发住在用买吃说看干聊写完]\w{0,2}?了?"
+    r"[^。？！]{0,4}?(?:什么|哪|谁|啥)"
+)
+_ZH_ASKS: Final = r"[^。？！\n]{0,30}?(?:什么|哪|谁|啥|多少|几|怎么|是否|吗)"
+_ORDER: Final[tuple[tuple[Literal["before", "after", "latest", "first"], str], ...]] = (
+    (
+        "before",
+        rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bbefore\s+\w|(?:之前|以前){_ZH_DOES}",
+    ),
+    (
+        "after",
+        rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bafter\s+\w|(?:之后|以后|接着|然后){_ZH_DOES}",
+    ),
+    (
+        "latest",
+        (
+            r"\b(?:latest|newest|most\s+recent(?:ly)?|currently|right\s+now|at\s+the\s+moment|nowadays|as\s+of\s+now|"
+            r"up[\s-]to[\s-]date|last\s+time|(?:my|our|the|your|his|her|their)\s+current)\b|"
+            rf"最近的?一次|上一次|最后一次|最新|(?:上次|现在|(?<!到)目前|当前|如今|眼下)(?!为止){_ZH_ASKS}"
+        ),
+    ),
+    (
+        "first",
+        (
+            r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s++did\s++[^.!?]{1,40}?\s++first)\b|"
+            r"第一次|首次|最早|最初|最先|一开始|起初|头一次"
+        ),
+    ),
+)
+
+
+@cache
+def _order() -> tuple[tuple[Literal["before", "after", "latest", "first"], re.Pattern[str]], ...]:
+    return tuple((hint, re.compile(pattern, re.IGNORECASE)) for hint, pattern in _ORDER)
+
+
+def order_hint(text: str) -> Literal["before", "after", "latest", "first"] | None:
+    """Whether a question asks by order: what came before or after something, the latest, or the first."""
+    head = text[:2000]
+    for hint, pattern in _order():
+        if pattern.search(head):
+            return hint
+    return None

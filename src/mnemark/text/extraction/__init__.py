@@ -1,0 +1,1 @@
+"""Extract facts from sentences by rule, in English and Chinese."""

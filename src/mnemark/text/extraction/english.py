@@ -1,0 +1,290 @@
+"""English wordings that state a lasting fact. `tests/data/extraction` says how well they do."""
+
+import re
+from typing import Any, Final
+
+from mnemark.text.extraction.candidate import BLOT, Clause, Found, Read, Rule, bare, many, slot, usable
+from mnemark.text.extraction.tools import NAMED, VERSION, VERSIONED, is_program, kind_of
+
+_NAME: Final = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2}"
+_PLACE: Final = r"[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}"
+_JOBS: Final = (
+    r"engineer|developer|programmer|manager|nurse|teacher|doctor|designer|student|scientist|analyst|researcher|"
+    r"lawyer|accountant|writer|administrator|admin|architect|consultant|professor|physician|journalist|founder|"
+    r"translator|photographer|electrician|chef|pharmacist|dentist|editor|freelancer|contractor|carpenter|pilot|"
+    r"librarian|economist|musician|sysadmin|technician|therapist|director|recruiter|tester|physicist|biologist"
+)
+_LANGUAGES: Final = (
+    r"English|German|French|Spanish|Italian|Portuguese|Dutch|Chinese|Mandarin|Cantonese|Japanese|Korean|Russian|"
+    r"Polish|Turkish|Arabic|Hindi|Swedish|Norwegian|Danish|Finnish|Greek|Czech|Ukrainian|Vietnamese|Thai|"
+    r"Indonesian|Hebrew|Hungarian|Romanian"
+)
+_WHAT: Final = (
+    "editor|code editor|text editor|ide|shell|terminal|os|operating system|browser|package manager|database"
+)
+_OURS: Final = (
+    "package manager|database|default branch|main branch|license|licence|issue tracker|test framework|test runner|"
+    "build tool|build system|message queue|linter|formatter|code formatter|cloud provider|web framework|"
+    "frontend framework|backend framework|ci|ci system|task runner|primary key type|orm"
+)
+_ANSWER: Final = rf"(?:answer|reply|respond|write|speak|talk|communicate)(?: to me| back)?(?: only| always)? in (?P<v>{_LANGUAGES})"
+_ONCE: Final = re.compile(
+    r"(?i)\b(?:this (?:time|once|task|question|file|chart|example|one|message|session)|just once|today|tonight|for now|"
+    r"right now|now|yet|here|again|below|above|it|that|these|those|him|her|them|until)\b"
+)
+_PARTICIPLE: Final = re.compile(
+    r"(?i)^(?:never|always)[,!]?\s+(?:mind|seen|heard|been|had|said|thought|used|tried|saw|got|knew|again|ever|was|is|are|a|"
+    r"the|\w+(?:ed|ing)|happens?|works?|fails?|wanted|liked|fun|good|nice)\b"
+)
+_LEAD: Final = (
+    r"(?:(?:hi|hello|hey|ok(?:ay)?|yes|yeah|well|also|and|so|then|btw|by the way|fyi|great|alright|right|sure|"
+    r"for the record|just so you know|note that|please note that|remember that|please remember that|actually|"
+    r"as of \w+|in the end|after (?:the|our|a) \w+|at (?:the|our) \w+|in (?:the|our) \w+)[,:]? )*"
+)
+
+
+def _rule(pattern: str, read: Read, **options: Any) -> Rule:
+    return Rule(re.compile(f"^{_LEAD_CASELESS}{pattern}$"), read, **options)
+
+
+_LEAD_CASELESS: Final = f"(?i:{_LEAD})"
+
+
+_DEFINITE: Final = re.compile(
+    r"(?i)\b(?:them|it|this|these|that|those|you|your|yours|him|her|us|ones?|the(?! (?:sea|outdoors|mountains|beach|morning|evening|"
+    r"office|cold|heat|dark)\b))\b|^(?:having|holding|seeing|being|getting|doing|knowing|how|when|what|to (?:hear|see|know|think))\b"
+)
+
+
+def _likes(predicate: str) -> Read:
+    """Likes of a kind of thing; "the idea" and "seeing them" are about this one."""
+    listing = many("user", predicate)
+
+    def read(match: re.Match[str], clause: Clause) -> list[Found]:
+        return [] if _DEFINITE.search(match["v"]) else listing(match, clause)
+
+    return read
+
+
+def _place(match: re.Match[str], _: Clause) -> list[Found]:
+    value = bare(match["v"])
+    return [] if is_program(value) or not usable(value) else [Found("user", "city", value)]
+
+
+def _name(match: re.Match[str], clause: Clause) -> list[Found]:
+    greeted = re.search(
+        r"(?i)\b(?:hi|hello|hey|nice to meet|pleased to meet|good (?:morning|evening))\b", clause.turn
+    )
+    return [Found("user", "name", match["v"])] if greeted and not is_program(match["v"]) else []
+
+
+def _employer(match: re.Match[str], _: Clause) -> list[Found]:
+    value = bare(match["v"])
+    return [Found("user", "employer", value)] if usable(value) else []
+
+
+def _position(match: re.Match[str], _: Clause) -> list[Found]:
+    """A job and where: "a data analyst at Fabrikam"."""
+    job, employer = bare(match["v"]), bare(match["e"] or "")
+    found = [Found("user", "job", job)] if usable(job, 40) else []
+    return found + ([Found("user", "employer", employer)] if employer and usable(employer) else [])
+
+
+def _joined(match: re.Match[str], clause: Clause) -> list[Found]:
+    """An employer that was joined; a call, a channel or a server is joined without a word of when."""
+    when = re.search(
+        r"(?i)\b(?:ago|last|this|yesterday|today|as an?|left|new job|in [A-Z]\w+|on [A-Z]\w+|since)\b",
+        clause.sentence,
+    )
+    return _employer(match, clause) if when and not is_program(bare(match["v"])) else []
+
+
+def _status(match: re.Match[str], _: Clause) -> list[Found]:
+    """How a project that is named stands."""
+    name = match["s"] or match["s2"]
+    return [] if _NO_NAME.fullmatch(name) else [Found(name, "status", match["v"].lower())]
+
+
+_NO_NAME: Final = re.compile(
+    r"(?i)the|this|that|whole|entire|test|demo|sample|example|my|our|your|new|old|first|last|other|side|pet|small|big|current"
+)
+
+
+def _tool(match: re.Match[str], _: Clause) -> list[Found]:
+    value = bare(match["v"])
+    kind = kind_of(value)
+    return [Found("user", kind, value)] if kind else []
+
+
+def _named_tool(match: re.Match[str], _: Clause) -> list[Found]:
+    value = bare(match["v"])
+    known = is_program(value) or bool(re.match(r"[A-Z]", value))
+    return [Found("user", match["p"].lower(), value)] if known and usable(value, 30) else []
+
+
+def _favorite(match: re.Match[str], clause: Clause) -> list[Found]:
+    what, value = match["p"].lower(), bare(match["v"])
+    if not usable(value, 40):
+        return []
+    return (
+        _named_tool(match, clause)
+        if re.fullmatch(_WHAT, what)
+        else [Found("user", f"favorite {what}", value)]
+    )
+
+
+def _version(match: re.Match[str], _: Clause) -> list[Found]:
+    tech = (match["t2"] if "t2" in match.groupdict() and match["t2"] else match["t"]) or ""
+    if not tech:
+        return []
+    own = match["who"].lower() in {"i", "i'm", "i am", "i've"}
+    return [Found("user" if own else "project", f"{tech.lower()} version", match["v"])]
+
+
+_STATE: Final = re.compile(
+    r"(?i)^(?:broken|slow|fast|down|up|not|too|still|red|green|full|empty|dead|fine|good|bad|great|ready|flaky|failing|passing|"
+    r"ok|okay|stuck|huge|tiny|big|small|old|new|busy|back|done|running|working|so|very|really|quite)\b|\b(?:again|today)$"
+)
+"""How something is, and not what it is."""
+
+
+def _ours(match: re.Match[str], _: Clause) -> list[Found]:
+    value = bare(match["v"])
+    good = usable(value, 40) and len(value.split()) <= 4 and not _STATE.search(value)
+    return [Found("project", match["p"].lower(), value)] if good else []
+
+
+def _decision(match: re.Match[str], _: Clause) -> list[Found]:
+    value = bare(match["v"])
+    if re.search(r"(?i)\blet's", match[0]):
+        chosen = is_program(value) or re.search(r"(?i)\b(?:for|as|instead of|over)\b", value)
+        if not chosen or match["v"].lower().startswith("the "):
+            return []
+    social = r"(?i)(?:that )?(?:meet|chat|talk|go (?!with)|come|stay|find time|have an?|call|visit|get together|everything|need)\b"
+    if " " not in value and not is_program(value):
+        return []
+    if re.match(social, value) or re.search(
+        r"(?i)\b(?:weekend|tomorrow|tonight|next (?:time|week)|in touch)\b", value
+    ):
+        return []
+    vague = re.search(
+        r"(?i)\b(?:for now|see (?:how|what)|the (?:first|second|third|last|other|former|latter)|option \w|later|yet)\b",
+        value,
+    )
+    pointing = re.match(r"(?i)(?:it|that|this|them|these|those|you|use (?:it|this|that|these|the)\b)", value)
+    short = len(value) < 3 or len(value) > 160 or BLOT in value
+    return [] if vague or pointing or short else [Found("project", "decisions", value)]
+
+
+_WORK: Final = re.compile(
+    r"(?i)\b(?:run|use|write|ask|commit|push|check|format|reply|respond|answer|keep|add|include|delete|merge|deploy|test|send|"
+    r"put|create|install|document|explain|show|cite|translate|avoid|name|review|lint|update|log|quote|store|save|read|"
+    r"edit|touch|change|remove|confirm|have|rebase|squash|tag|sign|mention|start|end|address|call me|make sure|back up|"
+    r"open|close|post|publish|share|summari[sz]e|report|schedule|book|order|prefer|round|convert|pin)\b"
+)
+
+
+def _standing(match: re.Match[str], _: Clause) -> list[Found]:
+    """A rule of work: words that order, meant for more than this once."""
+    value = match["v"].strip().rstrip(" .!")
+    order = _WORK.search(value)
+    if order is None or len(value[: order.start()].split()) > 6 or not 3 <= len(value.split()) <= 30:
+        return []
+    if re.match(r"(?:I|he|she|they)\b", value):
+        return []
+    if BLOT in value or _ONCE.search(value) or _PARTICIPLE.match(value):
+        return []
+    if answered := re.search(f"(?i:{_ANSWER})$", value):
+        return [Found("user", "language", answered["v"])]
+    return [Found("user", "rules", value)]
+
+
+def _general_ban(match: re.Match[str], clause: Clause) -> list[Found]:
+    """Read "don't use emojis in commit messages": a ban on things in the plural."""
+    words = match["v"]
+    general = re.search(
+        r"(?i)\b(?:in|to|on|for|with|inside) (?:any |all |our |your |my )?(?:\w+ )?\w{2,}[^s\W]s\b", words
+    )
+    return _standing(match, clause) if general else []
+
+
+def _path(match: re.Match[str], _: Clause) -> list[Found]:
+    what = match["p"].strip().lower()
+    if re.fullmatch(
+        r"(?:error|bug|problem|issue|typo|output|function|code|file|class|test|line|answer|result)s?", what
+    ):
+        return []
+    return [Found("project", f"{what} path", match["v"].rstrip(".,"))]
+
+
+def _command(match: re.Match[str], _: Clause) -> list[Found]:
+    value = match["v"].strip("` ")
+    return [Found("project", f"{match['p'].lower()} command", value)] if usable(value) else []
+
+
+_I: Final = r"(?i:I)"
+_IS: Final = r"(?: is(?: now| currently)?|'s(?: now)?|(?: has|'s)? (?:just )?changed to)"
+_CALLED: Final = r"(?:(?:'s name)?(?: is(?: now| called| named)?|'s(?: called)?))"
+_OVER: Final = "finished|done|complete|completed|cancell?ed|on hold|paused|shelved|over|launched|shipped|live|archived|discontinued|abandoned"
+_OFTEN: Final = r"(?:(?:now|currently|mostly|usually|mainly|always|still|really|also|particularly|generally|just|recently) )*"
+_PATH: Final = r"(?P<v>(?:~|/|\.{1,2}/|[A-Za-z]:\\)[\w.~/\\@+-]+)"
+_MEANS: Final = r"(?i:uses|use|used|using|run|runs|running|on)"
+
+RULES: Final[tuple[Rule, ...]] = (
+    _rule(rf"(?i:my (?:full |first |real )?name(?: is|'s)) (?P<v>{_NAME})", slot("user", "name"), importance=0.9),
+    _rule(rf"(?i:I'm|I am|this is) (?P<v>{_NAME})", _name, importance=0.9),
+    _rule(rf"(?i:(?:please |you can |just )*call me) (?P<v>{_NAME})(?: please)?", slot("user", "nickname"), importance=0.8),
+    _rule(rf"(?i:I (?:now |currently )?live|I'm (?:now |currently )?(?:living|based)|I am (?:now |currently )?(?:living|based)|I reside) (?:now )?in (?P<v>{_PLACE})", _place, importance=0.8, dated=True),
+    _rule(rf"(?i:(?:I|we)(?:'ve| have)? {_OFTEN}(?:moved|relocated)(?: back)?(?: from {_PLACE})? to) (?P<v>{_PLACE})", _place, importance=0.8, dated=True),
+    _rule(rf"(?i:I {_OFTEN}work (?:at|for)) (?P<e>{_NAME}) as (?:an? |the )?(?P<v>[\w /&-]{{3,40}})", _position, importance=0.8),
+    _rule(rf"(?i:I {_OFTEN}work as) (?:an? |the )?(?P<v>[\w /&-]{{3,40}}?)(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by) .*)?", _position, importance=0.8),
+    _rule(rf"(?i:(?:I'm|I am|I work as|I became) (?:now )?(?:an?|the) )(?P<v>(?:[\w/-]+ ){{0,3}}(?:{_JOBS}))(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by|with|from|here|now)\b.*)?", _position, importance=0.8, dated=True),
+    _rule(r"(?i:my (?:job|job title|occupation|profession|role)(?: is|'s)) (?P<v>(?:an? )?[\w /&-]{3,40})", slot("user", "job"), importance=0.8),
+    _rule(rf"(?i:(?:I(?:'m| am)?|I have) {_OFTEN}(?:work|working|worked)? ?(?:at|for)) (?P<v>{_NAME})", lambda m, c: _employer(m, c) if "work" in m[0] else [], importance=0.8),
+    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:started|got|took) a (?:new )?job at) (?P<v>{_NAME})", _employer, importance=0.8, dated=True),
+    _rule(rf"(?i:I(?:'ve| have)? left) {_NAME} (?i:and (?:have )?(?:joined|moved to|work (?:at|for)|started at)|to join|for) (?P<v>{_NAME})", _employer, importance=0.8, dated=True),
+    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}joined) (?P<v>{_NAME})(?: (?i:as) .*)?", _joined, importance=0.8, dated=True),
+    _rule(rf"(?i:my (?:new |current |direct |line )?(?:manager|boss|supervisor)){_CALLED} (?P<v>{_NAME})", slot("user", "manager"), importance=0.7, dated=True),
+    _rule(rf"(?i:my (?:wife|husband|partner|spouse)){_CALLED} (?P<v>{_NAME})", slot("user", "spouse"), importance=0.7),
+    _rule(rf"(?i:my (?:new )?team{_CALLED}|(?:I'm|I am)(?: now)? (?:on|in|part of)) (?:(?i:the) )?(?P<v>{_NAME})(?: (?P<team>(?i:team)))?", lambda m, _: slot("user", "team")(m, _) if m["team"] or "team" in m[0].lower() else [], importance=0.6, dated=True),
+    _rule(rf"(?i:my (?:phone|mobile|cell)(?: phone)?(?: number)?{_IS}) (?P<v>[+\d][\d ()-]{{5,20}}\d)", slot("user", "phone"), importance=0.6),
+    _rule(r"(?i:I'm|I am) (?P<v>\d{1,2}) (?i:years old)", slot("user", "age"), importance=0.5),
+    _rule(rf"(?i:the )?(?:(?P<s>[\w-]+) (?i:project)|(?i:project) (?P<s2>[\w-]+)) (?i:is|was|has been|got) (?:(?i:now|officially|finally) )?(?P<v>(?i:{_OVER}))", _status, importance=0.6, dated=True),
+    _rule(rf"(?i:I grew up in|I'm originally from|I am originally from|I come from|my home ?town is) (?P<v>{_PLACE})", slot("user", "hometown")),
+    _rule(r"(?i:my birthday is|my birthday's|I was born)(?: (?:on|in))? (?P<v>[\w ,./-]*\d[\w ,./-]*)", slot("user", "birthday", longest=30), importance=0.7),
+    _rule(r"(?i:I'm|I am)(?: an?)? (?P<v>vegetarian|vegan|pescatarian|lactose intolerant|gluten[- ]free)", slot("user", "diet"), importance=0.8),
+    _rule(r"(?i:I'm|I am) (?:also |severely |very )?allergic to (?P<v>[\w, -]{3,60})", many("user", "allergies"), importance=0.9),
+    _rule(r"(?i:my time ?zone" + _IS + r") (?P<v>[A-Z][\w/+:-]+)", slot("user", "timezone"), importance=0.7),
+    _rule(rf"(?i:I (?:also )?speak) (?P<v>(?:{_LANGUAGES})(?:(?:, and |, | and )(?:{_LANGUAGES}))*)", many("user", "languages")),
+    _rule(rf"(?i:my (?:daughter|son|kid|child)(?:'s name is| is called| is named)) (?P<v>{_NAME})", slot("user", "children")),
+    _rule(r"(?i:(?:I|we) have) (?P<v>(?:an?|one|two|three|four|five|\d) (?:kids?|child(?:ren)?|sons?|daughters?))", lambda m, _: [Found("user", "children", m["v"])]),
+    _rule(rf"(?i:(?:I|we) have (?:an?|one|two) (?:cat|dog|rabbit|parrot|hamster|horse|turtle)s? (?:named|called)) (?P<v>{_NAME})", slot("user", "pets")),
+    _rule(r"(?i:my (?:work |private |new )?e-?mail(?: address)?" + _IS + r") (?P<v>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)", slot("user", "email"), importance=0.7),
+    _rule(rf"(?i:I {_OFTEN}(?:like|love|enjoy|prefer|adore)) (?P<v>[^,{BLOT}]{{3,60}})", _likes("likes"), type="preference"),
+    _rule(rf"(?i:I'd rather have) (?P<v>[^,{BLOT}]{{3,60}})", _likes("likes"), type="preference"),
+    _rule(rf"(?i:I {_OFTEN}(?:hate|dislike|detest|don't (?:really )?like|do not like|can't stand|cannot stand)) (?P<v>(?!to )[^,{BLOT}]{{3,60}})", _likes("dislikes"), type="preference"),
+    _rule(r"(?i:my (?:favou?rite|preferred)) (?P<p>\w+(?: \w+)?) (?i:is|are) (?P<v>[^,]{2,40})", _favorite, type="preference"),
+    _rule(rf"(?i:I(?:'m| am)? {_OFTEN}(?:use|using)) (?P<v>[^,]{{2,30}}) (?i:as (?:my|an?|the)) (?:main |default )?(?P<p>{_WHAT})", _named_tool),
+    _rule(rf"(?i:my (?:main |default )?(?P<p>{_WHAT}) is(?: now)?) (?P<v>[^,]{{2,30}})", _named_tool),
+    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed) my (?P<p>{_WHAT})(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>[^,]{{2,30}})", _named_tool, dated=True),
+    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed)(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>(?i:{NAMED}))", _tool, dated=True),
+    _rule(rf"(?i:(?:I|I'm|I am) {_OFTEN}{_MEANS}) (?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", _tool),
+    _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) [\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),
+    _rule(rf"(?P<who>(?i:I|we|I've|we've|we have|the (?:project|team|backend|frontend))) (?i:{_OFTEN}(?:moved|upgraded|migrated|switched|updated|bumped))(?: (?i:from))? ?(?P<t>(?i:{VERSIONED}))?(?: (?i:from))? ?(?:{VERSION})? ?(?i:to) (?P<t2>(?i:{VERSIONED}))? ?(?P<v>{VERSION})", _version, dated=True),
+    _rule(rf"(?i:(?:we|the project|this project) {_OFTEN}uses?) (?P<v>[^,]{{2,30}}) (?i:as (?:our|the|its|an?)) (?:main |default )?(?P<p>{_OURS})", _ours),
+    _rule(rf"(?i:(?:our|the project's) (?:main )?(?P<p>{_OURS}) is(?: now)?) (?P<v>[^,]{{2,40}})", _ours),
+    _rule(r"(?i:(?:after|in|at) (?:the|our|a) \w+ we|we)(?i:(?:'ve| have)?(?: all| finally| already| just| now)* (?:decided|agreed|settled|opted)(?: that| to| on| for)?) (?P<v>[^,;]{3,160})", _decision, agent=True, importance=0.7),
+    _rule(r"(?i:we)(?i:(?:'ve| have)(?: all| finally| already| just)* (?:chosen|picked|gone with)) (?P<v>[^,;]{3,160})", _decision, agent=True, importance=0.7),
+    _rule(r"(?i:(?:final )?decision(?: made)?) ?[:–-] (?P<v>.{3,160})", _decision, whole=True, agent=True, importance=0.7),
+    _rule(r"(?i:let's) (?i:go with|stick with|stick to|settle on|standardi[sz]e on) (?P<v>[^,;]{3,120})", _decision, importance=0.6),
+    _rule(r"(?i:we'll|we will) (?P<v>(?i:go with|stick with|stick to|standardi[sz]e on) [^,;]{3,120})", _decision, importance=0.6),
+    _rule(r"(?i:please )?(?P<v>(?i:always|never) .{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(r"(?i:from now on|going forward|from here on|henceforth|in (?:the )?future),? (?:(?i:please|you should|you must|always) )*(?P<v>.{3,200})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(r"(?:(?i:please|and) )*(?P<v>(?i:don't|do not) (?:ever )?(?i:use|add|commit|push|write|put|mention|include|send|delete|create|install|edit|run|translate|format) .{3,160})", _general_ban, type="rule", whole=True, importance=0.7),
+    _rule(r"(?:(?i:please|always) )*(?i:remember to) (?P<v>(?=.*\b(?i:all|every|any|each|always)\b).{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
+    _rule(r"(?P<v>(?i:every|each|all) \w+(?: \w+)? (?i:must|should|has to|have to|needs to|need to) .{3,160})", _standing, type="rule", whole=True, importance=0.7, priority="permanent"),
+    _rule(r"(?P<v>(?i:when|whenever|before|after) (?i:you|\w+ing) [^,]{3,80}, (?:please )?(?i:always|never) .{3,160})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
+    _rule(rf"(?i:the|our|my) (?P<p>(?:[\w-]+ ){{0,2}}[\w-]+) (?i:is|are|lives?|sits?)(?: (?i:at|in|under|stored in|kept in|located at)) {_PATH}", _path),
+    _rule(r"(?i:(?:(?:the|our) [\w-]+ )?(?P<p>logs?|backups|reports)) (?i:are|go|live)(?: (?i:in|to|under|at)) (?P<v>(?:~|/)[\w.~/@+-]+)", _path),
+    _rule(r"(?i:the|our) (?P<p>test|build|deploy|lint|format|release|start|run|check) (?i:command is) (?P<v>`[^`]{2,80}`|[\w./-]+(?: [\w./=-]+){0,5})", _command),
+)  # fmt: skip

@@ -1,0 +1,224 @@
+"""What a turn states that will still be true tomorrow, by rule. Precision goes before recall.
+
+Learned is what the owner says of themselves, their project and how they want to work; of an agent's words only
+decisions and errors with their remedy. Questions, hypotheses, quotations, pasted text, code, logs, jokes,
+recalled blocks, what others said, and one-off requests are none. How well that works is measured by
+`mnemark bench extract`.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from mnemark.text.dates.ranges import spans
+from mnemark.text.extraction.candidate import Candidate, Clause, Found, Rule
+from mnemark.text.extraction.chinese import RULES as CHINESE
+from mnemark.text.extraction.english import RULES as ENGLISH
+from mnemark.text.extraction.sentences import Sentence, cleaned, sentences
+from mnemark.text.extraction.speaker import hands_over, of_another, without_mail
+from mnemark.text.extraction.validity import dated, dropped, mended
+from mnemark.types import Origin
+
+__all__ = ["Candidate", "extract"]
+
+_LEARNED: Final = frozenset({"owner", "agent", "import"})
+_HUMAN: Final = frozenset({"user", "human", "owner"})
+_AGENT: Final = frozenset({"assistant", "agent", "ai", "model"})
+_CONFIDENCE: Final[dict[str, float]] = {"owner": 0.85, "agent": 0.6, "import": 0.6}
+
+_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_LATIN: Final = re.compile("[A-Za-z]{2}")
+_QUESTION: Final = re.compile(r"[?？]|(?:吗|呢|么|没有)\s*[。.!！]?$|来着")
+_HYPOTHETICAL: Final = re.compile(
+    r"(?i)^(?:if|suppose|supposing|assume|assuming|imagine|pretend|what if|say,|let's say|unless|in case|should|could|can|"
+    r"would|do|does|did|is|are|was|were|will|have you|has|how|what|why|where|who|when(?! you)|which|e\.g\.|for example|"
+    r"for instance|in theory|tell \w+ that|according to|the (?:article|docs|readme|documentation|page|book|log) )\b|"
+    r"^(?:如果|假如|假设|要是|倘若|万一|假装|比如|例如|譬如|比方|设想|想象|据说|听说|告诉|根据|文章|文档|文中|书上|README)"
+)
+_DOUBT: Final = re.compile(
+    r"(?i)\b(?:maybe|perhaps|probably|might|may|thinking (?:of|about)|considering|wish|hope|hopefully|want to|wanted to|"
+    r"would like|supposedly|apparently|i guess|not sure|wondering|outdated|"
+    r"(?:he|she|they|someone|people|everyone|somebody|nobody|\w+'s|customer|client|boss|article|docs?) (?:said|says|told|claims?|thinks?|writes?|wrote))\b|"
+    r"也许|可能|或许|大概|说不定|考虑|希望|打算|想要|想住|想去|想过|不确定|好像|似乎|听说|据说|"
+    r"[他她]们?(?:说|告诉|觉得|认为)|客户说|老板说|同事说|朋友说|从没|从未"
+)
+_PAST: Final = re.compile(r"(?i)\b(?:used to|no longer|not any ?more)\b|以前|曾经|过去|本来")
+"""What is over, of the part of a sentence that says so."""
+_DICTATED: Final = re.compile(
+    r"(?i)^(?:please |now |then )*(?:write|change|replace|translate|set|rename|say|type|make|print|reply|answer|put|insert|fill|"
+    r"render|paste|quote|use)\b[^:]*:|^(?:请|帮我|给我|把|将|麻烦|再)*[^：:]{0,12}(?:写|翻译|改成|改为|回复|输出|打印|填上?|造句?|"
+    r"替换成?|一句|句子|标题)[^：:]{0,8}[：:]"
+)
+"""What follows the colon is to be written somewhere, and said by nobody."""
+_GO_ON: Final = re.compile(r"(?i)^(I(?:'m| am)?\b[^,;]{2,60}?) and (live|work|am|use|speak|prefer)\b")
+_OF_SELF: Final = re.compile(
+    "^我(?:的名字)?(?:叫|是|今年|搬|换工作|跳槽|住|来自|对.{1,12}过敏|很?喜欢|不喜欢)"
+)
+_SELF_GOES_ON: Final = re.compile(
+    "^(?:现在|目前|如今|刚|已经|也|还|更|最)*(?:住|不喜欢.|喜欢.|讨厌.|在.{1,12}(?:工作|上班|任职|就职)$|来自|今年|是.{0,10}$)"
+)
+_NEGATED_ZH: Final = re.compile(
+    r"^(?:我|我们)(?:现在|目前|已经|还)*(?:不住|不是|没|不在|不用|不再|不会)(?!.*(?:决定|以后))"
+)
+_SPLIT: Final = re.compile(
+    r"[,;:]\s+(?:(?:and|but|so|because|then)\s+)?|(?<!\s)\s++(?:(?:but|so|because|although|though|while)\s+|[-–—]+\s+)|"
+    r"(?<!\s)\s++and (?=I\b|I'|we\b|my\b)|[，；]\s*(?:但是?|所以|因为|而且|并且|不过|然后)?|,(?=[\u4e00-\u9fff])"
+)
+_TAIL: Final = re.compile(
+    r"(?i)(?<!\s)\s++(?:now|these days|nowadays|currently|at the moment|at present|recently|lately|too|as well|please|by the way|btw|"
+    r"on my (?:laptop|desktop|machine|computer|work machine)|at work|at home|any ?more|though|actually|for years|"
+    r"since .{3,20})$|(?<!\s)\s*+(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"
+)
+_WHOLE: Final = frozenset({"decisions", "rules"})
+"""What is kept as it was said."""
+_CLOSE: Final = " \t.。!！,，;；"
+
+
+def extract(
+    text: str, *, time: datetime, role: str = "user", origin: Origin = "owner", language: str | None = None
+) -> list[Candidate]:
+    """The facts that a turn states.
+
+    Args:
+        text: the turn as it was said, after redaction.
+        time: when; relative times mean days beside it.
+        role: who spoke: "user" or "assistant"; other roles (system, tool) state nothing.
+        origin: who is behind it; tools, the web and files state nothing.
+        language: "en" or "zh" to try the rules of one language alone; by default what the script calls for.
+
+    Returns:
+        Candidates in order, none twice. Work is linear in the text; nothing is raised.
+    """
+    own = role in _HUMAN
+    if origin not in _LEARNED or not (own or role in _AGENT):
+        return []
+    found: dict[tuple[str, str, str], Candidate] = {}
+    turn = without_mail(cleaned(text))
+    for sentence in sentences(turn):
+        if hands_over(sentence.blotted):
+            break
+        read = [
+            (rule, fact)
+            for rule, fact in _read(sentence, turn, time, language)
+            if (own or rule is None or rule.agent) and not _is_torn(fact.value)
+        ]
+        for rule, fact in read:
+            if not _said_better(fact, [other for _, other in read]):
+                candidate = _candidate(rule, fact, sentence, time, origin)
+                found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
+    return list(found.values())
+
+
+def _is_torn(value: str) -> bool:
+    """Whether a bracket was opened and not closed: the words were cut in the middle."""
+    return any(value.count(left) > value.count(right) for left, right in ("()", "（）", "[]", "「」", "“”"))
+
+
+def _said_better(fact: Found, others: list[Found]) -> bool:
+    """Whether the sentence was read in two ways and the other is right.
+
+    A decision needs its time ("not to ship on Friday"); elsewhere the words of time say only when it was so.
+    """
+    same = [other.value for other in others if other[:2] == fact[:2] and other.value != fact.value]
+    if fact.predicate in _WHOLE:
+        return any(value.startswith(fact.value) or value.endswith(fact.value) for value in same)
+    return any(fact.value.startswith(f"{value} ") for value in same)
+
+
+def _read(
+    sentence: Sentence, turn: str, time: datetime, language: str | None
+) -> Iterator[tuple[Rule | None, Found]]:
+    """What the rules find in one sentence; None stands for the readers that are no table of wordings."""
+    text = sentence.blotted
+    if _QUESTION.search(text) or _HYPOTHETICAL.match(text) or of_another(text):
+        return
+    yield from ((None, fact) for fact in mended(sentence))
+    if _DOUBT.search(text):
+        return
+    yield from ((None, fact) for fact in dropped(sentence))
+    over = _PAST.search(text) is not None
+    if not over:
+        yield from ((None, fact) for fact in dated(sentence, time))
+    chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
+    english = language == "en" or (language is None and not chinese and _LATIN.search(text) is not None)
+    rules = (CHINESE if chinese else ()) + (ENGLISH if english else ())
+    whole = Clause(text.rstrip(_CLOSE), text, turn, time)
+    for clause in _clauses(whole):
+        if not (_NEGATED_ZH.match(clause.text) or _PAST.search(clause.text)):
+            yield from _first(rules, clause, whole=False)
+    if not over:
+        yield from _first(rules, whole, whole=True)
+
+
+def _first(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[tuple[Rule, Found]]:
+    """What the first rule that fits finds: the more special ones stand first."""
+    for rule in rules:
+        if rule.whole == whole and (match := rule.pattern.match(clause.text)):
+            facts = rule.read(match, clause)
+            if facts:
+                yield from ((rule, fact) for fact in facts)
+                return
+
+
+def _clauses(whole: Clause) -> Iterator[Clause]:
+    """The parts of a sentence that can stand alone, and the sentence where it is short."""
+    parts: list[str] = []
+    if not _DICTATED.match(whole.text):
+        gone_on = (_GO_ON.sub(r"\1\n I \2", part.strip()) for part in _SPLIT.split(whole.text))
+        parts = _spoken([piece for part in gone_on for piece in part.split("\n ")])
+    seen: set[str] = set()
+    for part in [whole.text, *parts] if len(parts) > 1 else parts:
+        text = part.strip(_CLOSE)
+        plain = _without_times(text, whole.time)
+        for form in (text, _TAIL.sub("", text), plain, _TAIL.sub("", plain)):
+            if form and form not in seen:
+                seen.add(form)
+                yield whole._replace(text=form)
+
+
+def _spoken(parts: list[str]) -> list[str]:
+    """The parts of a sentence, with the speaker put back where a part only goes on about him."""
+    if not _OF_SELF.match(parts[0]):
+        return parts
+    return [parts[0], *(f"我{part}" if _SELF_GOES_ON.match(part) else part for part in parts[1:])]
+
+
+def _without_times(text: str, time: datetime) -> str:
+    """A clause without the time words at its end or behind its subject."""
+    for start, end, _ in reversed(spans(text, time)):
+        if not re.search(r"\d\.\d", text[start:end]):
+            text = (text[:start].rstrip() + " " + text[end:].lstrip()).strip()
+    text = re.sub(r"(?<=[\u4e00-\u9fff]) (?=[\u4e00-\u9fff])", "", text)
+    return re.sub(r"(?i)(?<!\s)\s++(?:in|on|at|since|from)$", "", text)
+
+
+def _candidate(
+    rule: Rule | None, fact: Found, sentence: Sentence, time: datetime, origin: Origin
+) -> Candidate:
+    kind, importance, priority = (
+        ("fact", 0.6, "short") if rule is None else (rule.type, rule.importance, rule.priority)
+    )
+    if fact.predicate == "errors":
+        kind, priority = "error", "long"
+    elif fact.predicate == "language" and kind == "rule":
+        kind = "preference"
+    since = time
+    if rule is not None and rule.dated:
+        past = [
+            span.start
+            for _, _, span in spans(sentence.blotted, time)
+            if span.end <= time.replace(tzinfo=None)
+        ]
+        since = past[0].replace(tzinfo=time.tzinfo) if past else time
+    return Candidate(
+        subject=fact.subject,
+        predicate=fact.predicate,
+        value=fact.value,
+        type=kind,
+        since=since,
+        confidence=_CONFIDENCE[origin],
+        importance=importance,
+        priority=priority,
+        quote=sentence.text,
+    )

@@ -1,0 +1,165 @@
+"""Appointments and deadlines, with the day they fall on; errors with what helped. In both languages."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Final
+
+from mnemark.text.dates.ranges import spans
+from mnemark.text.extraction.candidate import BLOT, Found, bare
+from mnemark.text.extraction.sentences import Sentence
+
+_EVENT_EN: Final = (
+    r"(?:appointment|meeting|interview|call|exam|flight|class|lesson|reservation|surgery|wedding|check-?up|stand-?up|"
+    r"presentation|demo|workshop|conference|train|trip|concert|party|birthday party|review|webinar|hearing|visit)"
+)
+_HAVE: Final = re.compile(
+    rf"(?i)^(?:(?:and|also|btw|by the way|reminder)[,:]? )*(?:I|we)(?:'ve got| have got| have| 've)(?: an?| my| the| our)? "
+    rf"(?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at) (?:the |my )?\w+)?) (?:(?:on|at|in|from) )?(?:\x01)"
+)
+_IS: Final = re.compile(
+    rf"(?i)^(?:(?:and|also|btw|by the way|reminder)[,:]? )*(?:my|our|the) (?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at|in) (?:the |my )?\w+)?) "
+    rf"(?:is|'s|starts|takes place|leaves)(?: scheduled)?(?: for| on| at| in)? ?(?:\x01)"
+)
+_DUE: Final = re.compile(
+    r"(?i)^(?:(?:and|also|btw|reminder)[,:]? )*(?:the|our|my) (?:(?P<of0>[\w-]+(?: [\w-]+)?) )?(?P<p>deadline|due date|release date|release|launch date|launch)"
+    r"(?: (?:for|of) (?:the |my |our )?(?P<of>[\w-]+(?: [\w-]+){0,2}))? (?:is|'s)(?: now| set for| planned for| scheduled for)?(?: on| by| in)? ?(?:\x01)"
+)
+_EVENT_ZH: Final = (
+    "牙医|医生|会议|开会|例会|面试|考试|体检|航班|约会|婚礼|聚餐|手术|复查|答辩|演讲|培训|讲座|飞[\u4e00-\u9fff]{2,4}|出差|"
+    "演唱会|课|预约$|团建|评审会|家长会"
+)
+_MINE_ZH: Final = re.compile(
+    rf"^(?:对了[，,]?)?(?:我们?|咱们)?\s*\x01+(?:我们?)?(?:要|得|还)?(?:有(?:个|一个|一场|一次)?|约了)?(?P<v>[^，,。？?：:（）()、要计\x01]{{0,10}}?(?:{_EVENT_ZH})[^，,。？?了：:（）()、再要\x01]{{0,4}})$"
+)
+_DUE_ZH: Final = re.compile(
+    r"^(?:(?P<of>[^，,。？?\x01]{2,12}?)的)?(?P<p>截止日期|截止时间|期限|发布日期|上线日期|上线时间|发布日|上线日)(?:定在|改到|是|为|在)\s*\x01+$"
+)
+_WEEKDAY: Final = re.compile(
+    r"(?i)^(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day$|^(?:周|星期|礼拜)[一二三四五六日天]"
+)
+_YEAR: Final = re.compile(r"\d{4}|(?i:last|ago|yesterday|this)|去年|上|昨|前天|今")
+
+_CLOCK_EN: Final = re.compile(r"(?i)\b(?P<h>\d{1,2})(?::(?P<m>\d\d))? ?(?P<half>[ap])\.?m\b")
+_CLOCK_24: Final = re.compile(r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d\d)(?![\d:])")
+_CLOCK_ZH: Final = re.compile(
+    r"(?:(?P<part>凌晨|早上|上午|中午|下午|傍晚|晚上|晚)\s*)?(?P<h>\d{1,2}|[一二两三四五六七八九十]{1,3})点(?P<m>半)?"
+)
+
+_TROUBLE_EN: Final = re.compile(
+    r"(?i)\b(?:\w*error|\w*exception|failed|failing|failure|crash(?:ed|es|ing)?|time-?outs?|bug|issue|problem|broke|deadlock|"
+    r"leak|conflict|warning|hang|hung|fix(?:ed)?|root cause)\b"
+)
+_HELPED_EN: Final = re.compile(
+    r"(?i)\bthe (?:fix|solution|workaround) (?:was|is)\b|\b(?:the )?(?:root )?cause (?:was|turned out to be)\b|"
+    r"\b(?:we|I)(?:'ve| have)? (?:fixed|solved|resolved|worked around) (?!it\b|that\b|this\b)[^.]{3,120}? by \w+ing\b|"
+    r"^fixed: .{12,}\b(?:caused by|because|by \w+ing|due to|after|was)\b|"
+    r"\b(?:went away|was (?:fixed|solved|resolved)|is (?:fixed|solved|resolved|gone)) (?:after|by|when|once) \w+ing\b"
+)
+_NOT_EN: Final = re.compile(
+    r"(?i)\b(?:not|n't|didn't|doesn't|isn't|if|whether|maybe|might|should|could|would|how|why|please|can you)\b"
+)
+_TROUBLE_ZH: Final = re.compile("报错|错误|异常|问题|失败|崩溃|超时|原因|泄漏|死锁|冲突|[A-Z]\\w{1,60}Error")
+_HELPED_ZH: Final = re.compile(
+    "(?:通过|把|将|改|换|加|删|重|升级|降级|设置|安装|清理|关闭|回滚).{2,60}(?:解决了|修复了|修好了|恢复正常|就好了|好了|不再报错|正常了)|"
+    "(?:原因是|是因为|根因是).{4,60}(?:解决|修复|恢复|删除|改|重)|已?修复[：:].{4,80}(?:造成|导致|引起)的?"
+)
+_NOT_ZH: Final = re.compile(
+    "没有?解决|没修|还没|怎么|如何|吗|是不是|如果|可能|也许|应该|请|帮我|不知道|能不能|是否"
+)
+_DROPPED: Final = re.compile(
+    r"^(?:(?i:by the way|btw|fyi|also|update|note)[,:]? )*(?i:we(?:'ve)?|our team|the (?:project|team)) (?P<no>(?i:no longer|don't|do not|stopped|quit)) (?i:use|using) "
+    r"(?P<v>[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})(?P<end> (?i:any ?more|any longer|now|at all))?(?=[.!]*$|,? (?:because|since|as|so)\b)"
+)
+_DROPPED_ZH: Final = re.compile(
+    r"^(?:对了|另外|更新)?[，,：:]?(?:我们|项目|团队)(?:已经|现在)*(?:不再|不)(?:使用|用)\s*(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})\s*了?(?=[。！!.]*$|[，,](?:因为|太|由于))"
+)
+_PREFIX: Final = re.compile(r"^(?i:fixed|resolved|update|note|done)[:：] ?|^已?(?:修复|解决)[：:]")
+
+
+def dated(sentence: Sentence, time: datetime) -> list[Found]:
+    """Appointments and deadlines that a sentence names, each with its day: `2026-03-17 15:00 dentist`."""
+    times = spans(sentence.blotted, time)
+    if not times or BLOT in sentence.text:
+        return []
+    start, end, found = times[0][0], times[-1][1], times[0][2]
+    day = _coming(found.start, found.text, time)
+    if day is None or found.end - found.start > timedelta(days=1):
+        return []
+    text = sentence.blotted
+    tail = text[end:].strip(" .。!！")
+    marked = f"{text[:start]}\x01{text[end:].rstrip(' .。!！')}"
+    when = f"{day:%Y-%m-%d}{_clock(text)}"
+    if (match := _DUE.match(marked)) and len(tail) < 16:
+        what = match["of"] or match["of0"] or "project"
+        predicate = "deadline" if match["p"].lower() in {"deadline", "due date"} else "release date"
+        return [Found(what, predicate, f"{day:%Y-%m-%d}")]
+    if match := _DUE_ZH.match(marked):
+        predicate = "截止日期" if match["p"] in {"截止日期", "截止时间", "期限"} else "发布日期"
+        return [Found(match["of"] or "project", predicate, f"{day:%Y-%m-%d}")]
+    for pattern in (_HAVE, _IS, _MINE_ZH):
+        match = pattern.match(marked)
+        if match and len(tail) < 40:
+            what = _CLOCK_ZH.sub("", match["v"]).strip() if pattern is _MINE_ZH else match["v"].strip()
+            what = re.sub("^(?:预?约了|有[一]?[个场次])", "", what)
+            return [Found("user", "appointments", f"{when} {what}")]
+    return []
+
+
+def _coming(start: datetime, words: str, time: datetime) -> datetime | None:
+    """The day that is meant by someone who speaks of what is to come; None where it is past."""
+    today = time.replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
+    if start >= today:
+        return start
+    if _WEEKDAY.match(words):
+        return start + timedelta(days=7) if start + timedelta(days=7) >= today else None
+    if _YEAR.search(words):
+        return None
+    try:
+        later = start.replace(year=today.year)
+        return later if later >= today else start.replace(year=today.year + 1)
+    except ValueError:  # 29 February
+        return None
+
+
+def _clock(text: str) -> str:
+    """The time of day a sentence names, as " 15:00"; empty where it names none."""
+    if match := _CLOCK_EN.search(text):
+        hour = int(match["h"]) % 12 + (12 if match["half"].lower() == "p" else 0)
+        return f" {hour:02}:{match['m'] or '00'}" if int(match["h"]) <= 12 else ""
+    if match := _CLOCK_24.search(text):
+        return f" {int(match['h']):02}:{match['m']}" if int(match["h"]) < 24 else ""
+    if match := _CLOCK_ZH.search(text):
+        hour = int(match["h"]) if match["h"].isdecimal() else _number(match["h"])
+        late = (match["part"] or "") in {"下午", "傍晚", "晚上", "晚"}
+        hour += 12 if late and hour < 12 else 0
+        return f" {hour:02}:{'30' if match['m'] else '00'}" if hour < 24 else ""
+    return ""
+
+
+def _number(word: str) -> int:
+    """一 to 二十四 as a number."""
+    tens, ten, ones = word.rpartition("十")
+    digits = "零一二三四五六七八九"
+    one = 2 if ones == "两" else max(digits.find(ones), 0) if ones else 0
+    return (max(digits.find(tens), 0) if tens else 1) * 10 + one if ten else one
+
+
+def mended(sentence: Sentence) -> list[Found]:
+    """An error together with what helped, as it was said."""
+    text = sentence.blotted
+    english = _TROUBLE_EN.search(text) and _HELPED_EN.search(text) and not _NOT_EN.search(text)
+    chinese = _TROUBLE_ZH.search(text) and _HELPED_ZH.search(text) and not _NOT_ZH.search(text)
+    value = _PREFIX.sub("", sentence.text).rstrip(" .。!！").strip()
+    if not (english or chinese) or not 8 <= len(value) <= 240:
+        return []
+    return [Found("project", "errors", value)]
+
+
+def dropped(sentence: Sentence) -> list[Found]:
+    """What the project no longer uses, as a decision; "we don't use X" alone may be a mere remark."""
+    match = _DROPPED.match(sentence.blotted)
+    if match is not None:
+        clear = match["no"].lower() in {"no longer", "stopped", "quit"} or match["end"]
+        return [Found("project", "decisions", f"no longer use {bare(match['v'])}")] if clear else []
+    match = _DROPPED_ZH.match(sentence.blotted)
+    return [Found("project", "decisions", f"不再用 {bare(match['v'])}")] if match is not None else []

@@ -1,0 +1,1 @@
+"""Read and edit Markdown by lines and blocks."""

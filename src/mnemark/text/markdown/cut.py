@@ -1,0 +1,102 @@
+"""Where to cut a block that is too large for one passage."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from mnemark.text.markdown.blocks import BlockKind
+
+_BOL: Final = r"(?:(?<=\n)|(?<=\r)(?!\n))"
+_LINE: Final = re.compile(_BOL)
+_ITEM: Final = re.compile(_BOL + r"(?= {0,3}(?:[-+*]|\d{1,9}[.)])[ \t])")
+_GAP: Final = re.compile(r"(?:(?<=\n[ \t]\n)|(?<=\n\n)|(?<=\n\r\n)|(?<=\r\r))(?=[^\r\n])")
+_QUOTE_GAP: Final = re.compile(r"(?<=\n)>[> \t]*\r?\n")
+_SENTENCE: Final = re.compile(r"""(?:[。！？!?…]++[”’」』）)】》"']*+\s*+|\.["')\]”’]*+\s++(?=[^a-z\s]))""")
+_CLAUSE: Final = re.compile(r"[，；：、,;:]\s*+(?=\D)")
+_WORD: Final = re.compile(r"(?<=\s)(?=\S)")
+
+_PLACES: Final[dict[BlockKind, tuple[re.Pattern[str], ...]]] = {
+    "list": (_ITEM, _LINE, _SENTENCE, _CLAUSE, _WORD),
+    "fence": (_GAP, _LINE, _WORD),
+    "code": (_GAP, _LINE, _WORD),
+    "table": (_LINE, _SENTENCE, _WORD),
+    "quote": (_QUOTE_GAP, _SENTENCE, _LINE, _CLAUSE, _WORD),
+    "html": (_GAP, _LINE, _SENTENCE, _WORD),
+    "front": (_LINE, _WORD),
+    "paragraph": (_SENTENCE, _LINE, _CLAUSE, _WORD),
+}
+_OTHER: Final = (_LINE, _SENTENCE, _WORD)
+_JOINERS: Final = frozenset("\u200d\ufe0e\ufe0f")
+
+
+def cut(
+    text: str,
+    span: tuple[int, int],
+    kind: BlockKind,
+    limits: tuple[float, float],
+    cost: Callable[[str], float],
+) -> Iterator[tuple[int, int, float]]:
+    """Parts `(start, end, tokens)` of the span; the first within `limits[0]`, the others within `limits[1]`.
+
+    Each part ends at the best place of its last half: what divides this kind of block first, then smaller
+    divisions. Without any, at a character. Work per part is bounded by its length.
+    """
+    start, end = span
+    places = _PLACES.get(kind, _OTHER)
+    limit = max(limits[0], 1)
+    size = int(limit * 4)
+    while start < end:
+        size, tokens = _window(text, (start, end), size, limit, cost)
+        at = start + size
+        if at < end:
+            if end - at < size // 4:
+                # Two parts of about a half, rather than a full one and a scrap.
+                at = start + max(1, (end - start) * 5 // 8)
+            at = _place(text, start, min(at, start + size), places)
+            tokens = cost(text[start:at])
+        yield start, at, tokens
+        start, limit = at, limits[1]
+        size = max(size, 16)
+
+
+def _window(
+    text: str, span: tuple[int, int], guess: int, limit: float, cost: Callable[[str], float]
+) -> tuple[int, float]:
+    """About the largest number of characters that fit in `limit` tokens, at least 1; and their cost."""
+    start, end = span
+    size = min(max(guess, 1), end - start)
+    tokens = cost(text[start : start + size])
+    while tokens <= limit * 0.8 and size < end - start:
+        more = min(end - start, max(size + 1, int(size * min(2.0, limit / max(tokens, 1)))))
+        size, tokens = more, cost(text[start : start + more])
+    while tokens > limit and size > 1:
+        size = max(1, min(size - 1, int(size * limit / tokens * 0.97)))
+        tokens = cost(text[start : start + size])
+    return size, tokens
+
+
+def _place(text: str, start: int, limit: int, places: tuple[re.Pattern[str], ...]) -> int:
+    low = start + (limit - start) // 2
+    for place in places:
+        best = 0
+        # One character more, so that a division right at the limit is seen.
+        for match in place.finditer(text, low, limit + 1):
+            if low < match.end() <= limit:
+                best = match.end()
+        if best:
+            return best
+    at = limit
+    while at > start + 1 and limit - at < 16 and _inseparable(text, at):
+        at -= 1
+    return limit if _inseparable(text, at) else at
+
+
+def _inseparable(text: str, at: int) -> bool:
+    """Whether the character at `at` belongs to the one before: an accent, a joined emoji, half a line end."""
+    if at >= len(text):
+        return False
+    here, before = text[at], text[at - 1]
+    if before == "\r" and here == "\n":
+        return True
+    return here in _JOINERS or before == "\u200d" or unicodedata.combining(here) != 0

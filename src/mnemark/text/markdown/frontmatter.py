@@ -1,0 +1,265 @@
+"""Front matter: the `---` block of simple values at the top of a Markdown file, and what it tells.
+
+Only the part of YAML that people write there is read: `key: value`, quoted strings, numbers, true and false,
+inline and block lists, block scalars. A YAML library would add a dependency, a way to run code, and dates
+that change type by their look. What is not understood makes the whole block plain text, with a problem that
+says which line.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from pathlib import PurePosixPath
+from typing import Final
+
+import msgspec
+
+from mnemark.text.markdown.blocks import heading_text, line_starts, scan
+
+Scalar = str | int | float | bool | None
+Value = Scalar | tuple[Scalar, ...]
+
+LARGEST: Final = 64 * 1024
+"""Characters looked at. A longer block is not front matter but a rule followed by text."""
+
+
+class FrontMatter(msgspec.Struct, frozen=True):
+    """What stands at the top of a file.
+
+    `end` is the offset in characters of the first character after the block, `end_line` its last line
+    (1-based); both are 0 where there is none or where it is broken. Keys are lower case.
+    """
+
+    fields: Mapping[str, Value] = {}
+    end_line: int = 0
+    end: int = 0
+    problem: str | None = None
+
+
+class _BrokenError(Exception):
+    """A line that is no front matter as we read it; the message is for people."""
+
+
+_NONE: Final = FrontMatter()
+_LINE: Final = re.compile(r"([^\r\n]*)(\r\n?|\n|\Z)")
+_PLAIN_KEY: Final = r"""(?:[^\s"'#\-\[\]{},&*!|>%@`:]|-\w)[^:\r\n]{0,199}?"""
+_KEY: Final = re.compile(
+    rf"""(?:"([^"]{{1,200}})"|'([^']{{1,200}})'|({_PLAIN_KEY}))[ \t]*:(?:[ \t]+(.*))?$"""
+)
+_INT: Final = re.compile(r"[+-]?\d{1,18}$")
+_FLOAT: Final = re.compile(r"[+-]?\d{1,18}\.\d{1,18}$")
+_COMMENT: Final = re.compile(r"(?:^|[ \t])#")
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0"}
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+
+
+def front_matter(text: str) -> FrontMatter:
+    """Read the front matter of `text`; never raises. A byte order mark before it is passed over."""
+    start = 1 if text.startswith("\ufeff") else 0
+    head = text[start : start + LARGEST]
+    if not head.startswith("---"):
+        return _NONE
+    lines: list[str] = []
+    end = 0
+    for match in _LINE.finditer(head):
+        line = match[1].rstrip(" \t")
+        if not lines and line != "---":
+            return _NONE
+        if lines and line in ("---", "..."):
+            end = match.end()
+            break
+        if match.end() == len(head) and not match[2]:
+            break
+        lines.append(line)
+    if not end:
+        return _unclosed(lines)
+    try:
+        fields = _fields(lines[1:])
+    except _BrokenError as broken:
+        return FrontMatter(problem=str(broken))
+    if fields is None:
+        return _NONE
+    return FrontMatter(fields, len(lines) + 1, start + end)
+
+
+def _unclosed(lines: list[str]) -> FrontMatter:
+    """A first line `---` is also a thematic break: only what goes on like front matter is a problem."""
+    if len(lines) > 1 and _KEY.match(lines[1]):
+        return FrontMatter(problem="front matter is not closed: no line '---' after line 1")
+    return _NONE
+
+
+def _fields(lines: list[str]) -> dict[str, Value] | None:
+    """The fields; None if the text between two rules does not look like front matter at all."""
+    fields: dict[str, Value] = {}
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if not line or line.lstrip(" \t").startswith("#"):
+            at += 1
+            continue
+        match = _KEY.match(line)
+        if match is None:
+            if not fields:
+                return None
+            raise _BrokenError(f"front matter: line {at + 2} is not 'key: value'")
+        rest = (match[4] or "").strip(" \t")
+        below = at + 1
+        while below < len(lines) and _continues(lines[below], lines, below):
+            below += 1
+        key = (match[1] or match[2] or match[3]).strip().lower()
+        fields[key] = _value(rest, lines[at + 1 : below], at + 2)
+        at = below
+    return fields
+
+
+def _continues(line: str, lines: list[str], at: int) -> bool:
+    """Whether a line belongs to the key above it: indented, a list item, or blank before such a line."""
+    if line.startswith((" ", "\t", "- ")) or line in ("-", "]"):
+        return True
+    return not line and at + 1 < len(lines) and lines[at + 1].startswith((" ", "\t", "- "))
+
+
+def _value(rest: str, below: list[str], number: int) -> Value:
+    rest = _uncommented(rest)
+    below = [line for line in below if not line.lstrip(" \t").startswith("#")]
+    body = [line.strip(" \t") for line in below]
+    if rest[:1] in ("|", ">") and len(rest) <= 3:
+        return ("\n" if rest[0] == "|" else " ").join(body).strip()
+    if rest.startswith("[["):
+        return " ".join([rest, *body]).strip()  # wiki links written bare, as Obsidian users do
+    if rest.startswith("["):
+        return _inline_list(" ".join([rest, *(_uncommented(line) for line in body)]).strip(), number)
+    filled = [line for line in body if line]
+    if not rest and filled and all(line == "-" or line.startswith("- ") for line in filled):
+        return tuple(_scalar(_uncommented(line[1:].strip(" \t")), number) for line in filled)
+    if not rest and filled:
+        # A nested mapping is kept as its text: legal YAML, which nothing here needs to understand.
+        return "\n".join(line.strip("\r\n") for line in below).strip("\n")
+    return _scalar(" ".join([rest, *filled]), number)
+
+
+def _uncommented(value: str) -> str:
+    """Without a trailing `# comment`; quotes protect."""
+    if value[:1] in ("'", '"'):
+        close = _closing(value)
+        rest = value[close + 1 :]
+        return value[: close + 1] if close and rest[:1] in " \t" and rest.lstrip(" \t")[:1] == "#" else value
+    if value.startswith("[") or "#" not in value:
+        return value
+    match = _COMMENT.search(value)
+    return value[: match.start()].rstrip(" \t") if match else value
+
+
+def _closing(value: str, start: int = 0) -> int:
+    """Index of the quote that closes the one at `start`; 0 if none does."""
+    quote, at = value[start], start + 1
+    while at < len(value):
+        if quote == '"' and value[at] == "\\":
+            at += 2
+            continue
+        if value[at] == quote:
+            if quote == "'" and value[at + 1 : at + 2] == "'":
+                at += 2
+                continue
+            return at
+        at += 1
+    return 0
+
+
+def _scalar(value: str, number: int) -> Scalar:
+    if value[:1] in ("'", '"'):
+        if _closing(value) != len(value) - 1:
+            raise _BrokenError(f"front matter: the quoted value at line {number} is not closed")
+        inner = value[1:-1]
+        return inner.replace("''", "'") if value[0] == "'" else _ESCAPE.sub(_unescape, inner)
+    lower = value.lower()
+    if lower in ("", "~", "null"):
+        return None
+    if lower in ("true", "false"):
+        return lower == "true"
+    if _INT.match(value):
+        # A leading zero is a code, not a number (phone numbers, zip codes).
+        return value if value.lstrip("+-").startswith("0") and value not in ("0", "+0", "-0") else int(value)
+    return float(value) if _FLOAT.match(value) else value
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else _ESCAPES.get(match[2], match[2])
+
+
+def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
+    items: list[Scalar] = []
+    at, start = 1, 1
+    blank = True
+    """Whether the item has had nothing but blanks so far."""
+    while at < len(value):
+        char = value[at]
+        if char in "'\"" and blank:
+            close = _closing(value, at)
+            if not close:
+                break
+            at, blank = close, False
+        elif char in ",]":
+            item = value[start:at].strip()
+            if item or char == ",":
+                items.append(_scalar(item, number))
+            if char == "]":
+                if _uncommented("x" + value[at + 1 :]) == "x":
+                    return tuple(items)
+                break
+            start, blank = at + 1, True
+        else:
+            blank = blank and char.isspace()
+        at += 1
+    raise _BrokenError(f"front matter: the list at line {number} is not closed")
+
+
+_H1: Final = re.compile(r"#[ \t]+\S")
+_DATED_NAME: Final = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d{2})\2(\d{2})(?!\d)")
+_DATED_FOLDER: Final = re.compile(r"(?:^|/)(\d{4})/(?:\d{4}-)?(\d{2})/(?:\d{4}-\d{2}-)?(\d{2})(?=[/._\- ]|$)")
+_DATED_TEXT: Final = re.compile(r"\s*(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_DATE_KEYS: Final = ("date", "created", "created_at", "creation_date", "day", "published")
+
+
+def document_title(text: str, fm: FrontMatter, path: str) -> str:
+    """What a person would call the document: its front matter title, first level-1 heading, or file name."""
+    named = fm.fields.get("title")
+    if named is not None and not isinstance(named, tuple) and str(named).strip():
+        return " ".join(str(named).split())
+    lines, _ = line_starts(text[fm.end : fm.end + LARGEST])
+    for block in scan(lines):
+        if block.kind == "heading" and block.level == 1 and block.title:
+            return heading_text(block.title)
+    stem = PurePosixPath(path.replace("\\", "/")).stem
+    return " ".join(re.sub(r"_+", " ", re.sub(r"(?<=\w)-(?=[^\W\d])|(?<=[^\W\d])-(?=\w)", " ", stem)).split())
+
+
+def document_date(path: str, fm: FrontMatter) -> str | None:
+    """The ISO date of a dated document: from its file name, its folders (`2026/02/13`) or its front matter.
+
+    Dates that do not exist, and years outside 1900-2199, are passed over.
+    """
+    whole = path.replace("\\", "/")
+    name = whole.rsplit("/", 1)[-1]
+    for match in _DATED_NAME.finditer(name):
+        if found := _iso(match[1], match[3], match[4]):
+            return found
+    for match in _DATED_FOLDER.finditer(whole):
+        if found := _iso(match[1], match[2], match[3]):
+            return found
+    for key in _DATE_KEYS:
+        value = fm.fields.get(key)
+        written = _DATED_TEXT.match(str(value)) if isinstance(value, str) else None
+        if written and (found := _iso(written[1], written[3], written[4])):
+            return found
+    return None
+
+
+def _iso(year: str, month: str, day: str) -> str | None:
+    if not 1900 <= int(year) < 2200:
+        return None
+    try:
+        return date(int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return None

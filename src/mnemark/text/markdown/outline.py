@@ -1,0 +1,239 @@
+"""What a person wrote in Markdown as an outline: headings, items, paragraphs, each below what leads to it.
+
+A list belongs to the item, the paragraph ending in a colon, or the heading above it, so that a part of an
+outline can be shown without turning its meaning: an item of "Never:" is only shown below "Never:".
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
+
+from mnemark.text.markdown.frontmatter import front_matter
+
+ItemKind = Literal["heading", "item", "paragraph", "quote", "code", "table"]
+
+
+class Item(NamedTuple):
+    """One piece of an outline. Lines that belong together are one line; code and tables keep theirs."""
+
+    kind: ItemKind
+    text: str
+    """Without its mark."""
+    mark: str
+    """`-`, `3.`, `>`; of a heading its `#`s; empty for paragraphs."""
+    parent: int
+    """Place of what it stands below; -1 at the top."""
+    depth: int
+    """How many list items it stands in."""
+
+
+_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_HEADING: Final = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+(.*)$")
+_SETEXT: Final = re.compile(r"[ ]{0,3}(=+|-{2,})[ \t]*$")
+_RULE: Final = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_ITEM: Final = re.compile(
+    r"(?P<indent>[ \t]*)(?P<mark>[-*+•](?=[ \t])|\d{1,3}[.)](?=[ \t])|\d{1,3}、|[（(]\d{1,3}[）)]|"
+    r"[一二三四五六七八九十]{1,3}、)[ \t]*(?P<text>.*)$"
+)
+_QUOTE: Final = re.compile(r"[ ]{0,3}>[ ]?(?P<text>.*)$")
+_COMMENT: Final = ("<!--", "-->")
+_END: Final = 4
+"""Characters from which it is told how an item ends."""
+_MOST_LEADS: Final = 20
+"""Paragraphs that lead to one another; of more the next one stands at the top again."""
+_CJK: Final = re.compile(r"[\u2e80-\u9fff\u3000-\u303f\uff00-\uffef]")
+
+
+def without_comments(text: str) -> str:
+    """`text` without its HTML comments, but for those in fenced code; an open one goes on to the end.
+
+    A line that holds nothing but a comment goes with it.
+    """
+    kept: list[str] = []
+    fence = ""
+    inside = False
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if fence:
+            kept.append(line)
+            if mark and mark[1].startswith(fence) and not line.strip(" \t`~"):
+                fence = ""
+            continue
+        if mark and not inside:
+            fence = mark[1]
+            kept.append(line)
+            continue
+        shown, inside_after = _outside(line, inside=inside)
+        if shown.strip() or (not inside and not line.strip()):
+            kept.append(shown.rstrip())
+        inside = inside_after
+    return "\n".join(kept)
+
+
+def _outside(line: str, *, inside: bool) -> tuple[str, bool]:
+    shown: list[str] = []
+    at = 0
+    while (end := line.find(_COMMENT[inside], at)) >= 0:
+        if not inside:
+            shown.append(line[at:end])
+        at = end + len(_COMMENT[inside])
+        inside = not inside
+    if not inside:
+        shown.append(line[at:])
+    return "".join(shown), inside
+
+
+def outline(text: str) -> list[Item]:
+    """The outline of a Markdown text, front matter and comments left out."""
+    body = text[front_matter(text).end :]
+    return _Reader(without_comments(body.removeprefix("\ufeff"))).whole()
+
+
+class _Reader:
+    """Reads the lines of a text once."""
+
+    def __init__(self, text: str) -> None:
+        self.items: list[Item] = []
+        """Without their texts, which grow line by line."""
+        self._texts: list[list[str]] = []
+        self._headings: list[tuple[int, int]] = []
+        """Levels and places of the headings we are below."""
+        self._lists: list[tuple[int, int]] = []
+        """Columns and places of the list items we are in."""
+        self._lead = -1
+        """A paragraph that ends in a colon and leads to what comes next."""
+        self._chain: dict[int, int] = {}
+        """How many such paragraphs lead to one another, up to this place."""
+        self._open = -1
+        """The item that the next line may go on with; -1 after a blank line."""
+        lines = text.splitlines()
+        at = 0
+        while at < len(lines):
+            at = self._read(lines, at)
+
+    def whole(self) -> list[Item]:
+        """The items with their texts."""
+        return [item._replace(text="".join(text)) for item, text in zip(self.items, self._texts, strict=True)]
+
+    def _read(self, lines: list[str], at: int) -> int:
+        line = lines[at].expandtabs(4)
+        if not line.strip():
+            self._open = -1
+            return at + 1
+        if mark := _FENCE.match(line):
+            return self._code(lines, at, mark[1])
+        if found := _HEADING.match(line):
+            self._heading(len(found[1]), found[2].rstrip(" \t").rstrip("#").rstrip(" \t"))
+        elif self._goes_on("paragraph") and _SETEXT.match(line) and not self._lists:
+            self.items.pop()
+            self._heading(1 if "=" in line else 2, "".join(self._texts.pop()))
+        elif _RULE.match(line):
+            self._open, self._lists, self._lead = -1, [], -1
+        elif item := _ITEM.match(line):
+            self._item(len(item["indent"]), item["mark"], item["text"])
+        elif line.lstrip().startswith("|"):
+            self._add_or_join("table", line.strip(), "", joint="\n")
+        elif quote := _QUOTE.match(line):
+            self._add_or_join("quote", quote["text"].strip(), ">")
+        else:
+            self._words(line)
+        return at + 1
+
+    def _goes_on(self, kind: ItemKind) -> bool:
+        return self._open >= 0 and self.items[self._open].kind == kind
+
+    def _code(self, lines: list[str], at: int, fence: str) -> int:
+        end = at + 1
+        while end < len(lines):
+            stripped = lines[end].strip()
+            if stripped.startswith(fence) and not stripped.strip("`~"):
+                break
+            end += 1
+        self._close_lists(_indent(lines[at]))
+        self._add("code", "\n".join(lines[at : end + 1]), "")
+        self._open = -1
+        return end + 1
+
+    def _heading(self, level: int, text: str) -> None:
+        self._lists, self._lead, self._open = [], -1, -1
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        if text:
+            self._add("heading", text, "#" * level)
+            self._headings.append((level, len(self.items) - 1))
+        self._open = -1
+
+    def _item(self, column: int, mark: str, text: str) -> None:
+        while self._lists and self._lists[-1][0] >= column:
+            self._lists.pop()
+        self._add("item", text.strip(), mark)
+        self._lists.append((column, len(self.items) - 1))
+
+    def _words(self, line: str) -> None:
+        if self._open < 0:
+            self._close_lists(_indent(line))
+        if self._open >= 0 and self.items[self._open].kind in {"item", "paragraph", "quote"}:
+            self._join(line.strip(), "")
+        else:
+            if not self._lists:
+                self._lead = -1
+            self._add("paragraph", line.strip(), "")
+
+    def _close_lists(self, column: int) -> None:
+        """Text after a blank line belongs to a list item only if it is indented."""
+        while self._lists and self._lists[-1][0] >= column:
+            self._lists.pop()
+
+    def _add_or_join(self, kind: ItemKind, text: str, mark: str, joint: str = "") -> None:
+        if self._goes_on(kind):
+            self._join(text, joint)
+        else:
+            if self._open < 0:
+                self._close_lists(0)
+            self._add(kind, text, mark)
+
+    def _join(self, text: str, joint: str) -> None:
+        end = self._end(self._open)
+        if not joint and end and text:
+            joint = "" if _CJK.match(end[-1]) or _CJK.match(text) else " "
+        self._texts[self._open] += [part for part in (joint, text) if part]
+
+    def _end(self, at: int) -> str:
+        """The last few characters of an item's text so far."""
+        end = ""
+        for part in reversed(self._texts[at]):
+            end = part[-_END:] + end
+            if len(end) >= _END:
+                break
+        return end
+
+    def _add(self, kind: ItemKind, text: str, mark: str) -> None:
+        if kind != "heading" and not self._lists:
+            last = len(self.items) - 1
+            before = self.items[-1] if self.items else None
+            if (
+                before is not None
+                and before.kind == "paragraph"
+                and self._end(last).endswith((":", "：", ":**", "：**"))
+            ):
+                self._chain[last] = self._chain.get(before.parent, 0) + 1
+                self._lead = last if self._chain[last] <= _MOST_LEADS else -1
+        above = self._headings[-1][1] if self._headings else -1
+        if kind != "heading":
+            above = self._lists[-1][1] if self._lists else self._lead if self._lead >= 0 else above
+        self.items.append(Item(kind, "", mark, above, len(self._lists)))
+        self._texts.append([text])
+        self._open = len(self.items) - 1
+
+
+def _indent(line: str) -> int:
+    line = line.expandtabs(4)
+    return len(line) - len(line.lstrip())
+
+
+def ancestors(items: list[Item], at: int) -> Iterator[int]:
+    """Places of all that an item stands below, the nearest first."""
+    at = items[at].parent
+    while at >= 0:
+        yield at
+        at = items[at].parent

@@ -1,0 +1,283 @@
+"""Documents into passages a person would quote.
+
+A passage is a section, or as much of one as fits in the limit: blocks (paragraphs, lists, fences, tables,
+quotes) stay whole where they fit; one that does not is cut at the best place near the limit: between items,
+rows or paragraphs, then after a sentence (English or Chinese), a clause, a word, a character. Very short
+sections go with the next one below the same parent, and a heading never stands alone above its text.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
+
+from mnemark.errors import UsageError
+from mnemark.text.markdown.blocks import Block, BlockKind, heading_text, line_starts, scan
+from mnemark.text.markdown.cut import cut
+from mnemark.text.markdown.frontmatter import front_matter
+from mnemark.text.words.tokens import estimate_tokens
+from mnemark.types import Passage
+
+Estimate = Callable[[str], int]
+"""Tokens of a string, to the nearest integer. But for rounding, a whole never has more than its parts."""
+
+Cost = Callable[[str], float]
+"""At least the tokens of a string, such that costs of parts may be added up."""
+
+CHARACTERS_PER_TOKEN: Final = 16
+"""No passage is longer than `limit` times this, so that white space and rules, cheap in tokens, end too."""
+
+
+class _Unit(NamedTuple):
+    """A block with its cost in tokens and the heading path it stands under."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    tokens: float
+    path: tuple[str, ...]
+    level: int = 0
+
+
+class _Piece(NamedTuple):
+    """A passage in the making."""
+
+    start: int
+    end: int
+    tokens: float
+    path: tuple[str, ...]
+    level: int
+    """Of the outermost heading in it; 0 without one."""
+    lone: bool
+    """Nothing but headings."""
+    whole: bool
+    """All of one or more sections."""
+
+
+def passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
+    """Split a Markdown text into passages of at most `limit` tokens.
+
+    Joined in order they are the text, character for character: front matter and blank lines included. Only a
+    passage of a single character may cost more than the limit. Linear in the length of the text.
+
+    Raises:
+        UsageError: `limit` is below 1.
+    """
+    lines, starts = line_starts(text)
+    first = front_matter(text).end_line
+    blocks = [Block("front", 0, first)] if first else []
+    blocks += scan(lines, first)
+    return _passages(text, blocks, starts, limit, estimate)
+
+
+def text_passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
+    """Split plain text, where only blank lines mean something; otherwise as `passages`."""
+    lines, starts = line_starts(text)
+    blocks: list[Block] = []
+    at = 0
+    while at < len(lines):
+        end = at
+        while end < len(lines) and lines[end].strip():
+            end += 1
+        while end < len(lines) and not lines[end].strip():
+            end += 1
+        blocks.append(Block("paragraph", at, end))
+        at = end
+    return _passages(text, blocks, starts, limit, estimate)
+
+
+def _passages(
+    text: str, blocks: list[Block], starts: list[int], limit: int, estimate: Estimate
+) -> list[Passage]:
+    if limit < 1:
+        raise UsageError(f"limit is {limit}; it must be at least 1 token")
+
+    def cost(part: str) -> float:
+        # Half a token more, so that a sum of rounded estimates is never below the estimate of the whole.
+        return max(estimate(part) + 0.5, len(part) / CHARACTERS_PER_TOKEN)
+
+    units = _units(text, blocks, starts)
+    pieces = _joined(_pieces(text, _sections(units), limit, cost), limit)
+    return [
+        Passage(
+            ordinal=ordinal,
+            start_line=bisect_right(starts, piece.start),
+            end_line=bisect_right(starts, piece.end - 1),
+            start=piece.start,
+            end=piece.end,
+            text=text[piece.start : piece.end],
+            title=" › ".join(name for name in piece.path if name),
+        )
+        for ordinal, piece in enumerate(pieces)
+    ]
+
+
+def _units(text: str, blocks: Iterable[Block], starts: list[int]) -> Iterator[_Unit]:
+    """Blocks with offsets and heading paths; the costs come when they are needed."""
+    path: list[tuple[int, str]] = []
+    names: tuple[str, ...] = ()
+    for block in blocks:
+        start = starts[block.first]
+        end = starts[block.end] if block.end < len(starts) else len(text)
+        if block.kind == "heading":
+            while path and path[-1][0] >= block.level:
+                path.pop()
+            path.append((block.level, heading_text(block.title)))
+            names = tuple(name for _, name in path)
+        yield _Unit(block.kind, start, end, 0, names, block.level)
+
+
+def _sections(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
+    """A heading with its own text. Headings with nothing below them open the section that follows."""
+    section: list[_Unit] = []
+    lone = False
+    for unit in units:
+        if unit.kind == "heading":
+            if section and not (lone and unit.level >= section[0].level):
+                yield section
+                section = []
+            lone = True
+        elif section:
+            # Front matter and leading blank lines count as a heading would: they describe what follows.
+            lone = False
+        section.append(unit)
+        if len(section) == 1 and unit.kind in ("front", "blank"):
+            lone = True
+    if section:
+        yield section
+
+
+def _pieces(text: str, sections: Iterable[list[_Unit]], limit: int, cost: Cost) -> Iterator[list[_Piece]]:
+    for section in sections:
+        tokens = cost(text[section[0].start : section[-1].end])
+        if tokens <= limit:
+            yield [_piece(section, tokens, whole=True)]
+        else:
+            costed = [unit._replace(tokens=cost(text[unit.start : unit.end])) for unit in section]
+            yield _packed(text, costed, limit, cost)
+
+
+def _piece(units: list[_Unit], tokens: float, *, whole: bool = False) -> _Piece:
+    body = [unit for unit in units if unit.kind not in ("heading", "front", "blank")]
+    levels = [unit.level for unit in units if unit.level]
+    return _Piece(
+        start=units[0].start,
+        end=units[-1].end,
+        tokens=tokens,
+        path=(body or units)[-1].path,
+        level=levels[0] if levels and units[0].kind in ("heading", "front", "blank") else 0,
+        lone=not body,
+        whole=whole,
+    )
+
+
+def _sum(units: list[_Unit]) -> float:
+    return sum(unit.tokens for unit in units)
+
+
+def _packed(text: str, section: list[_Unit], limit: int, cost: Cost) -> list[_Piece]:
+    """A section larger than the limit, as full as its blocks allow."""
+    groups: list[list[_Unit]] = []
+    current: list[_Unit] = []
+    used = 0.0
+
+    def close(keep: int = 0) -> None:
+        nonlocal current, used
+        if len(current) > keep:
+            groups.append(current[: len(current) - keep])
+        current = current[len(current) - keep :]
+        used = _sum(current)
+
+    for unit in section:
+        if used + unit.tokens > limit and current:
+            opening = all(other.kind in ("heading", "front", "blank") for other in current)
+            whole = unit.kind in ("fence", "table", "heading") and unit.tokens <= limit
+            if not opening and len(current) > 1 and _introduces(text, current[-1], unit, limit):
+                close(keep=1)
+            elif not opening or whole or used > limit // 2:
+                close()
+        for part in _parts(text, unit, limit - used, limit, cost):
+            if current and used + part.tokens > limit:
+                close()
+            current.append(part)
+            used += part.tokens
+    close()
+    return [_piece(group, _sum(group)) for group in _evened(groups, limit)]
+
+
+def _introduces(text: str, intro: _Unit, unit: _Unit, limit: int) -> bool:
+    """Whether a short paragraph ends in a colon right before the block it speaks of."""
+    if intro.kind != "paragraph" or intro.tokens + unit.tokens > limit or intro.tokens > limit // 4:
+        return False
+    return text[max(intro.start, intro.end - 200) : intro.end].rstrip().endswith((":", "："))
+
+
+def _parts(text: str, unit: _Unit, room: float, limit: int, cost: Cost) -> Iterator[_Unit]:
+    """The unit itself if it fits in `room`, else cut: the first part fits in `room`, the rest in `limit`."""
+    if unit.tokens <= room:
+        yield unit
+        return
+    for start, end, tokens in cut(text, (unit.start, unit.end), unit.kind, (room, limit), cost):
+        yield unit._replace(start=start, end=end, tokens=tokens)
+
+
+def _evened(groups: list[list[_Unit]], limit: int) -> list[list[_Unit]]:
+    """Move blocks into a tiny last group, so that no passage is a mere left-over."""
+    if len(groups) < 2:
+        return groups
+    before, last = groups[-2], groups[-1]
+    size = _sum(last)
+    while size < limit // 8 and len(before) > 1 and before[-2].kind not in ("heading", "front", "blank"):
+        if size + before[-1].tokens > limit:
+            break
+        size += before[-1].tokens
+        last.insert(0, before.pop())
+    return groups
+
+
+def _joined(sections: Iterable[list[_Piece]], limit: int) -> list[_Piece]:
+    """Short sections together with those that follow under the same parent."""
+    out: list[_Piece] = []
+    for pieces in sections:
+        if out and _may_join(out[-1], pieces[0], limit):
+            pieces[0] = _join(out.pop(), pieces[0])
+        else:
+            _sink(out, limit)
+        out.extend(pieces)
+    _sink(out, limit)
+    return out
+
+
+def _sink(out: list[_Piece], limit: int) -> None:
+    """A last heading that nothing follows goes with what is above it."""
+    if len(out) > 1 and out[-1].lone and out[-2].tokens + out[-1].tokens <= limit:
+        last = out.pop()
+        out[-1] = _join(out[-1], last)
+
+
+def _may_join(before: _Piece, after: _Piece, limit: int) -> bool:
+    if before.tokens + after.tokens > limit or after.level < before.level:
+        return False
+    if before.lone or (before.whole and before.tokens < limit // 8):
+        return True
+    return before.whole and after.whole and after.level >= 3 and before.tokens < limit // 2
+
+
+def _join(before: _Piece, after: _Piece) -> _Piece:
+    if before.lone or after.lone:
+        path = after.path if before.lone else before.path
+    else:
+        shared = 0
+        for left, right in zip(before.path, after.path, strict=False):
+            if left != right:
+                break
+            shared += 1
+        path = before.path[:shared]
+    return _Piece(
+        start=before.start,
+        end=after.end,
+        tokens=before.tokens + after.tokens,
+        path=path,
+        level=before.level or (after.level if before.lone else 0),
+        lone=before.lone and after.lone,
+        whole=before.whole and after.whole,
+    )

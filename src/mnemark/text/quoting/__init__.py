@@ -1,0 +1,1 @@
+"""Quote memory for a prompt such that it cannot pass for anything else."""

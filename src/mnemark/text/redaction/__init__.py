@@ -1,0 +1,1 @@
+"""Take secrets out of texts."""

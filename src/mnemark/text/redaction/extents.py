@@ -1,0 +1,204 @@
+"""Where the value of a named secret begins and ends.
+
+Between quotation marks that is plain. An unquoted value goes on to the next white space: a sign that may
+separate (`;`, `&`, `,`, a quotation mark, a bracket) separates only where white space, the end of the text,
+a tag, or in lists (`a=1;password=…;b=2`, the query of a URL) another name with its `=` comes next. Glued to
+more, it is part of the value, for passwords hold such signs. Signs that may as well close the sentence or
+the expression around the value stay outside at its end.
+
+Patterns read a bounded number of characters and share no character with what follows them: linear in time.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+from mnemark.text.redaction.spans import MARK
+
+Extent = tuple[int, int]
+
+HEAD: Final = 128
+"""Characters of an unquoted value that are judged; what follows without a gap belongs to it."""
+_LONGEST: Final = 2048  # of a quoted value
+
+QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
+# Possessive: what was read is not read again.
+_QUOTED = {
+    mark: re.compile(rf"[^{close}\\\n]*+(?:\\[^\n][^{close}\\\n]*+)*+(?={close})")
+    for mark, close in QUOTES.items()
+}
+# A quotation mark between letters or digits ends nothing, if another one follows soon.
+_QUOTED_ON = {
+    mark: re.compile(
+        rf"(?:[^{close}\\\n]++|\\[^\n]|(?<=[A-Za-z0-9]){close}(?=[A-Za-z0-9][^{close}\\\n]*{close}))*+(?={close})"
+    )
+    for mark, close in QUOTES.items()
+    if mark in "\"'`"
+}
+_ESCAPED = re.compile(
+    rf"\\+(?P<mark>[\"'])(?P<value>(?:(?!(?P=mark))[^\\\n]|\\+(?![\\\"'nrt])){{1,{_LONGEST}}}+)(?=\\+(?P=mark))"
+)
+
+_STOPS = r"\s\"'`<>\\;&,，。；、！？（）“”「」『』"
+_CORE = re.compile(rf"[^{_STOPS}]+")
+_PIECE = r"(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))"  # a letter beside a digit: more of a password
+_NAME = r"[ ]?[A-Za-z_$][\w$.-]{0,40}[\"']?[ ]?"
+_ON = r"(?=[!-~])"  # with more behind it
+_GLUED = rf"""
+    [^{_STOPS}]++
+    |(?<=[!-~])(?<![:=(\[{{,+])["'`](?=[A-Za-z0-9!@#$%^&*?~_(\[{{</\\"'`-])(?!s\b|["'`][\s,:;.)\]}}>+]|["'`]\Z)
+    |<(?![/!]|[A-Za-z][^<>\n]{{0,200}}>){_ON}
+    |>(?!<){_ON}
+    |\\++(?![\s\\\"'`nrt]|u00(?:2[27]|3[ceCE])|u[2-9a-fA-F]|\Z)
+    |[！？](?=[A-Za-z0-9])
+    |[，。；、（）“”「」『』]{_PIECE}
+"""
+_ENTITY = r"&(?:quot|apos|lt|gt|nbsp|\#[0-9]{1,5}|\#x[0-9a-fA-F]{1,4});"
+_AND = rf"(?!{_ENTITY}(?![A-Za-z0-9!@#$%^*]))"
+_ALONE = re.compile(rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]){_ON}|{_AND}&)++", re.VERBOSE)
+_ENTRIES = {
+    tight: re.compile(
+        rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]|{_NAME}(?:=|:{after})){_ON}|{_AND}&(?!(?:amp;)?{_NAME}=))++",
+        re.VERBOSE,
+    )
+    for tight, after in ((True, ""), (False, r"\s"))
+}
+# Signs of a password as an input method writes them; the last ones may as well end a sentence.
+_ASCII = re.compile(
+    rf"(?:[!-~]++|[＠＃＄￥％＆＊＋＝＿－｜](?=[A-Za-z0-9\s，。；、：！？）]|\Z)|[！？～·](?=[A-Za-z0-9])|[，。；、：（）【】《》“”‘’「」『』…—]{_PIECE})++"
+)
+_LEADING_ZH = re.compile(r"[，。；、！？：…—～·（《【]{0,3}(?=[!-~])")
+
+TRAIL: Final = ".,;:)]}\"'`\\，。；、：）】》”’」』…—"
+"""Signs that may close the sentence or the expression around a value."""
+_TRAIL_OF_LINE = ",;)\\"  # where the value is all of a line
+_PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">", "（": "）", "【": "】", "《": "》"}
+_OPENED = {closing: opening for opening, closing in _PAIRS.items()}
+_EMPHASIS = re.compile(r"\*{1,3}(?=[^\s*])")
+_CLOSED_LATER = 120  # characters in which the bracket is closed that begins a phrase
+_LINE_END = re.compile(r"[ \t]*(?:(?:#|//|--)[^\n]*)?(?:\r?\n|\Z|\\[nr])")
+_LONG = re.compile(r"[^\s\"'`，。；、！？（）“”「」『』<>\\]*")
+
+
+class Bare(NamedTuple):
+    """An unquoted value."""
+
+    text: str
+    start: int
+    end: int
+    value: str
+    """What is judged: without marks in it, never empty."""
+    core: str
+    """Its beginning, up to the first sign that may separate; empty where it begins with such a sign."""
+    wrapped: bool = False
+    """Whether it stands in brackets of its own, which are not part of it."""
+    opened: bool = False
+    """Whether it stands behind a quotation mark that nothing closes, as where a text was cut."""
+
+    @property
+    def extent(self) -> Extent:
+        """Where it stands."""
+        return self.start, self.end
+
+    def ends_line(self) -> bool:
+        """Whether nothing but a comment follows on its line."""
+        return _LINE_END.match(self.text, self.end) is not None
+
+
+def quoted(text: str, at: int) -> Extent | None:
+    """What stands between quotation marks, also escaped ones, at `at`."""
+    if text.startswith("\\", at):
+        escaped = _ESCAPED.match(text, at)
+        return escaped.span("value") if escaped else None
+    mark = text[at : at + 1]
+    if mark not in QUOTES:
+        return None
+    if text.startswith(mark * 3, at):
+        at += 2
+    elif text.startswith("``", at):
+        at += 1
+    limit = at + 1 + _LONGEST
+    if text.find(QUOTES[mark], at + 1, limit) < 0:
+        return None
+    on = _QUOTED_ON.get(mark)
+    found = (on and on.match(text, at + 1, at + 1 + HEAD)) or _QUOTED[mark].match(text, at + 1, limit)
+    return found.span() if found and found[0] else None
+
+
+def bare(text: str, at: int) -> Bare | None:
+    """The unquoted value at `at`, up to the next white space; None where nothing is."""
+    return _bare(text, at, _ALONE, TRAIL)
+
+
+def bare_entry(text: str, at: int) -> Bare | None:
+    """The unquoted value at `at` that may be one of a list: another name with its `=` or `:` ends it.
+
+    Where white space stands before it, it does so behind the `:` of the next one as well.
+    """
+    return _bare(text, at, _ENTRIES[not text[at - 1 : at].isspace()], TRAIL)
+
+
+def bare_line(text: str, at: int) -> Bare | None:
+    """The unquoted value at `at` in `.env` and shell manner: all up to the next white space."""
+    return _bare(text, at, _ALONE, _TRAIL_OF_LINE)
+
+
+def bare_zh(text: str, at: int) -> Bare | None:
+    """The unquoted value at `at` of a Chinese sentence: it ends where Chinese goes on."""
+    lead = _LEADING_ZH.match(text, at)
+    return _bare(text, lead.end() if lead else at, _ASCII, TRAIL)
+
+
+def whole(text: str, value: Extent) -> Extent:
+    """A value with what follows it without a gap, where only the beginning of a long one was judged."""
+    start, end = value
+    if end - start < HEAD - 8:
+        return value
+    rest = _LONG.match(text, end)
+    return start, rest.end() if rest else end
+
+
+def _bare(text: str, at: int, run: re.Pattern[str], trail: str) -> Bare | None:
+    opened = text[at : at + 1] in QUOTES  # nothing closes it, or the caller had taken what is between
+    if opened:
+        at += 2 if text[at + 1 : at + 2] in QUOTES and text[at] != text[at + 1] else 1
+    marked = text.startswith("[", at) and MARK.match(text, at)
+    found = None if marked else run.match(text, at, at + HEAD)
+    if found is None:
+        return None
+    start, end = found.span()
+    end = _trimmed(text, start, end, trail)
+    emphasis = _EMPHASIS.match(text, start, end) if text.startswith("*", start) else None
+    if emphasis and text.endswith(emphasis[0], emphasis.end(), end):
+        start, end = emphasis.end(), _trimmed(text, emphasis.end(), end - len(emphasis[0]), trail)
+    closing = _PAIRS.get(text[start : start + 1])
+    closed = text.find(closing, start, end) if closing else -1
+    wrapped = closed >= 0 and closed == end - 1
+    if wrapped:
+        start, end = start + 1, end - 1
+    elif closing and closed < 0 and _closed_later(text, end, closing):
+        return None  # a remark: "(8 characters or more)"
+    core = _CORE.match(text, start, end)
+    value = text[start:end]
+    if "[" in value:
+        value = MARK.sub("", value)
+    head = core[0].rstrip(TRAIL) if core else ""
+    return Bare(text, start, end, value, head, wrapped, opened) if value else None
+
+
+def _trimmed(text: str, start: int, end: int, trail: str) -> int:
+    """The end without signs that close what is around the value."""
+    value = text[start:end]
+    while value and value[-1] in trail:
+        opening = _OPENED.get(value[-1])
+        if opening is not None and value.count(opening) >= value.count(value[-1]):
+            break  # opened inside
+        value = value[:-1]
+    return start + len(value)
+
+
+def _closed_later(text: str, at: int, closing: str) -> bool:
+    """Whether a bracket opened before `at` is closed on its line, behind further words."""
+    limit = at + _CLOSED_LATER
+    line = text.find("\n", at, limit)
+    close = text.find(closing, at, limit if line < 0 else line)
+    return close >= 0 and any(map(str.isspace, text[at:close]))

@@ -1,0 +1,108 @@
+"""Redaction of JSON values: tool arguments, tool results, metadata.
+
+Keys name secrets as they do in text, and what stands below such a key is judged with its name; all other
+strings are redacted as texts. The shape is kept: a value becomes a mark, no entry disappears.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mnemark.errors import UsageError
+from mnemark.text.redaction.named_values import KINDS, fits_quoted
+from mnemark.text.redaction.names import Strength, strength
+from mnemark.text.redaction.redact import DEFAULT, Rules, mark, redact
+from mnemark.text.redaction.spans import MARK
+from mnemark.text.redaction.values import stands_in_quoted
+
+_DEEPEST = 100
+_HEADERS = ("authorization", "cookie")  # their values have a form of their own
+
+
+def redact_json(value: Any, rules: Rules = DEFAULT) -> Any:
+    """`value` without secrets; what was given is not changed. Doing it twice changes nothing.
+
+    What lies deeper than 100 levels becomes a mark as a whole.
+
+    Raises:
+        UsageError: There is something in it that JSON does not have.
+    """
+    return _walk(value, None, rules, _DEEPEST)
+
+
+def _walk(value: Any, how: Strength | None, rules: Rules, depth: int) -> Any:
+    """`value` redacted; `how` is what the nearest key above said of it."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)):
+        return mark(KINDS[how], str(value), rules) if how == "strong" and len(str(value)) >= 4 else value
+    if isinstance(value, str):
+        fits = how is not None and fits_quoted(how, value)
+        return mark(KINDS[how], value, rules) if how and fits else redact(value, rules).text
+    if not isinstance(value, (Mapping, list, tuple)):
+        raise UsageError(
+            f"a {type(value).__name__} is no JSON value; give strings, numbers, lists and objects"
+        )
+    if depth == 0:
+        return mark("too-deep", "", rules)
+    if isinstance(value, Mapping):
+        return _walk_object(value, how, rules, depth - 1)
+    return [_walk(item, how, rules, depth - 1) for item in value]
+
+
+def _walk_object(
+    value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int
+) -> dict[str, Any]:
+    told = _told(value, above, rules, depth)
+    result: dict[str, Any] = {}
+    for given, item in value.items():
+        if not isinstance(given, str):
+            raise UsageError(f"the key {given!r} is no string")
+        key = redact(given, rules).text
+        named = told if key.lower() == "value" and told is not None else key
+        result[_unused(key, result)] = _entry(named, item, above, rules, depth)
+    return result
+
+
+def _told(value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int) -> str | None:
+    """What `value` is the value of: `{"name": "Authorization", "value": "…"}`.
+
+    As it will stand there, so that judging it again says the same.
+    """
+    key = "name" if "name" in value else "key"
+    if not isinstance(value.get(key), str):
+        return None
+    return str(_entry(key, value[key], above, rules, depth))
+
+
+def _entry(name: str, item: Any, above: Strength | None, rules: Rules, depth: int) -> Any:
+    """What stands behind a key, redacted."""
+    how = strength(MARK.sub("", name))
+    if how is not None and isinstance(item, (str, int, float)):
+        return _named(name, item, how, rules)
+    return _walk(item, how or above, rules, depth)
+
+
+def _unused(key: str, taken: Mapping[str, Any]) -> str:
+    """`key`, numbered when redaction made two keys alike."""
+    number, unused = 1, key
+    while unused in taken:
+        number += 1
+        unused = f"{key} {number}"
+    return unused
+
+
+def _named(name: str, value: str | float, how: Strength, rules: Rules) -> Any:
+    """The value right beside a key that names a secret: of a password's key, whatever it is."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, (int, float)):
+        digits = sum(map(str.isdigit, str(value)))
+        secret = how == "strong" or (how == "pin" and 4 <= digits <= 8) or digits >= 16
+        return mark(KINDS[how], str(value), rules) if secret else value
+    if name.lower().endswith(_HEADERS):
+        head = f"{name}: "
+        return redact(head + value, rules).text.removeprefix(head)
+    any_text = how == "strong" and value.strip() and not stands_in_quoted(value) and not MARK.search(value)
+    return (
+        mark(KINDS[how], value, rules) if any_text or fits_quoted(how, value) else redact(value, rules).text
+    )

@@ -1,0 +1,201 @@
+"""Secrets known by their own shape: keys with a prefix, private key blocks, tokens, e-mail addresses.
+
+Each rule has literals, and its pattern is tried only where one of them stands; they are looked for only in
+the long words of a text, which are few. Patterns repeat one class at a time: linear in time.
+"""
+
+import re
+import string
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from mnemark.text.redaction.spans import BEGIN, Span, positions
+
+_WORD = r"[A-Za-z0-9_-]"
+_ALNUM = r"[A-Za-z0-9]"
+
+# (literals, pattern that begins with one of them); the kind of all of them is "key".
+_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
+    # clouds
+    (("AKIA", "ASIA", "ABIA", "ACCA"), r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    (("AIza",), rf"AIza{_WORD}{{30,}}"),
+    (("ya29.",), r"ya29\.[A-Za-z0-9_.-]{20,}"),
+    (("GOCSPX-",), rf"GOCSPX-{_WORD}{{20,}}"),
+    (("1//0",), rf"1//0{_WORD}{{30,}}"),
+    (("LTAI",), rf"LTAI{_ALNUM}{{12,}}"),
+    (("AKID",), rf"AKID{_ALNUM}{{28,}}"),
+    (("ALTAK",), r"ALTAK[A-Za-z0-9/-]{20,}"),
+    (("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[0-9a-f]{32,}"),
+    (("hvs.", "hvb."), rf"hv[sb]\.{_WORD}{{20,}}"),
+    (("tskey-",), rf"tskey-{_WORD}{{16,}}"),
+    (("dapi",), r"dapi[0-9a-f]{32}"),
+    (("dckr_pat_", "dckr_oat_"), rf"dckr_[po]at_{_WORD}{{20,}}"),
+    (("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[0-9A-Za-z]{20,}"),
+    # git hosts and registries
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_\w{20,}"),
+    (("github_pat_",), r"github_pat_\w{20,}"),
+    (("glpat-", "gldt-", "glrt-", "glptt-", "glft-", "glsoat-"),
+     rf"gl(?:pat|dt|rt|ptt|ft|soat)-{_WORD}{{16,}}"),
+    (("npm_",), rf"npm_{_ALNUM}{{30,}}"),
+    (("pypi-",), rf"pypi-{_WORD}{{40,}}"),
+    (("rubygems_",), r"rubygems_[0-9a-f]{40,}"),
+    (("ATATT3", "ATCTT3"), r"AT[AC]TT3[A-Za-z0-9_=-]{40,}"),
+    (("ATBB",), rf"ATBB{_ALNUM}{{24,}}"),
+    # chat
+    (("xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"),
+     r"xox[a-eoprs][.-][A-Za-z0-9%+/_=.-]{10,}"),
+    (("xapp-",), rf"xapp-\d-{_WORD}{{20,}}"),
+    (("hooks.slack.com/",), r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    (("discord.com/", "discordapp.com/"),
+     rf"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}"),
+    (("feishu.cn/", "larksuite.com/"),
+     r"(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}"),
+    # payment, mail and shops
+    (("sk_live_", "sk_test_", "rk_live_", "rk_test_"), rf"(?:sk|rk)_(?:live|test)_{_ALNUM}{{10,}}"),
+    (("whsec_",), r"whsec_[A-Za-z0-9+/=]{20,}"),
+    (("SG.",), rf"SG\.{_WORD}{{16,64}}\.{_WORD}{{16,}}"),
+    (("sq0",), rf"sq0(?:atp|csp|idp)-{_WORD}{{20,}}"),
+    (("shpat_", "shpss_", "shpca_", "shppa_"), r"shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32,}"),
+    # LLM providers and tools
+    (("sk-",),
+     rf"sk-(?:(?:proj|svcacct|admin|ant|or|cp|kimi|lf|None)-{_WORD}{{20,}}|{_ALNUM}{{20,}}{_WORD}*)"),
+    (("hf_",), rf"hf_{_ALNUM}{{30,}}"),
+    (("gsk_",), rf"gsk_{_ALNUM}{{40,}}"),
+    (("xai-",), rf"xai-{_ALNUM}{{40,}}"),
+    (("pplx-",), rf"pplx-{_ALNUM}{{32,}}"),
+    (("nvapi-",), rf"nvapi-{_WORD}{{40,}}"),
+    (("tvly-",), rf"tvly-{_WORD}{{20,}}"),
+    (("r8_",), rf"r8_{_ALNUM}{{36,}}"),
+    (("sntrys_", "sntryu_"), r"sntry[su]_[A-Za-z0-9_=+/-]{30,}"),
+    (("lin_api_",), rf"lin_api_{_ALNUM}{{32,}}"),
+    (("ntn_",), rf"ntn_{_ALNUM}{{40,}}"),
+    (("secret_",), rf"secret_{_ALNUM}{{40,}}"),
+    (("figd_",), rf"figd_{_WORD}{{30,}}"),
+    (("PMAK-",), r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
+    (("NRAK-",), r"NRAK-[A-Z0-9]{27}"),
+    (("glsa_",), r"glsa_\w{32,}"),
+)  # fmt: skip
+_RUN_SIGNS = frozenset(string.ascii_letters + string.digits + "_-")
+# (literal, whether it is made of the signs of a run, pattern)
+_KEY_RULES = tuple(
+    (literal, _RUN_SIGNS.issuperset(literal), compiled)
+    for literals, pattern in _KEYS
+    for compiled in (re.compile(BEGIN + pattern, re.ASCII),)
+    for literal in literals
+)
+_SHORTEST = 16  # of all shapes
+_LONG_WORD = re.compile(rf"[!-~]{{{_SHORTEST},}}")
+_RUN = re.compile(rf"{_WORD}{{{_SHORTEST},}}")
+
+_BEGINS = re.compile(BEGIN)
+_JWT = re.compile(rf"eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+)*+")
+_JWT_HEAD = re.compile(rf"{_WORD}+")
+# Shapes without a prefix: from the sign in their middle, (before, sign and what follows).
+_AROUND = (
+    (":AA", re.compile(r"(?<![\w-])\d{8,10}\Z", re.ASCII), re.compile(rf":AA{_WORD}{{30,}}")),
+    (
+        ".",
+        re.compile(r"(?<![\w.-])[MNO][\w-]{23,27}\Z", re.ASCII),
+        re.compile(rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}"),
+    ),
+)
+
+_PEM_EDGE = re.compile(r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_PEM_LONGEST = 32_768
+_PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{16}")
+_PEM_LINE = re.compile(r"[ \t>|#*]*(?:[A-Za-z][A-Za-z-]{1,30}: .*|(?P<run>(?:[A-Za-z0-9+/=]|\\[nr])*))")
+_PEM_MOST_LINES = 400
+
+_MAILBOX = re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}\Z", re.ASCII)
+_MAIL_HOST = re.compile(
+    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])", re.ASCII
+)
+_LOGIN = re.compile(r"://[^\s/?#@]{0,256}:[^\s/?#@:]{0,64}\Z")
+_MACHINE_USERS = frozenset({"git", "hg", "svn"})  # an address of a repository, not of a person
+
+
+def key_shapes(text: str) -> Iterator[Span]:
+    """Keys and tokens recognised by prefix or structure."""
+    long = " ".join(_LONG_WORD.findall(text))
+    if not long:
+        return
+    runs = " ".join(_RUN.findall(long))
+    for literal, in_run, pattern in _KEY_RULES:
+        if literal in (runs if in_run else long):
+            yield from _beginning(text, literal, pattern, "key")
+    if "eyJ" in long:
+        yield from _web_tokens(text)
+    for sign, before, after in _AROUND:
+        for found in after.finditer(text) if sign in long and after.search(long) else ():
+            left = before.search(text, max(0, found.start() - 28), found.start())
+            if left and any(map(str.isdigit, found[0])):
+                yield "key", left.start(), found.end()
+
+
+def _beginning(text: str, literal: str, pattern: re.Pattern[str], kind: str) -> Iterator[Span]:
+    """What of `pattern` begins with `literal`."""
+    at = text.find(literal)
+    while at >= 0:
+        found = pattern.match(text, at)
+        if found:
+            yield kind, at, found.end()
+        at = text.find(literal, found.end() if found else at + 1)
+
+
+def _web_tokens(text: str) -> Iterator[Span]:
+    at = text.find("eyJ")
+    while at >= 0:
+        end = at + 1
+        if _BEGINS.match(text, at):
+            found = _JWT.match(text, at)
+            if found:
+                yield "jwt", at, found.end()
+            # Where one head is none, no other that ends at the same place is.
+            head = found or _JWT_HEAD.match(text, at)
+            end = head.end() if head else end
+        at = text.find("eyJ", end)
+
+
+def key_blocks(text: str) -> Iterator[Span]:
+    """Private key blocks from edge to edge; without an end, as far as lines look like one."""
+    if "PRIVATE KEY" not in text:
+        return
+    edges = list(_PEM_EDGE.finditer(text))
+    for edge, after in zip_longest(edges, edges[1:]):
+        if edge["edge"] != "BEGIN":
+            continue
+        closed = after is not None and after["edge"] == "END"
+        if after is not None and closed and after.end() - edge.start() <= _PEM_LONGEST:
+            end = after.end()
+        else:
+            end = _unclosed(text, edge.end(), after.start() if after else len(text))
+        # A mark without a key in it is someone's documentation.
+        if _PEM_BODY.search(text, edge.end(), end):
+            yield "private-key", edge.start(), end
+
+
+def _unclosed(text: str, at: int, limit: int) -> int:
+    end = at
+    for _ in range(_PEM_MOST_LINES):
+        stop = text.find("\n", at, limit)
+        stop = limit if stop < 0 else stop
+        line = _PEM_LINE.match(text, at, stop)
+        if line is None or (line.end() < stop and len(line["run"] or "") < 16):
+            break
+        end = line.end()
+        if end < stop or stop == limit:
+            break
+        at = stop + 1
+    return end
+
+
+def emails(text: str) -> Iterator[Span]:
+    """E-mail addresses."""
+    for at in positions(text, "@"):
+        host = _MAIL_HOST.match(text, at)
+        name = _MAILBOX.search(text, max(0, at - 65), at) if host else None
+        if host is None or name is None or name[0] in _MACHINE_USERS:
+            continue
+        # The end of a password in a URL is no mailbox.
+        if not _LOGIN.search(text, max(0, at - 320), at):
+            yield "email", name.start(), host.end()

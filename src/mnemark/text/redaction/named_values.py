@@ -1,0 +1,379 @@
+"""Where the value of a named secret begins and ends, and whether it is one, by the manner it is given."""
+
+import re
+from dataclasses import dataclass
+
+from mnemark.text.redaction.extents import HEAD, Bare, Extent, bare, bare_entry, bare_line, bare_zh, quoted
+from mnemark.text.redaction.names import Strength
+from mnemark.text.redaction.names import strength as name_strength
+from mnemark.text.redaction.placeholders import STAND_INS, TELLS
+from mnemark.text.redaction.spans import MARK
+from mnemark.text.redaction.values import (
+    classes,
+    is_blank,
+    is_path,
+    looks_chosen,
+    looks_random,
+    refers,
+    stands_in,
+    stands_in_quoted,
+    stands_in_said,
+)
+
+KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
+"""What the value of a name is called in its mark."""
+
+_BLOCK = re.compile(r"[|>][+-]?[ ]*\n[ \t]+")
+_LINE_START = re.compile(
+    r"(?:.*\\n)?[ \t>]{0,40}(?:(?:[-*+]|[0-9]{1,3}[.)])[ ]{1,3})?(?:\*{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?"
+    r"(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
+    r"(?:\$env:|[{(]?[\"'])?\Z"
+)
+_SHORTEST_BESIDE = 20  # of a token that stands behind its name without any sign between
+_WINDOW = 80  # characters before a name that are looked at
+_OWNED_WINDOW = 48
+_OWNED = re.compile(
+    r"(?:\b(?:my|our|your|his|her|their|its)[ ]|我的?|你的|我们的?)(?:[\w-]{1,16}[ ]?){0,3}\Z", re.IGNORECASE
+)
+_USED = re.compile(
+    r"(?:use|used|using|have|set|chose)[ ](?P<value>\S{4,64})[ ]as[ ]"
+    r"(?:my|our|the|a|his|her)[ ](?:\w{1,16}[ ]){0,2}\Z"
+)
+_ENDS = re.compile(
+    r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z|\\n)|[,;.!)\]*，。；、！）】]|"
+    r"[ ]+(?:and|but|for|on|from|so|please|ok)\b|[ ]*[一-龥]"
+)
+_PHRASE = re.compile(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:#.*)?(?:\r?\n|\Z))")
+_DIGITS = re.compile(r"(?<![\w.-])\d{4,8}(?![\w-])(?!\.\d)")
+_GOES_ON = re.compile(r"[!-~]?(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))")
+_WORD_OF_NAME = re.compile(r"[a-z]*[0-9]*[a-z]*")  # "sha256", "k8s"
+_FIRST_CELL = re.compile(r"[ \t>]*\|[^|]*\Z")
+_ALGORITHM = re.compile(
+    r"(?:[a-z]+[_-]?)?(?:sha|md|base|aes|utf|oauth|varchar|char|int|v)[-_]?[0-9]{1,4}(?:[.-][0-9]+)*",
+    re.IGNORECASE,
+)
+_REMARKS = "([{<\\-"
+_FEWEST_DIGITS = 2  # in a random value that has signs which may separate
+_BRACKETS = frozenset("()[]{}<>\"'`")
+_LABEL = re.compile(
+    r"\b(?:password|passphrase|pass|secret|token|key|required|enter|please|your|the|is|are|must|for|invalid|"
+    r"incorrect|wrong|not|cannot|should|with|use|used|this|that|missing|forgot|reset|change|confirm|at|of|or|to|a)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A name that says its value is secret: `text[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+    strength: Strength
+
+    @property
+    def name(self) -> str:
+        """The name as written."""
+        return self.text[self.start : self.end]
+
+    @property
+    def kind(self) -> str:
+        """What the value is called in the mark left behind."""
+        return KINDS[self.strength]
+
+    @property
+    def before(self) -> str:
+        """The text shortly before the name."""
+        return self.text[max(0, self.start - _WINDOW) : self.start]
+
+    def is_option(self) -> bool:
+        """Whether it is an option of a command: `--password`."""
+        return self.name.startswith("--") or self.before.endswith("--")
+
+    def at_line_start(self) -> bool:
+        """Whether nothing but indentation, a bullet or `export` stands before the name."""
+        line = self.text.rfind("\n", max(0, self.start - _WINDOW), self.start)
+        if line < 0 and self.start > _WINDOW:
+            return False
+        return _LINE_START.match(self.text[line + 1 : self.start]) is not None
+
+
+def assigned(key: Key, at: int, separator: str) -> Extent | None:
+    """The value behind `=`, `:` and the like, or None if what stands there is no secret."""
+    if separator.strip().endswith("|"):
+        return _cell(key, at)
+    if key.strength == "pin" or quoted(key.text, at):
+        return _certain(key, at)
+    block = _BLOCK.match(key.text, at)
+    if block:
+        at = block.end()
+    tight = not separator.strip(":=\"'[]`\\") and "=" in separator
+    if (key.name.isupper() and tight) or (key.at_line_start() and tight and key.name.isascii()):
+        return _in_environment(key, at)
+    return _listed(key, at, separator)
+
+
+def said(key: Key, at: int) -> Extent | None:
+    """The value in "my password is X" and "password for the router: X", or None."""
+    if key.name.lower() == "pass":
+        return None  # the verb
+    if key.strength == "pin" or quoted(key.text, at):
+        return _certain(key, at)
+    colon = key.text[at - 2 : at].rstrip().endswith((":", "："))
+    found = bare_entry(key.text, at) if colon else bare(key.text, at)
+    if found is None:
+        return None
+    if key.strength == "plain":
+        return _machine_made(found)
+    fits = looks_chosen(found.value) and not _stands_in(found)
+    if not fits and _ENDS.match(key.text, found.end):
+        fits = _OWNED.search(key.before[-_OWNED_WINDOW:]) is not None and _is_word(found)
+    return found.extent if fits else None
+
+
+def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
+    """The value in "密码是 X" (`assigns`) and "密码 X", or None."""
+    between = quoted(key.text, at)
+    if key.strength == "pin" or between:
+        return _certain(key, at) if assigns or not between else None
+    found = bare_zh(key.text, at)
+    if found is None:
+        return None
+    if key.strength == "plain":
+        return _machine_made(found)
+    if looks_chosen(found.value) and _has_digit(found.value):
+        fits = not _stands_in(found)
+    else:
+        ends = assigns and len(found.value) >= 6 and _ENDS.match(key.text, found.end) is not None
+        fits = ends and _is_word(found)
+    return found.extent if fits else None
+
+
+def _certain(key: Key, at: int) -> Extent | None:
+    """A value whose extent is beyond doubt: digits, or between quotation marks."""
+    between = quoted(key.text, at)
+    if between is not None:
+        return between if fits_quoted(key.strength, key.text[slice(*between)]) else None
+    found = _DIGITS.match(key.text, at)
+    return found.span() if found else None
+
+
+def beside(key: Key) -> Extent | None:
+    """The value in "user ann password X" and `--password X`, or None."""
+    at = key.end + 1
+    verb = key.name.lower() == "pass"
+    if not key.text.startswith(" ", key.end) or key.strength == "pin":
+        return None
+    option = key.is_option()
+    between = quoted(key.text, at)
+    if between is not None:
+        value = key.text[slice(*between)]
+        told = option or (key.strength == "strong" and not verb and (looks_chosen(value) or " " in value))
+        return between if told and fits_quoted(key.strength, value) else None
+    found = bare_entry(key.text, at)
+    if found is None or found.wrapped or found.value[0] in _REMARKS:
+        return None
+    if key.strength == "plain":
+        value = found.core
+        fits = len(value) >= _SHORTEST_BESIDE and value.isascii() and looks_random(value)
+        fits = fits and not stands_in(value)
+    elif option:
+        fits = _is_word(found) or looks_chosen(found.value)
+    else:
+        fits = not verb and _is_mixed(found.value)
+    code = option or not key.name.islower()
+    if not fits or is_path(found.value) or _stands_in(_shut(found, key), code=code, alone=option):
+        return None
+    return (found.start, found.start + len(found.core)) if key.strength == "plain" else found.extent
+
+
+def used_as(key: Key) -> Extent | None:
+    """The value in "I use X as my password", or None."""
+    found = _USED.search(key.before) if key.strength == "strong" and " as " in key.before else None
+    if found is None or not looks_chosen(found["value"]) or stands_in_said(found["value"]):
+        return None
+    offset = max(0, key.start - _WINDOW)
+    return offset + found.start("value"), offset + found.end("value")
+
+
+def is_cookie(value: str) -> bool:
+    """Whether the value of a cookie could be a session."""
+    return len(value) >= 8 and any(map(str.isdigit, value)) and not stands_in_said(value)
+
+
+def _in_environment(key: Key, at: int) -> Extent | None:
+    """An unquoted value in `.env` and shell manner: all up to the next white space."""
+    found = bare_line(key.text, at)
+    if found is None:
+        return None
+    value, strong = found.value, key.strength == "strong"
+    argument = key.text.startswith((",", ")"), found.end)  # of a call, as may be
+    if argument:
+        named = (not key.name.isupper() and value.replace(".", "").isidentifier()) or _like_a_name(value)
+        fits = strong and not named and looks_chosen(found.value)
+    else:
+        fits = (strong and (looks_chosen(found.value) or _is_word(found))) or _fits_plain(value)
+        fits = fits or (looks_chosen(found.value) and len(value) >= 8)
+    if not fits or _names(found) or _refers(_shut(found, key), code=True, alone=not argument):
+        return None
+    return found.extent
+
+
+def _cell(key: Key, at: int) -> Extent | None:
+    """The value in the next cell of a table's row, or None."""
+    line = key.before.rpartition("\n")[2]
+    if not _FIRST_CELL.match(line):
+        return None
+    cell = key.text[at : key.text.find("|", at, at + HEAD)]
+    if quoted(cell, 0):
+        return _certain(key, at)
+    found = bare(cell, 0)
+    return (at + found.start, at + found.end) if found and cell_fits(key.strength, found) else None
+
+
+def cell_fits(strength: Strength, found: Bare) -> bool:
+    """Whether what a cell of a table holds is a secret, where its row or column says so with `strength`."""
+    value = found.value
+    if strength == "pin":
+        return fits_quoted(strength, value)
+    if _like_a_name(value) or _stands_in(found) or _names(found) or _ALGORITHM.fullmatch(value):
+        return False
+    return _fits_plain(value) if strength == "plain" else _is_mixed(value)
+
+
+def _listed(key: Key, at: int, separator: str) -> Extent | None:
+    """An unquoted value that may as well be code or a sentence."""
+    text = key.text
+    if key.strength == "strong" and key.name.lower().endswith("phrase") and key.at_line_start():
+        phrase = _PHRASE.match(text, at)
+        if phrase and not _LABEL.search(phrase[0]):
+            return phrase.span()
+    found = bare_entry(text, at)
+    option = key.is_option()
+    entry = key.before[-1:] in "?&;#" or separator.startswith(">")  # of a list, a query or a document
+    value = _listed_value(key, found, separator, free=entry or option) if found else None
+    if value is None or found is None or _names(found):
+        return None
+    code = not entry and ("=" in separator or separator[:1] in "\"'`]\\")
+    return None if _stands_in(_shut(found, key), code=code, alone=option or found.ends_line()) else value
+
+
+def _listed_value(key: Key, found: Bare, separator: str, *, free: bool) -> Extent | None:
+    """What looks like a value; where it is not `free`, it may be a name in code."""
+    name = not (free or found.opened) and _like_a_name(found.value)
+    if key.strength == "plain":
+        return None if name else _machine_made(found)
+    line = key.at_line_start()
+    if (
+        looks_chosen(found.value)
+        and not name
+        and (line or found.core == found.value or _has_digit(found.value))
+    ):
+        return found.extent
+    plain_line = line and (separator.strip() != "=" or "-" in found.value)
+    alone = (plain_line or key.is_option()) and found.value.islower() and _ENDS.match(key.text, found.end)
+    return found.extent if alone and _is_word(found) else None
+
+
+def _machine_made(found: Bare) -> Extent | None:
+    """A value that looks random: its beginning alone, unless what is glued to it looks like more of it."""
+    if _fits_plain(found.core):
+        end = found.start + len(found.core)
+        if end < found.end and not _GOES_ON.match(found.text, end, found.end):
+            return found.start, end
+        return found.extent
+    value = found.value
+    numbers = sum(map(str.isdigit, value)) >= _FEWEST_DIGITS and _BRACKETS.isdisjoint(value)
+    return found.extent if found.core and numbers and _fits_plain(value) else None
+
+
+def _names(found: Bare) -> bool:
+    """Whether an unquoted value is a name in code: `self.password`, `db_password`."""
+    value, core = found.value, found.core
+    return is_path(value) or refers(value) or (core != value and (is_path(core) or refers(core)))
+
+
+def _stands_in(found: Bare, *, code: bool = False, alone: bool = False) -> bool:
+    """Whether an unquoted value is a reference, a placeholder or a remark and no secret."""
+    return _refers(found, code=code, alone=alone) or _begins_as_remark(found, code=code, alone=alone)
+
+
+def _shut(found: Bare, key: Key) -> Bare:
+    """The value without a bracket at its end, where no call could go on in the next line."""
+    shut = found.value.rstrip("([{") if key.name.isupper() or key.is_option() else ""
+    return found._replace(value=shut, core=found.core.rstrip("([{")) if shut else found
+
+
+def _refers(found: Bare, *, code: bool, alone: bool) -> bool:
+    value = found.value
+    if found.opened:
+        return stands_in_quoted(value)
+    if found.wrapped and (code or found.text[found.start - 1] in "{<"):
+        return True
+    if value[0] in "@&!*:" and value[1:].isidentifier() and name_strength(value[1:]) is not None:
+        return True  # @PASSWORD1
+    return stands_in(value, alone=alone) if code else stands_in_said(value)
+
+
+def _begins_as_remark(found: Bare, *, code: bool, alone: bool) -> bool:
+    """Whether what stands before the first sign that may separate is no password: "none,…"."""
+    value, core = found.value, found.core
+    if not core or core == value:
+        return False
+    told = is_blank(core) or core.lower() in TELLS
+    if code:
+        return told or stands_in(core, alone=alone) or not _has_digit(value)
+    return told and core.isalpha() and found.text[found.start + len(core)] in ",;，。；、"
+
+
+def fits_quoted(strength: Strength, value: str) -> bool:
+    """Whether a value between quotation marks is a secret, where the key says so with `strength`."""
+    if strength == "pin":
+        return _DIGITS.fullmatch(value) is not None
+    if stands_in_quoted(value) or is_path(value) or refers(value) or MARK.search(value):
+        return False
+    if strength == "plain":
+        return _fits_plain(value)
+    if " " in value.strip():
+        words = value.split()
+        return len(words) <= 8 and not _LABEL.search(value) and value[-1] not in ".:?!…"
+    chinese = any("一" <= char <= "鿿" for char in value)
+    return len(value) >= 3 and value == value.strip() and value.lower() not in TELLS and not chinese
+
+
+def _fits_plain(value: str) -> bool:
+    if stands_in(value):
+        return False
+    mixed = len(value) >= 8 and classes(value) >= 3 and any(map(str.isdigit, value)) and not value.isupper()
+    return looks_random(value) or mixed
+
+
+def _fits_word(value: str) -> bool:
+    """A password made of letters only, where the manner leaves no doubt that one is given."""
+    word = value.lower()
+    right = 4 <= len(value) <= 64 and value.isascii() and word not in TELLS and word not in STAND_INS
+    return right and not stands_in(value)
+
+
+def _has_digit(value: str) -> bool:
+    return any(map(str.isdigit, value))
+
+
+def _is_word(found: Bare) -> bool:
+    return bool(found.core) and _fits_word(found.value)
+
+
+def _is_mixed(value: str) -> bool:
+    """Letters and digits, as no plain word has."""
+    digits = sum(map(str.isdigit, value))
+    plain = all(char.isascii() or not char.isalnum() for char in value)
+    return len(value) >= 5 and 0 < digits < len(value) and plain
+
+
+def _like_a_name(value: str) -> bool:
+    """`next_token_2`, `sha256_hex`: a name in code that has a digit in it."""
+    if not value.isidentifier() or not value.isascii():
+        return False
+    digits = sum(map(str.isdigit, value))
+    named = all(map(_WORD_OF_NAME.fullmatch, value.split("_")))
+    return "_" in value.strip("_") and digits <= max(3, len(value) // 6) and value.islower() and named

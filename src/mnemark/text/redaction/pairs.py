@@ -1,0 +1,200 @@
+"""Secrets known by the name beside them: `key=value`, JSON, YAML, headers, options and prose.
+
+Every place where a word of `_STEMS` occurs is looked at once, with patterns that read a bounded number of
+characters from there; what was accepted is not looked at again. Together that is linear in time.
+"""
+
+import re
+import string
+from collections.abc import Iterator
+
+from mnemark.text.redaction import named_values as judge
+from mnemark.text.redaction.extents import Extent, whole
+from mnemark.text.redaction.names import Strength, strength
+from mnemark.text.redaction.spans import MARK, Span, positions
+from mnemark.text.redaction.tables import tables
+from mnemark.text.redaction.values import looks_random, stands_in
+
+_STEMS_ZH = (
+    "密码", "密碼", "口令", "暗号", "密钥", "密鑰", "秘钥", "金钥", "金鑰", "令牌", "私钥", "私鑰", "权杖",
+    "授权码", "授權碼", "提取码", "验证码", "驗證碼", "动态码", "校验码",
+)  # fmt: skip
+# Each ends its word, so that "keyboard" and "tokens" are passed over without a closer look.
+_STEMS_EN = (
+    ("pass", r"pass(?:w(?:or[dt]|d)|phrase|code|in|out)?(?![a-z])"),
+    ("pw", r"pwd?(?![a-z])"),
+    ("psk", r"psk(?![a-z])"),
+    ("secret", r"secrets?(?![a-z])"),
+    ("token", r"token(?![a-z])"),
+    ("key", r"key(?![a-z])"),
+    ("auth", r"auth(?:orization)?(?![a-z])"),
+    ("credential", r"credentials?(?![a-z])"),
+    ("bearer", r"bearer(?![a-z])"),
+    ("cookie", r"cookie(?![a-z])"),
+    ("jwt", r"jwt(?![a-z])"),
+    ("sessionid", r"sessionid(?![a-z])"),
+    ("sig", r"sig(?:nature)?(?![a-z])"),
+    ("pin", r"pin(?![a-z])"),
+)
+_STEMS = tuple((stem, re.compile(pattern)) for stem, pattern in _STEMS_EN)
+_SIGNS_ZH = "码碼令钥鑰牌杖号"  # each of the Chinese names ends in one
+_LONGEST_KEY = 48
+_LONGEST_HEAD = 40  # of a mark, before its hash
+
+_RUN = re.compile(r"[^\s\"'`，。；、]*")
+_MOST_ASKED = 32  # names that are looked at in one run of signs without a gap …
+_LONG_RUN = 1024  # … where the run goes on for so long
+_KEY_SIGNS = frozenset(string.ascii_letters + string.digits + "_.-")
+_LEFT = re.compile(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
+_KEY_OF = re.compile(
+    r"\b(?:api|access|secret|private|encryption|master|account|auth|service|signing|session|license|密)[ ]\Z"
+)
+_RIGHT = re.compile(r"[A-Za-z0-9_-]{0,40}", re.ASCII)
+_STEM_ZH = re.compile("|".join(_STEMS_ZH))
+
+# What stands between a key and its value.
+_ANNOTATED = re.compile(r":[ ]?(?:str|string|String|bytes|SecretStr|&str|&'static str)[ ]?=[ ]?(?=[\"'])")
+_SEPARATOR = re.compile(
+    r"""\*{0,3}(?:\\{0,3}["'`”’」\]]){0,3}\*{0,2}[?!]?(?:[（(][^（）()\n]{1,16}[）)])?
+    (?:
+      >(?=[^<\s]{3,256}</)|
+      [ \t]{0,8}(?::=|=>|={1,2}(?!=)|:(?![:=])|：|＝)(?:\*{2}[ ])?[ \t]{0,8}(?:[rRbBfFuU]{1,2}(?=["']))?
+      |,?\s{1,24}\\?["']?(?:value|Value|VALUE)\\?["']?[ ]{0,2}[:=][ ]{0,2}
+      |[ \t]{0,40}\|[ \t]{0,40}(?=[^\s|]{3,128}[ \t]{0,40}\|)
+    )""",
+    re.VERBOSE,
+)
+_WHOSE = r"(?:[ ](?!(?:is|to)\b)[\w.'’-]{1,24}){1,4}?"
+_IS = r"[ ](?:is|was|are|to|as)(?:[ ](?:now|still|set[ ]to|changed[ ]to))?(?:[ ]?[:：])?[ ]"
+_SAYS_EN = re.compile(
+    rf"""(?:
+      [ ]to{_WHOSE}(?:{_IS}|[ ]?[:：][ ])
+      |(?:[ ](?:for|of|on|at){_WHOSE})?(?:{_IS}|[ ]?[:：][ ]?)
+    )""",
+    re.VERBOSE,
+)
+_SAYS_ZH = re.compile(
+    r"[ 　]{0,2}(?:我们|我)?(?:已经|已|被)?"
+    r"(?:就是|是|改成|改为|改為|设置为|设为|設為|设成|重置为|换成|为|為|叫)?了?"
+    r"[ 　]{0,2}[：:=]?[ 　]{0,2}"
+)
+_ASSIGNS_ZH = re.compile(r"[是为為成叫：:=了]")
+_COPULA_ZH = re.compile(r"[是为為成叫了]")
+
+_HEADER = re.compile(r"""(?:\\?["'`])?[ ]{0,2}[:=,][ ]{0,2}(?:[bBfFrR]{1,2}(?=["']))?(?:\\?["'`])?""")
+_SCHEME = re.compile(
+    r"(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|OAuth|Key|Negotiate|Digest|AWS4-HMAC-SHA256)[ ]+",
+    re.IGNORECASE,
+)
+_HEADER_VALUE = re.compile(r"[^\s\"'`<>\\]{6,4096}")
+_LINE = re.compile(r"[^\n`]{6,2048}")
+_COOKIE = (  # nothing but `;` and white space ends one; a template begins with what is left out first
+    r"[\w.-]{1,64}=(?:\"[^\s\";]+\"|[^\s\"'`;<>${}\\](?:[^\s\"'`;<>\\]|[\"'`<>]"
+    r"(?=[A-Za-z0-9!#$%^*~])|\\(?![nrt])(?=[A-Za-z0-9!#$%^*~]))*)"
+)
+_COOKIES = re.compile(rf"{_COOKIE}(?:;[ ]?{_COOKIE})*", re.ASCII)
+_COOKIE_HEAD = 512
+_BEARER = re.compile(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
+
+
+def pairs(text: str) -> Iterator[Span]:
+    """Values whose name, beside them, says that they are secret."""
+    lowered = text.replace("İ", "i").lower()  # the one letter whose lower case is longer
+    places = [found.start() for stem, ends in _STEMS if stem in lowered for found in ends.finditer(lowered)]
+    if not text.isascii() and any(sign in text for sign in _SIGNS_ZH):
+        places += (at for stem in _STEMS_ZH if stem in lowered for at in positions(lowered, stem))
+    places.sort()
+    done = stop = asked = 0
+    for at in places:
+        if at < done or _in_mark(text, at):
+            continue
+        if at >= stop:
+            stop, asked = _RUN.match(text, at).end(), 0  # type: ignore[union-attr]  # may be empty
+        asked += 1
+        if asked > _MOST_ASKED and stop - at > _LONG_RUN:
+            # Names without end and no gap between them: made to be slow. Nothing of it is worth keeping.
+            done = stop
+            yield "secret", at, stop
+            continue
+        done, span = _look(text, lowered, at)
+        if span is not None:
+            done = max(done, span[2])
+            yield span
+    if places:
+        yield from tables(text)
+
+
+def _in_mark(text: str, at: int) -> bool:
+    """Whether the name stands in a mark: of "[redacted:password:…]" nothing is the value."""
+    begin = text.rfind("[redacted:", max(0, at - _LONGEST_HEAD), at)
+    found = MARK.match(text, begin) if begin >= 0 else None
+    return found is not None and at < found.end()
+
+
+def _look(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
+    """The end of the key around `at`, and what it says about the text beside it."""
+    left = _LEFT.search(text, max(0, at - _LONGEST_KEY), at) if text[at - 1 : at] in _KEY_SIGNS else None
+    start = left.start() if left else at
+    if text.endswith("://", 0, start):
+        return at, None  # the user name of a URL
+    chinese = None if text[at].isascii() else _STEM_ZH.match(text, at)
+    end = chinese.end() if chinese else _RIGHT.match(text, at).end()  # type: ignore[union-attr]  # may be empty
+    if lowered.startswith(("auth", "cookie"), at):
+        found = _header(text, lowered[start:end], end)
+        if found is not None:
+            return end, found
+    if lowered.startswith("bearer", at) and (shown := _BEARER.match(text, end)):
+        real = looks_random(shown["value"]) and not stands_in(shown["value"])
+        return end, ("token", *shown.span("value")) if real else None
+    how = strength(text[at:end] if chinese else text[start:end])
+    if how is None and lowered[start:end] == "key" and _KEY_OF.search(lowered, max(0, start - 16), start):
+        how = "plain"
+    return end, None if how is None else _named(text, start, end, how)
+
+
+def _header(text: str, name: str, at: int) -> Span | None:
+    between = _HEADER.match(text, at)
+    if between is None:
+        return None
+    if name.endswith("cookie"):
+        head = _COOKIES.match(text, between.end(), between.end() + _COOKIE_HEAD)
+        values = [part.partition("=")[2] for part in head[0].split(";")] if head else []
+        all_of_it = _COOKIES.match(text, between.end()) if any(map(judge.is_cookie, values)) else None
+        return ("cookie", *all_of_it.span()) if all_of_it else None
+    if not name.endswith("authorization"):
+        return None
+    scheme = _SCHEME.match(text, between.end())
+    if scheme and scheme[0].lower().startswith(("digest", "aws4")):
+        found = _LINE.match(text, scheme.end())
+        return ("authorization", *found.span()) if found and "=" in found[0] else None
+    found = _HEADER_VALUE.match(text, scheme.end() if scheme else between.end())
+    if found is None or stands_in(found[0]):
+        return None
+    real = looks_random(found[0]) or (scheme is not None and any(map(str.isdigit, found[0])))
+    return ("authorization", *found.span()) if real else None
+
+
+def _named(text: str, start: int, end: int, how: Strength) -> Span | None:
+    """The secret named by `text[start:end]`: behind a separator, said in a sentence, or right behind it."""
+    key = judge.Key(text, start, end, how)
+    value = _value(key)
+    return None if value is None else (key.kind, *whole(text, value))
+
+
+def _value(key: judge.Key) -> Extent | None:
+    text, end = key.text, key.end
+    separator = _ANNOTATED.match(text, end) or _SEPARATOR.match(text, end)
+    value = judge.assigned(key, separator.end(), separator[0]) if separator else None
+    if value is not None:
+        return value
+    chinese = _SAYS_ZH.match(text, end)
+    if chinese is not None:
+        foreign = not key.name.isascii()
+        assigns = (_ASSIGNS_ZH if foreign else _COPULA_ZH).search(chinese[0]) is not None
+        if assigns or foreign:
+            return judge.said_zh(key, chinese.end(), assigns=assigns)
+    english = _SAYS_EN.match(text, end)
+    value = judge.said(key, english.end()) if english else None
+    if value is None and key.strength == "strong" and text.startswith(" to ", end):
+        value = judge.said(key, end + 4)  # "to X: …" may as well give X
+    return value or judge.beside(key) or judge.used_as(key)

@@ -1,0 +1,115 @@
+"""`<private>…</private>`: what a person marked as not to be kept. The scanner fails closed.
+
+Whatever could have been meant as a mark counts as one: any case, white space and invisible characters
+inside, attributes, full-width brackets and letters, brackets escaped for HTML, JSON or URLs, `<私密>` and
+`<隐私>`. Where marks do not pair, more is private rather than less:
+
+- an opening mark without its closing one: everything to the end;
+- a closing mark without an opening one: everything before it, back to the last private span;
+- a mark closes only what was opened in the same spelling (plain, full-width or escaped brackets), and a
+  closing mark is only believed when it is complete, so that nothing inside can end the span early.
+
+Code fences and quotations are no shelter: what is stored is the text, not its rendering.
+"""
+
+import re
+
+from mnemark.text.words.normalize import INVISIBLE
+
+PLACEHOLDER = "[private]"
+
+_GAP = rf"[\s\\{INVISIBLE}]*"
+_NAMES = ("private", "私密", "隐私", "隱私")
+_WIDE = ord("ａ") - ord("a")
+_NAME = "|".join(
+    _GAP.join(f"[{letter}{chr(ord(letter) + _WIDE)}]" if letter.isascii() else letter for letter in name)
+    for name in _NAMES
+)
+# One pattern for each first character: such a pattern is looked for at the speed of memory.
+_LEFTS = (
+    ("plain", "<", "<"),
+    ("wide", "＜", "＜"),
+    ("wide", "﹤", "﹤"),
+    ("escaped", "&", r"&(?:amp;){0,9}(?:lt;?|\#0{0,9}60;?|\#x0{0,9}3c;?)"),
+    ("escaped", "\\", r"\\(?:u003c|x3c)"),
+    ("escaped", "%", r"%(?:25){0,9}3c"),
+)
+_SLASH = r"(?P<close>[/／⁄∕]|&\#0{0,9}47;|&\#x0{0,9}2f;|\\u002f|%(?:25){0,9}2f)"
+_RIGHT = r"(?:>|[＞﹥]|&(?:amp;){0,9}(?:gt;?|\#0{0,9}62;?|\#x0{0,9}3e;?)|\\u003e|\\x3e|%(?:25){0,9}3e)"
+# Gaps and names share no character with what follows them, so nothing is tried twice: linear in time.
+_MARKS = tuple(
+    (
+        style,
+        first,
+        re.compile(
+            rf"{left}{_GAP}(?:{_SLASH}{_GAP})?(?:{_NAME})(?![\w-])(?P<end>{_GAP}{_RIGHT})?", re.IGNORECASE
+        ),
+    )
+    for style, first, left in _LEFTS
+)
+
+
+def private_spans(text: str) -> list[tuple[int, int]]:
+    """Half-open spans of `text` that are private, marks included, in order and apart from each other."""
+    spans: list[tuple[int, int]] = []
+    opened: list[str] = []
+    begin = 0
+    for style, mark in _marks(text):
+        if mark["close"] is None:
+            if not opened:
+                begin = mark.start()
+            opened.append(style)
+        elif mark["end"] is None:
+            continue  # not a whole closing mark: it ends nothing
+        elif not opened:
+            # Its opening mark was misspelt or lost: what it was to protect lies before it.
+            _add(spans, spans[-1][1] if spans else 0, mark.end())
+        elif opened[-1] == style:
+            opened.pop()
+            if not opened:
+                _add(spans, begin, mark.end())
+    if opened:
+        _add(spans, begin, len(text))
+    return spans
+
+
+def unpaired(text: str) -> tuple[int, bool] | None:
+    """Where the first mark without its partner stands, and whether it is an opening one; None: all pair."""
+    opened: list[tuple[str, int]] = []
+    for style, mark in _marks(text):
+        if mark["close"] is None:
+            opened.append((style, mark.start()))
+        elif mark["end"] is None:
+            continue
+        elif not opened:
+            return mark.start(), False
+        elif opened[-1][0] == style:
+            opened.pop()
+    return (opened[0][1], True) if opened else None
+
+
+def _marks(text: str) -> list[tuple[str, re.Match[str]]]:
+    """All marks in order, each with the spelling of its brackets."""
+    found = [
+        (style, mark) for style, first, pattern in _MARKS if first in text for mark in pattern.finditer(text)
+    ]
+    return sorted(found, key=lambda one: one[1].start())
+
+
+def hide_private(text: str) -> str:
+    """`text` with each private span replaced by `[private]`. Doing it twice changes nothing."""
+    spans = private_spans(text)
+    if not spans:
+        return text
+    parts: list[str] = []
+    last = 0
+    for start, end in spans:
+        parts += (text[last:start], PLACEHOLDER)
+        last = end
+    return "".join((*parts, text[last:]))
+
+
+def _add(spans: list[tuple[int, int]], start: int, end: int) -> None:
+    if spans and spans[-1][1] == start:
+        start = spans.pop()[0]
+    spans.append((start, end))

@@ -1,0 +1,229 @@
+"""Taking secrets out of a text, before it is cut, stored, embedded, logged or shown.
+
+`redact` is pure: the same text and rules give the same result. What is taken out is replaced with
+`[redacted:kind:hash]` (`[private]` for what a person marked so). The hash tells two secrets of one workspace
+apart and is keyed with the workspace's random salt: who has the text but not the salt cannot test guesses
+against it, not even of a four-digit PIN. Without a salt every hash is 00000000, so that forgetting the salt
+costs the distinction and never the secret.
+
+Applying it twice changes nothing: rules are run until they find no more, and what needs more rounds than
+`_MOST_ROUNDS` (a text made to do so) is taken out whole.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from mnemark.errors import UsageError
+from mnemark.text.redaction.key_formats import emails, key_blocks, key_shapes
+from mnemark.text.redaction.pairs import pairs
+from mnemark.text.redaction.private import PLACEHOLDER, private_spans
+from mnemark.text.redaction.spans import MARK, Span, positions
+from mnemark.text.redaction.urls import commands, urls
+
+_MOST_ROUNDS = 8
+_WINDOW = 4_000  # characters a person's pattern sees at a time
+_LONGEST_PATTERN = 500
+_SHORTEST_VALUE = 8
+_NESTED = re.compile(r"[+*}]\)[+*{]|\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)(?:[+*]|\{\d*,)")
+NO_HASH = "0" * 8
+"""In marks made without a salt."""
+_BREAK = re.compile(r"\r\n?|\n")
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """What is taken out. Make one with `DEFAULT.with_…`; those check what they are given."""
+
+    emails: bool = True
+    """Whether e-mail addresses are taken out."""
+    values: tuple[str, ...] = ()
+    """Exact secrets, longest first."""
+    patterns: tuple[str, ...] = ()
+    """Further regular expressions; kind "custom"."""
+    salt: bytes = b""
+    """Key of the hashes, 16 to 32 random bytes; empty: no hashes."""
+
+    def with_values(self, values: Iterable[str]) -> "Rules":
+        """With exact secrets, such as those in the environment; shorter than 8 characters are left out."""
+        kept = {value for value in values if len(value) >= _SHORTEST_VALUE and not MARK.search(value)}
+        return msgspec.structs.replace(self, values=tuple(sorted({*self.values, *kept}, key=_by_length)))
+
+    def with_patterns(self, patterns: Iterable[str]) -> "Rules":
+        """With a person's own regular expressions.
+
+        Raises:
+            UsageError: A pattern is none, matches the empty text, is too long, or repeats a repetition.
+        """
+        added = tuple(patterns)
+        for pattern in added:
+            _check_pattern(pattern)
+        return msgspec.structs.replace(self, patterns=(*self.patterns, *added))
+
+    def with_salt(self, salt: bytes) -> "Rules":
+        """With hashes keyed by the workspace's salt (16 to 32 random bytes).
+
+        Raises:
+            UsageError: The salt has another length.
+        """
+        if not 16 <= len(salt) <= 32:
+            raise UsageError(f"the salt has {len(salt)} bytes; give 16 to 32 random bytes")
+        return msgspec.structs.replace(self, salt=salt)
+
+
+DEFAULT = Rules()
+"""The built-in rules, with e-mail addresses, without hashes."""
+
+
+class Redacted(NamedTuple):
+    """A text without its secrets, and what was found: kinds and half-open spans in the text given."""
+
+    text: str
+    findings: tuple[Span, ...] = ()
+
+
+class _Piece(NamedTuple):
+    """A stretch of the text being worked on: from the text given, or a mark."""
+
+    text: str
+    start: int
+    """In the text given."""
+    end: int
+    kind: str | None
+    """Of a mark that was put in; None for text as it was given."""
+
+
+def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Redacted:
+    """`text` without secrets. Linear in time; texts without secrets come back as they are.
+
+    With `keep_lines`, line breaks inside of what is taken out stay, behind its mark: a line of the result has
+    the number of the line it was made of.
+    """
+    pieces = [_Piece(text, 0, len(text), None)]
+    current = text
+    for _ in range(_MOST_ROUNDS):
+        spans = _merged(_found(current, rules), current)
+        if not spans:
+            break
+        pieces = _cut(pieces, spans, rules, keep_lines=keep_lines)
+        current = "".join(piece.text for piece in pieces)
+    else:
+        put = mark("unsettled", text, rules) + (_breaks(text) if keep_lines else "")
+        pieces = [_Piece(put, 0, len(text), "unsettled")]
+        current = pieces[0].text
+    if len(pieces) == 1 and pieces[0].kind is None:
+        return Redacted(text)
+    return Redacted(current, tuple((piece.kind, piece.start, piece.end) for piece in pieces if piece.kind))
+
+
+def _found(text: str, rules: Rules) -> Iterator[Span]:
+    """All findings; of two that overlap, the earlier rule names the kind."""
+    yield from (("private", start, end) for start, end in private_spans(text))
+    yield from key_blocks(text)
+    for value in rules.values:
+        yield from (("value", at, at + len(value)) for at in positions(text, value))
+    yield from key_shapes(text)
+    yield from urls(text)
+    yield from commands(text)
+    yield from pairs(text)
+    for pattern in rules.patterns:
+        yield from _custom(text, re.compile(pattern))
+    if rules.emails:
+        yield from emails(text)
+
+
+def _merged(found: Iterable[Span], text: str) -> list[Span]:
+    """Spans in order, apart from each other and from the marks already in `text`."""
+    ranked = sorted((start, rank, end, kind) for rank, (kind, start, end) in enumerate(found) if start < end)
+    spans: list[tuple[int, int, int, str]] = []
+    for start, rank, end, kind in ranked:
+        joins = spans and start == spans[-1][2] and kind == spans[-1][3] == "custom"
+        if spans and (start < spans[-1][2] or joins):
+            first, best, last, named = spans[-1]
+            spans[-1] = (first, min(best, rank), max(last, end), named if best < rank else kind)
+        else:
+            spans.append((start, rank, end, kind))
+    return list(_around_marks(spans, text))
+
+
+def _around_marks(spans: list[tuple[int, int, int, str]], text: str) -> Iterator[Span]:
+    for start, _, end, kind in spans:
+        at = start
+        for kept in MARK.finditer(text, max(0, start - 64), min(len(text), end + 64)):
+            if kept.end() <= at or kept.start() >= end:
+                continue
+            if at < kept.start():
+                yield kind, at, kept.start()
+            at = kept.end()
+        if at < end:
+            yield kind, at, end
+
+
+def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules, *, keep_lines: bool) -> list[_Piece]:
+    """`pieces` with marks for `spans`, which are positions in the joined pieces and touch no mark."""
+    result: list[_Piece] = []
+    left = iter(spans)
+    span = next(left, None)
+    offset = 0  # of the piece, in the joined pieces
+    for piece in pieces:
+        at = 0
+        while span is not None and span[1] < offset + len(piece.text):
+            kind, start, end = span[0], span[1] - offset, span[2] - offset
+            if at < start:
+                result.append(_Piece(piece.text[at:start], piece.start + at, piece.start + start, None))
+            put = mark(kind, piece.text[start:end], rules)
+            if keep_lines:
+                put += _breaks(piece.text[start:end])
+            result.append(_Piece(put, piece.start + start, piece.start + end, kind))
+            at = end
+            span = next(left, None)
+        if at == 0:
+            result.append(piece)
+        elif at < len(piece.text):
+            result.append(_Piece(piece.text[at:], piece.start + at, piece.end, None))
+        offset += len(piece.text)
+    return result
+
+
+def mark(kind: str, secret: str, rules: Rules) -> str:
+    """What stands for `secret` in a redacted text."""
+    if kind == "private":
+        return PLACEHOLDER
+    if not rules.salt:
+        return f"[redacted:{kind}:{NO_HASH}]"
+    data = secret.encode("utf-8", "surrogatepass")
+    return f"[redacted:{kind}:{hashlib.blake2s(data, digest_size=4, key=rules.salt).hexdigest()}]"
+
+
+def _breaks(text: str) -> str:
+    return "".join(_BREAK.findall(text))
+
+
+def _custom(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+    at = 0
+    while at < len(text):
+        end = min(len(text), at + _WINDOW)
+        if end < len(text):
+            line = text.rfind("\n", at, end)
+            end = line + 1 if line >= at else end
+        yield from (("custom", *found.span()) for found in pattern.finditer(text, at, end))
+        at = end
+
+
+def _check_pattern(pattern: str) -> None:
+    if len(pattern) > _LONGEST_PATTERN:
+        raise UsageError(f"the pattern {pattern[:40]!r}… is longer than {_LONGEST_PATTERN} characters")
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise UsageError(f"{pattern!r} is no regular expression ({error})") from error
+    if compiled.match("") is not None:
+        raise UsageError(f"{pattern!r} matches the empty text; ask for at least one character")
+    if _NESTED.search(pattern):
+        raise UsageError(f"{pattern!r} repeats a repetition and could take forever; write it with one")
+
+
+def _by_length(value: str) -> tuple[int, str]:
+    return -len(value), value

@@ -1,0 +1,101 @@
+"""Secrets in URLs and on command lines: credentials, signed queries, options of well-known tools."""
+
+import re
+from collections.abc import Iterator
+
+from mnemark.text.redaction.spans import MARK, Span, positions
+from mnemark.text.redaction.values import (
+    looks_chosen,
+    looks_random,
+    stands_in,
+    stands_in_quoted,
+    stands_in_said,
+)
+
+_LOGIN = re.compile(
+    r"://(?P<user>[^\s/?#\"'`<>@:]{0,256})(?::(?P<word>[^\s/?#\"'`<>]{1,256}))?@(?=[\w\[{$.-])"
+)
+# A password with signs that a URL may not hold; behind the colon of a host are only digits.
+_GLUED = r"[\"'`<>](?=[!-~])"
+_RAW_LOGIN = re.compile(
+    r"://[^\s/?#\"'`<>@:]{0,256}:(?P<word>(?![0-9]{1,5}(?:[^\w@]|$)|/)"
+    rf"(?:(?:[^\s\"'`<>/]|{_GLUED}){{1,256}}|(?:[^\s\"'`<>@]|{_GLUED}){{1,256}}))@(?=[\w\[{{$.-])"
+)
+_QUERY = re.compile(
+    r"[?&#;](?:amp;)?(?P<name>key|sig|sign|signature|auth|code|ticket|session|sid|x-amz-signature|"
+    r"x-amz-credential|x-goog-signature|x-oss-signature|pass|pwd)=(?P<value>[^\s&#\"'`<>;()]{3,2048})",
+    re.IGNORECASE,
+)
+_CHOSEN_NAMES = frozenset({"pass", "pwd", "auth"})
+
+# A shell ends an unquoted word at `;`, `|`, `<` and `>`; glued to more they were part of a password.
+_BARE = r"(?P<bare>[^\s\"'`<>|;](?:[^\s\"'`<>|;]|[\"'`<>|;](?=[A-Za-z0-9!@#$%^*?~_])){2,127})"
+_WORD = rf"(?:\"(?P<double>[^\"\n]{{3,128}})\"|'(?P<single>[^'\n]{{3,128}})'|{_BARE})"
+_USER = r"[\w.@-]{1,64}:"
+_LOGIN_WORD = (
+    rf"(?:\"{_USER}(?P<in_double>[^\"\n]{{3,128}})\"|'{_USER}(?P<in_single>[^'\n]{{3,128}})'|"
+    rf"[\"']?{_USER}{_WORD})"
+)
+_GAP = r"[^\n|;&]{0,100}?[ ]"
+
+
+# (what must occur, where the pattern begins, pattern)
+_COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (needed, first, re.compile(first.strip() + pattern))
+    for needed, first, pattern in (
+        (" -u", "curl ", rf"{_GAP}-u[ ]?{_LOGIN_WORD}"),
+        ("--user", "curl ", rf"{_GAP}--user[ =]{_LOGIN_WORD}"),
+        (" -a", "http ", rf"{_GAP}-a[ ]{_LOGIN_WORD}"),
+        (" -p", "mysql", rf"\w{{0,24}}+{_GAP}-p{_WORD}"),
+        (" -p", "mariadb", rf"[\w-]{{0,24}}+{_GAP}-p{_WORD}"),
+        (" -p", "sshpass", rf"[ ]+-p[ ]*{_WORD}"),
+        (" -a", "redis-cli", rf"{_GAP}-a[ ]+{_WORD}"),
+        (" -p", "login ", rf"{_GAP}-p[ ]+{_WORD}"),
+        ("openssl", "pass:", _WORD),
+        (" -k", "openssl enc", rf"{_GAP}-k[ ]+{_WORD}"),
+        (" -P", "zip ", rf"{_GAP}-P[ ]+{_WORD}"),
+        (" -p", "7z ", rf"{_GAP}-p{_WORD}"),
+        ("sudo -S", "echo ", rf"[ ]+{_WORD}[ ]*\|[ ]*sudo[ ]+-S\b"),
+        ("--password-stdin", "echo ", rf"[ ]+{_WORD}[ ]*\|[^\n|]{{0,160}}--password-stdin"),
+    )
+)  # fmt: skip
+_BASIC = re.compile(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
+
+
+def urls(text: str) -> Iterator[Span]:
+    """Passwords and tokens in the addresses of `text`."""
+    if "://" not in text:
+        return
+    for found in _LOGIN.finditer(text):
+        word, user = found["word"], found["user"]
+        if word is not None and not stands_in_said(word) and not MARK.match(word):
+            yield "url-login", *found.span("word")
+        elif word is None and len(user) >= 20 and looks_random(user):
+            yield "url-login", *found.span("user")
+    for found in _RAW_LOGIN.finditer(text) if "@" in text else ():
+        if looks_chosen(found["word"]) and not stands_in_said(found["word"]):
+            yield "url-login", *found.span("word")
+    for found in _QUERY.finditer(text):
+        value = found["value"]
+        chosen = found["name"].lower() in _CHOSEN_NAMES and looks_chosen(value)
+        if (chosen or (len(value) >= 16 and looks_random(value))) and not stands_in(value):
+            yield "url-token", *found.span("value")
+
+
+def commands(text: str) -> Iterator[Span]:
+    """Passwords given to well-known command line tools and calls."""
+    for needed, first, pattern in (*_COMMANDS, ("auth=(", "auth=(", _BASIC)):
+        if needed not in text:
+            continue
+        done = 0
+        for at in positions(text, first):
+            found = pattern.match(text, at) if at >= done else None
+            done = found.end() if found else done
+            if found and (how := found.lastgroup) and not _no_word(found[how], quoted=how != "bare"):
+                yield "password", *found.span(how)
+
+
+def _no_word(value: str, *, quoted: bool) -> bool:
+    return MARK.match(value) is not None or (
+        stands_in_quoted(value) if quoted else stands_in(value.rstrip("([{"), alone=True)
+    )

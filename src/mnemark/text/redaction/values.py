@@ -1,0 +1,170 @@
+"""Is this a secret's name, and is that a secret? Judged by the words of the key and the look of the value.
+
+Names are strong ("password": whatever stands there is the secret) or plain ("token", "key": only what looks
+random is). Values that refer to a secret (`$API_KEY`, `getpass()`, `self.token`), describe one (`str`,
+`required`) or stand in for one (`<your-key>`, `xxxx`, `changeme`) are left alone.
+"""
+
+import math
+import re
+import string
+from collections import Counter
+from itertools import pairwise
+
+from mnemark.text.redaction.names import strength
+from mnemark.text.redaction.placeholders import STAND_INS
+
+_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_PERCENT = r"%(?:[({][\w.: -]*[)}]|-?\d*[sdrv](?![A-Za-z0-9])|\w+%)"
+_COMMON = rf"{_PERCENT}|\.\.\.|…|#\{{|://|->|&(?:lt|\#60|\#x3[cC]);"
+# In code, what follows the sign is a name: its digits stand at its end.
+_REFERENCE = re.compile(
+    rf"{_COMMON}|\$|\{{|<|\(|\)(?![A-Za-z0-9])|\[|\*{{2,}}|`|\\?u?\{{|\|(?![A-Za-z0-9])|!!|"
+    r"&[A-Za-z_]+\d{0,2}$|@[A-Za-z_]+\d{0,2}$|![A-Za-z_.:]+(?:\d{0,2}$|[(\[])"
+)
+_PLACEHOLDER = re.compile(rf"{_COMMON}|\$[({{]|\{{\{{?[\w.: \"'\[\]-]*\}}|<[^<>]*>|\*{{3,}}|\\[A-Za-z][*+?)]")
+_OPEN_CALL = re.compile(r"[A-Za-z_][\w.:>-]*[(\[{]|.*[(\[]\)?$")
+_CALLED = r"[A-Za-z_][\w.:>-]*(?:\(.*\)|\[.*\]|\{.*\})(?![A-Za-z0-9@#!$~])"
+_CLOSED_CALL = re.compile(_CALLED)
+_METHOD = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)\w+)+[(\[{]+$")
+_LINE_CALL = re.compile(rf"{_CALLED}|[A-Za-z_][\w.:>-]*[(\[{{](?:.*[,(\[{{=])?$")
+_TEMPLATED = re.compile(
+    r".*\{[A-Za-z_]*\}|.*\$\{|.*<[A-Za-z_][A-Za-z_ -]*>|.*%\(\w+\)s|.*\{[A-Za-z_][\w.]*[(\[].*\}"
+)
+_EMPTY_BRACES = re.compile(r"\{\w?\}")
+_ALL_CLASSES = 4
+_TEMPLATE = re.compile(
+    r"\$\{\w+\}$|\$\(|[^{}]{0,64}\{\{?[\w.: \"'\[\]-]*\}|<[^<>]*>$|"
+    r"[^%]{0,64}%(?:[sdr]$|\(\w+\)s)|#\{|\[redacted:|\[private"
+)
+_VARIABLE = re.compile(r"\$(?P<name>\w+)(?P<more>[./:\[(>-]|$)?", re.ASCII)
+_PATH = re.compile(r"(?:[A-Za-z_]\w*(?:\.|->|::))+[A-Za-z_]\w*$")
+_FILE = re.compile(
+    r"~?\.{0,2}/(?:[\w.-]+/)*[\w.-]+$|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|txt|md|pem|key|crt|html?)$"
+)
+_MADE_UP = re.compile(r"/[0-9_]*[A-Za-z][A-Za-z_]*[0-9]\w*$", re.ASCII)  # rather a password than a folder
+_BASE64 = re.compile(r"(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9])(?:/|[A-Za-z0-9]{12,}+)++$")
+_SHORT_NAME = 4  # letters of a name before its number: $row1
+_OPENERS = "([{<"
+_CLOSERS = ")]}>"
+
+
+def stands_in(value: str, *, alone: bool = False) -> bool:
+    """Whether the value is no secret but a reference to one, a type, or a placeholder, where it may be code.
+
+    `alone` says that the value ends its line: then a bracket that is not closed opens nothing.
+    """
+    opened = _OPENERS.find(value[:1])
+    if alone and opened >= 0 and value and _CLOSERS[opened] not in value:
+        value = value[1:]
+    call = _LINE_CALL if alone else _OPEN_CALL
+    return (
+        _REFERENCE.match(value) is not None
+        or call.match(value) is not None
+        or _is_templated(value)
+        or is_blank(value)
+    )
+
+
+def stands_in_said(value: str) -> bool:
+    """As `stands_in`, for what is said in a sentence or on a line of its own, where signs are seldom code."""
+    return (
+        _PLACEHOLDER.match(value) is not None
+        or _CLOSED_CALL.match(value) is not None
+        or _METHOD.match(value) is not None
+        or _is_templated(value)
+        or is_variable(value)
+        or is_blank(value)
+    )
+
+
+def stands_in_quoted(value: str) -> bool:
+    """As `stands_in`, for a value between quotation marks, where brackets are signs and not calls."""
+    return _TEMPLATE.match(value) is not None or is_variable(value) or is_blank(value)
+
+
+def _is_templated(value: str) -> bool:
+    """Whether there are braces to be filled: `{name}`, and `{}` unless all kinds of signs are around it."""
+    if _TEMPLATED.match(value) is None:
+        return False
+    rest = _EMPTY_BRACES.sub("", value)
+    return classes(rest) < _ALL_CLASSES or _TEMPLATED.match(rest) is not None
+
+
+def is_variable(value: str) -> bool:
+    """Whether the value is a variable (`$PASS`, `$db_pass1`, `$row.id`) and no password as `$ecret12` is."""
+    found = _VARIABLE.match(value)
+    if found is None or found["more"] is None:
+        return False
+    name = found["name"]
+    stem = name.rstrip(string.digits)
+    if name.isupper() or not stem or (stem.isalpha() and (stem == name or len(stem) <= _SHORT_NAME)):
+        return True
+    return strength(name) is not None or not STAND_INS.isdisjoint(_PARTS.findall(name.lower()))
+
+
+def is_blank(value: str) -> bool:
+    """Whether the value is a file, a mask (`xxxx`) or made of the words of placeholders alone."""
+    if _FILE.match(value) and not _MADE_UP.match(value) and not _BASE64.match(value):
+        return True
+    if set(value) <= set("xX*.-_•●?#…·=0 "):
+        return True
+    parts = _PARTS.findall(value.lower())
+    return all(part in STAND_INS or part in ("1", "123", "0") or set(part) <= {"x"} for part in parts)
+
+
+def is_path(value: str) -> bool:
+    """Whether the value reads as a name in code: `self.password`, `settings::token`."""
+    return _PATH.match(value) is not None and not any(map(str.isdigit, value))
+
+
+_COMPOUND = re.compile(r"(?:[A-Za-z]+(?:[_.-][A-Za-z]+)++|[A-Za-z]+[A-Z][a-z]+)$")
+
+
+def refers(value: str) -> bool:
+    """Whether the value is itself the name of a secret: `db_password`, `userToken`."""
+    return _COMPOUND.match(value) is not None and strength(value) is not None
+
+
+def classes(value: str) -> int:
+    """How many of lower case, upper case, digits and signs occur."""
+    return (
+        any(map(str.islower, value))
+        + any(map(str.isupper, value))
+        + any(map(str.isdigit, value))
+        + any(not char.isalnum() for char in value)
+    )
+
+
+def entropy(value: str) -> float:
+    """Shannon entropy of the characters, in bits per character."""
+    total = len(value)
+    return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
+
+
+def looks_random(value: str) -> bool:
+    """Long and mixed enough to be made by a machine: letters with digits, or many kinds of signs."""
+    if len(value) < 12 or " " in value:
+        return False
+    head = value[:512]
+    digits = sum(map(str.isdigit, head))
+    letters = sum(map(str.isalpha, head))
+    if not letters:
+        return len(value) >= 20 and digits >= 16
+    if not digits and not (len(head) >= 20 and _case_changes(head) >= len(head) / 4):
+        return False
+    return entropy(head) >= (2.8 if len(head) < 20 else 3.0)
+
+
+def _case_changes(value: str) -> int:
+    return sum(one.isupper() != two.isupper() for one, two in pairwise(value))
+
+
+def looks_chosen(value: str) -> bool:
+    """As people choose passwords when told to: letters with digits or signs, four characters or more."""
+    if not 4 <= len(value) <= 128 or value.isalpha():
+        return False
+    digits = any(map(str.isdigit, value))
+    letters = any(map(str.isalpha, value))
+    signs = any(char in "!@#$%^&*+=?~" for char in value[1:])
+    return (digits and (letters or len(value) >= 4)) or (letters and signs)

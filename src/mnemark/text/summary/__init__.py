@@ -1,0 +1,1 @@
+"""Summarize turns, and shorten files, by rule."""

@@ -1,0 +1,49 @@
+"""Text that says nothing by itself: a courtesy, a bare heading of a file's own name, front matter alone."""
+
+import re
+from typing import Final
+
+from mnemark.text.markdown.frontmatter import front_matter
+from mnemark.text.markdown.outline import without_comments
+
+_COURTESY: Final = re.compile(
+    r"(?:hi|hello|hey|ok(?:ay)?|noted|got it|understood|will do|sure|alright|all right|great|perfect|cool|"
+    r"thanks?(?: you)?(?: (?:so|very) much| a lot)?|thx|you(?:'|’)re welcome|no problem|bye|goodbye|"
+    r"你好|您好|好的?|好呀|收到|明白了?|知道了|了解了?|记下了|记住了|谢谢你?|多谢|没问题|不客气|嗯+|再见)",
+    re.IGNORECASE,
+)
+_BETWEEN: Final = " \t\r\n.,!…。，！、~～"
+_OWN_NAME: Final = re.compile(r"[A-Z][A-Z_]*|\d{4}-\d{2}(?:-\d{2})?")
+"""Names of files whose first heading is put there by us: MEMORY, USER, SCRATCHPAD, a day, a month."""
+
+
+def is_courtesy(text: str) -> bool:
+    """Whether a turn is nothing but greeting, thanks or acknowledgement. "Yes" and "no" are answers."""
+    at, found = 0, False
+    while True:
+        while at < len(text) and text[at] in _BETWEEN:
+            at += 1
+        if at == len(text):
+            return found
+        match = _COURTESY.match(text, at)
+        end = match.end() if match else at
+        # A Latin word must end there: "okra" is no "ok".
+        if match is None or (text[end - 1].isascii() and text[end : end + 1].isalnum()):
+            return False
+        at, found = end, True
+
+
+def is_bare(text: str, path: str) -> bool:
+    """Whether a passage of a note is front matter alone, or a heading that only repeats its file's name.
+
+    Comments, such as the marks of a generated part, say nothing to a reader.
+    """
+    head = front_matter(text).end
+    if head and not text[head:].strip():
+        return True
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    plain = without_comments(text).strip()
+    heading = plain.lstrip("#").strip()
+    return not plain or bool(
+        plain[:1] == "#" and _OWN_NAME.fullmatch(stem) and heading.casefold() == stem.casefold()
+    )

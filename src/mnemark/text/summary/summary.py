@@ -1,0 +1,285 @@
+"""What a conversation was about, by rule: goal, outcome, what was said and decided, what is left. Pure.
+
+Precision before recall: a line that is kept stands in a person's notes for years.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from mnemark.text.extraction.speaker import of_another
+from mnemark.text.summary.sentences import (
+    DECIDED,
+    DONE,
+    FAILED,
+    HAPPY,
+    LEFT,
+    NEXT,
+    OFFER,
+    OWN,
+    QUESTION,
+    SMALL_TALK,
+    TASK,
+    UNSURE,
+    entities,
+    is_chinese,
+    projects,
+    request,
+    sentences,
+)
+from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import is_stop
+
+Status = Literal["done", "failed", "open"]
+LONGEST: Final = 160
+"""Characters of a sentence that is kept."""
+_SAID: Final = 3
+_LISTED: Final = 4
+_STEP: Final = re.compile(r"(?:next steps?|to-?do|下一步|接下来|待办)\s*[:：]\s*", re.IGNORECASE)
+"""How a line begins that lists what is to be done."""
+_LAST: Final = 6
+"""Turns from the end in which the outcome is looked for."""
+
+
+class Line(NamedTuple):
+    """One turn as a summary sees it."""
+
+    role: str
+    text: str
+    time: datetime | None = None
+    ref: str = ""
+
+
+class Action(NamedTuple):
+    """Something a tool did."""
+
+    title: str
+    tool: str
+    failed: bool = False
+    time: datetime | None = None
+    paths: tuple[str, ...] = ()
+
+
+class Digest(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be known of a conversation."""
+
+    title: str
+    goal: str
+    outcome: str
+    status: Status
+    said: tuple[str, ...] = ()
+    """What the user told, in the order it was said."""
+    decided: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    """Left open."""
+    steps: tuple[str, ...] = ()
+    """To be done next."""
+    summary: str = ""
+    """Running text, where a model wrote one."""
+    chinese: bool = False
+
+
+class _Sentence(NamedTuple):
+    turn: int
+    role: str
+    text: str
+
+
+def digest(lines: Sequence[Line], actions: Sequence[Action] = (), known: Sequence[str] = ()) -> Digest:
+    """The digest of a conversation.
+
+    Args:
+        lines: the turns, redacted and without recalled blocks, oldest first.
+        actions: what tools did.
+        known: names of projects known from before: named again, they count without the word "project".
+    """
+    said = list(_sentences(lines))
+    chinese = is_chinese("\n".join(line.text for line in lines if line.role == "user"))
+    goal = _goal(said)
+    decided = _unique((_cut(one.text) for one in said if _is_decision(one)), most=_LISTED)
+    outcome, status = _outcome(lines, said, actions)
+    answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
+    left = (_cut(_STEP.sub("", request(one.text)) or one.text) for one in said if _is_step(one, answered))
+    steps = _unique(left, most=_LISTED, last=True)
+    asked = (text for text in _open_questions(lines, said) if request(text) not in steps)
+    questions = _unique(asked, most=_LISTED, last=True)
+    taken = {goal, outcome, *decided, *steps, *questions}
+    texts = [line.text for line in lines if line.role in {"user", "assistant"}]
+    paths = [path for action in actions for path in action.paths]
+    return Digest(
+        title=_shorter(goal.rstrip("。.!！?？") or outcome, 60),
+        goal=goal,
+        outcome=outcome,
+        status=status,
+        said=_told(said, taken),
+        decided=decided,
+        entities=tuple(entities(texts)),
+        projects=tuple(projects(texts, paths, known)),
+        questions=questions,
+        steps=steps,
+        chinese=chinese,
+    )
+
+
+def _sentences(lines: Sequence[Line]) -> Iterator[_Sentence]:
+    for number, line in enumerate(lines):
+        if line.role in {"user", "assistant"}:
+            for text in sentences(line.text):
+                asked = line.role == "user" and TASK.match(request(text))  # 你好，帮我修一下
+                if (asked or not SMALL_TALK.match(text)) and not of_another(text):
+                    yield _Sentence(number, line.role, text)
+
+
+def _goal(said: Sequence[_Sentence]) -> str:
+    """The first thing the user asked for; with what stands before it where it alone says little."""
+    own = [one for one in said if one.role == "user" and _content(one.text)]
+    if not own:
+        return ""
+    asked = next((one for one in own if _asks(one.text)), None)
+    if asked is None:
+        return _cut(own[0].text)
+    words = request(asked.text)
+    before = [one.text for one in own[: own.index(asked)] if one.turn == asked.turn]
+    if before and len(_content(words)) < 3:
+        return _cut(f"{before[0]} {words}")
+    return _cut(words)
+
+
+def _asks(text: str) -> bool:
+    words = request(text)
+    return words != text[:1].upper() + text[1:] or bool(TASK.match(words) or QUESTION.search(text))
+
+
+def _outcome(
+    lines: Sequence[Line], said: Sequence[_Sentence], actions: Sequence[Action]
+) -> tuple[str, Status]:
+    last = len(lines) - _LAST
+    replies = [one for one in said if one.role == "assistant" and not _is_talk(one.text)]
+    late = [one for one in replies if one.turn >= last]
+    good = [one for one in late if DONE.search(one.text) and not FAILED.search(one.text)]
+    done = next((one for one in good if one.turn == good[-1].turn), None)
+    failed = next((one for one in reversed(late) if FAILED.search(one.text)), None)
+    final = next((line.text for line in reversed(lines) if line.role == "user"), "")
+    happy = bool(HAPPY.search(final)) and not FAILED.search(final) and len(final) < 80
+    if failed is not None and (done is None or failed.turn > done.turn) and not happy:
+        return _cut(failed.text), "failed"
+    if done is not None:
+        return _cut(done.text), "done"
+    if actions and actions[-1].failed and not happy:
+        return actions[-1].title, "failed"
+    said_last = next(iter(one for one in reversed(late) if _content(one.text)), None)
+    if happy and said_last is not None:
+        first = next(one for one in replies if one.turn == said_last.turn)
+        return _cut(first.text), "done"
+    if said_last is not None:
+        return _cut(next(one for one in replies if one.turn == said_last.turn).text), "open"
+    return "", "open"
+
+
+def _is_talk(text: str) -> bool:
+    return bool(QUESTION.search(text) or OFFER.match(text))
+
+
+def _is_decision(one: _Sentence) -> bool:
+    return bool(DECIDED.search(one.text)) and not QUESTION.search(one.text) and one.role == "user"
+
+
+def _is_step(one: _Sentence, answered: int) -> bool:
+    """Something still to be done: no request that was answered, nor what an assistant says of a day."""
+    if QUESTION.search(one.text) or not NEXT.search(one.text) or DONE.search(one.text):
+        return False
+    if one.role == "user":
+        return one.turn > answered or not _asks(one.text)
+    return bool(LEFT.search(one.text)) and not OFFER.match(one.text)
+
+
+def _open_questions(lines: Sequence[Line], said: Sequence[_Sentence]) -> Iterator[str]:
+    answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
+    for one in said:
+        asked_last = one.role == "user" and one.turn > answered and QUESTION.search(one.text)
+        if asked_last or (one.role == "user" and UNSURE.search(one.text)):
+            yield _cut(one.text)
+
+
+def _told(said: Sequence[_Sentence], taken: set[str]) -> tuple[str, ...]:
+    """What the user told of themselves and the matter: no questions, no requests; the richest few."""
+    counts = Counter(term for one in said for term in set(_content(one.text)))
+    ranked: list[tuple[float, int, str]] = []
+    for number, one in enumerate(said):
+        text = _cut(one.text)
+        if one.role != "user" or QUESTION.search(one.text) or not OWN.search(one.text) or text in taken:
+            continue
+        if request(one.text) != one.text[:1].upper() + one.text[1:]:
+            continue
+        terms = _content(one.text)
+        if len(terms) >= 2:
+            value = sum(math.log1p(counts[term]) for term in set(terms)) / math.sqrt(len(terms) + 4)
+            ranked.append((value, number, text))
+    chosen = sorted(ranked, key=lambda row: -row[0])[:_SAID]
+    return tuple(text for _, _, text in sorted(chosen, key=lambda row: row[1]))
+
+
+def _content(text: str) -> list[str]:
+    return [term for term in query_terms(text[:1000]) if not is_stop(term)]
+
+
+def _unique(texts: Iterator[str], *, most: int, last: bool = False) -> tuple[str, ...]:
+    found = list(dict.fromkeys(texts))
+    return tuple(found[-most:] if last else found[:most])
+
+
+def _cut(text: str) -> str:
+    return _shorter(text, LONGEST)
+
+
+def _shorter(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > limit * 2 // 3 else cut).rstrip(" ,，、;；") + "…"
+
+
+def overlap(one: str, other: str) -> float:
+    """Share of the content of `one` that `other` holds, 0 to 1."""
+    terms = set(_content(one))
+    return len(terms & set(_content(other))) / len(terms) if terms else 0.0
+
+
+_LABELS: Final = {
+    "goal": ("Asked", "目标"),
+    "said": ("Said", "提到"),
+    "decided": ("Decided", "决定"),
+    "done": ("Done", "结果"),
+    "failed": ("Failed", "没成"),
+    "open": ("Last", "进展"),
+    "steps": ("Next", "接下来"),
+    "questions": ("Open", "待定"),
+}
+
+
+def label(name: str, *, chinese: bool) -> str:
+    """The word for a part of a digest in the language of the conversation."""
+    return _LABELS[name][chinese]
+
+
+def summary_lines(found: Digest, *, short: bool = False) -> list[str]:
+    """The digest as lines of a note: what was asked, told, decided, and what came of it."""
+    zh = found.chinese
+    colon = "：" if zh else ": "
+    if found.summary:
+        return [found.summary, *(f"{label('steps', chinese=zh)}{colon}{step}" for step in found.steps)]
+    rows: list[tuple[str, str]] = [("goal", found.goal)] if found.goal else []
+    if not short:
+        rows += [("said", text) for text in found.said] + [("decided", text) for text in found.decided]
+    rows += [(found.status, found.outcome)] if found.outcome else []
+    if not short:
+        rows += [("steps", text) for text in found.steps] + [("questions", text) for text in found.questions]
+    return [f"{label(name, chinese=zh)}{colon}{text}" for name, text in dict.fromkeys(rows)]

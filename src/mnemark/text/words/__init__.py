@@ -1,0 +1,1 @@
+"""Segment, normalize and count words."""

@@ -1,0 +1,97 @@
+"""One spelling for what reads the same: width, case, traditional Chinese, invisible characters."""
+
+import re
+import unicodedata
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+VARIANTS = Path(__file__).resolve().parents[2] / "data" / "variants.txt"
+"""Two lines: traditional characters, and below each its simplified form (tools/build_variants.py)."""
+
+_INVISIBLE_SPANS = (
+    (0x00AD, 0x00AD),  # soft hyphen
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),  # Hangul fillers
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),  # zero width, direction marks
+    (0x202A, 0x202E),  # direction controls
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),  # variation selectors
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE01EF),  # tags and more selectors
+)
+
+INVISIBLE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_SPANS)
+"""Body of a character class: what takes no room of its own and can hide or reorder text."""
+
+_MOST_MARKS = 30
+"""Combining marks on one letter, as in Unicode's Stream-Safe Text Format (UAX #15); no language has more."""
+# A superset of what may become a combining mark, among them the voiced sounds of half width.
+_MAYBE_MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MOST_MARKS + 1},}}")
+_MOST_ROUNDS = 4  # Unicode folds settle in two; the bound is for safety only
+
+
+@cache
+def _table() -> dict[int, str | None]:
+    """Simplified forms, and what NFKC does to the punctuation of every Chinese text: one pass does both."""
+    traditional, simple = VARIANTS.read_text(encoding="utf-8").splitlines()
+    table: dict[int, str | None] = dict(zip(map(ord, traditional), simple, strict=True))
+    for point in (0x2026, 0x3000, *range(0xFF01, 0xFF5F)):
+        table[point] = unicodedata.normalize("NFKC", chr(point))
+    for first, last in _INVISIBLE_SPANS:
+        table.update(dict.fromkeys(range(first, last + 1)))
+    return table
+
+
+def fold(text: str) -> str:
+    """`text` with one width (NFKC), simplified Chinese and no invisible characters; case is kept."""
+    if text.isascii():
+        return text
+    text = text.translate(_table())
+    for _ in range(_MOST_ROUNDS):
+        if unicodedata.is_normalized("NFKC", text):
+            break
+        # What NFKC makes may be traditional, and what was taken away may let its neighbours compose.
+        text = in_form("NFKC", text).translate(_table())
+    return text
+
+
+def in_form(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
+    """`text` in a form of Unicode, of more than 30 combining marks in a row the first 30; in linear time.
+
+    Python puts marks in order one by one: a letter with 100,000 of them would take minutes.
+    """
+    return unicodedata.normalize(form, _MAYBE_MARKS.sub(_first_marks, text))
+
+
+def _first_marks(match: re.Match[str]) -> str:
+    kept: list[str] = []
+    marks = 0
+    for char in match[0]:
+        marks = marks + 1 if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]) else 0
+        if marks <= _MOST_MARKS:
+            kept.append(char)
+    return "".join(kept)
+
+
+def normalize(text: str) -> str:
+    """`text` for matching: folded (see `fold`) and without case. Applying it twice changes nothing.
+
+    The length may differ from the length of `text`.
+    """
+    if text.isascii():
+        return text.lower()
+    text = fold(text)
+    for _ in range(_MOST_ROUNDS):
+        # Case folding can undo the composition, and the other way round: go on until nothing moves.
+        caseless = text.casefold()
+        if caseless == text:
+            break
+        text = fold(caseless)
+    return text

@@ -1,0 +1,176 @@
+"""Text to terms: one cut for the index and for the query, Chinese and English and what lies between.
+
+Three laws hold, and are tested:
+
+* A term of the query is a term (word or part) of every text that contains the query at word bounds.
+  Chinese is cut with the dictionary alone, without the statistical model for unknown words: that one looks
+  at the neighbours, so that a name would be cut one way in the query and another way in the text. In the
+  text every dictionary word inside a run of Chinese and every single character is a part, so that whichever
+  way the query is cut, its terms are there.
+* An identifier, path, version or date is one word, and its parts are found as well (see `words`).
+* Any string is safe, in linear time; a term has at most `MAX_TERM` characters.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+from mnemark.text.words.normalize import VARIANTS, fold
+from mnemark.text.words.terms import MAX_TERM, WordCache
+
+VERSION = 1
+"""Raise it whenever a change here, in `words` or in `normal` changes terms."""
+
+
+class Terms(NamedTuple):
+    """The terms of a text: `words` in order with repeats, and `parts` that stand at the same places.
+
+    Parts (words inside longer Chinese words, parts of identifiers) do not count towards the length.
+    """
+
+    words: list[str]
+    parts: list[str]
+
+
+_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+# Written without spaces, or with endings that grow on words: found by pairs of characters.
+_PAIRED = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3041-\u3096\u3099-\u309f"
+    "\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff\ua960-\ua97f\uac00-\ud7ff"
+)
+_EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+# Signs that belong to the letter before them, but are no letters: Hebrew, Arabic, Indic.
+_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+_INDIC = "\u0900-\u0963\u0966-\u0dff"
+_JOINS = r"(?:['\u2019._/\\:@-]|::|://|__|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
+
+
+def _word(letters: str) -> str:
+    return rf"{letters}+(?:{_JOINS}{letters}+)*(?:\+\+|\#)?"
+
+
+_ASCII_TOKENS = re.compile(_word("[0-9A-Za-z]"))
+_TOKENS = re.compile(
+    f"[{_HAN}]+|[{_PAIRED}]+|[{_EMOJI}]|"
+    + _word(rf"(?:[^\W_{_HAN}{_PAIRED}{_INDIC}{_EMOJI}]|[{_MARKS}{_INDIC}])")
+)
+_is_han = re.compile(f"[{_HAN}]").match
+_is_paired = re.compile(f"[{_PAIRED}]").match
+
+_FIRST_HAN = "\u3005"
+_FIRST_PAIRED = "\u0e00"
+_OTHER = "\n"
+
+_cache = WordCache()
+
+
+@cache
+def _jieba() -> Any:
+    # Its dictionary takes a tenth of a second to load: only for those who have Chinese text.
+    import rjieba
+
+    return rjieba
+
+
+def index_terms(text: str) -> Terms:
+    """The terms under which `text` is found.
+
+    A part that is a word of the same text as well is left out: it is found already.
+    """
+    words: list[str] = []
+    parts: list[str] = []
+    line, others = _set_apart(text)
+    if not line:
+        _index_others(others, words, parts)
+        return Terms(words, parts)
+    place = iter(others)
+    for word in _jieba().cut(line, hmm=False):
+        if word >= _FIRST_HAN:
+            words.append(word)
+        elif word == _OTHER:
+            _index_others((next(place),), words, parts)
+    known = {*words, _OTHER, " "}
+    inside = _jieba().cut_all(line)
+    parts += [word for word in inside if word not in known]
+    # A character that is no word by itself in the dictionary (the first of 蓇葖) must be found alone, too.
+    alone = set(line).difference(known, inside)
+    if alone:
+        parts += [character for character in line if character in alone]
+    return Terms(words, parts)
+
+
+def _set_apart(text: str) -> tuple[str, list[str]]:
+    """The Chinese of `text` as one line, with `_OTHER` for each other token, and those tokens.
+
+    One line, so that one call cuts it all; each run and each `_OTHER` comes back apart. No Chinese: no line.
+    """
+    if text.isascii():
+        return "", _ASCII_TOKENS.findall(text)
+    tokens = _TOKENS.findall(fold(text))
+    runs: list[str] = []
+    others: list[str] = []
+    for token in tokens:
+        if token >= _FIRST_HAN and _is_han(token):
+            runs.append(token)
+        else:
+            runs.append(_OTHER)
+            others.append(token)
+    return (" ".join(runs), others) if len(others) < len(tokens) else ("", others)
+
+
+def _index_others(tokens: Iterable[str], words: list[str], parts: list[str]) -> None:
+    for token in tokens:
+        if token >= _FIRST_PAIRED and _is_paired(token):
+            words += _pairs(token)
+            if len(token) > 1:
+                parts += token
+                parts.append(token[:MAX_TERM])
+            continue
+        terms = _cache[token]
+        if isinstance(terms, str):
+            words.append(terms)
+        else:
+            words.append(terms.word)
+            parts += terms.parts
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def query_terms(text: str) -> list[str]:
+    """The plain cut of a query in order with repeats, stop words included.
+
+    A compound asks for itself and, where separators or humps show that they are words, for its parts.
+    """
+    found: list[str] = []
+    line, others = _set_apart(text)
+    place = iter(others)
+    for word in _jieba().cut(line, hmm=False) if line else [_OTHER] * len(others):
+        if word >= _FIRST_HAN:
+            found.append(word)
+        elif word == _OTHER:
+            found += _query_other(next(place))
+    return found
+
+
+def _query_other(token: str) -> Iterable[str]:
+    if token >= _FIRST_PAIRED and _is_paired(token):
+        return _pairs(token)
+    terms = _cache[token]
+    return (terms,) if isinstance(terms, str) else terms.query
+
+
+@cache
+def fingerprint() -> str:
+    """Changes whenever terms could: with our own version, the libraries' and the character table."""
+    import hashlib
+    from importlib.metadata import version
+
+    table = hashlib.sha256(VARIANTS.read_bytes()).hexdigest()[:12]
+    return (
+        f"{VERSION};rjieba={version('rjieba')};stemmer={version('PyStemmer')}"
+        f";unicode={unicodedata.unidata_version};variants={table}"
+    )

@@ -1,0 +1,176 @@
+"""One run of letters and digits: a plain word, or a compound (identifier, path, version, date, address).
+
+A compound is cut into atoms at separators, at camel-case humps and between letters and digits. Its terms
+are the atoms, and every window of two to four neighbouring atoms: so `path.join` is found in
+`os.path.join`, and `text/normal.py` in a longer path. Inside terms, `-`, `_` and humps leave nothing
+behind, so that `e-mail` is `email` and `snake_case` is `snakeCase`; between digits they stay as `-`.
+"""
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+import Stemmer
+
+from mnemark.text.words.normalize import in_form
+
+MAX_TERM = 64
+"""Longest term in characters; longer ones are cut off, in the index and in the query."""
+
+_WIDEST = 4
+"""Atoms in the widest window; a longer compound is asked for by its windows of this width."""
+
+
+class Compound(NamedTuple):
+    """What a compound is in a text (`word`, `parts`) and in a query (`query`)."""
+
+    word: str
+    parts: tuple[str, ...]
+    query: tuple[str, ...]
+
+
+_SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?(?=.)", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"'(?:s|ll|re|ve|d|m)$", re.IGNORECASE)
+_NEGATION = re.compile(r"^[a-z]+n't$", re.IGNORECASE)
+_PIECES = re.compile(r"[^'._/\\:@,+#-]+")
+# Plural acronyms (LLMs), acronyms before a word (HTTP in HTTPServer), words, digits.
+_ACRONYMS = re.compile(r"[A-Z]{2,}s$")
+_ATOMS = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SHIFT = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_MOST_SHIFTS = 2  # `a3f9c2e1` is a hash, `v2beta` is not
+
+_stemmer = Stemmer.Stemmer("english", 0)
+_stemmer_lock = threading.Lock()  # a Stemmer object is not safe to share between threads
+
+
+def stem(word: str) -> str:
+    """The English stem of a lower-case word; what is not made of ASCII letters stays as it is."""
+    word = word[:MAX_TERM]
+    return _english(word) if len(word) > 2 and word.isascii() and word.isalpha() else word
+
+
+@lru_cache(maxsize=1 << 13)
+def _english(word: str) -> str:
+    with _stemmer_lock:
+        return str(_stemmer.stemWord(word))
+
+
+def analyse(token: str) -> str | Compound:
+    """The term of a plain word, or the terms of a compound. `token` is folded but keeps its case."""
+    if not token.isascii():
+        token = _plain_latin(token)
+    elif token.isalpha() and (token.islower() or token[1:].islower()):
+        return stem(token.lower())
+    if token[-1] in "+#":
+        base = token.rstrip("+#")
+        if len(base) == 1:
+            name = token.lower()
+            return Compound(name, (base.lower(),), (name,))
+        token = base
+    if "'" in token or "\u2019" in token:
+        token = token.replace("\u2019", "'")
+        if _NEGATION.match(token):
+            return token.lower()[:MAX_TERM]
+        token = _POSSESSIVE.sub("", token)
+    return _compound(_SCHEME.sub("", token))
+
+
+def _plain_latin(token: str) -> str:
+    """`token` without accents if only they kept it from being ASCII (`café`), else as it was."""
+    bare = "".join(c for c in in_form("NFD", token) if not unicodedata.combining(c))
+    return bare if bare and bare.replace("\u2019", "'").isascii() else token
+
+
+def _compound(token: str) -> str | Compound:
+    if _ACRONYMS.match(token):
+        one = stem(token[:-1].lower())
+        return Compound(one, (stem(token.lower()),), (one,))
+    atoms, joints, humps = _atoms(token)
+    if len(atoms) < 2:
+        return stem(atoms[0] if atoms else token.casefold())
+    whole = _join(atoms, joints, 0, len(atoms))
+    stems = [stem(atom) for atom in atoms]
+    parts = list(dict.fromkeys(stems))
+    for width in range(2, min(_WIDEST, len(atoms)) + 1):
+        parts += [_join(atoms, joints, i, i + width) for i in range(len(atoms) - width + 1)]
+    literal = token.casefold()[:MAX_TERM]
+    # A whole that is longer than the widest window is still found as it is written.
+    parts = [part for part in dict.fromkeys([*parts, literal]) if part != whole]
+    if len(atoms) <= _WIDEST:
+        query = [whole]
+    else:
+        query = [_join(atoms, joints, i, i + _WIDEST) for i in range(len(atoms) - _WIDEST + 1)]
+    if not humps or _is_identifier(token, atoms):
+        query += [s for s, atom in zip(stems, atoms, strict=True) if len(atom) > 1 and not atom.isdigit()]
+    return Compound(whole, tuple(parts), tuple(query))
+
+
+def _is_identifier(token: str, atoms: list[str]) -> bool:
+    """Whether humps separate words (`getUser`), or are a way of writing a name (`GitHub`, `iPhone`)."""
+    words = sum(not atom.isdigit() for atom in atoms)
+    return words > 2 or (words == 2 and token[0].islower() and len(atoms[0]) > 1)
+
+
+def _atoms(token: str) -> tuple[list[str], list[str], bool]:
+    """Case-folded atoms, what joins each to the one before, and whether only humps separate them."""
+    atoms: list[str] = []
+    joints: list[str] = []
+    end = 0
+    humps = True
+    for piece in _PIECES.finditer(token):
+        separator = token[end : piece.start()] if atoms else ""
+        humps = humps and not separator
+        end = piece.end()
+        for i, atom in enumerate(_split(piece.group())):
+            joints.append(_joint(separator) if i == 0 else "")
+            atoms.append(atom)
+    return atoms, joints, humps
+
+
+def _split(piece: str) -> list[str]:
+    if len(piece) > MAX_TERM or not piece.isascii():
+        return [piece[: MAX_TERM * 2].casefold()]
+    if len(_SHIFT.findall(piece)) > _MOST_SHIFTS:
+        return [piece.lower()]
+    return [atom.lower() for atom in _ATOMS.findall(piece)]
+
+
+def _joint(separator: str) -> str:
+    if separator in {"-", "_", "__"}:
+        return "-"
+    if separator in {"", "'", ","}:
+        return ""
+    if separator == "\\":
+        return "/"
+    return "." if separator == "::" else separator[0]
+
+
+def _join(atoms: list[str], joints: list[str], start: int, end: int) -> str:
+    """The atoms `start` to `end` as one term: a hyphen only shows between digits."""
+    text = atoms[start]
+    for i in range(start + 1, end):
+        joint = joints[i]
+        if joint != "-":
+            text += joint
+        elif text[-1].isdigit() and atoms[i][0].isdigit():
+            text += "-"
+        text += atoms[i]
+        if len(text) >= MAX_TERM:
+            break
+    return stem(text)
+
+
+class WordCache(dict[str, str | Compound]):
+    """`analyse` by token, remembered for short tokens; emptied when it is full."""
+
+    MOST = 1 << 16
+
+    def __missing__(self, token: str) -> str | Compound:
+        terms = analyse(token)
+        if len(token) <= MAX_TERM:
+            if len(self) >= self.MOST:
+                self.clear()
+            self[token] = terms
+        return terms
