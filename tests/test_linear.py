@@ -43,7 +43,6 @@ from mnemark.files.sessions import Placed
 from mnemark.index import segment, units
 from mnemark.interfaces import output, render
 from mnemark.llm import extract
-from mnemark.memory import read
 from mnemark.memory.consolidation import archive, condense, tidy
 from mnemark.memory.curation import files, personas
 from mnemark.memory.forgetting import lines, sweep
@@ -214,7 +213,7 @@ CASES: Final[Mapping[str, Call]] = {
     "memory.observations": lambda text: observations.added_below(text, "## Observations", text.split("\n")),
     "memory.personas": lambda text: personas._persona("personas/a.md", text),
     "memory.parts": lambda text: (parts.pieces_of(text), parts.is_chinese([text])),
-    "memory.read": read.split_ref,
+    "files.names of a ref": names.split_ref,
     "memory.consolidation.archive": lambda text: archive._without(text, FACTS, {"10003", "10005"}),
     "memory.consolidation.tidy": tidy._entries,
     "retrieval.render": lambda text: recall_render.block([_hit(text)] * 2, budget=800),

@@ -57,7 +57,8 @@ def test_an_error_is_one_line_and_the_trace_is_for_those_who_ask(notes: Path) ->
 
 def test_a_bug_is_one_line_too(notes: Path) -> None:
     broken = (
-        "import mnemark.memory.read as r; r.read_ref = None; from mnemark.interfaces.main import main; main()"
+        "import mnemark.retrieval.read as r; r.read_ref = None\n"
+        "from mnemark.interfaces.main import main; main()"
     )
     ran = subprocess.run(
         [sys.executable, "-c", broken, "read", "notes.md"],

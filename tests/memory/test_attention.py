@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from mnemark import Memory
-from mnemark.memory.models import bookkeeping
 from mnemark.text.dates.moment import local_now
 
 
@@ -51,7 +50,7 @@ def test_conflict_copies_and_skipped_files(memory: Memory) -> None:
 
 
 def test_a_spent_budget_and_what_the_model_failed_on(memory: Memory) -> None:
-    state = bookkeeping(memory)
+    state = memory.state
     now = local_now(memory.config.timezone)
     state.enqueue([("sessions/a.jsonl", 1, 4)], now)
     (item,) = state.claim(1, now)

@@ -60,7 +60,7 @@ def anthropic(count: int) -> list[dict[str, Any]]:
 
 
 def logged(memory: Memory, session: str) -> list[str]:
-    return [key_of(one.turn) for one in memory.session(session)._log.turns()]
+    return [key_of(one.turn) for one in memory.session(session).log.turns()]
 
 
 def check_pairs(found: Compacted) -> None:

@@ -16,7 +16,6 @@ from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation.condense import condense, propose
 from mnemark.memory.curation.plan import Look
-from mnemark.memory.journal.edits import edits_of
 
 NOW = datetime(2026, 6, 15, 12).astimezone()
 CONFIG = {"embedder": "none", "timezone": "Europe/Berlin"}
@@ -220,4 +219,4 @@ def test_a_kill_is_completed_by_the_next_run(root: Path, call: int) -> None:
         assert after["memory/2026-01.md"].decode().count("## 2026-01-03") == 1
         assert after["memory/archive/2026-01-03.md"] == before["memory/2026-01-03.md"]
         assert "memory/2026-01-03.md" not in after
-        assert not edits_of(memory).open()
+        assert not memory.edits.open()

@@ -28,9 +28,9 @@ def test_a_note_by_another_process_is_found_at_once(tmp_path: Path) -> None:
         memory.remember("colour", "red")
         for words in ("zebra crossing repainted", "斑马线 重新 粉刷"):
             assert not any(words in hit.text for hit in memory.search(words).hits)
-            memory.follower._checked.mark()  # a look has just been taken: none is due for a second
+            memory.searcher.refresher._checked.mark()  # a look has just been taken: none is due for a second
             subprocess.run([sys.executable, "-c", WRITE, str(tmp_path), words], check=True)
-            memory.follower._checked.mark()
+            memory.searcher.refresher._checked.mark()
             assert any(words in hit.text for hit in memory.search(words).hits)
 
 
@@ -41,7 +41,7 @@ def test_what_is_written_while_the_files_are_looked_at_is_found_next(
         found = sync(*given, **named)
         if not (tmp_path / "memory/late.md").exists():  # another thread, of a place that was passed already
             write(memory, "memory/late.md", lambda _: "a note on the marmot\n", step="test")
-            memory.follower.look_again()
+            memory.searcher.refresher.look_again()
         return found
 
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory.erasing import KINDS, Planted, holding, line_of, old, phrase, write
-from mnemark import Memory, UsageError
+from mnemark import Memory
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.sessions.observations import age_out, note_down, observe
@@ -228,7 +228,7 @@ def git(root: Path, *arguments: str) -> str:
     )
 
 
-def test_git_history_is_named_and_rewritten_when_asked(tmp_path: Path) -> None:
+def test_git_history_is_named_and_left_as_it_is(tmp_path: Path) -> None:
     secret = "the heron nests behind the old mill"
     git(tmp_path, "init", "-q", "-b", "main")
     (tmp_path / "notes.md").write_text(f"- keep\n- {secret}\n")
@@ -236,23 +236,27 @@ def test_git_history_is_named_and_rewritten_when_asked(tmp_path: Path) -> None:
     git(tmp_path, "commit", "-q", "-m", f"note: {secret}")
     (tmp_path / "notes.md").write_text("- keep\n- more\n")
     git(tmp_path, "commit", "-q", "-am", "second")
+    head = git(tmp_path, "rev-parse", "HEAD")
     write_path = tmp_path / "memory.md"
     write_path.write_text(f"- {secret}\n")
     old(write_path)
     with opened(tmp_path) as memory:
         receipt = memory.forget(query=secret, erase=True)
-        assert any("git" in line and "versions" in line for line in receipt.still)
+        (told,) = [line for line in receipt.still if line.startswith("git:")]
+        assert "2 versions in the history hold it; --git says what to run" in told
         write_path.write_text(f"- {secret}\n")
         old(write_path)
         receipt = memory.forget(query=secret, erase=True, git=True)
-        assert any(place.path == ".git" for place in receipt.places)
-    stored = git(tmp_path, "cat-file", "--batch-all-objects", "--batch")
-    assert secret not in stored
-    assert git(tmp_path, "log", "--format=%s").split("\n")[0] == "second"
+    (told,) = [line for line in receipt.still if line.startswith("git:")]
+    assert f"git -C {tmp_path} filter-repo --replace-text words.txt" in told
+    assert secret not in told
+    assert not any(place.path == ".git" for place in receipt.places)
+    assert git(tmp_path, "rev-parse", "HEAD") == head
+    assert secret in git(tmp_path, "log", "--format=%s")
     assert (tmp_path / "notes.md").read_text() == "- keep\n- more\n"
 
 
-def test_pushed_history_is_not_rewritten(tmp_path: Path) -> None:
+def test_remotes_that_may_hold_it_are_named(tmp_path: Path) -> None:
     secret = "the heron nests behind the old mill"
     home, remote = tmp_path / "home", tmp_path / "remote"
     home.mkdir()
@@ -263,12 +267,10 @@ def test_pushed_history_is_not_rewritten(tmp_path: Path) -> None:
     git(home, "commit", "-q", "-m", "note")
     git(home, "remote", "add", "origin", str(remote))
     git(home, "push", "-q", "-u", "origin", "main")
+    old(home / "notes.md")
     with opened(home) as memory:
-        with pytest.raises(UsageError, match="pushed"):
-            memory.forget(query=secret, erase=True, git=True)
-        assert secret in (home / "notes.md").read_text()
-        old(home / "notes.md")
-        receipt = memory.forget(query=secret, erase=True)
+        receipt = memory.forget(query=secret, erase=True, git=True)
+        assert secret not in (home / "notes.md").read_text()
         assert any("origin" in line for line in receipt.still)
 
 
@@ -292,8 +294,10 @@ def test_observations_go_with_what_was_written_down_of_them(tmp_path: Path) -> N
         log = memory.session("cli:a")
         log.add("user", "look for the heron")
         secret = "the heron nests behind the old mill"
-        observe(memory, "cli:a", "exec", {"command": f"make all; echo '{secret}'"}, f"1: {secret}")
-        kept = observe(memory, "cli:a", "exec", {"command": "make all the targets"}, "built")
+        observe(
+            memory.session_journal, "cli:a", "exec", {"command": f"make all; echo '{secret}'"}, f"1: {secret}"
+        )
+        kept = observe(memory.session_journal, "cli:a", "exec", {"command": "make all the targets"}, "built")
         note_down(memory)
         hit = next(hit for hit in memory.search("heron nests mill").hits if hit.path.startswith("journal/"))
         for path in tmp_path.rglob("*.md"):
@@ -314,7 +318,9 @@ def test_archived_observations_go_as_a_whole(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         secret = "the heron nests behind the old mill"
         for text in (secret, "the weather is fine today, and warm"):
-            observe(memory, "cli:a", "exec", {"command": f"make it; echo {text}"}, f"{text}\nok")
+            observe(
+                memory.session_journal, "cli:a", "exec", {"command": f"make it; echo {text}"}, f"{text}\nok"
+            )
         note_down(memory)
         age_out(memory, local_now("") + timedelta(days=40))
         for path in tmp_path.rglob("*.md"):

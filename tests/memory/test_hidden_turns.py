@@ -12,7 +12,6 @@ from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import from_callable
 from mnemark.memory.learning import by_model
 from mnemark.memory.learning.by_rule import learn_all
-from mnemark.memory.models import bookkeeping
 
 SECRET = "My name is Persephone Vance and I moved to Reykjavik."
 KEPT = "Please always answer in Portuguese."
@@ -60,7 +59,7 @@ def test_it_is_not_shown_to_a_model(memory: Memory) -> None:
         asked.append("\n".join(message.content for message in messages))
         return json.dumps({"facts": []})
 
-    state = bookkeeping(memory)
+    state = memory.state
     path = memory.session("chat").path
     now = datetime.now().astimezone() - timedelta(minutes=1)
     state.enqueue([(path, 1, 10)], now)

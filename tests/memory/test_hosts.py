@@ -10,7 +10,6 @@ import pytest
 
 from mnemark import ConfigError, Memory
 from mnemark.memory.learning import by_model
-from mnemark.memory.models import model_of
 from mnemark.net import check_host
 
 
@@ -71,11 +70,11 @@ def test_its_language_model_neither(tmp_path: Path, seen: list[str], monkeypatch
     with Memory.open(tmp_path) as memory:
         memory.session("a").add("user", "I live in Bonn.")
         with pytest.raises(ConfigError, match=r"MNEMARK_HOSTS=evil\.example"):
-            model_of(memory)
+            memory.model()
         assert any("MNEMARK_HOSTS=evil.example" in note for note in memory.consolidate().notes)
         assert "MNEMARK_HOSTS=evil.example" in by_model.work(memory).problem
         monkeypatch.setenv("MNEMARK_HOSTS", "evil.example")
-        assert model_of(memory) is not None
+        assert memory.model() is not None
     assert seen == []
 
 

@@ -14,7 +14,6 @@ from mnemark.memory.learning import by_rule
 from mnemark.memory.learning.by_model import work
 from mnemark.memory.learning.by_rule import learn, learn_all
 from mnemark.memory.memory import Memory
-from mnemark.memory.models import bookkeeping, meter_of, model_of
 from mnemark.memory.review.review import proposals
 from mnemark.text.quoting.fence import fence
 
@@ -102,7 +101,7 @@ def test_losing_the_bookkeeping_only_means_working_again(memory: Memory) -> None
     memory.learn()
     before = [(fact.id, fact.confidence, fact.value) for fact in memory.facts(history=True)]
     journal = [path.read_bytes() for path in (memory.root / "journal").iterdir()]
-    bookkeeping(memory).close()
+    memory.state.close()
     root = memory.root
     for path in (root / ".mnemark").glob("state.db*"):
         path.unlink()
@@ -196,7 +195,7 @@ def model_for(memory: Memory, answer: Answerer, meter: Meter | None = None) -> t
         said = answer(messages[-1].content)
         return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
-    return from_callable(function, meter=meter or meter_of(memory)), asked
+    return from_callable(function, meter=meter or memory.meter()), asked
 
 
 def proposal(**fields: object) -> dict[str, object]:
@@ -208,13 +207,13 @@ SAID = "After work I usually play the cello for an hour."
 
 
 def waiting(memory: Memory) -> tuple[int, int, int]:
-    found = bookkeeping(memory).waiting(datetime.now(UTC))
+    found = memory.state.waiting(datetime.now(UTC))
     return found.due, found.later, found.failed
 
 
 def all_due(memory: Memory) -> None:
     """As if the time had passed."""
-    connection = apsw.Connection(str(bookkeeping(memory).path))
+    connection = apsw.Connection(str(memory.state.path))
     connection.execute("UPDATE queue SET next_try = 0")
     connection.close()
 
@@ -223,14 +222,14 @@ def test_nothing_is_queued_or_asked_unless_configured(memory: Memory) -> None:
     say(memory, SAID)
     report = learn_all(memory)
     assert (report.queued, report.asked, waiting(memory)) == (0, 0, (0, 0, 0))
-    assert model_of(memory) is None
+    assert memory.model() is None
 
 
 @pytest.mark.parametrize("missing", ["model", "calls_per_day", "tokens_per_day"])
 def test_a_model_needs_its_name_and_both_budgets(tmp_path: Path, missing: str) -> None:
     settings = {key: value for key, value in ON.items() if key != missing}
     with Memory.open(tmp_path, config={"llm": settings}) as memory:
-        assert model_of(memory) is None
+        assert memory.model() is None
 
 
 def test_a_good_answer_is_kept_as_the_owners(asking: Memory) -> None:
@@ -244,7 +243,7 @@ def test_a_good_answer_is_kept_as_the_owners(asking: Memory) -> None:
     assert (fact.predicate, fact.value, fact.origin, fact.source) == (
         "instrument", "cello", "owner", f"{path}#L2",
     )  # fmt: skip
-    assert meter_of(asking).spent().calls == 1
+    assert asking.meter().spent().calls == 1
 
 
 @pytest.mark.parametrize(
@@ -313,7 +312,7 @@ def test_three_failures_are_kept_as_failed_and_listed(asking: Memory, answer: An
         assert work(asking, model=llm).problem
         all_due(asking)
     assert waiting(asking) == (0, 0, 1)
-    (item,) = bookkeeping(asking).failed()
+    (item,) = asking.state.failed()
     assert (item.ref, item.tries, item.reason) == (f"{path}#L2", 3, reason)
     llm, asked = model_for(asking, lambda _: proposal())
     work(asking, model=llm)
@@ -372,7 +371,7 @@ def test_without_budget_nothing_is_tried_and_all_waits_for_tomorrow(asking: Memo
     assert work(asking, model=llm).problem.startswith("budget")
     assert (asked, waiting(asking)) == ([], (0, 1, 0))
     all_due(asking)
-    assert [item.tries for item in bookkeeping(asking).claim(1, datetime.now(UTC))] == [1]
+    assert [item.tries for item in asking.state.claim(1, datetime.now(UTC))] == [1]
 
 
 def test_the_queue_survives_a_restart_and_holds_no_words(tmp_path: Path) -> None:
@@ -380,7 +379,7 @@ def test_the_queue_survives_a_restart_and_holds_no_words(tmp_path: Path) -> None
     with Memory.open(tmp_path, config=settings) as first:
         say(first, "I usually play the theremin.")
         first.learn()
-        bookkeeping(first).close()
+        first.state.close()
     for path in (tmp_path / ".mnemark").glob("state.db*"):
         assert b"theremin" not in path.read_bytes()
     with Memory.open(tmp_path, config=settings) as second:
@@ -413,7 +412,7 @@ def test_a_long_queue_slows_neither_recall_nor_learning(asking: Memory, count: i
         return time.perf_counter() - started
 
     before = min(once(f"I like thing{number}.") for number in range(5))
-    state = bookkeeping(asking)
+    state = asking.state
     state.enqueue(((f"sessions/{n % 97}.jsonl", n, n) for n in range(count)), START)
     connection = apsw.Connection(str(state.path))
     connection.execute("UPDATE queue SET failed = 1 WHERE id % 2")

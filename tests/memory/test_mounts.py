@@ -41,7 +41,7 @@ def test_a_change_there_is_found(tmp_path: Path, team: Path) -> None:
         memory.search("Pelikan")
         (team / "new.md").write_text("The printer is called Tukan.\n")
         os.utime(team / "new.md")
-        memory.mounts.close()
+        memory.searcher.mounts.close()
         assert memory.search("Tukan").hits
 
 

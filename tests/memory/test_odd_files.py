@@ -296,7 +296,7 @@ def test_an_erase_is_tried_again_after_an_hour_in_any_case(
         assert memory.forget("memory/2026-02-13.md#L2", erase=True).waiting
     monkeypatch.undo()
     now = time.time()
-    monkeypatch.setattr("mnemark.memory.forgetting.waits.time.time", lambda: now + later)
+    monkeypatch.setattr("mnemark.memory.journal.erasures.time.time", lambda: now + later)
     with opened(root) as memory:
         assert bool(memory.unfinished()) == (later < 3600)
     assert bool(holding(root, "saffron secret")) == (later < 3600)

@@ -185,7 +185,7 @@ def old(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_indexes_and_vectors_made_before_are_made_anew(old: Path) -> None:
     def vectors(memory: Memory) -> int:
-        return memory.vectors.store().count
+        return memory.searcher.embeddings.store().count
 
     with Memory.open(old) as memory:
         memory.sync()

@@ -134,9 +134,9 @@ def test_what_is_recalled_is_counted_and_does_not_fade(memory: Memory) -> None:
     memory.sync()
     found = memory.recall("waiting for ink", deadline=5)
     (hit, *_) = found.hits
-    assert memory.uses.counts([usage.name_of(hit)])[usage.name_of(hit)].times == 1
+    assert memory.searcher.usage.counts([usage.name_of(hit)])[usage.name_of(hit)].times == 1
     for _ in range(2):
-        memory.uses.note([msgspec.structs.replace(hit, kind="fact", meta={"fact": kept.id})])
+        memory.searcher.usage.note([msgspec.structs.replace(hit, kind="fact", meta={"fact": kept.id})])
     in_a_day = datetime.now().astimezone() + timedelta(days=1)
     for weeks in range(20):
         memory.consolidate(now=in_a_day + timedelta(weeks=weeks))

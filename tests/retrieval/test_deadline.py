@@ -75,7 +75,7 @@ COUNTS = [10, pytest.param(100, marks=pytest.mark.slow)]
 def test_with_a_slow_embedder(root: Path, times: int) -> None:
     embedder = Slow()
     with Memory.open(root, embedder=embedder) as memory:
-        memory.follower.freshen()
+        memory.searcher.refresher.freshen()
         took, found = timed(memory, times)
         embedder.over.set()
     report("slow embedder", took)
@@ -90,7 +90,7 @@ def test_with_a_slow_embedder(root: Path, times: int) -> None:
 @pytest.mark.parametrize("times", COUNTS)
 def test_with_a_broken_embedder(root: Path, times: int) -> None:
     with Memory.open(root, embedder=Broken()) as memory:
-        memory.follower.freshen()
+        memory.searcher.refresher.freshen()
         took, found = timed(memory, times)
         report("broken embedder", took)
         assert all(answer.hits and not answer.complete for answer in found)
@@ -127,7 +127,7 @@ def wait_for_hits(memory: Memory) -> None:
 @pytest.mark.parametrize("times", COUNTS)
 def test_with_all_well(root: Path, times: int) -> None:
     with Memory.open(root, config={"embedder": "hashing"}) as memory:
-        memory.follower.freshen()
+        memory.searcher.refresher.freshen()
         memory.recall("warm")
         answers = []
         for number in range(times):

@@ -157,7 +157,7 @@ def test_a_slow_model_is_left_out_of_a_recall(
     monkeypatch.setattr(OnnxReranker, "logits", slow)
     with Memory.open(root, config={"embedder": "none", "reranker": str(model)}) as memory:
         memory.sync()
-        with memory.reader.reading():
+        with memory.searcher.reader.reading():
             pass  # the index is read before the clock runs
         for reason in ("did not answer in time", "busy with an earlier question"):
             started = time.monotonic()
@@ -256,7 +256,7 @@ def test_doctor_tells_of_a_reranker_that_is_broken_or_slow(
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.sync()
         assert "ok: no reranker is configured" in told(memory)
-        memory.judge = Judge(lambda: fake)
+        memory.searcher.reranker = Judge(lambda: fake)
         monkeypatch.setattr("mnemark.memory.health.upgrades._PATIENCE", 0.05)
         fake.go_on.set()
         fake.pause = 0.5

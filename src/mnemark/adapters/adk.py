@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from mnemark.adapters.items import ItemLog, New
 from mnemark.errors import MnemarkError
+from mnemark.files.scopes import scope_name
 from mnemark.files.sessions import list_sessions
-from mnemark.memory.arguments import scope_name
 from mnemark.text.quoting.fence import strip_fences
 
 if TYPE_CHECKING:

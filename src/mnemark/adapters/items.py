@@ -15,7 +15,7 @@ import msgspec
 from mnemark.errors import ReadOnlyError
 from mnemark.files import jsonl, platform
 from mnemark.files.locks import workspace_lock
-from mnemark.memory.arguments import scope_name
+from mnemark.files.scopes import scope_name
 from mnemark.memory.sessions.session import Session
 from mnemark.types import Origin, Turn
 
@@ -90,7 +90,7 @@ class ItemLog:
         if not items:
             return []
         placed = self.session.log.place([self._turn(new) for new in items])
-        self.memory.reader.logs.wrote(self.path, placed[-1].end)
+        self.memory.searcher.reader.logs.wrote(self.path, placed[-1].end)
         return [one.turn for one in placed]
 
     def _turn(self, new: New) -> Turn:
@@ -142,9 +142,7 @@ class ItemLog:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Hold off other processes and threads between reading and what depends on it."""
-        from mnemark.facts.store import state_of
-
-        with state_of(self.memory).lock, workspace_lock(self.memory.root, _PATIENCE):  # the order of `hide`
+        with self.memory.fact_store.lock, workspace_lock(self.memory.root, _PATIENCE):  # the order of `hide`
             yield
 
 

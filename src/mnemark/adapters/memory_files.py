@@ -14,7 +14,6 @@ from mnemark.errors import BusyError, NotFoundError, UsageError
 from mnemark.files import jsonl, layout, listing, moving, names, platform
 from mnemark.files.ids import new_id
 from mnemark.memory import file_edits
-from mnemark.memory.secrets import rules_for
 from mnemark.text.redaction.redact import redact
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class MemoryFiles:
             raise UsageError(f'{folder!r} cannot be the folder of a memory tool; use one such as "memories"')
         self._memory = memory
         self._folder = f"{scope}/{folder}" if scope else folder
-        self._rules = rules_for(memory.root, memory.config)
+        self._rules = memory.rules
         layout.safe_path(memory.root, self._folder)
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:

@@ -16,8 +16,8 @@ from mnemark.files.config import load
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.merge import merge3
 from mnemark.files.reading import decode
+from mnemark.files.workspace import Workspace
 from mnemark.memory.curation.files import curated_files, read_context
-from mnemark.memory.secrets import rules_for
 from mnemark.text.dates.moment import local_now
 from mnemark.text.redaction.private import PLACEHOLDER
 from mnemark.text.redaction.redact import NO_HASH, Rules, redact
@@ -123,7 +123,7 @@ class MemoryStore:
 
     @cached_property
     def _rules(self) -> Rules:
-        return rules_for(self.workspace, self._config)
+        return Workspace(self.workspace, self._config).rules
 
     def _view(self, path: Path, data: bytes) -> "_View":
         found = decode(data)

@@ -251,7 +251,7 @@ class Bridge:
 
     def _recall(self, said: Said, until: float) -> str:
         from mnemark.adapters.worth import worth
-        from mnemark.memory.sessions.session import CONTEXT, WINDOW
+        from mnemark.memory.sessions.recorder import CONTEXT, WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
         words = strip_fences(said.text).strip()

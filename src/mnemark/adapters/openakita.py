@@ -198,7 +198,7 @@ class OpenAkitaMemory:
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
         from mnemark.adapters.worth import worth
-        from mnemark.memory.sessions.session import WINDOW
+        from mnemark.memory.sessions.recorder import WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
         memory = self._opened()
@@ -230,7 +230,7 @@ class OpenAkitaMemory:
                 tags=[str(tag) for tag in given.get("tags") or ()],
                 source=f"{SOURCE}{own}" if own else None,
             )
-        self._opened().follower.look_again()
+        self._opened().searcher.refresher.look_again()
         return fact.id
 
     def _by_source(self, own: str) -> "Fact | None":
@@ -251,7 +251,7 @@ class OpenAkitaMemory:
                 receipt = memory.forget(id=known.id if known else memory_id)
         except NotFoundError:
             return False
-        memory.follower.look_again()
+        memory.searcher.refresher.look_again()
         return receipt.action != "nothing"
 
     def _tool(self, name: str, params: Mapping[str, Any]) -> str:

@@ -8,8 +8,8 @@ from urllib.parse import quote, unquote
 
 from mnemark.adapters.items import ItemLog, Kept, New
 from mnemark.errors import UsageError
+from mnemark.files.scopes import scope_name
 from mnemark.files.sessions import list_sessions
-from mnemark.memory.arguments import scope_name
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory

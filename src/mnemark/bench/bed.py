@@ -55,8 +55,12 @@ class Bed:
         memory, _ = self.place(question)
         now = question.asked_at or local_now(memory.config.timezone)
         request = Request(text=question.query, k=k, preset=preset, now=now)
-        route = memory.vectors.route(question.query)[0] if preset.dense or preset.fusion == "rrf" else None
-        return search(memory.reader, request, route)
+        route = (
+            memory.searcher.embeddings.route(question.query)[0]
+            if preset.dense or preset.fusion == "rrf"
+            else None
+        )
+        return search(memory.searcher.reader, request, route)
 
     def rank(self, question: Question, hits: tuple[Hit, ...]) -> tuple[list[str], list[str]]:
         """Units and sessions of hits, best first."""

@@ -86,7 +86,7 @@ def overlap(memory: Memory, embedder: Embedder, questions: Sequence[str]) -> dic
         `vectors`: by cosine alone; `vectors, ties`: the same, where one as near as the exact tenth counts
         (texts of the same words have the same vector); `search`: hybrid search as a user has it.
     """
-    store = memory.vectors.store()
+    store = memory.searcher.embeddings.store()
     store.refresh()
     shares: dict[str, list[float]] = {"vectors": [], "vectors, ties": [], "search": []}
     with tempfile.TemporaryDirectory(prefix="mnemark-overlap-") as folder:
@@ -98,7 +98,9 @@ def overlap(memory: Memory, embedder: Embedder, questions: Sequence[str]) -> dic
             kept, other = (
                 [
                     hit.ref
-                    for hit in search(memory.reader, request, _route(embedder, way, mapping, question)).hits
+                    for hit in search(
+                        memory.searcher.reader, request, _route(embedder, way, mapping, question)
+                    ).hits
                 ]
                 for way, mapping in ways
             )
@@ -126,7 +128,7 @@ def _matrix(
     """
     shape = (store.count, embedder.dimension)
     matrix = np.memmap(path, np.float32, "w+", shape=shape)
-    with memory.reader.reading() as view:
+    with memory.searcher.reader.reading() as view:
         rows, _ = VectorRows().rows(view.snapshot, store)
         first = np.unique(rows, return_index=True)[1]
         first = first[rows[first] >= 0]

@@ -10,7 +10,6 @@ from mnemark.llm import Message
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.learning.by_model import work
 from mnemark.memory.memory import Memory
-from mnemark.memory.models import meter_of
 from mnemark.types import Origin
 
 LLM: Final = {"model": "obedient", "calls_per_day": 100_000, "tokens_per_day": 1_000_000_000,
@@ -222,7 +221,7 @@ def obedient(memory: Memory, attacks: Sequence[Attack]) -> FunctionLLM:
             else words
         )
 
-    return from_callable(answer, meter=meter_of(memory), model="obedient")
+    return from_callable(answer, meter=memory.meter(), model="obedient")
 
 
 _SHOWN = re.compile(r"^\s*T(\d+) \[[^\]]*\] (\w+): (.*)$", re.MULTILINE)

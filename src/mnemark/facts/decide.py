@@ -10,12 +10,12 @@ from mnemark.facts.files import Confirmation
 from mnemark.facts.journal import FactLog, payload_of, words_of
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import TRUST, Fact
-from mnemark.facts.store import State
+from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import Held, confirmed, order, timeline
 from mnemark.facts.versions import confirmed_by
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
-from mnemark.memory.read import split_ref
+from mnemark.files.names import split_ref
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.types import Origin, Turn
 
@@ -28,7 +28,7 @@ CONFIDENCE: Final[dict[Origin, float]] = {
 class Deciding:
     """Facts being decided, each in the light of those before it; `changes` are the lines to write."""
 
-    def __init__(self, facts: State, scopes: Iterable[str], *, read: bool = False) -> None:
+    def __init__(self, facts: FactStore, scopes: Iterable[str], *, read: bool = False) -> None:
         """`read`: the facts of these scopes were read a moment ago, under the same lock."""
         self._facts = facts
         self._groups: dict[tuple[str, ...], list[Held]] = {}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -13,23 +13,20 @@ from mnemark.facts.decide import CONFIDENCE, Deciding
 from mnemark.facts.keys import predicate_key, subject_key, value_key
 from mnemark.facts.model import PRIORITIES, TYPES, Fact
 from mnemark.facts.parse import clean
-from mnemark.facts.store import AT_ONCE, State, bring_in, state_of
+from mnemark.facts.store import AT_ONCE, FactStore, bring_in
 from mnemark.facts.timeline import Held
 from mnemark.facts.versions import edits
 from mnemark.facts.write import predicate_words
 from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
+from mnemark.files.names import split_ref
+from mnemark.files.scopes import scopes_of
 from mnemark.files.turns import decode_turn
-from mnemark.memory.arguments import scopes_of
-from mnemark.memory.read import split_ref
-from mnemark.text.dates.moment import local_now, moment
+from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
 from mnemark.types import ORIGINS, Origin, Turn
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _PATIENCE: Final = 10.0
 
@@ -52,7 +49,7 @@ class _Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def remember(
-    memory: "Memory",
+    store: FactStore,
     predicate: str,
     value: str,
     *,
@@ -76,7 +73,7 @@ def remember(
     fact returned then has a `review`.
 
     Args:
-        memory: where.
+        store: where.
         predicate: what it is about the subject, in any language; empty for a statement.
         value: what it is; line breaks become blanks.
         subject: whom or what it is about.
@@ -100,11 +97,11 @@ def remember(
         "since": since, "importance": importance, "confidence": confidence, "priority": priority,
         "tags": tags, "source": source, "scope": scope,
     }  # fmt: skip
-    return remember_many(memory, [said], dry_run=dry_run)[0]
+    return remember_many(store, [said], dry_run=dry_run)[0]
 
 
 def remember_many(
-    memory: "Memory", said: Iterable[Mapping[str, Any]], *, dry_run: bool = False
+    store: FactStore, said: Iterable[Mapping[str, Any]], *, dry_run: bool = False
 ) -> list[Fact]:
     """Keep many facts at once: all of them, or none; when this returns, they are on the disk.
 
@@ -112,7 +109,7 @@ def remember_many(
     `fsync` of the journal for all, and one edit of each file.
 
     Args:
-        memory: where.
+        store: where.
         said: the arguments of `remember` for each, at least `predicate` and `value`.
         dry_run: only say what would become of them.
 
@@ -120,39 +117,37 @@ def remember_many(
         UsageError: an argument is wrong; nothing was kept.
         BusyError, ReadOnlyError: it could not be written, and nothing is kept.
     """
-    if memory.readonly and not dry_run:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to remember")
-    facts = state_of(memory)
-    now = local_now(memory.config.timezone)
-    new = [_fact_of(facts, now, one) for one in said]
+    if not dry_run:
+        store.workspace.check_writable("remember")
+    now = store.workspace.now()
+    new = [_fact_of(store, now, one) for one in said]
     scopes = dict.fromkeys(fact.scope for fact in new)
     for scope in scopes:
-        layout.check_border(memory.root, scope)
-    with facts.lock:
-        turns = {fact.source: _turn_of(facts, fact.source) for fact in new if fact.source}
+        layout.check_border(store.root, scope)
+    with store.lock:
+        turns = {fact.source: _turn_of(store, fact.source) for fact in new if fact.source}
         meant = [(_as_said(fact, turns.get(fact.source)), turns.get(fact.source)) for fact in new]
         if dry_run:
-            facts.log.refresh()
-            return Deciding(facts, scopes).decide_all(meant)
-        with workspace_lock(facts.root, _PATIENCE):
-            facts.log.refresh()
+            store.log.refresh()
+            return Deciding(store, scopes).decide_all(meant)
+        with workspace_lock(store.root, _PATIENCE):
+            store.log.refresh()
             noted = [
-                one for scope in scopes for one in edits(facts.log, facts.files, facts.kept(scope), scope)
+                one for scope in scopes for one in edits(store.log, store.files, store.kept(scope), scope)
             ]
             if noted:
-                facts.log.append(*noted)
-            deciding = Deciding(facts, scopes, read=not noted)
+                store.log.append(*noted)
+            deciding = Deciding(store, scopes, read=not noted)
             kept = deciding.decide_all(meant)
             if deciding.changes:
-                facts.log.append(*deciding.changes)
+                store.log.append(*deciding.changes)
         for scope in scopes:
-            bring_in(facts, scope, most=max(AT_ONCE, len(new)))
-    memory.book.wrote()
-    memory.follower.look_again()
+            bring_in(store, scope, most=max(AT_ONCE, len(new)))
+    store.changed()
     return kept
 
 
-def _fact_of(facts: State, now: datetime, said: Mapping[str, Any]) -> Fact:
+def _fact_of(facts: FactStore, now: datetime, said: Mapping[str, Any]) -> Fact:
     """The fact that the arguments of `remember` mean."""
     try:
         given = _Said(**said)
@@ -183,7 +178,7 @@ def _fact_of(facts: State, now: datetime, said: Mapping[str, Any]) -> Fact:
     )
 
 
-def _kept_words(facts: State, predicate: str, value: str) -> str:
+def _kept_words(facts: FactStore, predicate: str, value: str) -> str:
     """The value without secrets and recalled blocks, on one line."""
     rules = facts.rules
     if predicate_key(predicate) == "email":  # an address is what this fact is about, not a leak
@@ -197,7 +192,7 @@ def _kept_words(facts: State, predicate: str, value: str) -> str:
     return words
 
 
-def _safe(facts: State, text: str) -> str:
+def _safe(facts: FactStore, text: str) -> str:
     """Other words of a fact, without secrets."""
     return clean(redact(strip_fences(text), facts.rules).text)
 
@@ -234,7 +229,7 @@ def _as_said(fact: Fact, turn: Turn | None) -> Fact:
     return msgspec.structs.replace(fact, origin="owner") if found else fact
 
 
-def _turn_of(facts: State, source: str) -> Turn | None:
+def _turn_of(facts: FactStore, source: str) -> Turn | None:
     """The turn a source names; None where it is none."""
     path, line, last = split_ref(source)
     if last is None or not path.endswith(".jsonl"):
@@ -245,35 +240,32 @@ def _turn_of(facts: State, source: str) -> Turn | None:
     return None
 
 
-def catch_up(memory: "Memory", *, most: int = AT_ONCE) -> int:
+def catch_up(store: FactStore, *, most: int = AT_ONCE) -> int:
     """Bring up to `most` changes that are acknowledged but in no file yet into the files.
 
     What is busy waits on. Returns how many still wait; reads show them all the same.
     """
-    facts = state_of(memory)
-    with facts.lock:
-        facts.log.refresh()
-        if not memory.readonly and facts.log.pending():
-            bring_in(facts, most=most)
-        return len(facts.log.pending())
+    with store.lock:
+        store.log.refresh()
+        if not store.workspace.readonly and store.log.pending():
+            bring_in(store, most=most)
+        return len(store.log.pending())
 
 
-def follow(memory: "Memory", scope: str = "") -> int:
+def follow(store: FactStore, scope: str = "") -> int:
     """Note in the journal what people changed in the fact files; returns how many changes there were."""
-    if memory.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to note changes")
-    facts = state_of(memory)
+    store.workspace.check_writable("note changes")
     where = _scope(scope)
-    with facts.lock, workspace_lock(facts.root, _PATIENCE):
-        facts.log.refresh()
-        noted = edits(facts.log, facts.files, facts.kept(where), where)
+    with store.lock, workspace_lock(store.root, _PATIENCE):
+        store.log.refresh()
+        noted = edits(store.log, store.files, store.kept(where), where)
         if noted:
-            facts.log.append(*noted)
+            store.log.append(*noted)
         return len(noted)
 
 
 def facts(
-    memory: "Memory",
+    store: FactStore,
     *,
     subject: str | None = None,
     as_of: datetime | str | None = None,
@@ -283,7 +275,7 @@ def facts(
     """The facts that hold, as the files and what is acknowledged say; a scope's own before the root's.
 
     Args:
-        memory: whose.
+        store: whose.
         subject: only about this one.
         as_of: those that held then; now by default. A fact without a date counts as true all along.
         history: also the values before, each behind the one that took its place, with `until`.
@@ -292,12 +284,12 @@ def facts(
     Raises:
         UsageError: an argument is wrong; the message names a right one.
     """
-    known = state_of(memory)
-    now = local_now(memory.config.timezone)
+    known = store
+    now = store.workspace.now()
     at = moment(as_of, "as_of", now, last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or known.zone)
     with suppress(BusyError, ReadOnlyError):  # what waits for its file is shown all the same
-        catch_up(memory)
+        catch_up(store)
     with known.lock:
         held = [one for where in dict.fromkeys((_scope(scope), "")) for one in known.held(where)]
     groups: dict[tuple[str, ...], list[Held]] = {}

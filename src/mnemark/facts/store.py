@@ -1,11 +1,9 @@
-"""Acknowledged facts on their way into the files, and what one `Memory` knows of its facts."""
+"""Acknowledged facts on their way into the files, and what is known of a workspace's facts."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -18,16 +16,11 @@ from mnemark.facts.model import Fact
 from mnemark.facts.timeline import Held
 from mnemark.facts.visible import Visible
 from mnemark.files import links
-from mnemark.files.config import Config
 from mnemark.files.edit import edit
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
-from mnemark.memory.of_memory import OfMemory
-from mnemark.memory.secrets import rules_for
+from mnemark.files.workspace import Workspace
 from mnemark.text.redaction.redact import Rules
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _DAY: Final = 86_400.0
 _BUSY: Final = 0.3
@@ -35,24 +28,28 @@ AT_ONCE: Final = 50
 """Changes that one call brings into the files: a long backlog must not hold up a reader."""
 
 
-class State:
-    """What one `Memory` knows of its facts."""
+class FactStore:
+    """The facts of a workspace: files and journal together. Hold `lock` while changing them."""
 
-    def __init__(self, root: Path, config: Config, visible: Visible) -> None:
+    def __init__(self, workspace: Workspace, visible: Visible) -> None:
+        root, zone = workspace.root, workspace.config.timezone
+        self.workspace = workspace
         self.root = root
-        self._config = config
-        self.zone: tzinfo = ZoneInfo(config.timezone) if config.timezone else _local()
+        self.redacted = visible.redacted
+        self.zone: tzinfo = ZoneInfo(zone) if zone else _local()
         self.log = FactLog(root, visible.redacted)
         self.files = FactFiles(root, visible.redacted)
         self.lock = threading.RLock()
         self._kept: dict[str, Kept] = {}
         self.blocked: dict[str, str] = {}
         """Files that facts wait for and that cannot be written, with the reason."""
+        self.changed: Callable[[], None] = _nobody_listens
+        """Called when this process wrote a fact; who searches listens."""
 
-    @cached_property
+    @property
     def rules(self) -> Rules:
         """What is taken out of a fact before it is kept."""
-        return rules_for(self.root, self._config)
+        return self.workspace.rules
 
     def scopes(self) -> list[str]:
         """Scopes whose facts were read."""
@@ -75,19 +72,15 @@ class State:
         return self._kept[scope]
 
 
+def _nobody_listens() -> None:
+    return
+
+
 def _local() -> tzinfo:
     return datetime.now().astimezone().tzinfo or UTC
 
 
-_kept = OfMemory[State]()
-
-
-def state_of(memory: "Memory") -> State:
-    """The state kept for a memory."""
-    return _kept.of(memory, lambda: State(memory.root, memory.config, memory.visible))
-
-
-def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> None:
+def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE) -> None:
     """Bring up to `most` acknowledged changes into the files; what is busy is left for the next time."""
     links.check_again(facts.root)
     log = facts.log
@@ -111,7 +104,7 @@ def bring_in(facts: State, scope: str | None = None, *, most: int = AT_ONCE) -> 
             break
 
 
-def _brought(facts: State, path: str, ids: Sequence[str]) -> list[str]:
+def _brought(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
     """Bring changes into one file; the ids of those that stand in it now."""
     if path.endswith(REVIEW):
         return _propose(facts, path, ids)
@@ -126,7 +119,7 @@ def _is_ours(log: FactLog, identifier: str) -> bool:
     return (datetime.now(UTC) - made).total_seconds() > _DAY
 
 
-def _path_of(facts: State, identifier: str) -> str:
+def _path_of(facts: FactStore, identifier: str) -> str:
     log = facts.log
     scope = log.scopes[identifier]
     if identifier in log.proposals:
@@ -151,7 +144,7 @@ def _change_of(log: FactLog, identifier: str, path: str) -> Fact | Confirmation:
     return msgspec.structs.replace(record, path=path)
 
 
-def _propose(facts: State, path: str, ids: Sequence[str]) -> list[str]:
+def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
     """List proposals for a person to decide on."""
 
     def change(data: bytes) -> bytes:

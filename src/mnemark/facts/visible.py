@@ -13,6 +13,9 @@ from typing import Final
 
 import msgspec
 
+from mnemark.facts.files import facts_in
+from mnemark.facts.parse import parse
+from mnemark.files import layout
 from mnemark.files.config import Config
 from mnemark.files.reading import Document, read
 from mnemark.files.scan import Entry
@@ -68,7 +71,7 @@ class Visible:
         `hidden` is what was forgotten at a moment; by default, now.
         """
         hidden = self.hidden.current() if hidden is None else hidden
-        return emptied(self.redacted(text), hidden.lines_gone(path, text))
+        return emptied(self.redacted(text), forgotten_lines(hidden, path, text))
 
     def read(self, path: str, entry: Entry | None = None) -> Document | Problem:
         """`reading.read` with the visible text; the digest stays that of the file's bytes."""
@@ -84,6 +87,17 @@ class Visible:
     def turns(self, turns: Iterable[tuple[int, Turn]], hidden: Hidden) -> list[tuple[int, Turn]]:
         """Turns, each with its line, without secrets and without those of `hidden`."""
         return [(line, self.turn(turn)) for line, turn in hidden.turns_left(turns)]
+
+
+def forgotten_lines(hidden: Hidden, path: str, text: str) -> set[int]:
+    """Numbers (from 1) of the lines of a note, as the file holds it, that are forgotten: words and facts."""
+    gone = hidden.lines_gone(path, text)
+    place = layout.place(path)
+    if hidden.facts and place is not None and place.kind == "fact":
+        for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
+            if fact.id in hidden.facts:
+                gone.update(range(parsed.bullet.line, parsed.bullet.end_line + 1))
+    return gone
 
 
 def restored(text: str, raw: str, visible: str) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from mnemark.errors import MnemarkError, UsageError
-from mnemark.files.needles import ERASED, Needles
+from mnemark.errors import MnemarkError
+from mnemark.files.needles import Needles
 
 _LARGEST: Final = 1 << 29
 """Bytes of a repository that are looked through."""
@@ -85,82 +85,51 @@ def _git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
     return done.stdout
 
 
-def check_rewritable(folder: Path, needles: Needles) -> None:
-    """Refuse where rewriting history is not simple or not safe.
+_COMMIT_SECONDS: Final = 60
+_NAME: Final = ("-c", "user.name=mnemark", "-c", "user.email=mnemark@localhost")
+"""Who commits where the repository knows nobody."""
 
-    Raises:
-        UsageError: why not, and what to do instead.
+
+def commit(root: Path, paths: Sequence[str], message: str) -> str:
+    """Commit these files of the workspace and no others, whatever else is staged.
+
+    Returns why it could not be done; empty where it was, or where there was nothing to commit.
     """
-    root = repository(folder)
-    instead = "rewrite it with `git filter-repo`, force-push, and have all clones made anew"
-    if root is None:
-        raise UsageError("the workspace is in no git repository; leave out --git")
-    if root.resolve() != folder.resolve():
-        raise UsageError(f"the repository {root} holds more than this workspace; {instead}")
-    if shutil.which("git") is None or _size(root) > _LARGEST:
-        raise UsageError(f"the repository is too large to rewrite here, or git is missing; {instead}")
-    if not (root / ".git").is_dir() or (root / ".git/shallow").exists() or (root / ".git/modules").exists():
-        raise UsageError(f"the repository is shallow, or has submodules or worktrees; {instead}")
-    busy = [
-        name for name in ("rebase-merge", "rebase-apply", "MERGE_HEAD") if (root / ".git" / name).exists()
-    ]
-    refs = _git(root, "for-each-ref", "--format=%(refname)").decode("utf-8", "replace").split()
-    odd = [
-        name for name in refs if name.startswith(("refs/stash", "refs/notes", "refs/replace", "refs/bisect"))
-    ]
-    if busy or odd or (root / ".git/worktrees").exists():
-        raise UsageError(f"git is in the middle of something ({[*busy, *odd]}); end it first, then try again")
-    if _pushed(root, refs, needles):
-        raise UsageError(f"what is to go was pushed; {instead}")
+    if shutil.which("git") is None:
+        return "git is not installed"
+    top = _run(root, "rev-parse", "--show-toplevel")
+    if top.returncode or os.path.realpath(top.stdout.strip()) != os.path.realpath(root):
+        return "the workspace is not the root of a git repository"
+    known = [path for path in dict.fromkeys(paths) if (root / path).exists() or _is_tracked(root, path)]
+    kept = [path for path in known if _run(root, "check-ignore", "-q", "--", path).returncode]
+    if not kept:
+        return ""
+    added = _run(root, "add", "--all", "--", *kept)
+    if added.returncode:
+        return _reason(added)
+    if not _run(root, "diff", "--cached", "--quiet", "--", *kept).returncode:
+        return ""
+    who = () if _run(root, "config", "user.email").stdout.strip() else _NAME
+    done = _run(root, *who, "commit", "--quiet", "--only", "-m", message, "--", *kept)
+    return _reason(done) if done.returncode else ""
 
 
-def _pushed(root: Path, refs: Sequence[str], needles: Needles) -> bool:
-    remote = [name for name in refs if name.startswith("refs/remotes/")]
-    if not remote:
-        return False
-    ids = _git(root, "rev-list", "--objects", "--no-object-names", *remote)
-    return any(needles.found_in(data) for data in _objects(_git(root, "cat-file", "--batch", given=ids)))
+def _is_tracked(root: Path, path: str) -> bool:
+    return not _run(root, "ls-files", "--error-unmatch", "--", path).returncode
 
 
-def rewrite(folder: Path, needles: Needles) -> int:
-    """Put `ERASED` in the place of the words in every commit, and drop what no commit needs; objects changed.
-
-    The files in the folder stay as they are; what was staged is no longer. Call `check_rewritable` before.
-
-    Raises:
-        MnemarkError: git failed; `.git` is then as far as git came, and nothing was dropped.
-    """
-    exported = _git(
-        folder, "fast-export", "--all", "--reencode=no", "--signed-tags=strip", "--fake-missing-tagger"
-    )
-    changed, count = _filtered(exported, needles)
-    if count:
-        _git(folder, "fast-import", "--force", "--quiet", given=changed)
-        _git(folder, "reset", "-q")
-    _git(folder, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
-    _git(folder, "gc", "-q", "--prune=now")
-    for name in ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG"):
-        (folder / ".git" / name).unlink(missing_ok=True)
-    return count
+def _run(root: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1"}
+    try:
+        return subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            capture_output=True, text=True, encoding="utf-8", errors="replace", check=False,
+            timeout=_COMMIT_SECONDS, env=environment, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(arguments, 1, "", f"git took longer than {_COMMIT_SECONDS} s")
 
 
-def _filtered(stream: bytes, needles: Needles) -> tuple[bytes, int]:
-    """A stream of `fast-export` with the words replaced in every `data` block; how many blocks changed."""
-    found: list[bytes] = []
-    at = count = 0
-    while at < len(stream):
-        end = stream.index(b"\n", at)
-        line = stream[at:end]
-        at = end + 1
-        if not line.startswith(b"data "):
-            found.append(line + b"\n")
-            continue
-        size = int(line[5:])
-        data = stream[at : at + size]
-        at += size
-        if needles.found_in(data):
-            count += 1
-            for form in needles.forms:
-                data = data.replace(form, ERASED.encode())
-        found.append(b"data %d\n" % len(data) + data)
-    return b"".join(found), count
+def _reason(done: "subprocess.CompletedProcess[str]") -> str:
+    lines = (done.stderr or done.stdout).strip().splitlines()
+    return lines[-1] if lines else f"git ended with {done.returncode}"

@@ -3,7 +3,8 @@
 A machine appends only to its own file, so that syncing a folder between machines never makes them conflict.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -178,3 +179,21 @@ def _time(written: Json, identifier: str) -> datetime | None:
         return datetime.fromisoformat(written) if isinstance(written, str) else time_of(identifier)
     except ValueError:
         return None
+
+
+def changes_of(root: Path, kinds: Iterable[str]) -> list[Change]:
+    """The changes of these kinds in the journals of all machines, in the order of their ids, each once."""
+    kinds = frozenset(kinds)
+    words = "|".join(sorted(kinds)).encode()
+    wanted = re.compile(rb'"kind"\s*:\s*"(?:' + words + rb')"')
+    found: dict[str, Change] = {}
+    for path in look(root).files:
+        data = platform.content(path)
+        for match in wanted.finditer(data):
+            end = data.find(b"\n", match.end())
+            line = data[data.rfind(b"\n", 0, match.start()) + 1 : end if end >= 0 else len(data)]
+            record = jsonl.decode(line)
+            change = decode_change(record) if record is not None else None
+            if change is not None and change.kind in kinds:
+                found.setdefault(change.id, change)
+    return [found[identifier] for identifier in sorted(found)]

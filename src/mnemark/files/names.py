@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import re
 import unicodedata
 from pathlib import Path
+from typing import Final
 
 from mnemark.errors import UsageError
 from mnemark.files.layout import check_border
@@ -70,3 +72,15 @@ def inside(root: Path, path: str | Path) -> Path:
         raise UsageError(f"{path}: leaves the workspace; name a file inside of it")
     check_border(base, real.relative_to(base).as_posix())
     return real
+
+
+_REF: Final = re.compile(r"(?P<path>.*?)(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?", re.DOTALL)
+
+
+def split_ref(ref: str) -> tuple[str, int, int | None]:
+    """Path, first and last line (1-based, inclusive) of a ref; (path, 1, None) for a whole file."""
+    match = _REF.fullmatch(ref)
+    if match is None or match["first"] is None:
+        return ref, 1, None
+    first = int(match["first"])
+    return match["path"], first, int(match["last"] or first)

@@ -14,8 +14,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from mnemark.facts.files import facts_in
-from mnemark.facts.parse import parse
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.journal import FOLDER, states
@@ -63,15 +61,9 @@ class Hidden(NamedTuple):
         return [(line, turn) for line, turn in turns if turn.id not in self.turns]
 
     def lines_gone(self, path: str, text: str) -> set[int]:
-        """Numbers (from 1) of the lines of a note, as the file holds it, that are hidden."""
+        """Numbers (from 1) of the lines of a note that are hidden by their words; facts are hidden by id."""
         runs = self.lines.get(_key(path), ())
-        gone = {number for match in matches(_lines(text), runs) for number in match} if runs else set[int]()
-        place = layout.place(path)
-        if self.facts and place is not None and place.kind == "fact":
-            for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
-                if fact.id in self.facts:
-                    gone.update(range(parsed.bullet.line, parsed.bullet.end_line + 1))
-        return gone
+        return {number for match in matches(_lines(text), runs) for number in match} if runs else set()
 
 
 NOTHING: Final = Hidden()

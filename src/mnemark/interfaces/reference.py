@@ -13,11 +13,11 @@ from mnemark.interfaces.ledger import Entry
 from mnemark.interfaces.render import Status
 from mnemark.memory.consolidation.run import Applied
 from mnemark.memory.consolidation.run import Report as Consolidated
+from mnemark.memory.curation.identity import Part
 from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt
 from mnemark.memory.health.doctor import Finding
 from mnemark.memory.learning.by_rule import Learned
 from mnemark.memory.learning.by_rule import Report as Learning
-from mnemark.memory.prompt.parts import Part
 from mnemark.memory.review.explain import Found as Asked
 from mnemark.memory.review.explain import Line, Quoted, Why
 from mnemark.memory.review.review import Waiting

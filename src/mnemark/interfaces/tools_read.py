@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout
+from mnemark.files.names import split_ref
 from mnemark.files.reading import Document, read
+from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
 from mnemark.interfaces.ledger import Ledger
-from mnemark.memory.arguments import scopes_of
 from mnemark.memory.curation.files import past_lines
-from mnemark.memory.read import split_ref
 from mnemark.text.dates.moment import local_now, moment
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import cut_to_tokens

@@ -155,7 +155,7 @@ def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
     names = ("subject", "type", "since", "importance", "source", "scope", "tags")
     fields = {name: given[name] for name in names if name in given}
     fact = memory.remember(given.get("predicate", ""), given["value"], origin="agent", **fields)
-    memory.follower.look_again()
+    memory.searcher.refresher.look_again()
     data: Result = {"remembered": inert(str(fact)), "id": fact.id, "path": fact.path}
     if fact.ref:
         data["ref"] = fact.ref
@@ -182,7 +182,7 @@ def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
         erase=given.get("erase", False),
         dry_run=given.get("dryRun", False),
     )
-    memory.follower.look_again()
+    memory.searcher.refresher.look_again()
     found = msgspec.to_builtins(receipt)
     return {"receipt": _inert_all(found)}
 

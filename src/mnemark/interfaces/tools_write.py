@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemark.errors import BusyError, UsageError
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.file_edits import write
-from mnemark.memory.secrets import rules_for
 from mnemark.text.dates.moment import local_now
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
@@ -38,7 +37,7 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
         UsageError: nothing is left to write, or there is no such target.
         BusyError: someone is saving the file; nothing was written.
     """
-    cleaned, found = redact(strip_fences(text), rules_for(memory.root, memory.config))
+    cleaned, found = redact(strip_fences(text), memory.rules)
     words = cleaned.strip().replace("\r\n", "\n")
     if not words:
         raise UsageError(
@@ -68,7 +67,7 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
 
 
 def _folder(scope: str) -> str:
-    from mnemark.memory.arguments import scopes_of
+    from mnemark.files.scopes import scopes_of
 
     if scope == "*" or (scope and not scopes_of(scope)):
         raise UsageError("scope names one: users/NAME, agents/NAME or projects/NAME")
@@ -121,5 +120,5 @@ def _append(
     written = write(memory, path, change, step=STEP)
     if written.status == "deferred":
         raise BusyError(f"{path} is being saved by someone; nothing was written, try again in a moment")
-    memory.follower.look_again()
+    memory.searcher.refresher.look_again()
     return written, at

@@ -198,7 +198,7 @@ def synced(memory: "Memory", *, wait: float = 10.0) -> tuple["SyncReport", str]:
             embed=False,
         )
     with Progress() as progress:
-        problem = memory.vectors.embed(
+        problem = memory.searcher.embeddings.embed(
             memory.index, progress=lambda done, total: progress.tell("Embedding", done, total, " passages")
         )
     return report, problem

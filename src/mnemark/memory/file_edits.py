@@ -6,19 +6,17 @@ next `finish` completes. "drop" ends one that no longer fits, "undo" one that wa
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import layout, moving, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
-from mnemark.memory.journal.edits import Edits, Entry, edits_of
+from mnemark.memory.journal.edits import Edits, Entry
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, without_context
 from mnemark.types import Origin, Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 Status = Literal["written", "unchanged", "deferred"]
 _BUSY: Final = 0.5
@@ -40,7 +38,7 @@ class _Done(Exception):  # noqa: N818 - a way out of a callback, not an error
 
 
 def write(
-    memory: "Memory",
+    ws: OpenWorkspace,
     path: str,
     change: Callable[[str], str],
     *,
@@ -54,7 +52,7 @@ def write(
     """Edit a Markdown file of the workspace as a machine may: noted first, shown as a diff, taken back by id.
 
     Args:
-        memory: whose.
+        ws: whose.
         path: relative to the workspace; the file is made if missing.
         change: from the file's text (empty where it is new) to the new text; called again where someone saved
             meanwhile. Line ends are as in the file.
@@ -69,14 +67,14 @@ def write(
         UsageError: the path leaves the workspace, or the file is no UTF-8.
         ReadOnlyError, MnemarkError: it cannot be written; nothing was changed.
     """
-    target = layout.safe_path(memory.root, path)
+    target = layout.safe_path(ws.root, path)
     if dry_run:
         old = _text(platform.content(target) if target.is_file() else b"", path)
-        shown = shown_diff(memory, path, old, change(old))
+        shown = shown_diff(ws, path, old, change(old))
         return Written("", path, "written" if shown else "unchanged", shown)
-    if memory.readonly:
+    if ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to change its notes")
-    ledger = edits_of(memory)
+    ledger = ws.edits
     noted: list[str] = []
     made: tuple[Hunk, ...] = ()
     shown = ""
@@ -90,7 +88,7 @@ def write(
         _drop(ledger, noted)
         if new == old:
             raise _Done
-        made = without_context(hunks(old, new), memory.visible.hidden_lines(old))
+        made = without_context(hunks(old, new), ws.visible.hidden_lines(old))
         payload = {
             "step": step, "path": path, "session": session, "group": group,
             "hunks": made, "created": not data and not target.exists(),
@@ -98,12 +96,12 @@ def write(
         payload = {name: value for name, value in payload.items() if value}
         line = Change(kind="write", payload=payload, origin=origin, scope=layout.scope_of(path), id=new_id())
         noted.append(ledger.append(line).id)
-        shown = shown_diff(memory, path, old, new)
+        shown = shown_diff(ws, path, old, new)
         return new.encode()
 
     with ledger.lock:
         try:
-            result = edit(memory.root, path, noting, timeout=timeout)
+            result = edit(ws.root, path, noting, timeout=timeout)
         except _Done:
             return Written("", path, "unchanged", "")
         if result.status == "deferred":
@@ -114,7 +112,7 @@ def write(
 
 
 def write_or_wait(
-    memory: "Memory",
+    ws: OpenWorkspace,
     path: str,
     change: Callable[[str], str],
     *,
@@ -130,17 +128,17 @@ def write_or_wait(
     """
     try:
         return write(
-            memory, path, change, step=step, origin=origin, session=session, group=group, timeout=timeout
+            ws, path, change, step=step, origin=origin, session=session, group=group, timeout=timeout
         )
     except (ReadOnlyError, UsageError):
-        if memory.readonly:
+        if ws.readonly:
             raise
         return Written("", path, "deferred", "")
 
 
-def shown_diff(memory: "Memory", path: str, old: str, new: str) -> str:
+def shown_diff(ws: OpenWorkspace, path: str, old: str, new: str) -> str:
     """Unified diff for people, of what is visible of both."""
-    return diff(path, memory.visible.redacted(old), memory.visible.redacted(new))
+    return diff(path, ws.visible.redacted(old), ws.visible.redacted(new))
 
 
 def _drop(ledger: Edits, noted: list[str]) -> None:
@@ -158,7 +156,7 @@ def _text(data: bytes, path: str) -> str:
 
 
 def move(
-    memory: "Memory", path: str, to: str, *, step: str, origin: Origin = "agent", group: str = ""
+    ws: OpenWorkspace, path: str, to: str, *, step: str, origin: Origin = "agent", group: str = ""
 ) -> Written:
     """Give a file another name in the workspace, for example in the archive; noted first, taken back by id.
 
@@ -166,10 +164,10 @@ def move(
         UsageError: another file stands there, or a path leaves the workspace.
         NotFoundError: there is no such file.
     """
-    if memory.readonly:
+    if ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to move files")
-    ledger = edits_of(memory)
-    source, target = layout.safe_path(memory.root, path), layout.safe_path(memory.root, to)
+    ledger = ws.edits
+    source, target = layout.safe_path(ws.root, path), layout.safe_path(ws.root, to)
     if not source.is_file():
         raise NotFoundError(f"there is no file {path}")
     if target.exists():
@@ -178,7 +176,7 @@ def move(
     payload = {name: value for name, value in payload.items() if value}
     with ledger.lock:
         made = ledger.append(Change(kind="move", payload=payload, origin=origin, scope=layout.scope_of(path)))
-        done = moving.move(memory.root, path, to)
+        done = moving.move(ws.root, path, to)
         if done == "moved":
             ledger.append(Change(kind="done", payload={"ids": [made.id]}))
             return Written(made.id, path, "written", f"{path} → {to}")
@@ -186,20 +184,20 @@ def move(
     return Written("", path, "deferred", "")
 
 
-def finish(memory: "Memory") -> list[Problem]:
+def finish(ws: OpenWorkspace) -> list[Problem]:
     """Complete what was noted and then cut off by a kill; call it after opening and with each sync.
 
     What no longer fits, because the file was changed since, is dropped and told.
     """
-    if memory.readonly:
+    if ws.readonly:
         return []
-    ledger = edits_of(memory)
+    ledger = ws.edits
     problems: list[Problem] = []
     with ledger.lock:
         ledger.refresh()
         for entry in ledger.open():
             try:
-                state = _redo(memory, entry)
+                state = _redo(ws, entry)
             except (ReadOnlyError, UsageError):  # it is closed, or no file any more: it alone waits
                 continue
             if state == "deferred":
@@ -212,16 +210,16 @@ def finish(memory: "Memory") -> list[Problem]:
     return problems
 
 
-def _redo(memory: "Memory", entry: Entry) -> Literal["written", "deferred", "lost"]:
+def _redo(ws: OpenWorkspace, entry: Entry) -> Literal["written", "deferred", "lost"]:
     if entry.to:
-        done = moving.move(memory.root, entry.path, entry.to, timeout=_BUSY)
+        done = moving.move(ws.root, entry.path, entry.to, timeout=_BUSY)
         return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
-    result = _patched(memory, entry.path, lambda old: apply(old, entry.hunks), timeout=_BUSY)
+    result = _patched(ws, entry.path, lambda old: apply(old, entry.hunks), timeout=_BUSY)
     return "lost" if result is None else "deferred" if result.status == "deferred" else "written"
 
 
 def _patched(
-    memory: "Memory", path: str, change: Callable[[str], str | None], *, timeout: float
+    ws: OpenWorkspace, path: str, change: Callable[[str], str | None], *, timeout: float
 ) -> EditResult | None:
     """The file edited; None where the change does not fit."""
 
@@ -232,34 +230,34 @@ def _patched(
         return new.encode()
 
     try:
-        return edit(memory.root, path, patched, timeout=timeout)
+        return edit(ws.root, path, patched, timeout=timeout)
     except _Done:
         return None
 
 
-def entries(memory: "Memory") -> Iterator[Entry]:
+def entries(ws: OpenWorkspace) -> Iterator[Entry]:
     """All automatic edits, oldest first."""
-    ledger = edits_of(memory)
+    ledger = ws.edits
     with ledger.lock:
         ledger.refresh()
         found = [one for _, one in sorted(ledger.entries.items())]
     return iter(found)
 
 
-def reverse(memory: "Memory", identifier: str) -> Written:
+def reverse(ws: OpenWorkspace, identifier: str) -> Written:
     """Take back one edit: its lines only, whatever else the file holds by now.
 
     Raises:
         NotFoundError: there is no such edit, or it was taken back before.
         UsageError: what it wrote was changed since; the message names the file.
     """
-    ledger = edits_of(memory)
+    ledger = ws.edits
     with ledger.lock:
         ledger.refresh()
         entry = ledger.entries.get(identifier)
         if entry is None or entry.state in {"undone", "dropped"}:
             raise NotFoundError(f"there is no automatic edit {identifier!r} to take back")
-        shown = _reverse_move(memory, entry) if entry.to else _reverse_write(memory, entry)
+        shown = _reverse_move(ws, entry) if entry.to else _reverse_write(ws, entry)
         if shown is None:
             return Written("", entry.path, "deferred", "")
         made = ledger.append(
@@ -268,8 +266,8 @@ def reverse(memory: "Memory", identifier: str) -> Written:
     return Written(made.id, entry.path, "written", shown)
 
 
-def _reverse_move(memory: "Memory", entry: Entry) -> str | None:
-    done = moving.move(memory.root, entry.to, entry.path)
+def _reverse_move(ws: OpenWorkspace, entry: Entry) -> str | None:
+    done = moving.move(ws.root, entry.to, entry.path)
     if done == "deferred":
         return None
     if done != "moved":
@@ -277,19 +275,19 @@ def _reverse_move(memory: "Memory", entry: Entry) -> str | None:
     return f"{entry.to} → {entry.path}"
 
 
-def _reverse_write(memory: "Memory", entry: Entry) -> str | None:
-    target = layout.safe_path(memory.root, entry.path)
+def _reverse_write(ws: OpenWorkspace, entry: Entry) -> str | None:
+    target = layout.safe_path(ws.root, entry.path)
     before = platform.content(target) if target.is_file() else b""
-    made = edits_of(memory).hunks(entry)
+    made = ws.edits.hunks(entry)
     if not made:
         raise UsageError(
             f"what {entry.id} changed is not in the journal any more; change {entry.path} by hand"
         )
-    result = _patched(memory, entry.path, lambda old: take_back(old, made), timeout=PATIENCE)
+    result = _patched(ws, entry.path, lambda old: take_back(old, made), timeout=PATIENCE)
     if result is None:
         raise UsageError(f"{entry.path} was changed since where this edit was; change it by hand")
     if result.status == "deferred":
         return None
     if entry.created and not result.content:
-        moving.remove(memory.root, entry.path, expected=b"")
-    return shown_diff(memory, entry.path, _text(before, entry.path), _text(result.content, entry.path))
+        moving.remove(ws.root, entry.path, expected=b"")
+    return shown_diff(ws, entry.path, _text(before, entry.path), _text(result.content, entry.path))

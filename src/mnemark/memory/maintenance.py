@@ -6,57 +6,53 @@ keeps neither the others nor the sync from being done.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts import remember
-from mnemark.facts.store import state_of
-from mnemark.memory import file_edits, projections
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
+from mnemark.memory import file_edits
+from mnemark.memory.forgetting import erase
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.sessions import attachments, observations
+from mnemark.memory.undo import undo
 
 _PATIENCE: Final = 2.0
 
 
-def before_sync(memory: "Memory") -> list[str]:
+def before_sync(ws: OpenWorkspace) -> list[str]:
     """Complete what the files are to hold before they are indexed; why something could not be done."""
     failed: list[str] = []
-    if (memory.root / "journal").is_dir():
-        steps: tuple[tuple[str, Callable[[Memory], object]], ...] = (
-            ("facts that wait for their file", remember.catch_up),
+    if (ws.root / "journal").is_dir():
+        steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
+            ("facts that wait for their file", lambda ws: remember.catch_up(ws.fact_store)),
             ("edits that were cut off", file_edits.finish),
             ("forgetting", finish_forgetting),
         )
         for name, step in steps:
             with _told(name, failed):
-                step(memory)
-        failed += [f"facts wait for their file: {reason}" for reason in state_of(memory).blocked.values()]
+                step(ws)
+        failed += [f"facts wait for their file: {reason}" for reason in ws.fact_store.blocked.values()]
     with _told("observations and attachments", failed):
-        projections.bring_down(memory)
+        write_pending(ws)
     return failed
 
 
-def finish_forgetting(memory: "Memory") -> None:
+def finish_forgetting(ws: OpenWorkspace) -> None:
     """What was to be erased or taken back, and was cut off or met a file that was busy or closed."""
-    if memory.index.hidden.unfinished():
-        from mnemark.memory.forgetting.erase import finish
-
-        finish(memory)
-    if state_of(memory).log.withdrawn:
-        from mnemark.memory.undo.undo import take_out
-
-        take_out(memory)
+    if ws.index.hidden.unfinished():
+        erase.finish(ws)
+    if ws.fact_store.log.withdrawn:
+        undo.take_out(ws)
 
 
-def after_sync(memory: "Memory", *, touched: bool) -> list[str]:
+def after_sync(ws: OpenWorkspace, *, touched: bool) -> list[str]:
     """Note what people changed in the fact files."""
     failed: list[str] = []
-    if touched and memory.book.changed():
-        for scope in memory.book.scopes():
+    if touched and ws.searcher.fact_index.changed():
+        for scope in ws.searcher.fact_index.scopes():
             # While somebody saves, the next time.
             with _told("changes in fact files", failed), suppress(BusyError):
-                remember.follow(memory, scope)
+                remember.follow(ws.fact_store, scope)
     return failed
 
 
@@ -71,17 +67,19 @@ def _told(name: str, failed: list[str]) -> Iterator[None]:
         failed.append(f"{name}: {error}")
 
 
-def unfinished(memory: "Memory", *, most: int) -> list[str]:
-    """What could not be completed, for people; of what an erase waits for, the first `most`."""
-    erasing: list[str] = []
-    if memory.index.hidden.unfinished():
-        from mnemark.memory.forgetting.erase import still_waiting
-
-        waits = still_waiting(memory)
-        erasing = [f"forget: an erase is not finished: {one}" for one in waits[:most]]
-        if len(waits) > most:
-            erasing.append(f"forget: it waits for {len(waits) - most:,} more; `mnemark doctor` lists them")
-    journals = [
-        f"journal: {problem}; what was forgotten there may show" for problem in memory.index.hidden.problems
-    ]
-    return [*erasing, *journals, *(f"sync: {reason}" for reason in memory.failed)]
+def write_pending(ws: OpenWorkspace) -> None:
+    """Write down observations, attachments and descriptions that wait; what is busy waits on."""
+    journal = ws.session_journal
+    with journal.lock:
+        journal.refresh()
+        waits = journal.waiting or journal.unnoted() or journal.undescribed()
+        if ws.readonly or not waits:
+            return
+        waiting, journal.waiting = journal.waiting, []
+    observations.note_down(ws)
+    for one in waiting:
+        _, busy = attachments.bring_in(ws, one.scope, one.path, [one.placed], given=one.given)
+        if busy:
+            with journal.lock:
+                journal.waiting.append(one)
+    attachments.fill_in_rest(ws)

@@ -1,119 +1,52 @@
-"""`Memory`: a workspace opened."""
+"""`Memory`: delegating methods, one for each thing a workspace can do.
 
-import contextlib
-import threading
-import time
-from collections.abc import Iterable, Mapping, Sequence
+Modules are imported when first needed, so that a search does not wait for what it does not use.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
-from mnemark.facts.visible import Visible
 from mnemark.files import links
 from mnemark.files.config import Config, load
 from mnemark.files.platform import make_folder
-from mnemark.index.reader import Reader
-from mnemark.index.store import Index
+from mnemark.files.scopes import scope_name
 from mnemark.index.sync import Progress, SyncReport
-from mnemark.memory.arguments import among, changed, count_of, scope_name, scopes_of, text_of
-from mnemark.memory.operations import Operations
-from mnemark.memory.read import read_ref
-from mnemark.memory.secrets import redacted_turn, rules_for
+from mnemark.memory.arguments import changed
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.session import Session
-from mnemark.retrieval import cross_language, render
-from mnemark.retrieval.deadline import Late, Timed
-from mnemark.retrieval.embeddings import Vectors
-from mnemark.retrieval.fact_index_cache import FactBooks
-from mnemark.retrieval.filters import Filter
-from mnemark.retrieval.mounts import MARK, Mounts
-from mnemark.retrieval.presets import preset as named_preset
-from mnemark.retrieval.query import understand
-from mnemark.retrieval.ranking import rerank
-from mnemark.retrieval.refresh import EditsElsewhere, Follower
-from mnemark.retrieval.routes import qmd
-from mnemark.retrieval.search import Found, Request, search
-from mnemark.retrieval.usage import Uses
-from mnemark.text.dates.moment import local_now, moment
-from mnemark.text.redaction.redact import Rules
-from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall, Turn
+from mnemark.types import Kind, Origin, Recall, Turn
 
-_LOOK_SHARE: Final = 0.3
-"""Part of a deadline that a look at the files is waited for."""
-_DENSE_SHARE: Final = 0.7
-"""Part of a deadline after which an answer is made without the dense route."""
-_RERANK_SHARE: Final = 0.85
-"""Part of a deadline after which an answer is made without the reranker; the rest is for the block."""
+if TYPE_CHECKING:
+    from mnemark.facts.model import Fact
+    from mnemark.llm.base import LLM
+    from mnemark.memory.consolidation.run import Report
+    from mnemark.memory.file_edits import Written
+    from mnemark.memory.forgetting.receipt import Receipt
+    from mnemark.memory.health.stats import Stats
+    from mnemark.memory.learning.by_rule import Report as Learning
+    from mnemark.memory.prompt.prompt import Prompt
+    from mnemark.memory.review.attention import Attention
+    from mnemark.memory.review.explain import Why
+    from mnemark.memory.review.review import Waiting
+    from mnemark.memory.sessions.history import Said
+    from mnemark.memory.transfer.importer import Summary
+    from mnemark.memory.transfer.transfer import ImportFormat
+    from mnemark.memory.undo.pin import Pinned
+    from mnemark.memory.undo.revert import Reverted
+    from mnemark.memory.undo.undo import Undone
 
 
-class Memory(Operations):
+class Memory(OpenWorkspace):
     """A folder of plain text, and what was learned to find in it.
 
     Made by `Memory.open`; a context manager. Safe to use from several threads, and several processes may have
     the same folder open.
     """
-
-    def __init__(self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None) -> None:
-        links.check(root)
-        self.root = root
-        self.config = config
-        self.readonly = readonly
-        self.embedder = embedder
-        self.visible = Visible(root, config)
-        folder = config.reranker
-        self.qmd = qmd.configured(config.routes)
-        self.judge = rerank.in_folder(root / Path(folder).expanduser()) if folder else None
-        self.failed: tuple[str, ...] = ()
-        """Why parts of the last sync could not be done."""
-        self._elsewhere: TemporaryDirectory[str] | None = None
-        self._use(self._open_index())
-        self._timed: Timed[Recall] = Timed(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
-        self._warm = threading.Event()
-        self._loading = threading.Lock()
-        self._closed = False
-        self._moving = threading.Lock()
-        self._rules: Rules | None = None
-        self.mounts = Mounts(self)
-        self.uses = Uses(self)
-        self.book = FactBooks(self)
-
-    def _open_index(self) -> Index:
-        try:
-            return Index(self.root, readonly=self.readonly, visible=self.visible)
-        except ReadOnlyError:
-            self.readonly = True
-            return Index(self.root, readonly=True, visible=self.visible)
-
-    def _use(self, index: Index) -> None:
-        config = self.config
-        self.index = index
-        self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
-        self.vectors = Vectors(index.home, config, readonly=index.readonly, embedder=self.embedder)
-        edits = EditsElsewhere(self.root, self.reader.logs)
-        self.follower = Follower(index, self.vectors, config, edits)
-
-    def _ready(self) -> None:
-        """Where there is no index and none can be kept, make a passing one elsewhere.
-
-        A link out that came meanwhile, with a sync or a pull, is refused as when the workspace was opened.
-        """
-        links.check_again(self.root)
-        with self._moving:
-            if not self.index.readonly or self.index.exists():
-                return
-            self._elsewhere = TemporaryDirectory(prefix="mnemark-")
-            self.index.close()
-            self._use(Index(self.root, home=Path(self._elsewhere.name), visible=self.visible))
-
-    @property
-    def _passing(self) -> str:
-        """What has to be said about an index that will not stay."""
-        if self._elsewhere is None:
-            return ""
-        return "index: none can be kept here, so one is made for this process; make the folder writable"
 
     @classmethod
     def open(
@@ -155,33 +88,6 @@ class Memory(Operations):
             memory._finish_forgetting()
         return memory
 
-    @classmethod
-    def beside(
-        cls, root: Path, config: Config, *, home: Path | None, embedder: Embedder | None = None
-    ) -> Self:
-        """A folder opened for reading only whose index is kept in `home`; None: for this process alone."""
-        memory = cls(root, config, readonly=True, embedder=embedder)
-        if home is None:
-            memory._ready()
-        else:
-            make_folder(home)
-            memory.index.close()
-            memory._use(Index(root, home=home, visible=memory.visible))
-        return memory
-
-    def close(self) -> None:
-        """Let go of all files. Acknowledged writes are on the disk already."""
-        with self._loading:  # what loads in the background does not touch them afterwards
-            self._closed = True
-        self._timed.close()
-        self.book.keep_unkept()
-        self.uses.write()
-        self.mounts.close()
-        self.vectors.close()
-        self.index.close()
-        if self._elsewhere is not None:
-            self._elsewhere.cleanup()
-
     def __enter__(self) -> Self:
         return self
 
@@ -196,30 +102,12 @@ class Memory(Operations):
         Dictionaries, index and vectors begin to load in the background, so that a first `recall` is in time.
         """
         links.check_again(self.root)
-        if not self._warm.is_set():
-            self._warm.set()
-            threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
+        self.searcher.load_behind()
         return Session(self, id, scope=scope_name(user=user, agent=agent))
 
     def without_secrets(self, turn: Turn) -> Turn:
         """The turn as it may be stored: what is secret or marked private is taken out of all of it."""
-        if self._rules is None:
-            self._rules = rules_for(self.root, self.config)
-        return redacted_turn(turn, self._rules)
-
-    def _load(self) -> None:
-        """Read what a first question would have to wait for."""
-        with contextlib.suppress(MnemarkError):  # a question that meets the same error tells of it
-            query = understand("加载 load", now=local_now(self.config.timezone))
-            cross_language.load(query.terms)
-            with self._loading:
-                if self._closed:
-                    return
-                self.vectors.load()
-                with self.reader.reading():
-                    pass
-        if self.judge is not None:
-            self.judge.load()
+        return self.redact(turn)
 
     def sync(self, *, progress: Progress | None = None, wait: float = 10.0, embed: bool = True) -> SyncReport:
         """Bring the index to the state of the files, and embed what is new.
@@ -231,10 +119,10 @@ class Memory(Operations):
         from mnemark.memory import maintenance
 
         failed = [] if self.readonly else maintenance.before_sync(self)
-        report = self.follower.sync(progress=progress, wait=wait, embed=embed)
+        report = self.searcher.refresher.sync(progress=progress, wait=wait, embed=embed)
         if not self.readonly:
             failed += maintenance.after_sync(self, touched=bool(report.touched))
-        self.book.keep()
+        self.searcher.fact_index.keep()
         self.failed = tuple(failed)
         return report
 
@@ -246,18 +134,6 @@ class Memory(Operations):
             finish_forgetting(self)
         except (MnemarkError, OSError) as error:  # whoever opens it can work all the same, and is told
             self.failed = (f"forgetting: {error}",)
-
-    def unfinished(self, most: int = 1) -> list[str]:
-        """What was noted and could not be completed, such as an erase that met a closed file; and why.
-
-        Of the files that an erase waits for the first `most` are named.
-        """
-        hidden = self.index.hidden
-        if not (self.failed or hidden.unfinished() or hidden.problems):
-            return []
-        from mnemark.memory.maintenance import unfinished
-
-        return unfinished(self, most=most)
 
     def search(
         self,
@@ -296,32 +172,10 @@ class Memory(Operations):
         Raises:
             UsageError: an argument is wrong; the message names a right one.
         """
-        now = now or local_now(self.config.timezone)
-        where = Filter(
-            kinds=among(kinds, KINDS, "kinds"),
-            origins=among(origins, ORIGINS, "origins"),
-            since=moment(since, "since", now),
-            until=moment(until, "until", now, end=True),
-            as_of=moment(as_of, "as_of", now, last=True),
-            scopes=scopes_of(scope),
-            archived=archived,
-        )
-        request = Request(
-            text=text_of(query),
-            k=count_of(self.config.recall_hits if k is None else k),
-            where=where,
-            preset=named_preset(preset or self.config.preset),
-            now=now,
-            context=tuple(context),
-            explain=explain,
-        )
-        self._ready()
-        self.follower.freshen_quickly()
-        fresh = self.follower.fresh
-        found = self.find(request)
-        if self.mounts:
-            found = self.mounts.join(found, request, wait=True)
-        return Recall(**found._replace(complete=found.complete and fresh)._asdict())
+        return self.searcher.search(
+            query, k=k, kinds=kinds, origins=origins, since=since, until=until, as_of=as_of, scope=scope,
+            archived=archived, explain=explain, now=now, preset=preset, context=context,
+        )  # fmt: skip
 
     def recall(
         self,
@@ -351,31 +205,10 @@ class Memory(Operations):
             A `Recall` whose `text` is quoted, sourced and within the budget; put it into the user's role.
             `degraded` names what did not answer in time.
         """
-        started = time.monotonic()
-        seconds = self.config.recall_deadline_ms / 1000 if deadline is None else deadline
-        tokens = self.config.recall_budget if budget is None else budget
-        request = Request(
-            text=text_of(query),
-            k=count_of(self.config.recall_hits if k is None else k),
-            where=Filter(scopes=scopes_of(scope), planted="none"),
-            preset=named_preset(self.config.preset),
-            now=now or local_now(self.config.timezone),
-            context=tuple(context),
-            exclude=tuple(exclude),
-            deadline=started + seconds * _DENSE_SHARE,
-            rerank_deadline=started + seconds * _RERANK_SHARE,
-        )
-        self._ready()
-        self.follower.freshen_behind()
-        patience = started + seconds * _LOOK_SHARE
-        found = self._timed.run(
-            lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
-        )
-        if isinstance(found, Late):
-            reason = f"recall: nothing was ready within {seconds * 1000:.0f} ms; disk or machine are slow"
-            return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
-        self.uses.note(found.hits)
-        return found
+        return self.searcher.recall(
+            query, budget=budget, deadline=deadline, k=k, scope=scope, now=now, context=context,
+            exclude=exclude,
+        )  # fmt: skip
 
     def read(self, ref: str, *, raw: bool = False) -> str:
         """The text a ref names: `path`, `path#L12` or `path#L12-L30`, straight from the file.
@@ -387,38 +220,230 @@ class Memory(Operations):
             NotFoundError: there is no such file or line.
             UsageError: the ref leaves the workspace.
         """
-        return (
-            self.mounts.read(ref, raw=raw) if ref.startswith(MARK) else read_ref(self.visible, ref, raw=raw)
-        )
+        return self.searcher.read(ref, raw=raw)
 
-    def find(self, request: Request) -> Found:
-        """Answer a request from the index as it is; `search` and `recall` are what users want."""
-        # What leaves this process must not tell more than what is in the index.
-        outside = self.visible.redacted(request.text) if self.qmd or not self.vectors.local else request.text
-        asked = self.qmd.ask(outside, request.deadline) if self.qmd else None
-        route, problem = (None, "")
-        if request.preset.dense or request.preset.fusion == "rrf":
-            route, problem = self.vectors.route(outside)
-        reasons = (problem, self.follower.problem, self._passing, *self.unfinished())
-        degraded = [reason for reason in reasons if reason]
-        facts = self.book.of(request.where.scopes, request.deadline)
-        degraded += [facts.problem] if facts.problem else []
-        return search(
-            self.reader,
-            request,
-            route,
-            degraded,
-            self.judge,
-            book=facts.book,
-            states=facts.states,
-            asked=asked,
-        )
+    def context(self, *, scope: str = "", budget: int | None = None, now: datetime | None = None) -> str:
+        """Curated memory and today's notes as one text, without recall; see `memory.context`."""
+        from mnemark.memory.curation.files import context
 
-    def _answer(self, request: Request, budget: int, patience: float) -> Recall:
-        fresh = self.follower.wait(patience)  # a look at the files that is quick is waited for
-        found = self.find(request)
-        found = found._replace(complete=found.complete and fresh)
-        if self.mounts:
-            found = self.mounts.join(found, request, wait=False)
-        text = render.block(found.hits, budget=budget, brief_tokens=self.config.brief_tokens)
-        return Recall(text=text, **found._asdict())
+        return context(self, scope=scope, budget=budget, now=now)
+
+    def remember(
+        self,
+        predicate: str,
+        value: str,
+        *,
+        subject: str = "user",
+        type: str = "fact",  # noqa: A002 - the word of the file format
+        origin: Origin = "owner",
+        since: datetime | str | None = None,
+        importance: float | None = None,
+        confidence: float | None = None,
+        priority: str = "",
+        tags: Sequence[str] = (),
+        source: str | None = None,
+        scope: str = "",
+        dry_run: bool = False,
+    ) -> "Fact":
+        """Keep a fact; when this returns, it is on the disk. See `mnemark.facts.remember`."""
+        said = {
+            "predicate": predicate, "value": value, "subject": subject, "type": type, "origin": origin,
+            "since": since, "importance": importance, "confidence": confidence, "priority": priority,
+            "tags": tags, "source": source, "scope": scope,
+        }  # fmt: skip
+        return self.remember_many([said], dry_run=dry_run)[0]
+
+    def remember_many(self, said: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> "list[Fact]":
+        """Keep many facts, each given as the arguments of `remember`: all of them or none."""
+        from mnemark.memory.curation.generated import remember_many
+
+        return remember_many(self, said, dry_run=dry_run)
+
+    def facts(
+        self,
+        *,
+        subject: str | None = None,
+        as_of: datetime | str | None = None,
+        history: bool = False,
+        scope: str = "",
+    ) -> Iterator["Fact"]:
+        """The facts that hold now, or held then; see `mnemark.facts.remember.facts`."""
+        from mnemark.facts.remember import facts
+
+        return facts(self.fact_store, subject=subject, as_of=as_of, history=history, scope=scope)
+
+    def turns(
+        self,
+        *,
+        session: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        role: str | None = None,
+        tool: str | None = None,
+        limit: int | None = 100,
+        scope: str | Iterable[str] | None = None,
+    ) -> "list[Said]":
+        """What was said, by session, time, role and tool; see `mnemark.memory.sessions.history.turns`."""
+        from mnemark.memory.sessions.history import turns
+
+        return turns(
+            self, session=session, since=since, until=until, role=role, tool=tool, limit=limit,
+            scope=scope,
+        )  # fmt: skip
+
+    def describe(
+        self,
+        attachment: str,
+        description: str = "",
+        *,
+        transcription: str = "",
+        text: str = "",
+        scope: str = "",
+    ) -> "Written":
+        """Say what an attachment shows or holds; see `mnemark.memory.sessions.attachments.describe`."""
+        from mnemark.memory.sessions.attachments import describe
+
+        return describe(self, attachment, description, transcription=transcription, text=text, scope=scope)
+
+    def review(self, *, scope: str = "") -> "list[Waiting]":
+        """What waits for a person: proposals, conflicts, changes made in the fact files."""
+        from mnemark.memory.review.review import review
+
+        return review(self, scope=scope)
+
+    def accept(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
+        """Make what waits a fact of the owner's, or agree to a change in a file ("edits": to all)."""
+        from mnemark.memory.review.review import accept
+
+        return accept(self, id)
+
+    def reject(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
+        """Drop what waits, or take a change made in a file back."""
+        from mnemark.memory.review.review import reject
+
+        return reject(self, id)
+
+    def why(self, ref: str, query: str | None = None) -> "Why":
+        """Where a passage or fact came from, and why a question found it or not; see `memory.facts_why`."""
+        from mnemark.memory.review.explain import why
+
+        return why(self, ref, query)
+
+    def learn(
+        self, session: str | None = None, *, dry_run: bool = False, budget_seconds: float | None = None
+    ) -> "Learning":
+        """Learn facts from turns that were not learned from yet; see `mnemark.memory.learning.by_rule`."""
+        from mnemark.memory.learning.by_rule import learn
+
+        found = learn(self, session, dry_run=dry_run, budget_seconds=budget_seconds)
+        if found.facts and not dry_run:
+            from mnemark.memory.curation.generated import withdraw_all
+
+            withdraw_all(self)  # what was replaced is core memory no more
+        return found
+
+    def consolidate(
+        self,
+        *,
+        dry_run: bool = False,
+        now: datetime | None = None,
+        force: bool = False,
+        llm: "LLM | None" = None,
+        commit: bool | None = None,
+        since: datetime | str | None = None,
+    ) -> "Report":
+        """Deduplicate, let fade, refresh and clean up; see `mnemark.memory.consolidation.run.consolidate`."""
+        from mnemark.memory.consolidation.run import consolidate
+
+        return consolidate(self, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since)
+
+    def forget(
+        self,
+        ref: str | None = None,
+        *,
+        query: str | None = None,
+        session: str | None = None,
+        origin: str | None = None,
+        since: datetime | str | None = None,
+        id: str | None = None,  # noqa: A002 - the word of the file format
+        erase: bool = False,
+        dry_run: bool = False,
+        scope: str | None = None,
+        git: bool = False,
+    ) -> "Receipt":
+        """Hide turns, notes and facts, or erase their bytes; see `mnemark.memory.forgetting.forget`."""
+        from mnemark.memory.forgetting.forget import forget
+
+        return forget(
+            self, ref, query=query, session=session, origin=origin, since=since, id=id,
+            erase=erase, dry_run=dry_run, scope=scope, git=git,
+        )  # fmt: skip
+
+    def undo(self, id: str | None = None) -> "list[Undone]":  # noqa: A002 - the word of the file format
+        """Take back the last change, or that of an id or group; see `mnemark.memory.undo.undo.undo`."""
+        from mnemark.memory.undo.undo import undo
+
+        return undo(self, id)
+
+    def revert(
+        self,
+        *,
+        session: str | None = None,
+        origin: str | None = None,
+        since: datetime | str | None = None,
+        dry_run: bool = False,
+    ) -> "Reverted":
+        """Take back all that one source brought in; see `mnemark.memory.undo.revert.revert`."""
+        from mnemark.memory.undo.revert import revert
+
+        return revert(self, session=session, origin=origin, since=since, dry_run=dry_run)
+
+    def pin(self, ref: str) -> "Pinned":
+        """Keep a fact, a turn or a piece of a note from fading; see `mnemark.memory.undo.pin.pin`."""
+        from mnemark.memory.undo.pin import pin
+
+        return pin(self, ref)
+
+    def prompt(
+        self,
+        query: str | None = None,
+        *,
+        session: "Session | str | None" = None,
+        scope: str = "",
+        budget: int = 3_000,
+        layers: Mapping[str, int] | None = None,
+        deadline: float | None = None,
+        persona: str | None = None,
+        now: datetime | None = None,
+    ) -> "Prompt":
+        """What an agent sees of its memory and what it costs; see `mnemark.memory.prompt.prompt.prompt`."""
+        from mnemark.memory.prompt.prompt import prompt
+
+        return prompt(
+            self, query, session=session, scope=scope, budget=budget, layers=layers,
+            deadline=deadline, persona=persona, now=now,
+        )  # fmt: skip
+
+    def import_(
+        self,
+        format: "ImportFormat",  # noqa: A002 - the word of the command
+        path: "Path | str",
+        *,
+        dry_run: bool = False,
+    ) -> "Summary":
+        """Bring notes and conversations in; twice adds nothing. See `mnemark.memory.transfer`."""
+        from mnemark.memory.transfer.transfer import import_from
+
+        return import_from(self, format, Path(path), dry_run=dry_run)
+
+    def attention(self) -> "list[Attention]":
+        """What needs a person, each with what to do; see `mnemark.memory.review.attention`."""
+        from mnemark.memory.review.attention import attention
+
+        return attention(self)
+
+    def stats(self) -> "Stats":
+        """Counts and states, without changing anything."""
+        from mnemark.memory.health.stats import collect
+
+        return collect(self)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from mnemark.errors import MnemarkError
 from mnemark.facts import states
 from mnemark.facts.states import FactStates, Known, Section, Stamp
+from mnemark.facts.store import FactStore
 from mnemark.files import listing
 from mnemark.files.journal import FOLDER as JOURNAL
+from mnemark.index.store import Index
 
 if TYPE_CHECKING:
     from mnemark.facts.timeline import Held
-    from mnemark.memory.memory import Memory
     from mnemark.retrieval.fact_index import Book
 
 _REST: Final = 20.0
@@ -45,10 +46,14 @@ class Facts(NamedTuple):
 
 
 class FactBooks:
-    """The books of one `Memory`, by scopes. Safe to use from several threads."""
+    """The books of one workspace, by scopes. Safe to use from several threads.
 
-    def __init__(self, memory: "Memory") -> None:
-        self._memory = memory
+    `index` gives the workspace's index, which may be replaced by another.
+    """
+
+    def __init__(self, facts: FactStore, index: Callable[[], Index]) -> None:
+        self._facts = facts
+        self._index = index
         self._kept: dict[tuple[str, ...], _Kept] = {}
         self._lock = threading.Lock()
         self._reading: dict[tuple[str, ...], threading.Event] = {}
@@ -68,11 +73,11 @@ class FactBooks:
 
     def scopes(self) -> list[str]:
         """All scopes there are; the root's is the first."""
-        return all_scopes(self._memory.root)
+        return self._facts.workspace.scopes()
 
     def changed(self) -> bool:
         """Whether a fact file changed since this was asked last."""
-        root = self._memory.root
+        root = self._facts.root
         stamp = states.stamp_of(root, self.scopes())
         files = tuple(one for one in stamp if not _is_journal(one[0]))
         changed, self._noted = files != self._noted, files
@@ -80,8 +85,8 @@ class FactBooks:
 
     def of(self, scopes: "Iterable[str] | None", deadline: float | None = None) -> Facts:
         """The facts of these scopes (None: of all); by a monotonic `deadline` those that are read by then."""
-        root = self._memory.root
-        wanted = tuple(sorted(all_scopes(root) if scopes is None else {*scopes, ""}))
+        root = self._facts.root
+        wanted = tuple(sorted(self._facts.workspace.scopes() if scopes is None else {*scopes, ""}))
         with self._lock:
             kept = self._kept.get(wanted)
             resting = time.monotonic() < self._due.get(wanted, 0.0)
@@ -100,13 +105,13 @@ class FactBooks:
 
     def _states(self, kept: _Kept | None) -> FactStates:
         """What is known without reading: of the facts as they were read last, here or by another process."""
-        root = self._memory.root
+        root = self._facts.root
         if kept is None:
-            return states.kept(root, self._memory.index.home, self._memory.visible.redacted)
+            return states.kept(root, self._index().home, self._facts.redacted)
         return self._known_as(lambda scope: self._section(kept.stamp, scope, kept.book.held))
 
     def _known_as(self, section: Callable[[str], Section | None]) -> FactStates:
-        return FactStates(self._memory.root, section, self._memory.visible.redacted)
+        return FactStates(self._facts.root, section, self._facts.redacted)
 
     def _section(self, stamp: Stamp, scope: str, held: "Iterable[Held]") -> Section:
         known = (self._known_of(one) for one in held if one.fact.scope == scope)
@@ -146,10 +151,9 @@ class FactBooks:
             self.keep_unkept()
 
     def _make(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
-        from mnemark.facts.store import state_of
         from mnemark.retrieval.fact_index import Book
 
-        facts = state_of(self._memory)
+        facts = self._facts
         with facts.lock:
             facts.log.refresh()
             held = [one for scope in wanted for one in facts.held(scope)]
@@ -167,16 +171,13 @@ class FactBooks:
         Args:
             scopes: of which; all by default.
         """
-        from mnemark.facts.store import state_of
-
-        memory = self._memory
-        if memory.index.readonly:
+        facts, home = self._facts, self._index().home
+        if self._index().readonly:
             return
-        facts = state_of(memory)
         with self._keeping:
             self._unkept, self._kept_at = False, time.monotonic()
             for scope in self.scopes() if scopes is None else scopes:
-                stamp = states.stamp_of(memory.root, [scope])
+                stamp = states.stamp_of(facts.root, [scope])
                 if not stamp or self._is_kept(scope, stamp):
                     continue
                 with facts.lock:
@@ -184,19 +185,17 @@ class FactBooks:
                     held = facts.held(scope)
                 section = self._section(stamp, scope, held)
                 self._known = {id(one): (one, known) for one, known in zip(held, section.facts, strict=True)}
-                states.save(memory.index.home, scope, section)
+                states.save(home, scope, section)
 
     def keep_unkept(self) -> None:
         """`keep` of the scopes whose facts were read or written since; what fails is done the next time."""
-        from mnemark.facts.store import state_of
-
         if self._unkept:
             with suppress(MnemarkError, OSError):
-                self.keep(state_of(self._memory).scopes())
+                self.keep(self._facts.scopes())
 
     def _is_kept(self, scope: str, stamp: Stamp) -> bool:
         """Whether what is kept of a scope tells all, and costs little to bring up to date."""
-        section = states.load(self._memory.index.home, scope)
+        section = states.load(self._index().home, scope)
         if section is None:
             return False
         new = sum(state[1] - section.journals.get(path, (0, 0, 0))[1] for path, state in _journals(stamp))

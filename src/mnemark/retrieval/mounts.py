@@ -5,30 +5,47 @@ A mount's index and vectors are kept in one's own `.mnemark/mounts/<name>/`. Its
 """
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.files import layout
-from mnemark.files.config import RoutesConfig, load, mounted
+from mnemark.files.config import Config, RoutesConfig, load, mounted
+from mnemark.files.workspace import Workspace
+from mnemark.retrieval.refresh import Follower
 from mnemark.retrieval.search import Found, Request
 from mnemark.types import Hit
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 MARK: Final = "@"
 
 
-class Mounts:
-    """The mounts of one memory, opened when first searched. Safe to use from several threads."""
+class Mount(Protocol):
+    """A mounted folder that answers; a `Searcher` is one."""
 
-    def __init__(self, memory: "Memory") -> None:
-        self._memory = memory
-        self._folders = mounted(memory.root, memory.config)
-        self._open: dict[str, Memory] = {}
+    @property
+    def refresher(self) -> Follower: ...  # noqa: D102 - as in `Searcher`
+
+    def find(self, request: Request) -> Found: ...  # noqa: D102
+
+    def read(self, ref: str, *, raw: bool = False) -> str: ...  # noqa: D102
+
+    def close(self) -> None: ...  # noqa: D102
+
+
+class Mounts:
+    """The mounts of a workspace, opened when first searched. Safe to use from several threads.
+
+    `make` opens a folder with a configuration, whose index is kept in a third folder.
+    """
+
+    def __init__(self, workspace: Workspace, make: Callable[[Path, Config, Path], Mount]) -> None:
+        self._workspace = workspace
+        self._make = make
+        self._folders = mounted(workspace.root, workspace.config)
+        self._open: dict[str, Mount] = {}
         self._lock = threading.Lock()
 
     def __bool__(self) -> bool:
@@ -37,8 +54,8 @@ class Mounts:
     def close(self) -> None:
         """Let go of their files."""
         with self._lock:
-            for memory in self._open.values():
-                memory.close()
+            for mount in self._open.values():
+                mount.close()
             self._open.clear()
 
     def join(self, own: Found, request: Request, *, wait: bool) -> Found:
@@ -71,27 +88,26 @@ class Mounts:
         return self._opened(name).read(rest, raw=raw)
 
     def _ask(self, name: str, request: Request, *, wait: bool) -> Found:
-        memory = self._opened(name)
+        mount = self._opened(name)
         if wait:
-            memory.follower.freshen_quickly()
+            mount.refresher.freshen_quickly()
         else:
-            memory.follower.freshen_behind()
-        found = memory.find(request)
-        return found._replace(complete=found.complete and memory.follower.fresh)
+            mount.refresher.freshen_behind()
+        found = mount.find(request)
+        return found._replace(complete=found.complete and mount.refresher.fresh)
 
-    def _opened(self, name: str) -> "Memory":
+    def _opened(self, name: str) -> Mount:
         with self._lock:
             if name not in self._open:
-                self._open[name] = self._make(name, self._folders[name])
+                self._open[name] = self._made(name, self._folders[name])
             return self._open[name]
 
-    def _make(self, name: str, folder: Path) -> "Memory":
+    def _made(self, name: str, folder: Path) -> Mount:
         if not folder.is_dir():
             raise NotFoundError(f"there is no folder {folder}; correct `mounts` in {layout.CONFIG}")
-        parent = self._memory
+        parent = self._workspace
         config = replace(parent.config, mounts={}, routes=RoutesConfig(), ignore=load(folder).ignore)
-        home = None if parent.index.readonly else parent.root / layout.PRIVATE / "mounts" / name
-        return type(parent).beside(folder, config, home=home, embedder=parent.embedder)
+        return self._make(folder, config, parent.root / layout.PRIVATE / "mounts" / name)
 
 
 def _joined(own: Found, name: str, other: Found, k: int) -> Found:

@@ -96,3 +96,7 @@ def preset(name: str) -> Preset:
     if name not in PRESETS:
         raise ConfigError(f'"{name}" is no preset; use one of {", ".join(PRESETS)}')
     return PRESETS[name]
+
+
+SUSPECT_FACTOR: Final = 0.6
+"""Text shaped like instructions is ranked lower, never hidden."""

@@ -22,7 +22,7 @@ from mnemark.retrieval.deadline import in_turn
 from mnemark.retrieval.explain import explain, in_route
 from mnemark.retrieval.fact_index import Book
 from mnemark.retrieval.filters import Filter
-from mnemark.retrieval.presets import DEFAULT, Preset
+from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank
 from mnemark.retrieval.routes import dense, facts, lexical, qmd
@@ -179,7 +179,7 @@ class _Search:
         other = _Search(self.view, asked, self.query, self.route, [])
         other.terms, other.rarity, other.is_past = self.terms, self.rarity, self.is_past
         best = found.hits[0].score if found.hits else 0.0
-        meant = [hit for hit in other.run().hits if hit.score > rank.SUSPECT_FACTOR * best]
+        meant = [hit for hit in other.run().hits if hit.score > SUSPECT_FACTOR * best]
         hits = sorted((*found.hits, *meant), key=lambda hit: -hit.score)
         return found._replace(hits=tuple(hits[: request.k]))
 

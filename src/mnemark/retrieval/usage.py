@@ -3,31 +3,28 @@
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.errors import MnemarkError
+from mnemark.files.workspace import Workspace
 from mnemark.index.state import State, Use
-from mnemark.text.dates.moment import local_now
 from mnemark.types import Hit
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _AT_ONCE: Final = 200
 """Uses that are written together; those of a process that is killed before are not counted."""
 
 
 class Uses:
-    """Counts of one memory. Noting costs nothing; they are written now and then, and at the end."""
+    """Counts of one workspace. Noting costs nothing; they are written now and then, and at the end."""
 
-    def __init__(self, memory: "Memory") -> None:
-        self._memory = memory
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._lock = threading.Lock()
         self._noted: list[str] = []
 
     def note(self, hits: Iterable[Hit]) -> None:
         """These hits went into a prompt."""
-        if self._memory.readonly:
+        if self._workspace.readonly:
             return
         with self._lock:
             self._noted += [name_of(hit) for hit in hits]
@@ -39,15 +36,15 @@ class Uses:
         """Bring what was noted to the disk. What cannot be written is let go: counts may be lost."""
         with self._lock:
             noted, self._noted = self._noted, []
-        if noted and not self._memory.readonly:
-            now = local_now(self._memory.config.timezone).astimezone()
-            with suppress(MnemarkError), State(self._memory.root) as state:
+        if noted and not self._workspace.readonly:
+            now = self._workspace.now().astimezone()
+            with suppress(MnemarkError), State(self._workspace.root) as state:
                 state.touch(noted, now)
 
     def counts(self, names: Iterable[str]) -> dict[str, Use]:
         """How often each was used; what never was is left out."""
         self.write()
-        with State(self._memory.root, readonly=True) as state:
+        with State(self._workspace.root, readonly=True) as state:
             return state.counts(names)
 
 

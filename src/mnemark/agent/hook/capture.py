@@ -17,7 +17,7 @@ from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import Config, load
 from mnemark.files.ids import derived_id
 from mnemark.files.sessions import SessionLog
-from mnemark.memory.secrets import redacted_turn, rules_for
+from mnemark.files.workspace import Workspace
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
 
@@ -58,8 +58,8 @@ class PlainRecord:
         """Keep turns, redacted."""
         if not turns:
             return []
-        rules = rules_for(self._root, self._config or load(self._root))
-        return self.log.append_many([redacted_turn(turn, rules) for turn in turns])
+        workspace = Workspace(self._root, self._config or load(self._root))
+        return self.log.append_many([workspace.redact(turn) for turn in turns])
 
 
 class Captured(NamedTuple):

@@ -135,7 +135,7 @@ def read(
     """
     from mnemark.facts.visible import Visible
     from mnemark.files.config import load
-    from mnemark.memory.read import read_ref
+    from mnemark.retrieval.read import read_ref
 
     root = workspace.locate(workspace_, any_folder=True)
     text = read_ref(Visible(root, load(root)), ref, raw=raw)

@@ -39,7 +39,7 @@ def forget(
         typer.Option("--erase", help="Take the bytes out of every file and the index. Cannot be undone."),
     ] = False,
     git: Annotated[
-        bool, typer.Option("--git", help="With --erase: rewrite git history too, where it was not pushed.")
+        bool, typer.Option("--git", help="With --erase: say what to run to rewrite git history too.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would go, and from where.")

@@ -38,10 +38,9 @@ def learn(
     with opened(root, readonly=False) as memory:
         from mnemark.memory.learning.by_rule import learn as by_rule
         from mnemark.memory.learning.by_rule import learn_all
-        from mnemark.memory.models import bookkeeping
         from mnemark.text.dates.moment import local_now
 
-        state = bookkeeping(memory)
+        state = memory.state
         now = local_now(memory.config.timezone)
         if retry:
             _show_retried(state.retry_failed(now), json=json)

@@ -8,7 +8,7 @@ from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import options, output, workspace
 
 if TYPE_CHECKING:
-    from mnemark.memory.prompt.parts import Part
+    from mnemark.memory.curation.identity import Part
     from mnemark.memory.prompt.prompt import Prompt
 
 _COLD_DEADLINE: Final = 2.0

@@ -59,15 +59,15 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     """Append to today's note; a note that did not exist begins with its date."""
     from mnemark.files.config import load
     from mnemark.files.edit import edit
-    from mnemark.memory.arguments import scopes_of
-    from mnemark.memory.secrets import rules_for
+    from mnemark.files.scopes import scopes_of
+    from mnemark.files.workspace import Workspace
     from mnemark.text.dates.moment import local_now
     from mnemark.text.markdown.daily_note import added
     from mnemark.text.redaction.redact import redact
 
     config = load(root)
     now = local_now(config.timezone)
-    words, found = redact(words, rules_for(root, config))
+    words, found = redact(words, Workspace(root, config).rules)
     if found:
         kinds = ", ".join(sorted({kind for kind, _, _ in found}))
         output.say(f"note: taken out before it was written: {kinds}")
@@ -114,9 +114,9 @@ def log(
     """
     from mnemark.facts.visible import Visible
     from mnemark.files.config import load
+    from mnemark.files.scopes import scopes_of
     from mnemark.interfaces import render
     from mnemark.interfaces.ledger import Ledger
-    from mnemark.memory.arguments import scopes_of
     from mnemark.text.dates.moment import local_now, moment
 
     root = workspace.locate(workspace_, any_folder=True)

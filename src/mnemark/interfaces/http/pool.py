@@ -77,7 +77,7 @@ class Opened:
     def _changed(self, _: set[str]) -> None:
         if self._stop.is_set():
             return
-        self.memory.follower.look_again()
+        self.memory.searcher.refresher.look_again()
         started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)

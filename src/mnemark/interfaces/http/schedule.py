@@ -77,9 +77,7 @@ class Nightly:
 
     def _last(self, memory: "Memory", root: Path) -> datetime | None:
         """When it was last consolidated, by anyone, or tried in vain by us."""
-        from mnemark.memory.journal.edits import edits_of
-
-        edits = edits_of(memory)
+        edits = memory.edits
         edits.refresh()
         times = [run.time for run in edits.runs if run.time is not None]
         times += [self._failed[root]] if root in self._failed else []

@@ -18,15 +18,15 @@ def propose(look: Look) -> Proposal:
 
 def _old_sessions(look: Look) -> list[Move]:
     """Session logs in which nothing was said for as long as they are kept; they stay as they are."""
-    days = look.memory.config.retention_days
+    days = look.ws.config.retention_days
     moves: list[Move] = []
     if not days:
         return moves
-    for info in list_sessions(look.memory.root / look.scope):
-        last = SessionLog(look.memory.root / look.scope, info.id).last(1)
+    for info in list_sessions(look.ws.root / look.scope):
+        last = SessionLog(look.ws.root / look.scope, info.id).last(1)
         if not last or look.now - last[0].time <= timedelta(days=days):
             continue
-        path = info.path.relative_to(look.memory.root).as_posix()
+        path = info.path.relative_to(look.ws.root).as_posix()
         to = _free(look, f"{layout.OLD_SESSIONS}/{info.path.name}")
         moves.append(Move(path, to, (f"nothing was said for more than {days} days",)))
     return moves
@@ -35,7 +35,7 @@ def _old_sessions(look: Look) -> list[Move]:
 def _free(look: Look, path: str) -> str:
     """A name in the archive; a session that went on after it was archived gets another number."""
     stem, number, found = path.removesuffix(".jsonl"), 1, path
-    while (look.memory.root / look.path(found)).exists():
+    while (look.ws.root / look.path(found)).exists():
         number += 1
         found = f"{stem}-{number}.jsonl"
     return look.path(found)

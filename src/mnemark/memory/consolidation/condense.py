@@ -9,7 +9,7 @@ off anywhere, the next run does what is missing: a part that stands is not writt
 import re
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.errors import ReadOnlyError
 from mnemark.files import layout
@@ -18,16 +18,13 @@ from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory import file_edits
 from mnemark.memory.curation.identity import Shortened
 from mnemark.memory.curation.plan import Edit, Look, Move, Proposal
-from mnemark.text.dates.moment import local_now
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import put
 from mnemark.text.markdown.outline import outline, without_comments
 from mnemark.text.quoting.fence import fence, strip_fences
 from mnemark.text.summary.outline_check import complaints
 from mnemark.text.summary.outline_compile import compiled
 from mnemark.text.words.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 STEP: Final = "condense"
 SHORT: Final = 60
@@ -68,7 +65,7 @@ class Condensed(NamedTuple):
 def propose(look: Look, *, older_than: timedelta | None = None, timeout: float = TIMEOUT) -> Proposal:
     """What condensing would change: monthly notes first, then the days' files into the archive."""
     if older_than is None:
-        older_than = timedelta(days=look.memory.config.consolidate.condense_days)
+        older_than = timedelta(days=look.ws.config.consolidate.condense_days)
         if not older_than:
             return Proposal(STEP)
     notes: list[str] = []
@@ -78,7 +75,7 @@ def propose(look: Look, *, older_than: timedelta | None = None, timeout: float =
         if path in look.undone.moves:
             continue
         to = archived(path)
-        if (look.memory.root / to).exists():
+        if (look.ws.root / to).exists():
             notes.append(f"{path} stays: {to} is there already; merge the two by hand")
             continue
         months.setdefault(_stem(path)[:7], []).append(path)
@@ -92,7 +89,7 @@ def propose(look: Look, *, older_than: timedelta | None = None, timeout: float =
 
 
 def condense(
-    memory: "Memory",
+    ws: OpenWorkspace,
     *,
     older_than: timedelta | None = None,
     scope: str = "",
@@ -103,7 +100,7 @@ def condense(
     """Condense outside of a consolidation; each change is in the ledger, `undo` takes the group back.
 
     Args:
-        memory: whose.
+        ws: whose.
         older_than: age of a month's last day from which it is condensed; as configured by default.
         scope: whose notes; the root's by default.
         dry_run: change nothing, and say exactly what would change.
@@ -113,11 +110,11 @@ def condense(
     Raises:
         ReadOnlyError: the memory is open for reading only.
     """
-    if memory.readonly and not dry_run:
+    if ws.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to condense notes")
     if not dry_run:
-        file_edits.finish(memory)
-    look = Look(memory, now or local_now(memory.config.timezone), scope=scope, llm=llm)
+        file_edits.finish(ws)
+    look = Look(ws, now or ws.now(), scope=scope, llm=llm)
     proposal = propose(look, older_than=older_than)
     look.take(proposal)
     if dry_run:
@@ -127,9 +124,9 @@ def condense(
     done: list[file_edits.Written] = []
     for one in look.planned:
         if isinstance(one.edit, Move):
-            done.append(file_edits.move(memory, one.edit.path, one.edit.to, step=STEP, group=group))
+            done.append(file_edits.move(ws, one.edit.path, one.edit.to, step=STEP, group=group))
         else:
-            done.append(file_edits.write(memory, one.edit.path, one.edit.change, step=STEP, group=group))
+            done.append(file_edits.write(ws, one.edit.path, one.edit.change, step=STEP, group=group))
         if done[-1].status == "deferred":  # what follows rests on it
             break
     changed = any(one.status == "written" for one in done)
@@ -174,7 +171,7 @@ class _Model(NamedTuple):
 def _lines(look: Look, path: str, model: _Model) -> list[str]:
     """A day as the monthly note shows it, without secrets and recalled blocks."""
     # What was forgotten is not told again under another name, where nobody would know it.
-    text = strip_fences(look.memory.visible.text(path, look.text(path)))
+    text = strip_fences(look.ws.visible.text(path, look.text(path)))
     name = path.rpartition("/")[2].rpartition(".")[0]
     size = estimate_tokens(without_comments(text))
     worthy = sum(estimate_tokens(item.text) + 4 for item in outline(text) if worth(item.text))

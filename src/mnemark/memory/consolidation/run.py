@@ -13,7 +13,7 @@ from mnemark.errors import ConfigError, ReadOnlyError
 from mnemark.facts.files import applied
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import catch_up, follow
-from mnemark.files import git_commit
+from mnemark.files import git
 from mnemark.files.edit import edit as edit_file
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
@@ -24,17 +24,16 @@ from mnemark.memory.consolidation import cleanup, condense, decay, duplicates, s
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Look, Move, Planned, Proposal, scopes_in
-from mnemark.memory.journal.edits import Edits, edits_of
+from mnemark.memory.journal.edits import Edits
 from mnemark.memory.learning.by_rule import Learned, learn, learn_all
 from mnemark.memory.learning.from_notes import begin, learn_notes, supposed, told
-from mnemark.memory.models import model_of
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention
-from mnemark.text.dates.moment import local_now, moment
+from mnemark.text.dates.moment import moment
 from mnemark.types import Json, Problem
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
-    from mnemark.memory.memory import Memory
 
 _LOG: Final = logging.getLogger(__name__)
 STEPS: Final[Mapping[str, Callable[[Look], Proposal]]] = {
@@ -84,7 +83,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def consolidate(
-    memory: "Memory",
+    ws: OpenWorkspace,
     *,
     dry_run: bool = False,
     now: datetime | None = None,
@@ -96,7 +95,7 @@ def consolidate(
     """Catch up, then deduplicate, let fade, refresh and clean up; see `STEPS`.
 
     Args:
-        memory: whose.
+        ws: whose.
         dry_run: change nothing, and say exactly what would change.
         now: the time that ages are counted to.
         force: also where another machine consolidated these days.
@@ -111,44 +110,44 @@ def consolidate(
         ReadOnlyError: the memory is open for reading only.
         UsageError: `since` names no time.
     """
-    if memory.readonly and not dry_run:
+    if ws.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to consolidate")
-    now = (now or local_now(memory.config.timezone)).astimezone()
+    now = (now or ws.now()).astimezone()
     first = moment(since, "since", now)
     notes: list[str] = []
     if llm is None:
         try:
-            llm = model_of(memory)
+            llm = ws.model()
         except ConfigError as error:  # all of it works without a model
             notes.append(str(error))
-    edits = edits_of(memory)
+    edits = ws.edits
     edits.refresh()
     other = _others(edits, now)
     if other and not force:
         reason = f"{other} consolidated this workspace in the last {_OTHERS.days} days; use --force to do it"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
-    learned = _would_learn(memory, notes) if dry_run else _caught_up(memory, now, llm, notes)
+    learned = _would_learn(ws, notes) if dry_run else _caught_up(ws, now, llm, notes)
     start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
-    scopes = _scopes(memory)
+    scopes = _scopes(ws)
     for scope in scopes:
-        found = learn_notes(memory, scope, start, now, llm=llm, dry_run=dry_run)
+        found = learn_notes(ws, scope, start, now, llm=llm, dry_run=dry_run)
         learned += found.facts
         notes += found.notes
     planned: list[Planned] = []
     for scope in scopes:
-        look = Look(memory, now, scope=scope, llm=llm)
+        look = Look(ws, now, scope=scope, llm=llm)
         if dry_run:
             learned = _supposed(look, learned)
         else:
-            follow(memory, scope)
+            follow(ws.fact_store, scope)
         notes += _plan(look, leapt=_leapt(edits, now))
         planned += look.planned
     if dry_run:
         return _shown(now, planned, learned, notes)
-    report = _apply(memory, planned, now, learned=learned, notes=notes)
-    compiled(memory, llm=llm)
-    if memory.config.consolidate.commit if commit is None else commit:
-        _commit(memory, report)
+    report = _apply(ws, planned, now, learned=learned, notes=notes)
+    compiled(ws, llm=llm)
+    if ws.config.consolidate.commit if commit is None else commit:
+        _commit(ws, report)
     return report
 
 
@@ -160,7 +159,7 @@ def _shown(now: datetime, planned: list[Planned], learned: list[Learned], notes:
     )  # fmt: skip
 
 
-def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[str]) -> list[Learned]:
+def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[Learned]:
     """What was left undone comes first: cut-off edits, facts without file, sessions that nobody ended.
 
     Returns what was learned from turns; what a person should look at is added to `notes`.
@@ -168,35 +167,35 @@ def _caught_up(memory: "Memory", now: datetime, llm: "LLM | None", notes: list[s
     from mnemark.memory.sessions.ending import catch_up as end_sessions
     from mnemark.memory.sessions.observations import age_out
 
-    notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(memory)]
-    notes += sync_conflicts.merge(memory)
-    catch_up(memory)
+    notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(ws)]
+    notes += sync_conflicts.merge(ws)
+    catch_up(ws.fact_store)
     learned = []
-    for ended in end_sessions(memory, llm):
+    for ended in end_sessions(ws, llm):
         notes += [f"{ended.session}: {problem}" for problem in ended.problems]
         learned += [fact for fact in ended.facts if fact.status != "known"]
-    report = learn_all(memory)
+    report = learn_all(ws)
     notes += report.notes
     learned += [fact for fact in report.facts if fact.status != "known"]
     notes += [
-        f"{path} is being saved by someone; old observations wait" for path in age_out(memory, now).deferred
+        f"{path} is being saved by someone; old observations wait" for path in age_out(ws, now).deferred
     ]
     return learned
 
 
-def _would_learn(memory: "Memory", notes: list[str]) -> list[Learned]:
+def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[Learned]:
     """What a run would do first, told but not planned, as what follows depends on it."""
     from mnemark.memory.sessions.ending import unended
 
-    notes += sync_conflicts.merge(memory, dry_run=True)
-    notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(memory)]
-    return [fact for fact in learn(memory, dry_run=True).facts if fact.status != "known"]
+    notes += sync_conflicts.merge(ws, dry_run=True)
+    notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(ws)]
+    return [fact for fact in learn(ws, dry_run=True).facts if fact.status != "known"]
 
 
 def _supposed(look: Look, learned: list[Learned]) -> list[Learned]:
     """Have a dry run see what it would have learned; returns the facts with what would become of each."""
     mine = [one for one in learned if scope_of(one.ref) == look.scope]
-    facts = supposed(look.memory, look.scope, mine)
+    facts = supposed(look.ws, look.scope, mine)
     look.suppose(facts)
     waiting = {id(one) for one, fact in zip(mine, facts, strict=True) if fact.review}
     by_path: dict[str, list[Fact]] = {}
@@ -217,8 +216,8 @@ def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> st
     return text
 
 
-def _scopes(memory: "Memory") -> list[str]:
-    found = scan(memory.root, ignore=memory.config.ignore)
+def _scopes(ws: OpenWorkspace) -> list[str]:
+    found = scan(ws.root, ignore=ws.config.ignore)
     return scopes_in(entry.path for entry in found.entries)
 
 
@@ -257,7 +256,7 @@ def _plan(look: Look, *, leapt: bool) -> list[str]:
 
 
 def _apply(
-    memory: "Memory", planned: list[Planned], now: datetime, *, learned: list[Learned], notes: list[str]
+    ws: OpenWorkspace, planned: list[Planned], now: datetime, *, learned: list[Learned], notes: list[str]
 ) -> Report:
     group = new_id()
     done: list[Applied] = []
@@ -268,37 +267,37 @@ def _apply(
             continue
         step = f"consolidate: {one.step}"
         if isinstance(one.edit, Move):
-            written = file_edits.move(memory, one.edit.path, one.edit.to, step=step, group=group)
+            written = file_edits.move(ws, one.edit.path, one.edit.to, step=step, group=group)
         else:
-            written = file_edits.write(memory, one.edit.path, one.edit.change, step=step, group=group)
+            written = file_edits.write(ws, one.edit.path, one.edit.change, step=step, group=group)
         stuck = one.step if written.status == "deferred" else stuck
         if written.status != "unchanged":
             done.append(_applied(one, written.status, written.diff))
     changed = any(edit.status == "written" for edit in done)
-    notes += [one.text for one in attention(memory)]
+    notes += [one.text for one in attention(ws)]
     report = Report(
         group=group if changed or learned else "", time=now, dry_run=False, edits=tuple(done),
         learned=tuple(map(told, learned)), notes=tuple(notes),
     )  # fmt: skip
-    runs = edits_of(memory).runs
+    runs = ws.edits.runs
     today = any(run.time is not None and run.time.astimezone().date() == now.date() for run in runs)
     if changed or learned or not today:
         facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
         payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}
         change = Change(kind="consolidate", payload=payload, time=now)
-        edits_of(memory).append(change)
-        _write_report(memory, report)
+        ws.edits.append(change)
+        _write_report(ws, report)
     return report
 
 
-def _commit(memory: "Memory", report: Report) -> None:
+def _commit(ws: OpenWorkspace, report: Report) -> None:
     """A commit for each step, of its files only; what git refuses is left to the ledger."""
     for step in dict.fromkeys(edit.step for edit in report.edits):
         mine = [edit for edit in report.edits if edit.step == step and edit.status == "written"]
         paths = [path for edit in mine for path in edit.path.split(" → ")]
         reasons = "\n".join(dict.fromkeys(reason for edit in mine for reason in edit.why))
         message = f"mnemark consolidate: {step}\n\n{reasons}\n\nOrigin: agent\nUndo: {report.group}"
-        if mine and (problem := git_commit.commit(memory.root, paths, message)):
+        if mine and (problem := git.commit(ws.root, paths, message)):
             _LOG.warning("no commit of %s: %s", ", ".join(paths), problem)
 
 
@@ -306,7 +305,7 @@ def _applied(one: Planned, status: str, diff: str) -> Applied:
     return Applied(step=one.step, path=_path(one.edit), status=status, diff=diff, why=one.edit.why)
 
 
-def _write_report(memory: "Memory", report: Report) -> Problem | None:
+def _write_report(ws: OpenWorkspace, report: Report) -> Problem | None:
     """The report of the day; a second run of a day is added to it."""
     day = report.time.date().isoformat()
     text = report_text(report)
@@ -316,7 +315,7 @@ def _write_report(memory: "Memory", report: Report) -> Problem | None:
         return start + b"\n" + text.encode("utf-8", "replace")
 
     path = f"{REPORTS}/{day}.md"
-    result = edit_file(memory.root, path, change)
+    result = edit_file(ws.root, path, change)
     return Problem(path, "is being saved by someone", skipped=False) if result.status == "deferred" else None
 
 

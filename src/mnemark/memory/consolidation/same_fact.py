@@ -16,7 +16,6 @@ import msgspec
 from mnemark.facts.model import Fact
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.curation.plan import Look
-from mnemark.memory.models import bookkeeping
 from mnemark.text.words.similarity import Pair
 
 LARGEST: Final = 5
@@ -56,7 +55,7 @@ def judge(look: Look, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judged:
     """
     if look.llm is None or not alike:
         return Judged([], list(alike))
-    state = bookkeeping(look.memory)
+    state = look.ws.state
     marked = {_mark(facts, cluster): cluster for cluster in _clusters(alike)}
     known = {mark: kept for mark in marked if (kept := state.position(mark))}
     new = {mark: cluster for mark, cluster in marked.items() if mark not in known}
@@ -68,7 +67,7 @@ def judge(look: Look, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judged:
         else:
             known |= answered.groups
             notes = answered.notes
-            if not look.memory.readonly:
+            if not look.ws.readonly:
                 state.note(answered.groups)
     by_id = {fact.id: fact for fact in facts}
     groups = [group for ids in known.values() for group in msgspec.json.decode(ids, type=list[list[str]])]

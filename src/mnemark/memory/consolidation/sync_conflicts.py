@@ -5,7 +5,7 @@ all stand in the original; the rest is for a person.
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.copies import Copy, lacking, plan_copies
@@ -13,40 +13,32 @@ from mnemark.files.locks import workspace_lock
 from mnemark.files.reading import read
 from mnemark.files.scan import scan
 from mnemark.memory import file_edits
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 STEP: Final = "copies"
 ARCHIVE: Final = "memory/archive/copies"
 
 
-def merge(memory: "Memory", *, group: str = "", dry_run: bool = False) -> list[str]:
+def merge(ws: OpenWorkspace, *, group: str = "", dry_run: bool = False) -> list[str]:
     """Join the copies that can be joined; a line for each, for the report. Again does nothing.
 
     `dry_run` only says which would be. A kill between joining and moving leaves a copy that lacks nothing,
     which the next run moves.
     """
-    found = scan(memory.root, ignore=memory.config.ignore)
+    found = scan(ws.root, ignore=ws.config.ignore)
     told = []
     for copy in plan_copies(entry.path for entry in found.entries):
-        if not (memory.root / copy.original).is_file():
+        if not (ws.root / copy.original).is_file():
             continue
-        if _is_log(copy):
-            joined = _joined_log(memory.root, copy, dry_run=dry_run)
-        else:
-            joined = _all_there(memory.root, copy)
+        joined = _joined_log(ws.root, copy, dry_run=dry_run) if _is_log(copy) else _all_there(ws.root, copy)
         if joined is None:
             continue
         if dry_run:
             told.append(f"{copy.path}: {joined}; it would go to {ARCHIVE}")
             continue
-        to = _free(memory.root, copy.path)
-        if (
-            file_edits.move(memory, copy.path, to, step=f"consolidate: {STEP}", group=group).status
-            == "written"
-        ):
+        to = _free(ws.root, copy.path)
+        if file_edits.move(ws, copy.path, to, step=f"consolidate: {STEP}", group=group).status == "written":
             told.append(f"{copy.path}: {joined}; it is at {to} now")
     return told
 

@@ -58,7 +58,7 @@ class _Wrong(Exception):  # noqa: N818 - a way out, told in the report
 
 def propose(look: Look, llm: LLM) -> Proposal:
     """Ask the model, check its answer, and propose the edit; what it did wrong is told in the notes."""
-    path = next(iter(curated_files(look.memory.root, look.path(""))), "")
+    path = next(iter(curated_files(look.ws.root, look.path(""))), "")
     text = look.text(path) if path else ""
     entries = _entries(text)
     if len(entries) < _LEAST:

@@ -10,8 +10,9 @@ from mnemark.errors import UsageError
 from mnemark.facts import states
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, listing
+from mnemark.files.workspace import Workspace
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.past_facts import CORE_ROLES, IsPast
-from mnemark.text.dates.moment import local_now
 from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.markdown.generated import without, written
 from mnemark.text.quoting.fence import strip_fences
@@ -19,7 +20,6 @@ from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
     from mnemark.retrieval.fact_index import Book
 
 BUDGET: Final = 2_000
@@ -41,24 +41,24 @@ class _Section(NamedTuple):
 
 
 def context(
-    memory: "Memory", *, scope: str = "", budget: int | None = None, now: datetime | None = None
+    ws: OpenWorkspace, *, scope: str = "", budget: int | None = None, now: datetime | None = None
 ) -> str:
     """Curated memory and today's notes as one text, without recall; see `read_context`."""
-    day = (now or local_now(memory.config.timezone)).date()
-    return read_context(memory.visible, day, scope=scope, budget=budget, is_past=past_of(memory))
+    day = (now or ws.now()).date()
+    return read_context(ws.visible, day, scope=scope, budget=budget, is_past=past_of(ws))
 
 
-def past_of(memory: "Memory") -> IsPast:
+def past_of(ws: OpenWorkspace) -> IsPast:
     """What tells whether an entry of core memory is of a fact that does not hold, from the facts as read."""
 
     def is_past(scope: str, line: str) -> bool:
-        book = memory.book.of({scope}).book
+        book = ws.searcher.fact_index.of({scope}).book
         return book is not None and book.is_past_entry(scope, line)
 
     return is_past
 
 
-def past_lines(memory: "Memory", path: str, lines: Sequence[str]) -> frozenset[int]:
+def past_lines(ws: OpenWorkspace, path: str, lines: Sequence[str]) -> frozenset[int]:
     """Numbers of lines of a file that tell a fact which does not hold, and do not say so themselves.
 
     A bullet whose successor waits for the file to be free is such a line, and an entry of core memory.
@@ -67,11 +67,11 @@ def past_lines(memory: "Memory", path: str, lines: Sequence[str]) -> frozenset[i
     if place is None or place.role not in {"fact", *CORE_ROLES}:
         return frozenset()
     if place.role != "fact":
-        past = past_of(memory)
+        past = past_of(ws)
         entries = written("\n".join(lines))
         numbered = ((number, line) for number, line in enumerate(lines, 1) if line in entries)
         return frozenset(number for number, line in numbered if past(place.scope, line))
-    book = memory.book.of({place.scope}).book
+    book = ws.searcher.fact_index.of({place.scope}).book
     held = book.held if book is not None else ()
     now = datetime.now(UTC)
     return frozenset(
@@ -98,11 +98,11 @@ def _past_in(visible: Visible) -> IsPast:
 
 
 def _book(visible: Visible, scope: str) -> "Book":
-    from mnemark.facts.store import State
+    from mnemark.facts.store import FactStore
     from mnemark.files.config import load
     from mnemark.retrieval.fact_index import Book
 
-    facts = State(visible.root, load(visible.root), visible)
+    facts = FactStore(Workspace(visible.root, load(visible.root)), visible)
     facts.log.refresh()
     return Book(facts.held(scope), facts.zone)
 

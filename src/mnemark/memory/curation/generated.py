@@ -2,27 +2,25 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry as entry
 from mnemark.files import layout, listing
 from mnemark.files.edit import PATIENCE
+from mnemark.files.names import split_ref
 from mnemark.memory import file_edits
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Look, Proposal
 from mnemark.memory.curation.promotion import earned
-from mnemark.memory.read import split_ref
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.fact_index_cache import all_scopes
-from mnemark.text.dates.moment import local_now
 from mnemark.text.markdown.generated import find, outside, put
 from mnemark.text.words.similarity import key_of
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 STEP: Final = "refresh"
 CORE: Final = "core"
@@ -73,7 +71,7 @@ def propose(look: Look) -> Proposal:
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in _user_types()]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]
     traits = [(f, r) for f, r in facts if _TRAIT.search(f"{f.predicate} {f.value}")]
-    memory = next(iter(curated_files(look.memory.root, look.path(""))), look.path("MEMORY.md"))
+    memory = next(iter(curated_files(look.ws.root, look.path(""))), look.path("MEMORY.md"))
     edits = [
         _edit(look, memory, CORE, (_CORE_KINDS, others, MOST)),
         _edit(look, _user_file(look), PROFILE, (_USER_KINDS, about_user, MOST_ABOUT_USER)),
@@ -83,7 +81,7 @@ def propose(look: Look) -> Proposal:
 
 
 def withdraw(
-    memory: "Memory",
+    ws: OpenWorkspace,
     scopes: Iterable[str],
     *,
     step: str,
@@ -98,8 +96,8 @@ def withdraw(
     """
     changed = []
     for scope in scopes:
-        look = Look(memory, local_now(memory.config.timezone), scope=scope)
-        curated = curated_files(memory.root, look.path(""))
+        look = Look(ws, ws.now(), scope=scope)
+        curated = curated_files(ws.root, look.path(""))
         for path in (*curated, _user_file(look), _traits_file(look)):
             text = look.text(path)
             if not any(find(text, name) for name in _PARTS):
@@ -107,21 +105,36 @@ def withdraw(
             change = _without({entry(fact) for fact in look.current()})
             if change(text) != text:
                 done = file_edits.write(
-                    memory, path, change, step=step, session=session, group=group, timeout=timeout
+                    ws, path, change, step=step, session=session, group=group, timeout=timeout
                 )
                 changed += [path] if done.status == "written" else []
     return changed
 
 
-def withdraw_replaced(memory: "Memory", facts: Iterable[Fact]) -> None:
+def withdraw_replaced(ws: OpenWorkspace, facts: Iterable[Fact]) -> None:
     """`withdraw` where these facts, just remembered, took the place of others: again no change of its own."""
     scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
-    withdraw(memory, scopes, step="undo", timeout=_BUSY)
+    withdraw(ws, scopes, step="undo", timeout=_BUSY)
 
 
-def withdraw_all(memory: "Memory") -> None:
+def remember_many(
+    ws: OpenWorkspace, said: Iterable[Mapping[str, Any]], *, dry_run: bool = False
+) -> list[Fact]:
+    """Keep facts, and take what they replace out of core memory; see `facts.remember.remember_many`."""
+    kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
+    if not dry_run and any(fact.supersedes for fact in kept):
+        withdraw_replaced(ws, kept)
+    return kept
+
+
+def remember_one(ws: OpenWorkspace, **said: Any) -> Fact:
+    """Keep one fact, given as the arguments of `remember`; see `remember_many`."""
+    return remember_many(ws, [said])[0]
+
+
+def withdraw_all(ws: OpenWorkspace) -> None:
     """`withdraw` in every scope, as part of taking something back: no change of its own that `undo` finds."""
-    withdraw(memory, all_scopes(memory.root), step="undo")
+    withdraw(ws, all_scopes(ws.root), step="undo")
 
 
 def _without(holding: set[str]) -> Callable[[str], str]:
@@ -147,12 +160,12 @@ def _without(holding: set[str]) -> Callable[[str], str]:
     return change
 
 
-def behind(memory: "Memory", ref: str) -> tuple[Fact, str] | None:
+def behind(ws: OpenWorkspace, ref: str) -> tuple[Fact, str] | None:
     """The fact that a line of a generated part tells, and how it earned its place; None for other lines."""
     path, first, last = split_ref(ref)
     if last is None or last != first:
         return None
-    look = Look(memory, local_now(memory.config.timezone), scope=layout.scope_of(path))
+    look = Look(ws, ws.now(), scope=layout.scope_of(path))
     text = look.text(path)
     parts = [part for name in _PARTS if (part := find(text, name)) is not None]
     line = (text.splitlines()[first - 1 : first] or [""])[0]
@@ -170,7 +183,7 @@ def _traits_file(look: Look) -> str:
 
 
 def _user_file(look: Look) -> str:
-    names = listing.names(look.memory.root, look.scope)
+    names = listing.names(look.ws.root, look.scope)
     return look.path(next((name for name in names if name.casefold() == "user.md"), "USER.md"))
 
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -18,7 +18,7 @@ from mnemark.files import layout, listing
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import chosen
-from mnemark.memory.prompt.parts import Part
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import outside
 from mnemark.text.markdown.outline import outline
 from mnemark.text.quoting.fence import strip_fences
@@ -27,9 +27,6 @@ from mnemark.text.summary.outline_compile import Compiled, principle
 from mnemark.text.summary.outline_compile import compiled as by_rule
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 BUDGETS: Final[Mapping[str, int]] = {"identity": 350, "persona": 200, "profile": 120, "core": 400}
 """Tokens of each section."""
@@ -56,6 +53,23 @@ class Source(NamedTuple):
 
     path: str
     text: str
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One layer of a prompt, or one section of a compiled identity."""
+
+    name: str
+    text: str = ""
+    role: Literal["system", "user"] = "system"
+    """`user`: quoted memory, which is never put into the system's role."""
+    sources: tuple[str, ...] = ()
+    """Refs of what it is made from."""
+    tokens: int = 0
+    """Estimated, heading included."""
+    budget: int = 0
+    left_out: tuple[str, ...] = ()
+    """What there was no room for, in first words; each ends with where to read it where that is known."""
+    by: Literal["rules", "llm"] = "rules"
 
 
 class Identity(msgspec.Struct, frozen=True):
@@ -87,7 +101,7 @@ class Shortened(msgspec.Struct):
 
 
 def compiled(
-    memory: "Memory",
+    ws: OpenWorkspace,
     *,
     scope: str = "",
     persona: str | None = None,
@@ -98,7 +112,7 @@ def compiled(
     """The compiled identity: sections `identity`, `persona`, `profile` and `core`.
 
     Args:
-        memory: whose.
+        ws: whose.
         scope: whose files beside the root's: "users/ann".
         persona: name of a persona; by default the active one, "" for none.
         budgets: tokens by section, in place of `BUDGETS`; a section with 0 is left out.
@@ -113,41 +127,41 @@ def compiled(
     parts = []
     for name, budget in {**BUDGETS, **(budgets or {})}.items():
         if name in BUDGETS and budget > 0:
-            found = sources(memory, name, scope=scope, persona=persona)
-            parts.append(_Section(memory, name, found, budget).compile(llm, timeout, notes))
+            found = sources(ws, name, scope=scope, persona=persona)
+            parts.append(_Section(ws, name, found, budget).compile(llm, timeout, notes))
     return Identity(tuple(parts), tuple(notes))
 
 
-def section(memory: "Memory", name: str, found: Sequence[Source], budget: int) -> Part:
+def section(ws: OpenWorkspace, name: str, found: Sequence[Source], budget: int) -> Part:
     """One section of sources that were read, without asking a model."""
-    return _Section(memory, name, found, budget).compile(None, TIMEOUT, [])
+    return _Section(ws, name, found, budget).compile(None, TIMEOUT, [])
 
 
-def sources(memory: "Memory", name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
+def sources(ws: OpenWorkspace, name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
     """The files a section is made from, the root's before the scope's."""
     if name == "persona":
         pairs = []
-        for one in chosen(memory, persona, scope=scope):
+        for one in chosen(ws, persona, scope=scope):
             said = f"Phrasing: {one.phrasing}\n\n" if one.phrasing else ""
             pairs.append((one.path, said + one.text))
     else:
-        pairs = [(path, text) for path in _paths(memory, name, scope) if (text := _text(memory, path))]
+        pairs = [(path, text) for path in _paths(ws, name, scope) if (text := _text(ws, path))]
     clean = [Source(path, outside(strip_fences(text))) for path, text in pairs]
     return [one for one in clean if one.text.strip()]
 
 
-def _text(memory: "Memory", path: str) -> str:
-    found = memory.visible.read(path)
+def _text(ws: OpenWorkspace, path: str) -> str:
+    found = ws.visible.read(path)
     return "" if isinstance(found, Problem) else found.text
 
 
-def _paths(memory: "Memory", name: str, scope: str) -> list[str]:
+def _paths(ws: OpenWorkspace, name: str, scope: str) -> list[str]:
     paths: list[str] = []
     for folder in ("", f"{scope}/") if scope else ("",):
         if name == "core":
-            paths += curated_files(memory.root, folder)
+            paths += curated_files(ws.root, folder)
             continue
-        files = {name.casefold(): name for name in listing.names(memory.root, folder.rstrip("/"), ".md")}
+        files = {name.casefold(): name for name in listing.names(ws.root, folder.rstrip("/"), ".md")}
         paths += [folder + files[f"{stem}.md"] for stem in _FILES[name] if f"{stem}.md" in files]
     for path in paths:
         layout.check_name(path)
@@ -162,8 +176,8 @@ def _digest(said: list[object]) -> str:
 class _Section:
     """One section on its way from its sources to its budget."""
 
-    def __init__(self, memory: "Memory", name: str, found: Sequence[Source], budget: int) -> None:
-        self._memory = memory
+    def __init__(self, ws: OpenWorkspace, name: str, found: Sequence[Source], budget: int) -> None:
+        self._ws = ws
         self._name = name
         self._sources = found
         self._budget = budget
@@ -238,7 +252,7 @@ class _Section:
         return self._part(text, by_llm=True)
 
     def _load(self, key: str) -> Part | None:
-        found = kept.load(self._memory.root, self._name, key)
+        found = kept.load(self._ws.root, self._name, key)
         head, _, text = (found or "").partition("\n")
         with suppress(ValueError, msgspec.ValidationError):
             record = json.loads(head.removeprefix("<!-- mnemark: ").removesuffix(" -->"))
@@ -246,10 +260,10 @@ class _Section:
         return None
 
     def _save(self, key: str, part: Part) -> None:
-        if not self._memory.readonly:
+        if not self._ws.readonly:
             record = {key: value for key, value in msgspec.to_builtins(part).items() if key != "text"}
             head = json.dumps(record, ensure_ascii=False).replace(">", "\\u003e")
-            kept.save(self._memory.root, self._name, key, f"<!-- mnemark: {head} -->\n{part.text}")
+            kept.save(self._ws.root, self._name, key, f"<!-- mnemark: {head} -->\n{part.text}")
 
 
 def _fitted(texts: Sequence[str], budget: int) -> list[Compiled]:

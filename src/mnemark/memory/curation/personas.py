@@ -7,18 +7,16 @@ traits that were learned about the user and goes along with every persona.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import listing
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.frontmatter import Value, front_matter
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import KINDS, Hit, Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 FOLDER: Final = "personas"
 CUSTOM: Final = "user_custom"
@@ -45,30 +43,30 @@ class Persona(msgspec.Struct, frozen=True, kw_only=True):
     """Weights that cannot be read."""
 
 
-def personas(memory: "Memory", *, scope: str = "") -> list[Persona]:
+def personas(ws: OpenWorkspace, *, scope: str = "") -> list[Persona]:
     """All personas, by name; a scope's own takes the place of the root's of the same name."""
     found: dict[str, Persona] = {}
     for folder in dict.fromkeys((FOLDER, f"{scope}/{FOLDER}" if scope else FOLDER)):
-        for name in listing.names(memory.root, folder, ".md"):
-            document = memory.visible.read(f"{folder}/{name}")
+        for name in listing.names(ws.root, folder, ".md"):
+            document = ws.visible.read(f"{folder}/{name}")
             if not isinstance(document, Problem):
                 one = _persona(document.path, strip_fences(document.text))
                 found[one.name.casefold()] = one
     return [found[name] for name in sorted(found)]
 
 
-def chosen(memory: "Memory", name: str | None = None, *, scope: str = "") -> list[Persona]:
+def chosen(ws: OpenWorkspace, name: str | None = None, *, scope: str = "") -> list[Persona]:
     """The persona to use and the user's own traits: at most two, the persona first.
 
     Args:
-        memory: whose.
+        ws: whose.
         name: of the persona; by default the one that says `active: true`, else `default.md`. "" for none.
         scope: whose memory, "users/ann"; its personas come before the root's.
 
     Raises:
         UsageError: there is no persona of that name.
     """
-    known = personas(memory, scope=scope)
+    known = personas(ws, scope=scope)
     custom = [one for one in known if one.name.casefold() == CUSTOM]
     others = [one for one in known if one.name.casefold() != CUSTOM]
     if name:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mnemark.facts.files import facts_in
 from mnemark.facts.model import Fact
-from mnemark.facts.store import State, state_of
+from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import Held, timeline
 from mnemark.files import layout, listing
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.undone import Undone, undone
 from mnemark.memory.file_edits import shown_diff
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
-    from mnemark.memory.memory import Memory
 
 
 class Edit(NamedTuple):
@@ -63,8 +63,10 @@ class Planned(NamedTuple):
 class Look:
     """A scope as the steps see it: the files, with what earlier steps proposed on top of them."""
 
-    def __init__(self, memory: "Memory", now: datetime, *, scope: str = "", llm: "LLM | None" = None) -> None:
-        self.memory = memory
+    def __init__(
+        self, ws: OpenWorkspace, now: datetime, *, scope: str = "", llm: "LLM | None" = None
+    ) -> None:
+        self.ws = ws
         self.llm = llm
         """Asked where a step has a question; None: by rule alone."""
         self.scope = scope
@@ -75,9 +77,9 @@ class Look:
         self.planned: list[Planned] = []
 
     @property
-    def state(self) -> State:
+    def state(self) -> FactStore:
         """The facts as the memory knows them."""
-        return state_of(self.memory)
+        return self.ws.fact_store
 
     @property
     def zone(self) -> tzinfo:
@@ -90,7 +92,7 @@ class Look:
 
     def names(self, folder: str, ending: str = ".md") -> list[str]:
         """The files of that ending in a folder of the scope that can be read, by name."""
-        return [path.name for path in listing.files(self.memory.root, self.path(folder), ending)]
+        return [path.name for path in listing.files(self.ws.root, self.path(folder), ending)]
 
     @cached_property
     def _held(self) -> list[Held]:
@@ -104,12 +106,12 @@ class Look:
         for name in self.names("memory/archive/facts"):
             path = self.path(f"memory/archive/facts/{name}")
             ids += [fact.id for fact in facts_in(self.text(path), path, "")]
-        return self.memory.uses.counts(ids)
+        return self.ws.searcher.usage.counts(ids)
 
     @cached_property
     def undone(self) -> Undone:
         """What a person took back of earlier consolidations, and that is not proposed again."""
-        return undone(self.memory)
+        return undone(self.ws)
 
     def suppose(self, facts: Iterable[Fact]) -> None:
         """See the scope as if these had been remembered; those that would wait in review change nothing."""
@@ -128,7 +130,7 @@ class Look:
     def text(self, path: str) -> str:
         """A file's text as it would be by now; empty where there is none or it cannot be read."""
         if path not in self._texts:
-            found = read(self.memory.root, path)
+            found = read(self.ws.root, path)
             self._texts[path] = "" if isinstance(found, Problem) else found.text
         return self._texts[path]
 
@@ -142,9 +144,7 @@ class Look:
             old = self.text(edit.path)
             new = edit.change(old)
             if new != old:
-                self.planned.append(
-                    Planned(proposal.step, edit, shown_diff(self.memory, edit.path, old, new))
-                )
+                self.planned.append(Planned(proposal.step, edit, shown_diff(self.ws, edit.path, old, new)))
                 self._texts[edit.path] = new
         self._gone |= proposal.gone
         self._back += [Held(fact, None, None) for fact in proposal.back]

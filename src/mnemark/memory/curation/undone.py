@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.memory import file_edits
-from mnemark.memory.journal.edits import edits_of
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.hunks import Hunk
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _STEP: Final = "consolidate: "
 _ID: Final = re.compile(r"\bid: ([0-9A-Z]{26})\b")
@@ -26,10 +23,10 @@ class Undone(NamedTuple):
     """Paths of files that had been moved."""
 
 
-def undone(memory: "Memory") -> Undone:
+def undone(ws: OpenWorkspace) -> Undone:
     """What the ledger says was taken back; what was done again since by a person's own hand is theirs."""
-    mine = [one for one in file_edits.entries(memory) if one.state == "undone" and one.step.startswith(_STEP)]
-    edits = edits_of(memory)
+    mine = [one for one in file_edits.entries(ws) if one.state == "undone" and one.step.startswith(_STEP)]
+    edits = ws.edits
     made = {one.id: edits.hunks(one) for one in mine}
     return Undone(
         frozenset((one.path, line.strip()) for one in mine for line in _added(made[one.id])),

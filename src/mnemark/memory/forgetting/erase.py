@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -19,43 +19,36 @@ from mnemark.facts import states
 from mnemark.facts.journal import said_mark
 from mnemark.facts.journal import words_of as words_of_fact
 from mnemark.facts.remember import catch_up
-from mnemark.facts.store import State, state_of
+from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform
-from mnemark.files.git import check_rewritable
 from mnemark.files.journal import Change
-from mnemark.files.journal_lines import changes_of
 from mnemark.files.locks import sync_lock, workspace_lock
 from mnemark.files.scan import ignorer
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
 from mnemark.memory import file_edits
-from mnemark.memory.forgetting import waits
 from mnemark.memory.forgetting.needles import Words, anchor, query_at, words_of
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import still_holding
 from mnemark.memory.forgetting.select import Finder, Item, Wanted, ends_of
 from mnemark.memory.forgetting.sweep import Done, Pass, Step, Targets, holding
-from mnemark.memory.forgetting.waits import Wait
-from mnemark.text.dates.moment import local_now
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
+from mnemark.memory.journal import erasures
+from mnemark.memory.journal.erasures import Wait
+from mnemark.memory.open_workspace import OpenWorkspace
 
 _PATIENCE: Final = 10.0
 
 
-def erase(memory: "Memory", items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
+def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
     """Erase items and all that quotes them; see `memory.forget.forget`."""
     items = [_by_line(item) for item in items]
-    if git:
-        check_rewritable(memory.root, words_of(items, query).notes)
     if dry_run:
-        return _dry(memory, items, query, git=git)
-    editing.sweep(memory.root)  # what crashes left behind may hold words that are to go
-    catch_up(memory)
-    file_edits.finish(memory)
-    note = _noted(memory, items, query)
-    return _carry_out(memory, note, items, query, git=git)
+        return _dry(ws, items, query, git=git)
+    editing.sweep(ws.root)  # what crashes left behind may hold words that are to go
+    catch_up(ws.fact_store)
+    file_edits.finish(ws)
+    note = _noted(ws, items, query)
+    return _carry_out(ws, note, items, query, git=git)
 
 
 def _by_line(item: Item) -> Item:
@@ -63,33 +56,33 @@ def _by_line(item: Item) -> Item:
     return msgspec.structs.replace(item, kind="note") if item.kind == "fact" and not item.own else item
 
 
-def _dry(memory: "Memory", items: list[Item], query: str, *, git: bool) -> Receipt:
-    targets = _targets(memory, items, query, local_now(memory.config.timezone))
+def _dry(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Receipt:
+    targets = _targets(ws, items, query, ws.now())
     places: list[Place] = []
     still: list[str] = []
     waiting: list[Wait] = []
     for step in ("copies", "items"):
-        found = _pass(memory, targets, step, dry_run=True)
+        found = _pass(ws, targets, step, dry_run=True)
         places += found.places
         still += found.still
         waiting += found.waiting
-    still += still_holding(memory, items, targets, rewrites=git)
+    still += still_holding(ws, items, targets, explain_git=git)
     return Receipt(
-        action="erased", dry_run=True, items=forgotten(items, memory.visible), places=tuple(places),
+        action="erased", dry_run=True, items=forgotten(items, ws.visible), places=tuple(places),
         still=tuple(dict.fromkeys(still)), waiting=tuple(dict.fromkeys(one.text for one in waiting)),
     )  # fmt: skip
 
 
-def _pass(memory: "Memory", targets: Targets, step: Step, *, dry_run: bool = False) -> Done:
-    ignored = ignorer(memory.config.ignore)
-    return Pass(memory.root, targets, step=step, dry_run=dry_run, ignored=ignored).run()
+def _pass(ws: OpenWorkspace, targets: Targets, step: Step, *, dry_run: bool = False) -> Done:
+    ignored = ignorer(ws.config.ignore)
+    return Pass(ws.root, targets, step=step, dry_run=dry_run, ignored=ignored).run()
 
 
-def _noted(memory: "Memory", items: list[Item], query: str) -> Change:
+def _noted(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
     """Write down what is to be erased, without its words."""
     from mnemark.memory.forgetting.forget import payload_of
 
-    facts = state_of(memory)
+    facts = ws.fact_store
     payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}
     files = [item.path for item in items if item.kind == "file"]
     held = anchor([item for item in items if item.kind != "file"] or items, query) if query else None
@@ -97,11 +90,11 @@ def _noted(memory: "Memory", items: list[Item], query: str) -> Change:
     payload |= {"files": files, "at": held[1] if held else {}, "passing": passing}
     payload["said"] = _said(facts, items)
     payload = {name: value for name, value in payload.items() if value}
-    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+    with facts.lock, workspace_lock(ws.root, _PATIENCE):
         return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
 
 
-def _said(facts: State, items: list[Item]) -> list[str]:
+def _said(facts: FactStore, items: list[Item]) -> list[str]:
     """Marks of the facts among the items, by which learning knows them when their words are gone."""
     scopes = {layout.scope_of(item.path) for item in items if item.kind in {"fact", "note"}}
     ids = {item.id for item in items if item.id}
@@ -111,7 +104,7 @@ def _said(facts: State, items: list[Item]) -> list[str]:
     return sorted({said_mark(fact.scope, words_of_fact(fact)) for id_, fact in known.items() if id_ in ids})
 
 
-def _targets(memory: "Memory", items: list[Item], query: str, now: datetime) -> Targets:
+def _targets(ws: OpenWorkspace, items: list[Item], query: str, now: datetime) -> Targets:
     lines: defaultdict[str, set[int]] = defaultdict(set)
     marks: defaultdict[str, set[Run]] = defaultdict(set)
     for item in items:
@@ -127,48 +120,44 @@ def _targets(memory: "Memory", items: list[Item], query: str, now: datetime) -> 
         facts=frozenset(item.id for item in items if item.kind in {"fact", "note"} and item.id),
         marks=dict(marks),
         files=frozenset(item.path for item in items if item.kind == "file"),
-        whole_logs=frozenset(path for path, gone in lines.items() if _is_all(memory, path, gone)),
+        whole_logs=frozenset(path for path, gone in lines.items() if _is_all(ws, path, gone)),
     )
 
 
-def _is_all(memory: "Memory", path: str, lines: set[int]) -> bool:
+def _is_all(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
     if observations.is_journal(path):
         return False
     try:
-        return all(item.start_line in lines for item in Finder(memory, Wanted(ref=path)).log(path))
+        return all(item.start_line in lines for item in Finder(ws, Wanted(ref=path)).log(path))
     except OSError:  # closed meanwhile: the pass names it
         return False
 
 
 def _carry_out(
-    memory: "Memory", note: Change, items: list[Item], query: str, *, git: bool = False
+    ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool = False
 ) -> Receipt:
     """Do, or go on with, what a note says."""
-    targets = _targets(memory, items, query, note.time or local_now(memory.config.timezone))
-    still = still_holding(memory, items, targets, rewrites=git)
-    done = _pass(memory, targets, "copies")
+    targets = _targets(ws, items, query, note.time or ws.now())
+    still = still_holding(ws, items, targets, explain_git=git)
+    done = _pass(ws, targets, "copies")
     if not done.waiting:
         rest, last = _with_anchor_last(note, items)
         for part in filter(None, (rest, last)):
-            own = _targets(memory, part, "", local_now(memory.config.timezone))
-            found = _pass(memory, own._replace(words=targets.words), "items")
+            own = _targets(ws, part, "", ws.now())
+            found = _pass(ws, own._replace(words=targets.words), "items")
             done = Done(done.places + found.places, done.waiting + found.waiting, done.still + found.still)
             if found.waiting:
                 break
     places, waiting = list(done.places), list(done.waiting)
-    places += _derived(memory, waiting)
-    left = [Wait(path, "still holds it") for path in _left(memory, targets.words, done)]
-    waits.keep(memory.root, note.id, waiting or left)
+    places += _derived(ws, waiting)
+    left = [Wait(path, "still holds it") for path in _left(ws, targets.words, done)]
+    erasures.keep(ws.root, note.id, waiting or left)
     waiting += left
     if not waiting:
-        facts = state_of(memory)
+        facts = ws.fact_store
         with facts.lock:
             facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
-    memory.book.keep()
-    if git and not waiting:
-        from mnemark.memory.erase_git import rewrite
-
-        places += rewrite(memory.root, targets.words)
+    ws.searcher.fact_index.keep()
     return Receipt(
         id=note.id,
         action="erased",
@@ -201,18 +190,18 @@ def _joined(places: list[Place]) -> tuple[Place, ...]:
     return tuple(found.values())
 
 
-def _derived(memory: "Memory", waiting: list[Wait]) -> list[Place]:
+def _derived(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     """Bring index and vectors to the state of the files, and rewrite them without what is gone."""
-    if memory.index.readonly or not memory.index.exists():
+    if ws.index.readonly or not ws.index.exists():
         return []
     try:
-        memory.follower.sync(progress=None, wait=_PATIENCE, embed=False)
-        memory.reader.let_go()
-        with sync_lock(memory.index.home, timeout=_PATIENCE):
-            for cut_off in (memory.index.home / layout.PRIVATE).glob("index.db.new*"):
+        ws.searcher.refresher.sync(progress=None, wait=_PATIENCE, embed=False)
+        ws.searcher.reader.let_go()
+        with sync_lock(ws.index.home, timeout=_PATIENCE):
+            for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
                 platform.FS.unlink(cut_off)
-        states.drop(memory.index.home)
-        size, embedded = memory.vectors.scrub(memory.index, wait=_PATIENCE)
+        states.drop(ws.index.home)
+        size, embedded = ws.searcher.embeddings.scrub(ws.index, wait=_PATIENCE)
     except (MnemarkError, OSError) as error:  # in use, damaged, closed: the words wait where they are
         waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))
         return []
@@ -221,10 +210,10 @@ def _derived(memory: "Memory", waiting: list[Wait]) -> list[Place]:
     return [*places, *vectors]
 
 
-def _left(memory: "Memory", words: Words, done: Done) -> list[str]:
+def _left(ws: OpenWorkspace, words: Words, done: Done) -> list[str]:
     """Where the words still stand although they should not: looked for byte by byte."""
     known = {text.partition(":")[0] for text in (*done.still, *(one.text for one in done.waiting))}
-    names = holding(memory.root, words.turns) if words.turns else []
+    names = holding(ws.root, words.turns) if words.turns else []
     return [path for path in names if layout.shown(path) not in known and not _is_free(path, words)]
 
 
@@ -233,54 +222,33 @@ def _is_free(path: str, words: Words) -> bool:
     return min(map(len, words.turns.forms)) < 8 and path.endswith((".jsonl", ".db", ".md"))
 
 
-def finish(memory: "Memory", *, at_once: bool = False) -> list[Receipt]:
+def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
     """Complete what was noted and then cut off, or could not be done because a file was busy or closed.
 
     What waits for closed files that are as they were is left until they are not, unless `at_once`. Whatever
     keeps it from being done is kept for `still_waiting` to tell, and keeps nobody from anything else.
     """
-    if memory.readonly:
+    if ws.readonly:
         return []
     receipts = []
-    known = waits.load(memory.root)
-    for note in unfinished(memory):
-        if not at_once and waits.is_blocked(memory.root, known.get(note.id, ())):
+    known = erasures.load(ws.root)
+    for note in erasures.unfinished(ws.root):
+        if not at_once and erasures.is_blocked(ws.root, known.get(note.id, ())):
             continue
         payload = note.payload if isinstance(note.payload, Mapping) else {}
         try:
-            editing.sweep(memory.root)
-            items = _again(memory, payload)
+            editing.sweep(ws.root)
+            items = _again(ws, payload)
             query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
-            receipts.append(_carry_out(memory, note, items, query))
+            receipts.append(_carry_out(ws, note, items, query))
         except (MnemarkError, OSError) as error:  # for the next time
-            waits.keep(memory.root, note.id, [Wait("", str(error))])
+            erasures.keep(ws.root, note.id, [Wait("", str(error))])
     return receipts
 
 
-def still_waiting(memory: "Memory") -> list[str]:
-    """What keeps erasing that is not finished from being so, for people. Nothing is written."""
-    known = waits.load(memory.root)
-    ids = [note.id for note in unfinished(memory)]
-    found = dict.fromkeys(one.text for identifier in ids for one in known.get(identifier, ()))
-    return list(found) or ["it was cut off; `mnemark sync` goes on with it"]
-
-
-def unfinished(memory: "Memory") -> list[Change]:
-    """Notes of erasing that are not done, oldest first."""
-    done: set[str] = set()
-    notes = []
-    for change in changes_of(memory.root, ("forget", "erased")):
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
-        if change.kind == "erased":
-            done.update(strings(payload.get("ids")))
-        elif payload.get("erase"):
-            notes.append(change)
-    return [note for note in notes if note.id not in done]
-
-
-def _again(memory: "Memory", payload: Mapping[str, Any]) -> list[Item]:
+def _again(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
     """The items of a note that still stand."""
-    finder = Finder(memory, Wanted())
+    finder = Finder(ws, Wanted())
     found = []
     for path, ids in by_path(payload.get("turns")):
         with suppress(OSError):  # gone, or closed: then the pass waits for it
@@ -289,6 +257,6 @@ def _again(memory: "Memory", payload: Mapping[str, Any]) -> list[Item]:
     found += finder.facts_of(facts) if facts else []
     for path, runs in runs_by_path(payload.get("lines")):
         with suppress(UsageError, OSError):
-            if layout.safe_path(memory.root, path).is_file():
+            if layout.safe_path(ws.root, path).is_file():
                 found += finder.marked(path, runs, whole=path in strings(payload.get("files")))
     return [_by_line(item) for item in found]

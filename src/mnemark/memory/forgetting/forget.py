@@ -7,30 +7,27 @@ leaves out what it names, at once, after a rebuild, and in every process. `memor
 from collections import defaultdict
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
-from mnemark.facts.store import state_of
 from mnemark.facts.visible import Visible
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
+from mnemark.files.scopes import scopes_of
 from mnemark.files.tombstones import run_of
-from mnemark.memory.arguments import scopes_of
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.select import Finder, Item, Wanted, ends_of
-from mnemark.text.dates.moment import local_now, moment
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.dates.moment import moment
 from mnemark.types import ORIGINS, Json
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _PATIENCE: Final = 10.0
 
 
 def forget(
-    memory: "Memory",
+    ws: OpenWorkspace,
     ref: str | None = None,
     *,
     query: str | None = None,
@@ -50,7 +47,7 @@ def forget(
     notes, episodes and scratchpads that quote them.
 
     Args:
-        memory: whose.
+        ws: whose.
         ref: `path#L12`, `path#L12-L14` or a whole file, as hits name them; or the id of a turn or fact.
         query: what holds these very words, letter for letter.
         session: the turns of the session of that id. With `origin` and `since`, those that fit all.
@@ -60,19 +57,19 @@ def forget(
         erase: take the bytes out of every file, the index, vectors and bookkeeping; this cannot be undone.
         dry_run: only say what would go, and from where.
         scope: only there, for example "users/ann"; anywhere in the workspace by default.
-        git: with `erase`, also rewrite the git history, where it was not pushed.
+        git: with `erase`, say in the receipt what to run for the git history, which is left as it is.
 
     Raises:
         NotFoundError: there is no such ref or id.
         UsageError: nothing, or too much, says what is meant.
         BusyError, ReadOnlyError: it could not be written; nothing was forgotten.
     """
-    wanted = _wanted(memory, ref, query, session, origin, since, id, scope)
+    wanted = _wanted(ws, ref, query, session, origin, since, id, scope)
     if git and not erase:
-        raise UsageError("git history is only rewritten for what is erased; add erase")
-    if not dry_run and memory.readonly:
+        raise UsageError("git history is looked through for what is erased only; add erase")
+    if not dry_run and ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to forget")
-    finder = Finder(memory, wanted)
+    finder = Finder(ws, wanted)
     items = finder.find()
     unread = tuple(f"{path}: {reason}; it was not looked into" for path, reason in finder.unread.items())
     if not items:
@@ -80,17 +77,17 @@ def forget(
     if erase:
         from mnemark.memory.forgetting.erase import erase as erased
 
-        return erased(memory, items, query=wanted.query, dry_run=dry_run, git=git)
+        return erased(ws, items, query=wanted.query, dry_run=dry_run, git=git)
     from mnemark.memory.forgetting.derived import told_of
 
-    items = [*items, *told_of(memory.root, items)]
-    hidden = "" if dry_run else hide(memory, items, {"asked": asked(wanted)})
-    receipt = _receipt(memory.visible, items, identifier=hidden, dry_run=dry_run)
+    items = [*items, *told_of(ws.root, items)]
+    hidden = "" if dry_run else hide(ws, items, {"asked": asked(wanted)})
+    receipt = _receipt(ws.visible, items, identifier=hidden, dry_run=dry_run)
     return msgspec.structs.replace(receipt, still=unread)
 
 
 def _wanted(  # noqa: PLR0917 - see `forget`
-    memory: "Memory",
+    ws: OpenWorkspace,
     ref: str | None,
     query: str | None,
     session: str | None,
@@ -112,7 +109,7 @@ def _wanted(  # noqa: PLR0917 - see `forget`
         raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
     if scope is not None and scope != "*":
         scopes_of(scope)
-    start = moment(since, "since", local_now(memory.config.timezone))
+    start = moment(since, "since", ws.now())
     return Wanted(
         ref or "", identifier or "", query or "", session or "", origin or "", start,
         None if scope == "*" else scope,
@@ -128,22 +125,22 @@ def asked(wanted: Wanted) -> dict[str, Json]:
     return {name: value for name, value in said.items() if value}
 
 
-def hide(memory: "Memory", items: list[Item], more: dict[str, Json]) -> str:
+def hide(ws: OpenWorkspace, items: list[Item], more: dict[str, Json]) -> str:
     """Write down that these are forgotten, and take them out of the index; returns the line's id."""
-    facts = state_of(memory)
-    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+    facts = ws.fact_store
+    with facts.lock, workspace_lock(ws.root, _PATIENCE):
         facts.log.refresh()
         payload = payload_of(items) | {"ends": ends_of(facts, items)} | more
         payload = {name: value for name, value in payload.items() if value}
         made = facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
-    follow(memory)
+    follow(ws)
     return made.id
 
 
-def follow(memory: "Memory") -> None:
+def follow(ws: OpenWorkspace) -> None:
     """Bring the index up to date; while another process is at it, answers leave out all that is hidden."""
     with suppress(BusyError):
-        memory.follower.sync(progress=None, wait=_PATIENCE, embed=False)
+        ws.searcher.refresher.sync(progress=None, wait=_PATIENCE, embed=False)
 
 
 def payload_of(items: list[Item]) -> dict[str, Json]:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from mnemark.memory.read import split_ref
+from mnemark.files.names import split_ref
 from mnemark.types import Json, Turn
 
 _BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")

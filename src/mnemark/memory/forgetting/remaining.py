@@ -3,24 +3,25 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.errors import MnemarkError
-from mnemark.facts.store import state_of
 from mnemark.files import git, layout, listing, platform
 from mnemark.files.episodes import FOLDER as EPISODES
 from mnemark.files.episodes import slug_of
-from mnemark.files.journal import FOLDER, Journal
-from mnemark.files.journal_lines import changes_of
+from mnemark.files.journal import FOLDER, Journal, changes_of
+from mnemark.files.names import split_ref
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
 from mnemark.memory.forgetting.select import Item
 from mnemark.memory.forgetting.sweep import Targets
-from mnemark.memory.read import split_ref
+from mnemark.memory.open_workspace import OpenWorkspace
 
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
-
+_REWRITE: Final = (
+    "mnemark leaves history as it is. To rewrite it, write the erased words into words.txt, one to a line, "
+    "outside of the repository, run `git -C {root} filter-repo --replace-text words.txt`, force-push, and "
+    "have all clones made anew"
+)
 _ARCHIVES: Final = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".7z", ".bak")
 _LARGEST: Final = 1 << 29
 """Bytes of an index that is looked through."""
@@ -29,19 +30,21 @@ _DATE: Final = len("2026-02-13-")
 _SHORT: Final = 4
 
 
-def still_holding(memory: "Memory", items: Sequence[Item], targets: Targets, *, rewrites: bool) -> list[str]:
+def still_holding(
+    ws: OpenWorkspace, items: Sequence[Item], targets: Targets, *, explain_git: bool
+) -> list[str]:
     """What may still hold the words after they are erased here, as far as can be known; for people."""
-    found = [*_around(memory, targets), *_other_machines(memory), *_archives(memory)]
-    found += [*_imports(memory, items), *_sources(memory, items)]
-    return [*_git(memory, targets, rewrites=rewrites), *found, *_names(memory, targets)]
+    found = [*_around(ws, targets), *_other_machines(ws), *_archives(ws)]
+    found += [*_imports(ws, items), *_sources(ws, items)]
+    return [*_git(ws, targets, explain_git=explain_git), *found, *_names(ws, targets)]
 
 
-def _around(memory: "Memory", targets: Targets) -> Iterator[str]:
+def _around(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
     """Indexes of workspaces that this one lies in, and of folders that those read along as mounts.
 
     One that was made before such a folder was left out, or was a workspace, holds what stood here.
     """
-    root = memory.root.resolve()
+    root = ws.root.resolve()
     for outer in filter(layout.is_workspace, root.parents):
         mounts = f"{layout.PRIVATE}/mounts"
         homes = ["", *(f"{mounts}/{name}/" for name in listing.names(outer, mounts))]
@@ -66,9 +69,9 @@ def _holds(index: Path, targets: Targets) -> bool:
     return False
 
 
-def _git(memory: "Memory", targets: Targets, *, rewrites: bool) -> Iterator[str]:
+def _git(ws: OpenWorkspace, targets: Targets, *, explain_git: bool) -> Iterator[str]:
     try:
-        found = git.history(memory.root, targets.words.notes)
+        found = git.history(ws.root, targets.words.notes)
     except MnemarkError as error:
         yield f"git: its history could not be looked through ({error})"
         return
@@ -76,46 +79,51 @@ def _git(memory: "Memory", targets: Targets, *, rewrites: bool) -> Iterator[str]
         return
     if found.objects is None:
         yield f"git: the history of {found.root.name}/ was not looked through (too large, or git is missing)"
-    elif found.objects and not rewrites:
-        yield f"git: {found.objects} versions in the history hold it; --git rewrites what was not pushed"
+    elif found.objects:
+        held = f"git: {found.objects} versions in the history hold it"
+        yield (
+            f"{held}; {_REWRITE.format(root=found.root)}"
+            if explain_git
+            else f"{held}; --git says what to run"
+        )
     if found.remotes and found.objects != 0:
         yield f"git remotes ({', '.join(found.remotes)}): what was pushed is there"
 
 
-def _other_machines(memory: "Memory") -> Iterator[str]:
-    own = Journal(memory.root).file
-    names = listing.names(memory.root, FOLDER, ".jsonl")
+def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
+    own = Journal(ws.root).file
+    names = listing.names(ws.root, FOLDER, ".jsonl")
     others = [name.removesuffix(".jsonl") for name in names if name != own]
     if others:
         yield f"other machines ({', '.join(others)}): their copies, until they take over these changes"
-    for parent in (memory.root, *memory.root.parents):
+    for parent in (ws.root, *ws.root.parents):
         if (parent / ".stfolder").exists():
             yield "Syncthing: the other devices of this folder, until they take over these changes"
             return
 
 
-def _archives(memory: "Memory") -> Iterator[str]:
-    found = [path for path in listing.walk(memory.root).files if path.lower().endswith(_ARCHIVES)]
+def _archives(ws: OpenWorkspace) -> Iterator[str]:
+    found = [path for path in listing.walk(ws.root).files if path.lower().endswith(_ARCHIVES)]
     if found:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         yield f"archives that were not opened: {', '.join(map(layout.shown, found[:_SHOWN]))}{more}"
 
 
-def _names(memory: "Memory", targets: Targets) -> Iterator[str]:
+def _names(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
     """Episodes that are called by what goes: a name is not changed, as links lead to it."""
     slugs = {slug_of(text) for text in targets.words.notes.texts}
-    for scope in ("", *listing.scopes(memory.root)):
+    for scope in ("", *listing.scopes(ws.root)):
         folder = f"{scope}/{EPISODES}" if scope else EPISODES
-        for file in listing.names(memory.root, folder, ".md"):
+        for file in listing.names(ws.root, folder, ".md"):
             name = file.removesuffix(".md")[_DATE:]
             if len(name) > _SHORT and any(slug.startswith(name) for slug in slugs):
                 yield f"{layout.shown(f'{folder}/{file}')}: its name; rename it by hand"
 
 
-def _imports(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:
+def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
     paths = {item.path for item in items}
     names = set()
-    for change in changes_of(memory.root, ("import",)):
+    for change in changes_of(ws.root, ("import",)):
         payload = change.payload if isinstance(change.payload, dict) else {}
         if paths & set(payload.get("files") or ()):
             names.add(str(payload.get("source", "")))
@@ -123,10 +131,10 @@ def _imports(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:
         yield f"the source it was imported from: {layout.shown(name)}"
 
 
-def _sources(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:
+def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
     """Turns that facts were learned from and that stay."""
     gone = {(item.path, item.start_line) for item in items if item.kind == "turn"}
-    facts = state_of(memory)
+    facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
         records = [facts.log.records[item.id] for item in items if item.id in facts.log.records]
@@ -134,7 +142,7 @@ def _sources(memory: "Memory", items: Sequence[Item]) -> Iterator[str]:
     for fact in records:
         for ref in filter(None, map(str.strip, fact.source.split(","))):
             path, first, _ = split_ref(ref)
-            if (path, first) not in gone and platform.is_readable(memory.root / path):
+            if (path, first) not in gone and platform.is_readable(ws.root / path):
                 refs[ref] += 1
     for ref in sorted(refs):
         yield f"{layout.shown(ref)}: a fact was learned from it; forget it as well, if it should go"

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -13,23 +13,21 @@ from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.files import facts_in
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import parse
-from mnemark.facts.store import State, state_of
+from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
 from mnemark.files import jsonl, layout, observations, platform
 from mnemark.files.disk_errors import unread
 from mnemark.files.ids import is_id, time_of
+from mnemark.files.names import split_ref
 from mnemark.files.needles import forms
 from mnemark.files.reading import read
 from mnemark.files.scan import Entry, Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.files.tombstones import Run, matches
 from mnemark.memory.forgetting.lines import blocks, only_from, parts, turn_text
-from mnemark.memory.read import split_ref
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.comments import drop_comments, names_id
 from mnemark.types import Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _OBSERVED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
@@ -76,12 +74,12 @@ class Wanted(NamedTuple):
 class Finder:
     """Looks for what a request means in the files of one workspace."""
 
-    def __init__(self, memory: "Memory", wanted: Wanted) -> None:
-        self.root = memory.root
-        self.facts: State = state_of(memory)
+    def __init__(self, ws: OpenWorkspace, wanted: Wanted) -> None:
+        self.root = ws.root
+        self.facts: FactStore = ws.fact_store
         self.wanted = wanted
         self.zone: tzinfo = self.facts.zone
-        self._ignore = memory.config.ignore
+        self._ignore = ws.config.ignore
         self.unread: dict[str, str] = {}
         """Files that could not be looked into, and why."""
         self._query = (
@@ -375,7 +373,7 @@ class Finder:
         return _LINE.findall(self._text(path))[:-1] or [""]
 
 
-def ends_of(facts: State, items: Iterable[Item]) -> dict[str, str]:
+def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
     """By id, when facts ended whose successors are among the items: they stay ended."""
     gone = {item.id for item in items if item.kind == "fact"}
     ends: dict[str, str] = {}

@@ -23,11 +23,11 @@ from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Run, line_mark, matches
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
-from mnemark.memory.forgetting import waits
 from mnemark.memory.forgetting.lines import blocks, only_from
 from mnemark.memory.forgetting.needles import Words, weight
 from mnemark.memory.forgetting.receipt import Place
-from mnemark.memory.forgetting.waits import Wait
+from mnemark.memory.journal import erasures
+from mnemark.memory.journal.erasures import Wait
 from mnemark.text.markdown.comments import drop_comments, names_id
 
 _LARGEST: Final = 1 << 29
@@ -36,7 +36,7 @@ _TELLING: Final = 4
 """Weight of a line by which an edit in the journal is known to hold it: more than the end of a code block."""
 _OWN: Final = (
     *("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore"),
-    waits.NAME,
+    erasures.NAME,
 )
 _CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
 _FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
@@ -117,7 +117,7 @@ class Pass:
             except BusyError as error:
                 self.done.waiting.append(Wait(path, str(error)))
             except MnemarkError as error:  # it cannot be written, is damaged, or the disk is full
-                self.done.waiting.append(waits.closed(self.root, path, str(error)))
+                self.done.waiting.append(erasures.closed(self.root, path, str(error)))
             except OSError as error:
                 self._unread(path, unread(error), is_file=not is_no_file(error))
 
@@ -127,7 +127,7 @@ class Pass:
             folders = path.split("/") if is_folder else path.split("/")[:-1]
             own = folders[:1] == [layout.PRIVATE]
             if own or not (any(map(layout.skipped_folder, folders)) or self.ignored(path)):
-                self.done.waiting.append(waits.closed(self.root, path, reason))
+                self.done.waiting.append(erasures.closed(self.root, path, reason))
                 return
         self.done.still.append(f"{layout.shown(path)}: {reason}; it was not looked into")
 

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -27,10 +27,9 @@ from mnemark.index import check
 from mnemark.index.store import Index
 from mnemark.index.sync import stored_problems
 from mnemark.memory.forgetting.erase import finish
+from mnemark.memory.health.stats import collect
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 Level = Literal["ok", "warn", "error"]
 _REBUILD: Final = "run `mnemark doctor --fix`"
@@ -66,7 +65,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return "error" if "error" in levels else "warn" if "warn" in levels else "ok"
 
 
-def verify(memory: "Memory | Path", *, deep: bool = False) -> Report:
+def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
     """Check the index against itself and against the files, and whether all files can be read.
 
     Args:
@@ -80,7 +79,7 @@ def verify(memory: "Memory | Path", *, deep: bool = False) -> Report:
     findings = [*_index(root, found, deep=deep), *_logs(root, found, deep=deep), *_problems(found)]
     if not isinstance(memory, Path):
         named = {problem.path for problem in found.problems}
-        skipped = [one for one in memory.stats().problems if one.skipped and one.path not in named]
+        skipped = [one for one in collect(memory).problems if one.skipped and one.path not in named]
         findings += [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
         findings.append(_coverage(memory))
         findings += [Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MOST)]
@@ -93,7 +92,7 @@ def _left_out(inner: str) -> Finding:
     return Finding("ok", what, f"search it with -w {inner}", "inner")
 
 
-def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
+def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
     """Say what mnemark runs on and what keeps it from working well; with `fix`, mend it.
 
     Mending removes what crashes left behind, closes mnemark's own files to other users of the machine, and
@@ -126,7 +125,7 @@ def doctor(memory: "Memory | Path", *, fix: bool = False) -> Report:
     return Report(findings=(*findings, done, *verify(memory).findings), fixed=True)
 
 
-def _root(memory: "Memory | Path") -> Path:
+def _root(memory: OpenWorkspace | Path) -> Path:
     if not isinstance(memory, Path):
         return memory.root
     links.check(memory)  # as `Memory.open` does
@@ -172,19 +171,19 @@ def _few(paths: Sequence[str]) -> str:
     return f"{named}, …" if len(paths) > _NAMED else named
 
 
-def _embedder(memory: "Memory") -> Iterator[Finding]:
+def _embedder(ws: OpenWorkspace) -> Iterator[Finding]:
     from mnemark.embed.api import ApiEmbedder
 
-    if not memory.vectors.wanted:
+    if not ws.searcher.embeddings.wanted:
         yield Finding("ok", "no embedder is configured: search goes by words alone")
         return
     try:
-        embedder = memory.vectors.embedder()
+        embedder = ws.searcher.embeddings.embedder()
         name = f"embedder {embedder.name}, {embedder.dimension} dimensions"
         if not isinstance(embedder, ApiEmbedder):  # asking that one would send a text
             embedder.query("ready?")
     except MnemarkError as error:
-        yield Finding("warn", f"the embedder {memory.config.embedder!r} does not answer: {error}")
+        yield Finding("warn", f"the embedder {ws.config.embedder!r} does not answer: {error}")
         return
     if embedder.semantic:
         yield Finding("ok", f"{name}: it finds meaning")
@@ -192,21 +191,21 @@ def _embedder(memory: "Memory") -> Iterator[Finding]:
         yield Finding("warn", f"{name}: it sees spelling, not meaning", 'set embedder = "bundled"')
 
 
-def _strength(memory: "Memory") -> Iterator[Finding]:
+def _strength(ws: OpenWorkspace) -> Iterator[Finding]:
     from mnemark.memory.health import upgrades
 
-    sample = upgrades.sample(memory)
+    sample = upgrades.sample(ws)
     yield Finding("ok", upgrades.packages())
-    what, fix = upgrades.reranker(memory, sample)
+    what, fix = upgrades.reranker(ws, sample)
     yield Finding("warn" if fix else "ok", what, fix)
     if sample.texts:
-        yield Finding("ok", upgrades.switching(memory, sample))
+        yield Finding("ok", upgrades.switching(ws, sample))
 
 
-def _freshness(memory: "Memory") -> Iterator[Finding]:
+def _freshness(ws: OpenWorkspace) -> Iterator[Finding]:
     try:
         # That there is none is told by the look into the index.
-        if memory.index.exists() and (reason := memory.index.stale_reason()):
+        if ws.index.exists() and (reason := ws.index.stale_reason()):
             yield Finding("warn", f"the index will be built anew: {reason}", _SYNC)
     except MnemarkError as error:
         yield Finding("error", str(error), _REBUILD)
@@ -294,14 +293,14 @@ def _problems(found: Scan) -> Iterator[Finding]:
             yield Finding("warn", what, "merge it, then delete it", "copy")
 
 
-def _coverage(memory: "Memory") -> Finding:
+def _coverage(ws: OpenWorkspace) -> Finding:
     """What share of the passages has a vector."""
-    if not memory.vectors.wanted:
+    if not ws.searcher.embeddings.wanted:
         return Finding("ok", "vectors are not configured")
     try:
-        if not memory.index.exists():
+        if not ws.index.exists():
             return Finding("ok", "there are no passages to embed yet")
-        missing, total = check.coverage(memory.index, memory.vectors.store())
+        missing, total = check.coverage(ws.index, ws.searcher.embeddings.store())
     except MnemarkError as error:
         return Finding("warn", f"vectors cannot be read: {error}")
     if missing:

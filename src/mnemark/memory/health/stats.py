@@ -1,14 +1,10 @@
 """What a workspace holds, read without changing anything."""
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from mnemark.index import check
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,12 +25,12 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
 
 
-def collect(memory: "Memory") -> Stats:
+def collect(ws: OpenWorkspace) -> Stats:
     """Count, from the index as it is."""
-    if not memory.index.exists():
+    if not ws.index.exists():
         reason = "there is no index yet; run `mnemark sync`"
         return Stats(
-            root=str(memory.root),
+            root=str(ws.root),
             files=0,
             passages=0,
             kinds={},
@@ -43,14 +39,14 @@ def collect(memory: "Memory") -> Stats:
             stale=reason,
             problems=(),
         )
-    found = check.count(memory.index)
+    found = check.count(ws.index)
     return Stats(
-        root=str(memory.root),
+        root=str(ws.root),
         files=found.files,
         passages=found.passages,
         kinds=found.kinds,
         scopes=found.scopes,
         bytes=found.bytes,
-        stale=memory.index.stale_reason(),
+        stale=ws.index.stale_reason(),
         problems=found.problems,
     )

@@ -2,7 +2,7 @@
 
 import importlib.util
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -10,11 +10,9 @@ from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.units import embedded_text
 from mnemark.index.vectors.embed_missing import keys_of
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.presets import preset
 from mnemark.retrieval.ranking.rerank import DEPTH
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _SAMPLE: Final = 32
 """Passages that a price is reckoned from."""
@@ -41,16 +39,16 @@ class Sample(NamedTuple):
         return round(self.texts * sum(map(len, self.passages)) / max(len(self.passages), 1))
 
 
-def sample(memory: "Memory") -> Sample:
+def sample(ws: OpenWorkspace) -> Sample:
     """Read a sample; empty where there is no index, or none that can be read, which `verify` tells."""
     try:
-        if not memory.index.exists():
+        if not ws.index.exists():
             return Sample([], 0)
-        with memory.reader.reading() as view:
+        with ws.searcher.reader.reading() as view:
             count = len(view.snapshot)
             positions = np.unique(np.linspace(0, count - 1, min(count, _SAMPLE)).astype(np.int64))
             passages = [embedded_text(record.title, record.text) for record in view.fetch(positions)]
-        return Sample(passages, len(keys_of(memory.index)) if passages else 0)
+        return Sample(passages, len(keys_of(ws.index)) if passages else 0)
     except MnemarkError:
         return Sample([], 0)
 
@@ -69,12 +67,12 @@ def packages() -> str:
     )
 
 
-def reranker(memory: "Memory", sample: Sample) -> tuple[str, str]:
+def reranker(ws: OpenWorkspace, sample: Sample) -> tuple[str, str]:
     """Whether the reranker answers, and how fast; with the fix where it does not, or not in time."""
-    judge = memory.judge
+    judge = ws.searcher.reranker
     if judge is None:
         return "no reranker is configured", ""
-    folder = memory.config.reranker
+    folder = ws.config.reranker
     passages = (sample.passages or ["a passage"])[:DEPTH]
     logits, problem = judge.logits("", (), _PATIENCE)  # loads the model
     started = time.monotonic()
@@ -84,30 +82,30 @@ def reranker(memory: "Memory", sample: Sample) -> tuple[str, str]:
     if logits is None:
         return f"the reranker {folder!r} does not answer: {problem}", "correct the setting reranker"
     what = f"reranker {judge.name()}: {DEPTH} passages of this memory take about {took:.0f} ms"
-    if preset(memory.config.preset).fusion != "absolute":
-        return f"{what}; the preset {memory.config.preset!r} does not ask it", 'set preset = "default"'
-    if took > memory.config.recall_deadline_ms:
-        late = f"{what}, more than the {memory.config.recall_deadline_ms} ms of a recall"
+    if preset(ws.config.preset).fusion != "absolute":
+        return f"{what}; the preset {ws.config.preset!r} does not ask it", 'set preset = "default"'
+    if took > ws.config.recall_deadline_ms:
+        late = f"{what}, more than the {ws.config.recall_deadline_ms} ms of a recall"
         return late, "take a smaller model or raise recall_deadline_ms"
     return what, ""
 
 
-def switching(memory: "Memory", sample: Sample) -> str:
+def switching(ws: OpenWorkspace, sample: Sample) -> str:
     """What another embedder would cost: every text is embedded anew."""
     about = "" if sample.texts == len(sample.passages) else "about "
     return (
         f"another embedder would embed {sample.texts} texts, {about}{sample.characters} characters, while "
-        f"search goes on{_active_pace(memory, sample)}"
+        f"search goes on{_active_pace(ws, sample)}"
     )
 
 
-def _active_pace(memory: "Memory", sample: Sample) -> str:
+def _active_pace(ws: OpenWorkspace, sample: Sample) -> str:
     from mnemark.embed.api import ApiEmbedder
 
-    if not memory.vectors.wanted:
+    if not ws.searcher.embeddings.wanted:
         return ""
     try:
-        embedder = memory.vectors.embedder()
+        embedder = ws.searcher.embeddings.embedder()
     except MnemarkError:
         return ""  # told already, as the reason why the embedder does not answer
     if isinstance(embedder, ApiEmbedder):

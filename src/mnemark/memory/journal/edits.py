@@ -4,18 +4,14 @@ import threading
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, JournalTail, decode_change
 from mnemark.files.jsonl import records
-from mnemark.memory.of_memory import OfMemory
 from mnemark.text.markdown.hunks import Hunk
 from mnemark.types import Json, Origin
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 State = Literal["open", "done", "dropped", "undone"]
 
@@ -133,11 +129,3 @@ def _entry(change: Change, machine: str, offset: int) -> Entry | None:
         return msgspec.convert(known, Entry)
     except msgspec.ValidationError:  # a line of another version
         return None
-
-
-_kept = OfMemory[Edits]()
-
-
-def edits_of(memory: "Memory") -> Edits:
-    """The ledger kept for a memory."""
-    return _kept.of(memory, lambda: Edits(memory.root))

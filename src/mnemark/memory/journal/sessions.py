@@ -7,17 +7,13 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.files import jsonl
 from mnemark.files.journal import FOLDER, Change, Journal, decode_change, states
-from mnemark.memory.of_memory import OfMemory
+from mnemark.files.sessions import Placed
+from mnemark.files.workspace import Workspace
 from mnemark.types import Json
-
-if TYPE_CHECKING:
-    from mnemark.files.sessions import Placed
-    from mnemark.memory.memory import Memory
-    from mnemark.memory.sessions.session import Session
 
 _KINDS: Final = tuple(
     b'"' + kind + b'"' for kind in (b"observe", b"noted", b"aged", b"end", b"describe", b"attach")
@@ -38,13 +34,25 @@ class Observed(NamedTuple):
         return str(self.payload.get("session") or "")
 
 
+class Unpaged(NamedTuple):
+    """A turn of this process whose attachments have no page yet."""
+
+    scope: str
+    path: str
+    """Of the session."""
+    given: frozenset[str]
+    """Refs of attachments whose contents were given with a turn."""
+    placed: Placed
+
+
 class JournalState:
     """Observations and ends of sessions. Hold `lock` while using it."""
 
-    def __init__(self, root: Path) -> None:
-        self.journal = Journal(root)
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.journal = Journal(workspace.root)
         self.lock = threading.RLock()
-        self.waiting: list[tuple[Session, Placed]] = []
+        self.waiting: list[Unpaged] = []
         """Turns of this process whose attachments have no page yet."""
         self._clear()
 
@@ -141,11 +149,3 @@ class JournalState:
 def _ids(payload: Mapping[str, Json]) -> list[str]:
     ids = payload.get("ids")
     return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
-
-
-_kept = OfMemory[JournalState]()
-
-
-def state_of(memory: "Memory") -> JournalState:
-    """The state kept for a memory."""
-    return _kept.of(memory, lambda: JournalState(memory.root))

@@ -8,7 +8,7 @@ then kept as failed. What was never sent (no budget, no key, a breaker that is o
 import time
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -21,12 +21,8 @@ from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
 from mnemark.memory.learning.by_rule import Heard, Keeper, Learned
 from mnemark.memory.learning.model_prompt import FACTS, Answer, Said, believed, question
-from mnemark.memory.models import bookkeeping, model_of
-from mnemark.text.dates.moment import local_now
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.candidate import Candidate
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _CHARACTERS: Final = 24_000
 """Of turns in one request."""
@@ -50,32 +46,32 @@ class Extracted(msgspec.Struct, frozen=True, kw_only=True):
     """Why it stopped early, with the fix; empty where it did not."""
 
 
-def work(memory: "Memory", *, seconds: float = 30.0, model: LLM | None = None) -> Extracted:
+def work(ws: OpenWorkspace, *, seconds: float = 30.0, model: LLM | None = None) -> Extracted:
     """Ask the model about what waits, until nothing is due or the time is over.
 
     Args:
-        memory: whose queue.
+        ws: whose queue.
         seconds: no request begins after that, and none lasts longer than is left of them.
         model: asked instead of the configured one; without either nothing happens.
     """
     try:
-        llm = model or model_of(memory)
+        llm = model or ws.model()
     except ConfigError as error:
         return Extracted(problem=str(error))
-    if llm is None or memory.readonly:
+    if llm is None or ws.readonly:
         return Extracted()
-    return _Work(memory, llm, time.monotonic() + seconds).run()
+    return _Work(ws, llm, time.monotonic() + seconds).run()
 
 
 class _Work:
     """One process at work on the queue."""
 
-    def __init__(self, memory: "Memory", llm: LLM, end: float) -> None:
-        self._memory = memory
+    def __init__(self, ws: OpenWorkspace, llm: LLM, end: float) -> None:
+        self._ws = ws
         self._llm = llm
         self._end = end
-        self._state: State = bookkeeping(memory)
-        self._timeout = memory.config.llm.timeout
+        self._state: State = ws.state
+        self._timeout = ws.config.llm.timeout
         self._facts: list[Learned] = []
         self._asked = self._done = self._rejected = 0
         self._problem = ""
@@ -83,7 +79,7 @@ class _Work:
     def run(self) -> Extracted:
         """Claim, ask, keep, until there is a reason to stop."""
         while not self._problem and self._left() > 0:
-            items = self._state.claim(self._memory.config.llm.batch, self._now(), lease=self._lease())
+            items = self._state.claim(self._ws.config.llm.batch, self._now(), lease=self._lease())
             if not items:
                 break
             self._batches(items)
@@ -119,18 +115,18 @@ class _Work:
         """The turns of an item as they stand in the file now, redacted by the rules of now."""
         folder, _, name = item.path.rpartition("/")
         scope = folder.removesuffix(FOLDER).rstrip("/")
-        root = self._memory.root / scope if scope else self._memory.root
+        root = self._ws.root / scope if scope else self._ws.root
         try:
-            names.inside(self._memory.root, item.path)
+            names.inside(self._ws.root, item.path)
         except UsageError:
             return []
         found = []
-        hidden = self._memory.index.hidden.current().turns
+        hidden = self._ws.index.hidden.current().turns
         for placed in SessionLog.at(root, f"{FOLDER}/{name}").turns():
             if placed.line > item.last:
                 break
             if placed.line >= item.first and placed.turn.id not in hidden:
-                turn = self._memory.without_secrets(placed.turn)
+                turn = self._ws.redact(placed.turn)
                 found.append(Said(turn=turn, ref=f"{item.path}#L{placed.line}", scope=scope))
         return found if any(one.turn.origin in {"owner", "agent", "import"} for one in found) else []
 
@@ -157,7 +153,7 @@ class _Work:
 
     def _keep(self, good: Iterable[tuple[Said, Candidate]]) -> None:
         heard = [Heard(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good]
-        self._facts += Keeper(self._memory).keep(heard, by="model")
+        self._facts += Keeper(self._ws).keep(heard, by="model")
 
     def _known(self, said: Sequence[Said]) -> list[Fact]:
         """What is known about owner and project, and about whom the turns name."""
@@ -166,7 +162,7 @@ class _Work:
         for scope in dict.fromkeys(one.scope for one in said):
             found.extend(
                 fact
-                for fact in facts(self._memory, scope=scope)
+                for fact in facts(self._ws.fact_store, scope=scope)
                 if fact.subject in {"user", "project"} or fact.subject.casefold() in text
             )
         # Those whose predicate is spoken of first: only so many fit.
@@ -203,11 +199,11 @@ class _Work:
         return now + _WAIT
 
     def _now(self) -> datetime:
-        return local_now(self._memory.config.timezone)
+        return self._ws.now()
 
     def _left(self) -> float:
         return self._end - time.monotonic()
 
     def _lease(self) -> float:
         """Long enough for every request a claim may lead to."""
-        return self._memory.config.llm.batch * self._timeout + _SPARE
+        return self._ws.config.llm.batch * self._timeout + _SPARE

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -17,18 +17,13 @@ from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError
 from mnemark.facts.journal import Words, said_mark, words_of
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts, remember_many
-from mnemark.facts.store import state_of
 from mnemark.facts.timeline import order
 from mnemark.files import listing, platform
 from mnemark.files.ids import time_of
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
-from mnemark.memory.models import bookkeeping
-from mnemark.text.dates.moment import local_now
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import Candidate, extract
 from mnemark.types import Origin
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 POSITION: Final = "learn:"
 """What the names of positions in `state.db` begin with."""
@@ -90,7 +85,7 @@ class _Position(msgspec.Struct, frozen=True):
 
 
 def learn(
-    memory: "Memory",
+    ws: OpenWorkspace,
     session: str | None = None,
     *,
     dry_run: bool = False,
@@ -100,7 +95,7 @@ def learn(
     """Learn by rule from turns that were not learned from yet; queue them where a model is configured.
 
     Args:
-        memory: whose sessions.
+        ws: whose sessions.
         session: the id of one session; all by default.
         dry_run: only say what would be learned.
         budget_seconds: stop at the next turn after so long; a later run goes on there.
@@ -110,13 +105,13 @@ def learn(
         NotFoundError: there is no such session.
         ReadOnlyError: the memory is open for reading only, and it is no dry run.
     """
-    if memory.readonly and not dry_run:
+    if ws.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to learn")
-    logs = [(scope, log) for scope, log in _logs(memory.root) if session in (None, log.id)]
+    logs = [(scope, log) for scope, log in _logs(ws.root) if session in (None, log.id)]
     if session is not None and not logs:
         raise NotFoundError(f"there is no session {session!r}; `mnemark sessions` lists them")
     end = None if budget_seconds is None else time.monotonic() + budget_seconds
-    run = _Run(memory, dry_run=dry_run, end=end)
+    run = _Run(ws, dry_run=dry_run, end=end)
     for scope, log in logs:
         run.read(scope, log, again=again)
         if run.late:
@@ -124,7 +119,7 @@ def learn(
     return run.report()
 
 
-def learn_all(memory: "Memory", budget_seconds: float = 30.0) -> Report:
+def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0) -> Report:
     """What the end of a session and the nightly consolidation do: learn by rule, then ask the model.
 
     The model is asked only where it and a budget are configured, and as long as the time lasts.
@@ -132,11 +127,11 @@ def learn_all(memory: "Memory", budget_seconds: float = 30.0) -> Report:
     from mnemark.memory.learning.by_model import work
 
     started = time.monotonic()
-    report = learn(memory, budget_seconds=budget_seconds)
+    report = learn(ws, budget_seconds=budget_seconds)
     left = budget_seconds - (time.monotonic() - started)
     if left <= 0:
         return report
-    asked = work(memory, seconds=left)
+    asked = work(ws, seconds=left)
     notes = (*report.notes, *((asked.problem,) if asked.problem else ()))
     return msgspec.structs.replace(report, facts=report.facts + asked.facts, asked=asked.asked, notes=notes)
 
@@ -158,8 +153,8 @@ def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
 class Sources:
     """Which facts were learned from which turn before, whatever became of them."""
 
-    def __init__(self, memory: "Memory") -> None:
-        facts = state_of(memory)
+    def __init__(self, ws: OpenWorkspace) -> None:
+        facts = ws.fact_store
         with facts.lock:
             log = facts.log
             log.refresh()
@@ -207,10 +202,10 @@ class Heard(NamedTuple):
 class Keeper:
     """Keeps what was found in turns, each once."""
 
-    def __init__(self, memory: "Memory", *, dry_run: bool = False) -> None:
-        self.memory = memory
+    def __init__(self, ws: OpenWorkspace, *, dry_run: bool = False) -> None:
+        self.ws = ws
         self.dry_run = dry_run
-        self.sources = Sources(memory)
+        self.sources = Sources(ws)
 
     def keep(self, heard: Sequence[Heard], *, by: Literal["rule", "model"] = "rule") -> list[Learned]:
         """Remember candidates as the agent's who cites the turn, or say why they are not needed.
@@ -236,7 +231,7 @@ class Keeper:
 
     def _write(self, found: list[Learned], waiting: list[tuple[int, Heard]]) -> None:
         """Keep what waits, and say in `found` what became of it."""
-        kept = remember_many(self.memory, [_arguments(one) for _, one in waiting]) if waiting else []
+        kept = remember_many(self.ws.fact_store, [_arguments(one) for _, one in waiting]) if waiting else []
         for (at, _), fact in zip(waiting, kept, strict=True):
             status: Status = "review" if fact.review else "learned"
             found[at] = msgspec.structs.replace(found[at], status=status, id=fact.id)
@@ -248,8 +243,8 @@ class Keeper:
         Where another value was told in between, which is dated by when it was told, the new one holds from
         when it was said: "I moved last month" comes after "I live in Bonn" of last week.
         """
-        zone, since = state_of(self.memory).zone, one.fact.since
-        for other in facts(self.memory, subject=wanted.subject, as_of=one.said, scope=one.scope):
+        zone, since = self.ws.fact_store.zone, one.fact.since
+        for other in facts(self.ws.fact_store, subject=wanted.subject, as_of=one.said, scope=one.scope):
             same = other.scope == one.scope and other.key == wanted.key
             if same and words_of(other) != words_of(wanted) and since < order(other, zone)[0]:
                 return one.said
@@ -284,14 +279,14 @@ def _learned(one: Heard, status: Status, by: Literal["rule", "model"]) -> Learne
 class _Run:
     """One run over sessions."""
 
-    def __init__(self, memory: "Memory", *, dry_run: bool, end: float | None) -> None:
-        self._memory = memory
+    def __init__(self, ws: OpenWorkspace, *, dry_run: bool, end: float | None) -> None:
+        self._ws = ws
         self._dry_run = dry_run
         self._end = end
-        self._state = bookkeeping(memory)
-        self._keeper = Keeper(memory, dry_run=dry_run)
+        self._state = ws.state
+        self._keeper = Keeper(ws, dry_run=dry_run)
         self._positions = self._state.positions(POSITION)
-        self._hidden = memory.index.hidden.current().turns
+        self._hidden = ws.index.hidden.current().turns
         self._facts: list[Learned] = []
         self._heard: list[Heard] = []
         self._turns = self._sessions = self._queued = 0
@@ -344,7 +339,7 @@ class _Run:
         turn = placed.turn
         if turn.origin in {"tool", "web", "file"} or turn.id in self._hidden:
             return
-        turn = self._memory.without_secrets(turn)
+        turn = self._ws.redact(turn)
         ref = f"{path}#L{placed.line}"
         self._heard += [
             Heard(one, ref, scope, turn.origin, turn.time)
@@ -359,9 +354,9 @@ class _Run:
         if self._dry_run:
             return
         at = _Position(read[-1].end, read[-1].line)
-        items = list(_stretches(path, read)) if self._memory.config.llm.active else []
+        items = list(_stretches(path, read)) if self._ws.config.llm.active else []
         noting = {POSITION + path: msgspec.json.encode(at).decode()}
-        now = local_now(self._memory.config.timezone)
+        now = self._ws.now()
         self._queued += self._state.enqueue(items, now, noting=noting)
 
 

@@ -7,7 +7,7 @@ two days say it. What a note says otherwise than MEMORY.md is told; people's lin
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key
 from mnemark.facts.model import Fact
@@ -17,8 +17,7 @@ from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.learning.by_rule import Heard, Keeper, Learned
 from mnemark.memory.learning.model_prompt import FACTS, Answer, Said, believed, question
-from mnemark.memory.models import bookkeeping
-from mnemark.memory.secrets import rules_for
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import Candidate, extract
 from mnemark.text.extraction.notes import statements
 from mnemark.text.markdown.generated import emptied, mark
@@ -26,9 +25,6 @@ from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 DAYS: Final = timedelta(days=7)
 """So far back notes are read, or up to the last consolidation where that is longer ago."""
@@ -58,40 +54,46 @@ class Read(NamedTuple):
 
 
 def learn_notes(
-    memory: "Memory", scope: str, since: date, now: datetime, *, llm: LLM | None = None, dry_run: bool = False
+    ws: OpenWorkspace,
+    scope: str,
+    since: date,
+    now: datetime,
+    *,
+    llm: LLM | None = None,
+    dry_run: bool = False,
 ) -> Read:
     """Learn from the daily notes of a scope since that day. Done again it learns nothing twice."""
-    lines = list(_lines(memory, scope, since, now))
+    lines = list(_lines(ws, scope, since, now))
     heard = [Heard(one, line.ref, scope, "file", line.time) for line in lines for one in _candidates(line)]
-    kept = Keeper(memory, dry_run=dry_run).keep(heard)
-    notes = list(_contradictions(memory, scope, heard, now))
+    kept = Keeper(ws, dry_run=dry_run).keep(heard)
+    notes = list(_contradictions(ws, scope, heard, now))
     if llm is not None and not dry_run:
-        more, problem = _asked(memory, llm, scope, lines)
+        more, problem = _asked(ws, llm, scope, lines)
         kept += more
         notes += [problem] if problem else []
     return Read(tuple(one for one in kept if one.status != "known"), tuple(notes))
 
 
-def _lines(memory: "Memory", scope: str, since: date, now: datetime) -> Iterator[Line]:
+def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterator[Line]:
     """The statements of the notes, oldest day first; forgotten and generated lines left out."""
     folder = f"{scope}/memory" if scope else "memory"
-    rules = rules_for(memory.root, memory.config)
-    for name in listing.names(memory.root, folder):
+    rules = ws.rules
+    for name in listing.names(ws.root, folder):
         path = f"{folder}/{name}"
         place = layout.place(path)
         day = place.dated if place is not None and place.role == "daily" else None
         if day is None or not since.isoformat() <= day <= f"{now:%Y-%m-%d}":
             continue
         time = datetime.fromisoformat(day).replace(tzinfo=now.tzinfo)
-        for number, text in _statements(memory, path):
+        for number, text in _statements(ws, path):
             clean = redact(text, rules).text
             if "[redacted:" not in clean and not looks_like_instructions(clean):
                 yield Line(f"{path}#L{number}", clean, time)
 
 
-def _statements(memory: "Memory", path: str) -> list[tuple[int, str]]:
+def _statements(ws: OpenWorkspace, path: str) -> list[tuple[int, str]]:
     """What people and agents wrote in a file, each statement with its line."""
-    found = memory.visible.read(path)
+    found = ws.visible.read(path)
     if isinstance(found, Problem):
         return []
     text = emptied(found.text)
@@ -103,11 +105,11 @@ def _candidates(line: Line) -> list[Candidate]:
     return extract(line.text, time=line.time, origin="import")
 
 
-def _contradictions(memory: "Memory", scope: str, heard: Iterable[Heard], now: datetime) -> Iterator[str]:
+def _contradictions(ws: OpenWorkspace, scope: str, heard: Iterable[Heard], now: datetime) -> Iterator[str]:
     """What the newest note says otherwise than MEMORY.md does outside its generated part."""
     newest = {_key(one.fact): one for one in heard if not holds_many(one.fact.predicate)}
-    for path in curated_files(memory.root, f"{scope}/" if scope else ""):
-        for number, text in _statements(memory, path):
+    for path in curated_files(ws.root, f"{scope}/" if scope else ""):
+        for number, text in _statements(ws, path):
             for stated in extract(text, time=now, origin="import"):
                 other = newest.get(_key(stated))
                 if other is not None and value_key(other.fact.value) != value_key(stated.value):
@@ -121,22 +123,22 @@ def _key(fact: Candidate) -> tuple[str, str]:
     return subject_key(fact.subject), predicate_key(fact.predicate)
 
 
-def _asked(memory: "Memory", llm: LLM, scope: str, lines: Sequence[Line]) -> tuple[list[Learned], str]:
+def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tuple[list[Learned], str]:
     """Ask the model about lines it has not seen; what it did wrong is told."""
-    state = bookkeeping(memory)
+    state = ws.state
     seen = {name: set(value.split()) for name, value in state.positions(SEEN).items()}
     new = [line for line in lines if mark(line.text) not in seen.get(_name(line), set())]
     found: list[Learned] = []
     for group in _groups(new)[:_ASKED]:
         said = [Said(turn=_turn(line), ref=line.ref, scope=scope) for line in group]
-        known = list(facts(memory, scope=scope))[:FACTS]
+        known = list(facts(ws.fact_store, scope=scope))[:FACTS]
         try:
-            answer = llm.complete(question(said, known), schema=Answer, timeout=memory.config.llm.timeout)
+            answer = llm.complete(question(said, known), schema=Answer, timeout=ws.config.llm.timeout)
         except LLMUnavailable as error:
             return found, f"the notes were read by rule alone: {error}"
         good = [pair for one in answer.value.facts if (pair := believed(one, said, known)) is not None]
         heard = [Heard(fact, one.ref, scope, "file", one.turn.time) for one, fact in good]
-        found += Keeper(memory).keep(heard, by="model")
+        found += Keeper(ws).keep(heard, by="model")
         for line in group:
             seen.setdefault(_name(line), set()).add(mark(line.text))
         state.note({name: " ".join(sorted(seen[name])) for name in {_name(line) for line in group}})
@@ -163,10 +165,10 @@ def _groups(lines: Iterable[Line]) -> list[list[Line]]:
     return groups
 
 
-def supposed(memory: "Memory", scope: str, learned: Sequence[Learned]) -> list[Fact]:
+def supposed(ws: OpenWorkspace, scope: str, learned: Sequence[Learned]) -> list[Fact]:
     """What would become of facts of a scope that a dry run found, each in the light of those before it."""
     return remember_many(
-        memory,
+        ws.fact_store,
         [
             {
                 "predicate": one.predicate, "value": one.value, "subject": one.subject, "type": one.type,

@@ -1,16 +1,14 @@
 """The catalogue: what a memory holds, in a few lines, so that an agent knows what it can ask for."""
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.facts.model import Fact
 from mnemark.files import layout
 from mnemark.files.scan import scan
 from mnemark.memory.curation.personas import FOLDER as PERSONAS
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.quoting.fence import visible
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _MOST: Final = 40
 """Names on one line."""
@@ -21,18 +19,18 @@ _COUNTED: Final = (
 )
 
 
-def catalogue(memory: "Memory", facts: list[Fact], *, scope: str, chinese: bool) -> list[str]:
+def catalogue(ws: OpenWorkspace, facts: list[Fact], *, scope: str, chinese: bool) -> list[str]:
     """One line for each kind of thing there is.
 
     Args:
-        memory: whose.
+        ws: whose.
         facts: the current facts.
         scope: whose memory beside the root's; other scopes are not told of.
         chinese: the language of the words around the names.
     """
     names: dict[str, list[str]] = defaultdict(list)
     dates: list[str] = []
-    for found in scan(memory.root, ignore=memory.config.ignore).entries:
+    for found in scan(ws.root, ignore=ws.config.ignore).entries:
         place = layout.place(found.path)
         if place is None or not place.searchable or place.scope not in {"", scope}:
             continue

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import Fact
+from mnemark.facts.remember import facts as facts_of
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry as entry
 from mnemark.files import listing
@@ -16,13 +17,11 @@ from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.generated import CORE, PROFILE
 from mnemark.memory.curation.plan import Look
 from mnemark.memory.curation.promotion import earned
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import find, mark
 from mnemark.text.quoting.fence import visible
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.types import Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _WEIGHT: Final = {"rule": 0.8, "preference": 0.6}
 _USUAL: Final = 0.5
@@ -57,17 +56,17 @@ class _Look(Look):
         return {}
 
 
-def facts_for(memory: "Memory", now: datetime, *, scope: str = "") -> Facts:
+def facts_for(ws: OpenWorkspace, now: datetime, *, scope: str = "") -> Facts:
     """The facts that hold at `now`, the most important first.
 
     In the system's role only speaks what the owner said, what stands in a file, or what has earned it as in
     the core memory; of that, nothing shaped like an attack, nothing in doubt, nothing passing. Lines that a
     person took out of a generated part of MEMORY.md or USER.md stay out here, too.
     """
-    look = _Look(memory, now, scope=scope)
-    removed, standing = _generated(memory, scope)
+    look = _Look(ws, now, scope=scope)
+    removed, standing = _generated(ws, scope)
     groups: dict[str, list[Spoken]] = {name: [] for name in Facts._fields}
-    current = list(memory.facts(scope=scope, as_of=now))
+    current = list(facts_of(ws.fact_store, scope=scope, as_of=now))
     for fact in sorted(current, key=lambda fact: _rank(fact, look)):
         line = entry(fact)
         if mark(line) not in removed:
@@ -98,16 +97,16 @@ def _rank(fact: Fact, look: Look) -> tuple[object, ...]:
     return fact.priority != "permanent", -importance, -start, fact.id
 
 
-def _generated(memory: "Memory", scope: str) -> tuple[frozenset[str], frozenset[str]]:
+def _generated(ws: OpenWorkspace, scope: str) -> tuple[frozenset[str], frozenset[str]]:
     """Marks of generated lines of MEMORY.md and USER.md: those a person took out, and those that stand."""
     removed: set[str] = set()
     standing: set[str] = set()
     for folder in ("", f"{scope}/") if scope else ("",):
-        pairs = [(path, CORE) for path in curated_files(memory.root, folder)]
-        names = listing.names(memory.root, folder.rstrip("/"), ".md")
+        pairs = [(path, CORE) for path in curated_files(ws.root, folder)]
+        names = listing.names(ws.root, folder.rstrip("/"), ".md")
         pairs += [(folder + name, PROFILE) for name in names if name.casefold() == "user.md"]
         for path, name in pairs:
-            document = read(memory.root, path)
+            document = read(ws.root, path)
             part = None if isinstance(document, Problem) else find(document.text, name)
             if part is not None:
                 removed |= part.removed

@@ -2,33 +2,17 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 from mnemark.memory.curation.files import paragraphs
+from mnemark.memory.curation.identity import Part
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
 JOIN: Final = "\n\n"
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 _LATIN: Final = re.compile(r"[A-Za-z]+")
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """One layer of a prompt, or one section of a compiled identity."""
-
-    name: str
-    text: str = ""
-    role: Literal["system", "user"] = "system"
-    """`user`: quoted memory, which is never put into the system's role."""
-    sources: tuple[str, ...] = ()
-    """Refs of what it is made from."""
-    tokens: int = 0
-    """Estimated, heading included."""
-    budget: int = 0
-    left_out: tuple[str, ...] = ()
-    """What there was no room for, in first words; each ends with where to read it where that is known."""
-    by: Literal["rules", "llm"] = "rules"
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,25 +8,24 @@ time give the same bytes; so the number of the quotation comes from its content,
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import UsageError
+from mnemark.facts.remember import facts as facts_of
 from mnemark.files import layout
 from mnemark.memory.curation import identity
+from mnemark.memory.curation.identity import Part
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.catalog import catalogue
 from mnemark.memory.prompt.facts import Facts, facts_for, lines_of, refs_of
-from mnemark.memory.prompt.parts import JOIN, Layer, Part, cut, is_chinese, pieces_of
+from mnemark.memory.prompt.parts import JOIN, Layer, cut, is_chinese, pieces_of
 from mnemark.memory.prompt.quoted import Asked, Quoted, scratchpads
 from mnemark.memory.sessions.session import Session
-from mnemark.text.dates.moment import local_now
 from mnemark.text.markdown.generated import outside
 from mnemark.text.words.similarity import key_of
 from mnemark.text.words.tokens import estimate_tokens
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 BUDGET: Final = 3_000
 """Tokens of all layers together."""
@@ -85,7 +84,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def prompt(
-    memory: "Memory",
+    ws: OpenWorkspace,
     query: str | None = None,
     *,
     session: "Session | str | None" = None,
@@ -99,7 +98,7 @@ def prompt(
     """All layers of an agent's memory within a budget, without asking a model.
 
     Args:
-        memory: whose.
+        ws: whose.
         query: what was said; by default what the owner said last in `session`. Without it, no recall.
         session: the session, or its id; its own last turns are left out of the recall.
         scope: whose memory beside the root's; by default the session's.
@@ -113,12 +112,12 @@ def prompt(
         UsageError: an argument is wrong; the message names a right one.
     """
     caps = _caps(budget, layers)
-    talk = memory.session(session) if isinstance(session, str) else session
+    talk = Session(ws, session, scope="") if isinstance(session, str) else session
     where = scope or (talk.scope if talk else "")
     if where:
         layout.check_name(where)
-    moment = now or local_now(memory.config.timezone)
-    builder = _Builder(memory, Asked(query, talk, where, deadline, persona, moment))
+    moment = now or ws.now()
+    builder = _Builder(ws, Asked(query, talk, where, deadline, persona, moment))
     return builder.build(caps, budget, given=frozenset(layers or ()))
 
 
@@ -136,12 +135,12 @@ def _caps(budget: int, layers: Mapping[str, int] | None) -> dict[str, int]:
 class _Builder:
     """Builds the layers of one prompt."""
 
-    def __init__(self, memory: "Memory", asked: Asked) -> None:
-        self._memory = memory
+    def __init__(self, ws: OpenWorkspace, asked: Asked) -> None:
+        self._ws = ws
         self._asked = asked
         self._read: dict[str, list[identity.Source]] = {}
-        self._facts: Facts = facts_for(memory, asked.now, scope=asked.scope)
-        self._quoted = Quoted(memory, asked, self._facts.other)
+        self._facts: Facts = facts_for(ws, asked.now, scope=asked.scope)
+        self._quoted = Quoted(ws, asked, self._facts.other)
         recall = self._quoted.recall
         wrong = [f"{one.path}: {one.reason}" for one in self._quoted.problems]
         self.degraded = (*(recall.degraded if recall else ()), *wrong)
@@ -156,7 +155,7 @@ class _Builder:
         for name in _SPARE:
             most = caps[name]
             if name == "dynamic" and name not in given and self._quoted.recall:
-                most = max(most, self._memory.config.recall_budget)
+                most = max(most, self._ws.config.recall_budget)
             part = parts[name]
             if part.left_out and most and spare > 0:
                 parts[name] = self._part(name, min(most, max(part.budget, part.tokens + spare)))
@@ -198,7 +197,7 @@ class _Builder:
     def _sources(self, name: str) -> list[identity.Source]:
         if name not in self._read:
             asked = self._asked
-            self._read[name] = identity.sources(self._memory, name, scope=asked.scope, persona=asked.persona)
+            self._read[name] = identity.sources(self._ws, name, scope=asked.scope, persona=asked.persona)
         return self._read[name]
 
     def _compiled(self, name: str, budget: int) -> Part:
@@ -206,7 +205,7 @@ class _Builder:
         room = budget - estimate_tokens(heading) - 2
         if room <= 0:
             return Part(name=name, budget=budget)
-        found = identity.section(self._memory, name, self._sources(name), room)
+        found = identity.section(self._ws, name, self._sources(name), room)
         text = f"{heading}{JOIN}{found.text}" if found.text else ""
         return msgspec.structs.replace(found, text=text, tokens=estimate_tokens(text), budget=budget)
 
@@ -241,19 +240,19 @@ class _Builder:
         if name == "runtime":
             return Layer(name=name, heading=self._heading(name), pieces=self._runtime())
         if name == "scratchpad":
-            pairs = [(path, outside(text)) for path, text in scratchpads(self._memory, self._asked)]
+            pairs = [(path, outside(text)) for path, text in scratchpads(self._ws, self._asked)]
             pieces = [piece for _, text in pairs for piece in pieces_of(_untitled(text))]
             paths = [path for path, text in pairs if text.strip()]
             head = self._heading(name, paths)
             return Layer(name=name, heading=head, pieces=tuple(pieces), sources=tuple(paths), joint=JOIN)
-        facts = list(self._memory.facts(scope=self._asked.scope, as_of=self._asked.now))
-        lines = catalogue(self._memory, facts, scope=self._asked.scope, chinese=self._chinese)
+        facts = list(facts_of(self._ws.fact_store, scope=self._asked.scope, as_of=self._asked.now))
+        lines = catalogue(self._ws, facts, scope=self._asked.scope, chinese=self._chinese)
         skills = lines_of(self._facts.skills)
         return Layer(name=name, heading=self._heading(name), pieces=(*lines, *skills))
 
     def _runtime(self) -> tuple[str, ...]:
         """The day, not the minute: a prompt that changes each minute is never in a model's cache."""
-        now, talk, config = self._asked.now, self._asked.session, self._memory.config
+        now, talk, config = self._asked.now, self._asked.session, self._ws.config
         day, zone = f"{now:%Y-%m-%d}", config.timezone or now.tzname() or ""
         if self._chinese:
             lines = [f"- 日期：{day} 星期{_WEEKDAYS[now.weekday()]}" + (f"（{zone}）" if zone else "")]

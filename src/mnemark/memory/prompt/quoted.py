@@ -1,6 +1,5 @@
 """The quoted part of a prompt: what was found and what nobody vouches for, for the user's role."""
 
-import hashlib
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,17 +9,25 @@ import msgspec
 
 from mnemark.files import layout, listing
 from mnemark.memory.curation.files import day_files
+from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.facts import Spoken, lines_of, refs_of
-from mnemark.memory.prompt.parts import JOIN, Layer, Part, cut, first_words, pieces_of
+from mnemark.memory.prompt.parts import JOIN, Layer, cut, first_words, pieces_of
 from mnemark.retrieval import render
 from mnemark.text.markdown.generated import find
-from mnemark.text.quoting.fence import check_fenced, fence, inert, inert_together, strip_fences, visible
+from mnemark.text.quoting.fence import (
+    check_fenced,
+    fenced,
+    inert,
+    inert_together,
+    strip_fences,
+    visible,
+)
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
 
 if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
     from mnemark.memory.sessions.session import Session
 
 _FRAME: Final = 70
@@ -44,35 +51,35 @@ class Asked(NamedTuple):
         return ("", f"{self.scope}/") if self.scope else ("",)
 
 
-def text_of(memory: "Memory", path: str) -> str:
+def text_of(ws: OpenWorkspace, path: str) -> str:
     """A file's text without secrets and recalled blocks; empty where it cannot be read."""
-    found = memory.visible.read(path)
+    found = ws.visible.read(path)
     return "" if isinstance(found, Problem) else strip_fences(found.text)
 
 
-def scratchpads(memory: "Memory", asked: Asked) -> list[tuple[str, str]]:
+def scratchpads(ws: OpenWorkspace, asked: Asked) -> list[tuple[str, str]]:
     """Paths and texts of the scratchpads, the root's first."""
     found = []
     for folder in asked.folders:
-        names = listing.names(memory.root, folder.rstrip("/"), ".md")
+        names = listing.names(ws.root, folder.rstrip("/"), ".md")
         paths = [folder + name for name in names if name.casefold() == "scratchpad.md"]
-        found += [(path, text) for path in paths if (text := text_of(memory, path)).strip()]
+        found += [(path, text) for path in paths if (text := text_of(ws, path)).strip()]
     return found
 
 
 class Quoted:
     """Makes the block at one budget after the other; memory is asked once."""
 
-    def __init__(self, memory: "Memory", asked: Asked, doubtful: Sequence[Spoken]) -> None:
-        self._memory = memory
+    def __init__(self, ws: OpenWorkspace, asked: Asked, doubtful: Sequence[Spoken]) -> None:
+        self._ws = ws
         self._asked = asked
         self.recall = self._found()
         """What memory said; None where nothing was asked."""
         day = asked.now.date()
-        self._days = [path for folder in asked.folders for path in day_files(memory.root, folder, day)]
+        self._days = [path for folder in asked.folders for path in day_files(ws.root, folder, day)]
         self._layers = [_inert(layer) for layer in self._make(doubtful) if layer.pieces]
         hits = [hit for hit in self.recall.hits if not self._is_shown(hit)] if self.recall else []
-        personas = chosen(memory, asked.persona, scope=asked.scope)
+        personas = chosen(ws, asked.persona, scope=asked.scope)
         self.problems = [problem for one in personas for problem in one.problems]
         """What a persona's file says and cannot be read."""
         self._hits = weighted(hits, personas)
@@ -87,7 +94,9 @@ class Quoted:
             return None
         if asked.session is not None:
             return asked.session.recall(query, deadline=asked.deadline)
-        return self._memory.recall(query, deadline=asked.deadline, scope=asked.scope or None, now=asked.now)
+        return self._ws.searcher.recall(
+            query, deadline=asked.deadline, scope=asked.scope or None, now=asked.now
+        )
 
     def _is_shown(self, hit: Hit) -> bool:
         """Whether another part shows it anyway."""
@@ -97,7 +106,7 @@ class Quoted:
 
     def _make(self, doubtful: Sequence[Spoken]) -> list[Layer]:
         layers = []
-        for path, text in scratchpads(self._memory, self._asked):
+        for path, text in scratchpads(self._ws, self._asked):
             parts = [part for name in _MARKER.findall(text) if (part := find(text, name)) is not None]
             lines = tuple(line for part in parts for line in part.lines)
             layers.append(Layer(name="scratchpad", heading=f"[{path}]", pieces=lines, sources=(path,)))
@@ -108,7 +117,7 @@ class Quoted:
         return layers
 
     def _day(self, path: str) -> Layer:
-        pieces = pieces_of(text_of(self._memory, path))
+        pieces = pieces_of(text_of(self._ws, path))
         return Layer(name="day", heading=f"[{path}]", pieces=pieces, sources=(path,), joint=JOIN, newest=True)
 
     def part(self, budget: int) -> Part:
@@ -139,7 +148,7 @@ class Quoted:
     def _recalled(self, room: int) -> str:
         if room <= 0:
             return ""
-        block = render.block(self._hits, budget=room + _FRAME, brief_tokens=self._memory.config.brief_tokens)
+        block = render.block(self._hits, budget=room + _FRAME, brief_tokens=self._ws.config.brief_tokens)
         return "\n".join(block.split("\n")[2:-1]) if check_fenced(block) else ""
 
 
@@ -150,9 +159,3 @@ def _inert(layer: Layer) -> Layer:
 
 def _named(hit: Hit, text: str) -> bool:
     return f"- {visible(hit.ref)} ·" in text
-
-
-def fenced(body: str, label: str = "memory") -> str:
-    """The quotation, its number taken from what is quoted: no text can hold its own hash."""
-    nonce = hashlib.blake2b(body.encode("utf-8", "replace"), digest_size=8).hexdigest()
-    return fence(body, nonce=nonce, label=label)

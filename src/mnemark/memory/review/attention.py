@@ -4,19 +4,16 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from mnemark.facts.store import state_of
 from mnemark.files.copies import plan_copies
 from mnemark.files.scan import scan
-from mnemark.memory.journal.edits import edits_of
-from mnemark.memory.models import bookkeeping
+from mnemark.index.state import State
+from mnemark.memory.health.stats import collect
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.review import review
-from mnemark.text.dates.moment import local_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mnemark.index.state import State
-    from mnemark.memory.memory import Memory
 
 What = Literal[
     "proposals", "conflicts", "edits", "copies", "skipped", "extraction", "budget", "unfinished", "erasing"
@@ -34,20 +31,20 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
     """For people: one line that says what it is and what to do."""
 
 
-def attention(memory: "Memory") -> list[Attention]:
+def attention(ws: OpenWorkspace) -> list[Attention]:
     """All that needs a person, by kind; nothing is written.
 
     Changes that a person made in fact files are listed too; they are in effect already.
     """
-    return [*_reviews(memory), *_files(memory), *_extraction(memory), *_unfinished(memory)]
+    return [*_reviews(ws), *_files(ws), *_extraction(ws), *_unfinished(ws)]
 
 
-def _reviews(memory: "Memory") -> "Iterator[Attention]":
-    known = state_of(memory)
+def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
+    known = ws.fact_store
     with known.lock:
         known.log.refresh()
         facts = [*known.log.proposals.values(), *(edit.fact for edit in known.log.edits.values())]
-    found = [one for scope in sorted({fact.scope for fact in facts}) for one in review(memory, scope=scope)]
+    found = [one for scope in sorted({fact.scope for fact in facts}) for one in review(ws, scope=scope)]
     proposed = sum(one.what in {"proposal", "removed"} for one in found)
     conflicts = sum(one.what == "conflict" for one in found)
     edits = sum(one.what == "edit" for one in found)
@@ -63,23 +60,23 @@ def _reviews(memory: "Memory") -> "Iterator[Attention]":
         yield Attention(what="edits", count=edits, text=text)
 
 
-def _files(memory: "Memory") -> "Iterator[Attention]":
-    seen = scan(memory.root, ignore=memory.config.ignore)
+def _files(ws: OpenWorkspace) -> "Iterator[Attention]":
+    seen = scan(ws.root, ignore=ws.config.ignore)
     copies = [copy.path for copy in plan_copies(entry.path for entry in seen.entries)]
     if copies:
         text = f"{_things(len(copies), 'conflict copy')} beside the originals ({_named(copies)})"
         fix = "`mnemark consolidate` merges session logs; merge other files by hand, then delete the copy"
         yield Attention(what="copies", count=len(copies), text=f"{text}: {fix}")
-    found = {one.path: one for one in (*seen.problems, *memory.stats().problems) if one.skipped}
+    found = {one.path: one for one in (*seen.problems, *collect(ws).problems) if one.skipped}
     skipped = [one for path, one in sorted(found.items()) if path not in copies]
     if skipped:
         text = f"{_things(len(skipped), 'file')} skipped: {skipped[0].path}: {skipped[0].reason}"
         yield Attention(what="skipped", count=len(skipped), text=text)
 
 
-def _extraction(memory: "Memory") -> "Iterator[Attention]":
-    state = bookkeeping(memory)
-    now = local_now(memory.config.timezone)
+def _extraction(ws: OpenWorkspace) -> "Iterator[Attention]":
+    state = ws.state
+    now = ws.now()
     waiting = state.waiting(now)
     if waiting.failed:
         (last, *_) = state.failed(1)
@@ -87,14 +84,14 @@ def _extraction(memory: "Memory") -> "Iterator[Attention]":
         text = f"{_things(waiting.failed, 'stretch')} of turns the model failed on ({last.ref}: {reason})"
         fix = "`mnemark learn --retry` asks again"
         yield Attention(what="extraction", count=waiting.failed, text=f"{text}; {fix}")
-    yield from _budget(memory, state, waiting.due)
+    yield from _budget(ws, state, waiting.due)
 
 
-def _budget(memory: "Memory", state: "State", due: int) -> "Iterator[Attention]":
-    settings = memory.config.llm
+def _budget(ws: OpenWorkspace, state: "State", due: int) -> "Iterator[Attention]":
+    settings = ws.config.llm
     if not settings.active:
         return
-    calls, tokens = state.spent(local_now(memory.config.timezone).date())
+    calls, tokens = state.spent(ws.now().date())
     if calls < settings.calls_per_day and tokens < settings.tokens_per_day:
         return
     text = (
@@ -105,14 +102,14 @@ def _budget(memory: "Memory", state: "State", due: int) -> "Iterator[Attention]"
     yield Attention(what="budget", count=due, text=text)
 
 
-def _unfinished(memory: "Memory") -> "Iterator[Attention]":
-    edits = edits_of(memory)
+def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":
+    edits = ws.edits
     edits.refresh()
     paths = sorted({entry.path for entry in edits.open()})
     if paths:
         text = f"{_things(len(paths), 'edit')} begun, not finished ({_named(paths)}): `mnemark consolidate`"
         yield Attention(what="unfinished", count=len(paths), text=text)
-    waits = memory.unfinished()
+    waits = ws.unfinished()
     if waits:
         yield Attention(what="erasing", count=len(waits), text="; ".join(waits))
 

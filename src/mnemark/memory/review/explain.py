@@ -2,23 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from mnemark.errors import NotFoundError
 from mnemark.facts.files import REVIEW
 from mnemark.facts.model import Fact
-from mnemark.facts.store import State, state_of
+from mnemark.facts.store import FactStore
 from mnemark.files import jsonl, layout, names
 from mnemark.files.journal import FOLDER, JournalEntry
+from mnemark.files.names import split_ref
 from mnemark.files.turns import decode_turn
-from mnemark.memory.read import read_ref, split_ref
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.retrieval.read import read_ref
 from mnemark.text.quoting.fence import visible
 from mnemark.types import Hit, Turn
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _DEEP: Final = 200
 """Places of an answer that are looked through for what was asked about."""
@@ -91,11 +90,11 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     found: Found | None = None
 
 
-def why(memory: "Memory", ref: str, query: str | None = None) -> Why:
+def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
     """Where a passage or a fact came from; with `query` also why that question found it or did not.
 
     Args:
-        memory: whose.
+        ws: whose.
         ref: as hits have it (`path#L12`), or the id of a fact or proposal.
         query: a question, as for `search`.
 
@@ -103,23 +102,23 @@ def why(memory: "Memory", ref: str, query: str | None = None) -> Why:
         NotFoundError: there is no such ref or fact.
         UsageError: the ref leaves the workspace.
     """
-    known = state_of(memory)
+    known = ws.fact_store
     from mnemark.memory.curation.generated import behind
 
     with known.lock:
         known.log.refresh()
         fact = _fact(known, ref)
-    core = behind(memory, ref) if fact is None else None
+    core = behind(ws, ref) if fact is None else None
     if core is not None:
-        found = msgspec.structs.replace(_of_fact(memory, known, core[0]), entry=ref, earned=core[1])
+        found = msgspec.structs.replace(_of_fact(ws, known, core[0]), entry=ref, earned=core[1])
     else:
-        found = _of_fact(memory, known, fact) if fact is not None else _of_passage(memory, ref)
+        found = _of_fact(ws, known, fact) if fact is not None else _of_passage(ws, ref)
     if query is None:
         return found
-    return msgspec.structs.replace(found, found=_asked(memory, found, query))
+    return msgspec.structs.replace(found, found=_asked(ws, found, query))
 
 
-def _fact(known: State, ref: str) -> Fact | None:
+def _fact(known: FactStore, ref: str) -> Fact | None:
     """The fact of an id, or in the bullet of a ref."""
     path, first, last = split_ref(ref)
     if last is None and "/" in ref:
@@ -137,20 +136,20 @@ def _fact(known: State, ref: str) -> Fact | None:
     return log.proposals.get(ref) or hidden
 
 
-def _scopes(known: State) -> list[str]:
+def _scopes(known: FactStore) -> list[str]:
     from mnemark.retrieval.fact_index_cache import all_scopes
 
     return all_scopes(known.root)
 
 
-def _of_fact(memory: "Memory", known: State, fact: Fact) -> Why:
+def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
     with known.lock:
         lines = list(_lines(known, fact))
         held = [one.fact for one in known.held(fact.scope) if one.fact.key == fact.key]
         sources = list(dict.fromkeys(part.strip() for part in fact.source.split(",") if part.strip()))
         waits = fact.review if fact.review and fact.id not in known.log.decided else ""
         hidden = fact.id in known.log.hidden
-    quoted = tuple(_quoted(memory, one) for one in sources)
+    quoted = tuple(_quoted(ws, one) for one in sources)
     review = f"{fact.scope}/{REVIEW}".lstrip("/")
     return Why(
         ref=review if fact.review else fact.ref or fact.path,
@@ -169,7 +168,7 @@ def _of_fact(memory: "Memory", known: State, fact: Fact) -> Why:
     )
 
 
-def _lines(known: State, fact: Fact) -> Iterator[Line]:
+def _lines(known: FactStore, fact: Fact) -> Iterator[Line]:
     """Lines of the journal that name the fact, the oldest first."""
     for entry in known.log.journal.read():
         if _names(entry, fact.id):
@@ -199,33 +198,33 @@ def _session(ref: str) -> str:
     return split_ref(ref)[0] if place is not None and place.role == "session" else ""
 
 
-def _quoted(memory: "Memory", ref: str) -> Quoted:
+def _quoted(ws: OpenWorkspace, ref: str) -> Quoted:
     """The words a source names, with secrets out as they were when it was written."""
-    turn = _turn(memory, ref)
+    turn = _turn(ws, ref)
     if turn is not None:
         return Quoted(
             ref=ref, origin=turn.origin, role=turn.role, time=_time(turn.time), text=turn.content[:_QUOTED]
         )
     try:
-        return Quoted(ref=ref, text=read_ref(memory.visible, ref)[:_QUOTED].strip())
+        return Quoted(ref=ref, text=read_ref(ws.visible, ref)[:_QUOTED].strip())
     except NotFoundError as error:
         return Quoted(ref=ref, problem=str(error))
 
 
-def _turn(memory: "Memory", ref: str) -> Turn | None:
+def _turn(ws: OpenWorkspace, ref: str) -> Turn | None:
     path, first, last = split_ref(ref)
     if last is None or not path.endswith(".jsonl"):
         return None
-    for place, record in jsonl.records(names.inside(memory.root, path)):
+    for place, record in jsonl.records(names.inside(ws.root, path)):
         if place.number == first:
             return decode_turn(record, place)
     return None
 
 
-def _of_passage(memory: "Memory", ref: str) -> Why:
-    text = memory.read(ref)
+def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
+    text = ws.searcher.read(ref)
     place = layout.place(split_ref(ref)[0])
-    turn = _turn(memory, ref)
+    turn = _turn(ws, ref)
     if turn is not None:
         return Why(
             ref=ref,
@@ -235,8 +234,8 @@ def _of_passage(memory: "Memory", ref: str) -> Why:
             origin=turn.origin,
             session=split_ref(ref)[0],
             time=_time(turn.time),
-            hidden=turn.id in memory.index.hidden.current().turns,
-            sources=(_quoted(memory, ref),),
+            hidden=turn.id in ws.index.hidden.current().turns,
+            sources=(_quoted(ws, ref),),
         )
     return Why(
         ref=ref,
@@ -247,11 +246,11 @@ def _of_passage(memory: "Memory", ref: str) -> Why:
     )
 
 
-def _asked(memory: "Memory", about: Why, query: str) -> Found:
+def _asked(ws: OpenWorkspace, about: Why, query: str) -> Found:
     """Ask the question, and look where the passage stands in the answer."""
     path = split_ref(about.ref)[0]
     scope = layout.scope_of(path)
-    answer = memory.search(query, k=_DEEP, scope=scope or None, explain=True)
+    answer = ws.searcher.search(query, k=_DEEP, scope=scope or None, explain=True)
     for place, hit in enumerate(answer.hits, 1):
         if _is(hit, about):
             terms = hit.why.get("terms", {})
@@ -263,14 +262,14 @@ def _asked(memory: "Memory", about: Why, query: str) -> Found:
                 boosts=hit.why.get("boosts", {}),
                 here=tuple(term for term, entry in terms.items() if entry["here"]),
                 absent=tuple(term for term, entry in terms.items() if not entry["here"]),
-                reason=f"found at place {place}" + (_below(memory, place)),
+                reason=f"found at place {place}" + (_below(ws, place)),
             )
     here, absent = _words(about.text, query)
-    return Found(query=query, place=None, here=here, absent=absent, reason=_reason(memory, about, here))
+    return Found(query=query, place=None, here=here, absent=absent, reason=_reason(ws, about, here))
 
 
-def _below(memory: "Memory", place: int) -> str:
-    shown = memory.config.recall_hits
+def _below(ws: OpenWorkspace, place: int) -> str:
+    shown = ws.config.recall_hits
     return "" if place <= shown else f"; an answer shows {shown}, {place - shown} better ones stand before it"
 
 
@@ -291,7 +290,7 @@ def _words(text: str, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(term for term in terms if term in own), tuple(term for term in terms if term not in own)
 
 
-def _reason(memory: "Memory", about: Why, here: tuple[str, ...]) -> str:
+def _reason(ws: OpenWorkspace, about: Why, here: tuple[str, ...]) -> str:
     """Why it is in no answer, or only far down: the first reason that is enough."""
     path = split_ref(about.ref)[0]
     place = layout.place(path)
@@ -301,7 +300,7 @@ def _reason(memory: "Memory", about: Why, here: tuple[str, ...]) -> str:
         (about.hidden, "it was forgotten or taken back; `mnemark undo` shows it again"),
         (place is not None and place.archived, "it is in the archive, searched only when asked for"),
         (not searched, f"{visible(path)} is not searched"),
-        (searched and memory.index.document(path) is None, "it is not in the index; run `mnemark sync`"),
+        (searched and ws.index.document(path) is None, "it is not in the index; run `mnemark sync`"),
         (not here, "it holds none of the question's words, and others are nearer in meaning"),
     )
     otherwise = f"others fit better: it is not among the first {_DEEP}"

@@ -1,7 +1,7 @@
 """What waits for a person to decide: proposals to make something a fact, and changes made in the files."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -10,14 +10,14 @@ from mnemark.facts.files import REVIEW
 from mnemark.facts.journal import Edited
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import decode, encode
-from mnemark.facts.store import State, state_of
+from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import when
 from mnemark.facts.write import without_fact
 from mnemark.files.edit import edit
 from mnemark.files.journal import Change
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
+from mnemark.memory.curation.generated import remember_one
+from mnemark.memory.forgetting.forget import forget
+from mnemark.memory.open_workspace import OpenWorkspace
 
 EDITS: Final = "edits"
 """In place of an id: all changes made in the files."""
@@ -43,16 +43,16 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """For people: one line."""
 
 
-def review(memory: "Memory", *, scope: str = "") -> list[Waiting]:
+def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
     """All that waits, the oldest first: proposals, conflicts, and changes made in the fact files."""
-    known = state_of(memory)
+    known = ws.fact_store
     with known.lock:
         known.log.refresh()
         found = [*_proposed(known, scope), *_edited(known, scope)]
     return sorted(found, key=lambda one: one.id)
 
 
-def _proposed(known: State, scope: str) -> Iterator[Waiting]:
+def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
     log = known.log
     for one, fact in log.proposals.items():
         if one in log.decided or one in log.hidden or fact.scope != scope:
@@ -68,12 +68,12 @@ def _proposed(known: State, scope: str) -> Iterator[Waiting]:
         )
 
 
-def _last(known: State, identifier: str) -> Fact | None:
+def _last(known: FactStore, identifier: str) -> Fact | None:
     found = known.log.known.get(identifier)
     return found.fact if found is not None else None
 
 
-def _edited(known: State, scope: str) -> Iterator[Waiting]:
+def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
     log = known.log
     for one in log.edits.values():
         if one.line in log.decided or one.fact.scope != scope or one.fact.id in log.hidden:
@@ -92,15 +92,15 @@ def _edited(known: State, scope: str) -> Iterator[Waiting]:
         )
 
 
-def proposals(memory: "Memory", scope: str = "") -> list[Fact]:
+def proposals(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
     """Proposals that wait: said by tools or the web, against the owner's word, or removed before."""
-    known = state_of(memory)
+    known = ws.fact_store
     with known.lock:
         known.log.refresh()
         return [one.fact for one in sorted(_proposed(known, scope), key=lambda one: one.id)]
 
 
-def accept(memory: "Memory", identifier: str) -> Fact | None:
+def accept(ws: OpenWorkspace, identifier: str) -> Fact | None:
     """Make a proposal a fact of the owner's, or agree to a change made in a file ("edits": to all of them).
 
     Returns the fact that was made, None for changes in files.
@@ -109,10 +109,10 @@ def accept(memory: "Memory", identifier: str) -> Fact | None:
         NotFoundError: nothing of that id waits.
         BusyError, ReadOnlyError: it could not be written.
     """
-    return decide(memory, identifier, accept=True)
+    return decide(ws, identifier, accept=True)
 
 
-def reject(memory: "Memory", identifier: str) -> Fact | None:
+def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
     """Drop a proposal, or take a change made in a file back: what was there holds again.
 
     Returns the fact that holds again, where there is one.
@@ -122,30 +122,30 @@ def reject(memory: "Memory", identifier: str) -> Fact | None:
         UsageError: a bullet that was moved has to be moved back by hand.
         BusyError, ReadOnlyError: it could not be written.
     """
-    return decide(memory, identifier, accept=False)
+    return decide(ws, identifier, accept=False)
 
 
-def decide(memory: "Memory", identifier: str, *, accept: bool) -> Fact | None:
+def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
     """Accept or reject what waits under an id; see `accept` and `reject`."""
-    if memory.readonly:
+    if ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to decide")
-    known = state_of(memory)
+    known = ws.fact_store
     with known.lock:
         known.log.refresh()
     if identifier == EDITS and accept:
-        lines = [one.id for one in review(memory) if one.what == "edit"]
+        lines = [one.id for one in review(ws) if one.what == "edit"]
         _note(known, lines, "", accept=True)
         return None
     if identifier in known.log.decided:
         raise NotFoundError(f"{identifier!r} is decided already; `mnemark review` lists what waits")
     if (edited := known.log.edits.get(identifier)) is not None:
-        kept = None if accept else _take_back(memory, edited)
+        kept = None if accept else _take_back(ws, edited)
         _note(known, [identifier], edited.fact.scope, accept=accept)
         return kept
     found = known.log.proposals.get(identifier)
     if found is None or identifier in known.log.hidden:
         raise NotFoundError(f"nothing waits under {identifier!r}; `mnemark review` lists what does")
-    kept = _made(memory, known, found) if accept else None
+    kept = _made(ws, known, found) if accept else None
     _note(known, [identifier], found.scope, accept=accept)
     path = f"{found.scope}/{REVIEW}" if found.scope else REVIEW
     if (known.root / path).is_file():
@@ -153,18 +153,19 @@ def decide(memory: "Memory", identifier: str, *, accept: bool) -> Fact | None:
     return kept
 
 
-def _note(known: State, ids: list[str], scope: str, *, accept: bool) -> None:
+def _note(known: FactStore, ids: list[str], scope: str, *, accept: bool) -> None:
     if ids:
         kind = "accept" if accept else "reject"
         with known.lock:
             known.log.append(Change(kind=kind, origin="owner", scope=scope, payload={"ids": ids}))
 
 
-def _made(memory: "Memory", known: State, found: Fact) -> Fact:
+def _made(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
     """The owner's fact; where nobody said since when it holds, from now on."""
-    return memory.remember(
-        found.predicate,
-        found.value,
+    return remember_one(
+        ws,
+        predicate=found.predicate,
+        value=found.value,
         subject=found.subject,
         type=found.type,
         since=when(found.since, known.zone) if found.recorded else None,
@@ -175,16 +176,17 @@ def _made(memory: "Memory", known: State, found: Fact) -> Fact:
     )
 
 
-def _take_back(memory: "Memory", edited: Edited) -> Fact | None:
+def _take_back(ws: OpenWorkspace, edited: Edited) -> Fact | None:
     if edited.action == "moved":
         raise UsageError(f"move the bullet back by hand; it stands in {edited.fact.path}")
     if edited.action == "added":
-        memory.forget(id=edited.fact.id)
+        forget(ws, id=edited.fact.id)
         return None
     old = edited.before or edited.fact
-    return memory.remember(
-        old.predicate,
-        old.value,
+    return remember_one(
+        ws,
+        predicate=old.predicate,
+        value=old.value,
         subject=old.subject,
         type=old.type,
         importance=old.importance,

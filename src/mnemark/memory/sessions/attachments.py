@@ -7,7 +7,7 @@ themselves are neither copied nor followed out of the workspace, but for text th
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import layout, platform
@@ -16,18 +16,13 @@ from mnemark.files.journal import Change
 from mnemark.files.sessions import Placed
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
-from mnemark.memory.journal.sessions import state_of
-from mnemark.memory.secrets import rules_for
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.episodes import local
-from mnemark.text.dates.moment import local_now
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
 from mnemark.text.summary.sentences import SMALL_TALK
 from mnemark.text.summary.tool_titles import PATH_KEYS, execution_of, words_of
 from mnemark.types import Json, Turn
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _EXTRACT: Final = 2_000
 """Characters of a text file that are kept."""
@@ -58,7 +53,7 @@ def waits(turn: Turn) -> bool:
 
 
 def bring_in(
-    memory: "Memory",
+    ws: OpenWorkspace,
     scope: str,
     path: str,
     turns: Sequence[Placed],
@@ -69,7 +64,7 @@ def bring_in(
     """Write the pages of these turns' attachments that are not written yet.
 
     Args:
-        memory: whose.
+        ws: whose.
         scope: of the session.
         path: the session's file.
         turns: in order.
@@ -79,19 +74,19 @@ def bring_in(
     Returns:
         Ids of those written, and paths that someone is saving and that wait.
     """
-    state = state_of(memory)
+    state = ws.session_journal
     done: list[str] = []
     busy: list[str] = []
     with state.lock:
         state.refresh()
         known = set(state.attached)
-    for one in _found(memory, scope, path, turns, given):
+    for one in _found(ws, scope, path, turns, given):
         if (scope, one.id) in known:
             continue
-        said = _latest(memory, scope, one.id)
+        said = _latest(ws, scope, one.id)
         target = path_for(scope, one.id)
         made = file_edits.write_or_wait(
-            memory, target, lambda text, one=one, said=said: written(text, one, said),  # type: ignore[misc]
+            ws, target, lambda text, one=one, said=said: written(text, one, said),  # type: ignore[misc]
             step="attachment", origin="agent", group=group, timeout=_BUSY,
         )  # fmt: skip
         (busy if made.status == "deferred" else done).append(target if made.status == "deferred" else one.id)
@@ -101,8 +96,8 @@ def bring_in(
     return done, busy
 
 
-def _latest(memory: "Memory", scope: str, identifier: str) -> Said:
-    state = state_of(memory)
+def _latest(ws: OpenWorkspace, scope: str, identifier: str) -> Said:
+    state = ws.session_journal
     words = {"description": "", "transcription": "", "text": ""}
     with state.lock:
         for change in state.described.get((scope, identifier), ()):
@@ -112,9 +107,9 @@ def _latest(memory: "Memory", scope: str, identifier: str) -> Said:
 
 
 def _found(
-    memory: "Memory", scope: str, path: str, turns: Sequence[Placed], given: frozenset[str]
+    ws: OpenWorkspace, scope: str, path: str, turns: Sequence[Placed], given: frozenset[str]
 ) -> Iterator[Attachment]:
-    zone = local_now(memory.config.timezone).tzinfo
+    zone = ws.now().tzinfo
     for at, placed in enumerate(turns):
         turn = placed.turn
         around = _words_around(turns, at)
@@ -135,7 +130,7 @@ def _found(
                 description=_first(told, "description", "caption", "alt", "alt_text") or around,
                 transcription=_first(told, "transcription", "transcript"),
                 text=_first(told, "text", "extracted_text")
-                or _extract(memory, place, mime, trusted=trusted),
+                or _extract(ws, place, mime, trusted=trusted),
             )  # fmt: skip
 
 
@@ -203,7 +198,7 @@ def _words_around(turns: Sequence[Placed], at: int) -> str:
     return ""
 
 
-def _extract(memory: "Memory", place: str, mime: str, *, trusted: bool) -> str:
+def _extract(ws: OpenWorkspace, place: str, mime: str, *, trusted: bool) -> str:
     """The first part of a text file, redacted; empty where it may not or cannot be read."""
     textual = mime.startswith("text/") or mime in {
         "application/json",
@@ -215,12 +210,12 @@ def _extract(memory: "Memory", place: str, mime: str, *, trusted: bool) -> str:
     try:
         if trusted:
             file = Path(place).expanduser()
-            file = file if file.is_absolute() else memory.root / file
+            file = file if file.is_absolute() else ws.root / file
         else:
             inside = Path(place)
             if inside.is_absolute():
-                inside = inside.relative_to(memory.root)
-            file = layout.safe_path(memory.root, inside.as_posix())
+                inside = inside.relative_to(ws.root)
+            file = layout.safe_path(ws.root, inside.as_posix())
         with platform.opened(file) as opened:
             data = opened.read(_READ)
     except (OSError, ValueError, UsageError):  # gone, unreadable or outside: the page does without
@@ -228,12 +223,12 @@ def _extract(memory: "Memory", place: str, mime: str, *, trusted: bool) -> str:
     if b"\0" in data:
         return ""
     text = data.decode("utf-8", "ignore")
-    clean = redact(strip_fences(text), rules_for(memory.root, memory.config)).text
+    clean = redact(strip_fences(text), ws.rules).text
     return " ".join(clean.replace("<!--", "<").split())[:_EXTRACT]
 
 
 def describe(
-    memory: "Memory",
+    ws: OpenWorkspace,
     attachment: str,
     description: str = "",
     *,
@@ -246,7 +241,7 @@ def describe(
     Acknowledged in the journal first; where the page is being saved, it is filled in with the next sync.
 
     Args:
-        memory: whose.
+        ws: whose.
         attachment: its id: the name of its page without ".md".
         description: what it shows.
         transcription: what is said in it.
@@ -257,14 +252,14 @@ def describe(
         NotFoundError: there is no such attachment.
         UsageError: nothing was said, or it was secret.
     """
-    if memory.readonly:
+    if ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to describe")
     path = path_for(scope, attachment)
-    if not layout.safe_path(memory.root, path).is_file():
+    if not layout.safe_path(ws.root, path).is_file():
         raise NotFoundError(
             f"there is no attachment {attachment!r}; their names are those in memory/attachments/"
         )
-    rules = rules_for(memory.root, memory.config)
+    rules = ws.rules
     given = {"description": description, "transcription": transcription, "text": text}
     words = {
         name: " ".join(redact(strip_fences(value), rules).text.replace("<!--", "<").split())
@@ -272,32 +267,32 @@ def describe(
     }
     if not any(words.values()):
         raise UsageError("say what it shows: a description, a transcription or its text")
-    state = state_of(memory)
+    state = ws.session_journal
     with state.lock:
         payload = {"attachment": attachment} | {name: value for name, value in words.items() if value}
         change = state.append(Change(kind="describe", payload=payload, scope=scope))
-    return _fill_in(memory, scope, attachment, change)
+    return _fill_in(ws, scope, attachment, change)
 
 
-def _fill_in(memory: "Memory", scope: str, identifier: str, change: Change) -> Written:
-    said = _latest(memory, scope, identifier)
+def _fill_in(ws: OpenWorkspace, scope: str, identifier: str, change: Change) -> Written:
+    said = _latest(ws, scope, identifier)
     path = path_for(scope, identifier)
     done = file_edits.write(
-        memory, path, lambda text: described(text, said) if text else text, step="attachment described",
+        ws, path, lambda text: described(text, said) if text else text, step="attachment described",
         timeout=_BUSY,
     )  # fmt: skip
     if done.status != "deferred":
-        state = state_of(memory)
+        state = ws.session_journal
         with state.lock:
             state.append(Change(kind="noted", payload={"path": path, "ids": [change.id]}, scope=scope))
     return done
 
 
-def fill_in_rest(memory: "Memory") -> None:
+def fill_in_rest(ws: OpenWorkspace) -> None:
     """Descriptions whose page was busy when they were given."""
-    state = state_of(memory)
+    state = ws.session_journal
     with state.lock:
         state.refresh()
         rest = state.undescribed()
     for scope, identifier, change in rest:
-        _fill_in(memory, scope, identifier, change)
+        _fill_in(ws, scope, identifier, change)

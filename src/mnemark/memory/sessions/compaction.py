@@ -7,7 +7,7 @@ made. Nothing is taken out of the log. Done again after a kill, it records nothi
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -16,7 +16,6 @@ from mnemark.files.locks import workspace_lock
 from mnemark.files.sessions import Placed
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.llm.base import Message as Asked
-from mnemark.memory.prompt.quoted import fenced
 from mnemark.memory.sessions.messages import (
     Message,
     Unit,
@@ -28,16 +27,13 @@ from mnemark.memory.sessions.messages import (
     turn_of,
     units,
 )
-from mnemark.text.dates.moment import local_now
+from mnemark.memory.sessions.recorder import Recorder
 from mnemark.text.diff import common
-from mnemark.text.quoting.fence import strip_fences
+from mnemark.text.quoting.fence import fenced, strip_fences
 from mnemark.text.summary.check import unfounded
 from mnemark.text.summary.summary import Line, digest, summary_lines
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import Recall, Turn
-
-if TYPE_CHECKING:
-    from mnemark.memory.sessions.session import Session
 
 DUE: Final = 0.85
 """Share of a budget from which compaction is due."""
@@ -82,23 +78,23 @@ class Step(Protocol):
         """For messages."""
         ...
 
-    def __call__(self, session: "Session", placed: Sequence[Placed], /) -> object:
+    def __call__(self, session: Recorder, placed: Sequence[Placed], /) -> object:
         """Do it; again changes nothing."""
         ...
 
 
-def facts(session: "Session", placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
+def facts(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
     """Facts by rule, as far as the time allows; learning goes on from there at the end of the session."""
     from mnemark.memory.learning.by_rule import learn
 
-    return learn(session._memory, session.id, budget_seconds=LEARNING)  # noqa: SLF001
+    return learn(session.ws, session.id, budget_seconds=LEARNING)
 
 
-def episode(session: "Session", placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
+def episode(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
     """An episode by rule; the end of the session fills in a model's summary."""
     from mnemark.memory.sessions.ending import end
 
-    return end(session._memory, session, summary=False)  # noqa: SLF001
+    return end(session.ws, session, summary=False)
 
 
 STEPS: Final[tuple[Step, ...]] = (facts, episode)
@@ -138,7 +134,7 @@ def flush_prompt(*, chinese: bool = False) -> str:
 
 
 def compact(
-    session: "Session",
+    session: Recorder,
     messages: Sequence[Message],
     budget: int,
     *,
@@ -193,24 +189,24 @@ class _Record(NamedTuple):
     new: tuple[str, ...]
 
 
-def _recorded(session: "Session", messages: Sequence[Message]) -> _Record:
+def _recorded(session: Recorder, messages: Sequence[Message]) -> _Record:
     """Record what the log does not hold yet. A message is there by its id, or by words in the same order."""
-    memory = session._memory  # noqa: SLF001 - a part of Session that lives here
-    now = local_now(memory.config.timezone)
+    ws = session.ws
+    now = ws.now()
     turns: dict[int, Turn] = {}
     for at, message in enumerate(messages):
         turn = turn_of(message)
         if turn is not None:
             turn = msgspec.structs.replace(turn, time=now) if is_undated(message) else turn
-            turns[at] = memory.without_secrets(turn)
-    with workspace_lock(memory.root, _PATIENCE):
-        log = list(session._log.turns())  # noqa: SLF001
+            turns[at] = ws.redact(turn)
+    with workspace_lock(ws.root, _PATIENCE):
+        log = list(session.log.turns())
         known = _matched(turns, log)
         missing = [at for at in turns if at not in known]
         new = session.add_many([turns[at] for at in missing])
         if new:
             end, line = (log[-1].end, log[-1].line + 1) if log else (0, None)
-            log += session._log.turns(end, start_line=line)  # noqa: SLF001
+            log += session.log.turns(end, start_line=line)
     lines = {at: log[place].line for at, place in known.items()}
     by_id = {one.turn.id: one.line for one in log}
     lines |= {at: by_id[turn.id] for at, turn in zip(missing, new, strict=True) if turn.id in by_id}
@@ -250,14 +246,14 @@ def _matched(turns: dict[int, Turn], log: Sequence[Placed]) -> dict[int, int]:
 class _Work:
     """One compaction, once everything is recorded."""
 
-    def __init__(self, session: "Session", messages: Sequence[Message], record: _Record, room: int) -> None:
+    def __init__(self, session: Recorder, messages: Sequence[Message], record: _Record, room: int) -> None:
         self._session = session
         self._messages = messages
         self._record = record
         self._room = room
         self._summary_room = min(MOST_SUMMARY, int(room * SUMMARY_SHARE))
-        memory = session._memory  # noqa: SLF001
-        self._recall_room = min(memory.config.recall_budget, int(room * RECALL_SHARE))
+        ws = session.ws
+        self._recall_room = min(ws.config.recall_budget, int(room * RECALL_SHARE))
         self._degraded: list[str] = []
 
     def do(self, steps: Sequence[Step]) -> None:
@@ -291,7 +287,7 @@ class _Work:
     ) -> Compacted:  # fmt: skip
         """Summary and recall for what is no longer there, and all of it put together."""
         line = min((n for at, n in self._record.lines.items() if at >= self._first), default=0)
-        hidden = self._session._memory.index.hidden.current().turns  # noqa: SLF001
+        hidden = self._session.ws.index.hidden.current().turns
         before = (one for one in self._record.placed if not line or one.line < line)
         gone = [one for one in before if one.turn.id not in hidden][-LOOKED_AT:]
         text, by = self._summary(gone, llm, timeout)
@@ -346,7 +342,7 @@ class _Work:
         if not said or room <= _FENCE:
             return None
         session = self._session
-        return session._memory.recall(  # noqa: SLF001
+        return session.ws.searcher.recall(
             strip_fences(said[-1]),
             budget=room,
             deadline=deadline,

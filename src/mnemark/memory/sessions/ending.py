@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError
+from mnemark.errors import BusyError
 from mnemark.facts import remember
 from mnemark.files.episodes import episodes
 from mnemark.files.journal import Change
@@ -21,9 +21,8 @@ from mnemark.files.locks import ending_lock
 from mnemark.files.sessions import Placed
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
-from mnemark.memory.journal.sessions import state_of
 from mnemark.memory.learning.by_rule import Learned, learn
-from mnemark.memory.secrets import rules_for
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import attachments, observations, scratchpad
 from mnemark.memory.sessions.episodes import (
     SessionAt,
@@ -35,8 +34,8 @@ from mnemark.memory.sessions.episodes import (
     write_episode,
 )
 from mnemark.memory.sessions.history import sessions
+from mnemark.memory.sessions.recorder import Recorder
 from mnemark.memory.sessions.summary import improved
-from mnemark.text.dates.moment import local_now
 from mnemark.text.markdown.generated import put
 from mnemark.text.summary.summary import Action, Digest, Line, digest, summary_lines
 from mnemark.text.summary.tool_titles import execution_of, words_of
@@ -44,8 +43,6 @@ from mnemark.types import Json
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
-    from mnemark.memory.memory import Memory
-    from mnemark.memory.sessions.session import Session
 
 FEWEST: Final = 3
 """Turns of a sitting that a summary is made of; below, one line serves."""
@@ -84,12 +81,12 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
 class _Run:
     """One ending under way."""
 
-    def __init__(self, memory: "Memory", session: "Session", llm: "LLM | None", *, summary: bool) -> None:
-        self.memory = memory
+    def __init__(self, ws: OpenWorkspace, session: Recorder, llm: "LLM | None", *, summary: bool) -> None:
+        self.ws = ws
         self.session = session
         self.llm = llm
         self.summary = summary
-        self.zone = local_now(memory.config.timezone).tzinfo
+        self.zone = ws.now().tzinfo
         self.problems: list[str] = []
         self.episodes: list[str] = []
         self.notes: list[str] = []
@@ -106,10 +103,10 @@ class _Run:
 
     def run(self) -> Ended:
         """Do it; hold the lock for endings."""
-        memory, session = self.memory, self.session
-        for problem in file_edits.finish(memory):
+        ws, session = self.ws, self.session
+        for problem in file_edits.finish(ws):
             self.problems.append(f"{problem.path}: {problem.reason}")
-        remember.catch_up(memory)  # what a killed end had acknowledged
+        remember.catch_up(ws.fact_store)  # what a killed end had acknowledged
         before = self._before()
         turns = self._turns(before)
         if not turns:
@@ -121,7 +118,7 @@ class _Run:
         new = _after(turns, str(before.get("last", "")))
         given = frozenset(session.given)
         kept, busy = attachments.bring_in(
-            memory, session.scope, session.path, turns, given=given, group=self.group
+            ws, session.scope, session.path, turns, given=given, group=self.group
         )
         self._busy(busy)
         last = self._sittings(turns, before)
@@ -137,10 +134,10 @@ class _Run:
         )  # fmt: skip
 
     def _note_down(self) -> int:
-        return observations.note_down(self.memory, self.session.id, timeout=1.5)
+        return observations.note_down(self.ws, self.session.id, timeout=1.5)
 
     def _before(self) -> Mapping[str, Json]:
-        state = state_of(self.memory)
+        state = self.ws.session_journal
         with state.lock:
             state.refresh()
             ends = state.ends.get((self.session.scope, self.session.id), [])
@@ -149,7 +146,7 @@ class _Run:
     def _turns(self, before: Mapping[str, Json]) -> list[Placed]:
         """From the beginning of the sitting that was ended last; forgotten turns are left out."""
         log = self.session.log
-        hidden = self.memory.index.hidden.current()
+        hidden = self.ws.index.hidden.current()
         offset, line = before.get("offset"), before.get("line")
         if isinstance(offset, int) and isinstance(line, int) and offset > 0:
             found = list(log.turns(offset, start_line=line))
@@ -175,16 +172,16 @@ class _Run:
 
     def _sitting(self, sitting: Sitting, continues: str, *, asks: bool) -> str:
         """Write one sitting down; the path of its episode."""
-        memory, session = self.memory, self.session
+        ws, session = self.ws, self.session
         lines = lines_of(sitting)
-        actions = actions_of(memory, session.scope, session.id, sitting)
+        actions = actions_of(ws, session.scope, session.id, sitting)
         found = digest(lines, actions, self._projects(sitting))
         if asks and self.llm is not None and self.summary and len(lines) >= FEWEST:
             found = self._improved(lines, actions, found)
         path = ""
         if found.title and (len(lines) >= FEWEST or actions):
             path, done = write_episode(
-                memory, self.at, sitting, found=found, actions=actions, continues=continues
+                ws, self.at, sitting, found=found, actions=actions, continues=continues
             )
             self._busy([path] if done.status == "deferred" else [])
             self.episodes.append(path)
@@ -196,12 +193,12 @@ class _Run:
     def _projects(self, sitting: Sitting) -> list[str]:
         """Names of the projects of the last months."""
         since = (sitting.span(self.zone)[0] - _RECENT).date().isoformat()
-        recent = episodes(self.memory.root, self.session.scope, since=since)
+        recent = episodes(self.ws.root, self.session.scope, since=since)
         return list(dict.fromkeys(name for one in recent for name in one.projects))
 
     def _improved(self, lines: Sequence[Line], actions: Sequence[Action], found: Digest) -> Digest:
         assert self.llm is not None  # noqa: S101 - for the type checker; the caller looked
-        rules = rules_for(self.memory.root, self.memory.config)
+        rules = self.ws.rules
         better, problem = improved(self.llm, lines, actions, found, rules)
         if problem:
             self.problems.append(problem)
@@ -220,7 +217,7 @@ class _Run:
         )
         heading = f"# {begin:%Y-%m-%d}\n"
         done = file_edits.write(
-            self.memory, path, lambda text: put(text or heading, name, rows), step="session end: summary",
+            self.ws, path, lambda text: put(text or heading, name, rows), step="session end: summary",
             session=self.session.id, group=self.group,
         )  # fmt: skip
         self._busy([path] if done.status == "deferred" else [])
@@ -233,7 +230,7 @@ class _Run:
             return ""
         when = sittings(turns)[-1].span(self.zone)[1]
         done = scratchpad.refresh(
-            self.memory, when, scope=self.session.scope, session=self.session.id, group=self.group
+            self.ws, when, scope=self.session.scope, session=self.session.id, group=self.group
         )
         self._busy([done.path] if done.status == "deferred" else [])
         return done.path
@@ -241,13 +238,13 @@ class _Run:
     def _learn(self) -> None:
         """Facts by rule; what the model is to read stays queued."""
         try:
-            self.facts = learn(self.memory, self.session.id).facts
+            self.facts = learn(self.ws, self.session.id).facts
         except BusyError as error:
             self.problems.append(f"facts: {error}; they are learned with the next end or consolidation")
             return
         if self.facts:  # what the session replaced is core memory no more; what is new has to earn it
             scope, session = self.session.scope, self.session.id
-            withdraw(self.memory, [scope], step="session end: core memory", session=session, group=self.group)
+            withdraw(self.ws, [scope], step="session end: core memory", session=session, group=self.group)
 
     def _busy(self, paths: Iterable[str]) -> None:
         for path in paths:
@@ -255,7 +252,7 @@ class _Run:
             self.problems.append(f"{path} is being saved by someone; end the session again to write it")
 
     def _done(self, turns: Sequence[Placed], last: Sitting) -> None:
-        state = state_of(self.memory)
+        state = self.ws.session_journal
         payload = {
             "session": self.session.id, "first": last.first, "last": turns[-1].turn.id,
             "offset": last.turns[0].offset, "line": last.turns[0].line, "episode": self.last_episode,
@@ -264,14 +261,14 @@ class _Run:
             state.append(Change(kind="end", payload=payload, scope=self.session.scope))
 
 
-def end(memory: "Memory", session: "Session", llm: "LLM | None" = None, *, summary: bool = True) -> Ended:
+def end(ws: OpenWorkspace, session: Recorder, llm: "LLM | None" = None, *, summary: bool = True) -> Ended:
     """Write down what is to be kept of a session: note, episode, scratchpad, attachments, observations.
 
     Done again, or after a kill, it changes nothing twice. A session that went on is ended again: within six
     hours of silence its episode and note are extended, after that a new episode begins.
 
     Args:
-        memory: whose.
+        ws: whose.
         session: which.
         llm: writes the summary, within ten seconds; where it fails, rules do, and `problems` says so.
         summary: whether the day's note gets a summary; an agent that wrote notes itself gets a short one.
@@ -279,45 +276,42 @@ def end(memory: "Memory", session: "Session", llm: "LLM | None" = None, *, summa
     Raises:
         ReadOnlyError: the memory is open for reading only.
     """
-    if memory.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to end sessions")
+    ws.check_writable("end sessions")
     try:
-        with ending_lock(memory.root, _PATIENCE):
-            found = _Run(memory, session, llm, summary=summary).run()
+        with ending_lock(ws.root, _PATIENCE):
+            found = _Run(ws, session, llm, summary=summary).run()
     except BusyError as error:
         return Ended(session=session.id, status="deferred", problems=(str(error),))
-    memory.follower.look_again()
+    ws.searcher.refresher.look_again()
     return found
 
 
 def catch_up(
-    memory: "Memory",
+    ws: OpenWorkspace,
     llm: "LLM | None" = None,
     *,
     idle: timedelta = timedelta(minutes=30),
     summary: bool = True,
 ) -> list[Ended]:
     """End all sessions that were silent for so long and have turns that were not written down yet."""
-    return [end(memory, session, llm, summary=summary) for session in unended(memory, idle=idle)]
+    return [end(ws, session, llm, summary=summary) for session in unended(ws, idle=idle)]
 
 
-def unended(memory: "Memory", *, idle: timedelta = timedelta(minutes=30)) -> "list[Session]":
+def unended(ws: OpenWorkspace, *, idle: timedelta = timedelta(minutes=30)) -> list[Recorder]:
     """The sessions that were silent for so long and have turns that were not written down yet."""
-    now = local_now(memory.config.timezone)
+    now = ws.now()
     found = []
-    for scope, info in sessions(memory):
-        kind, _, name = scope.partition("/")
-        if kind == "projects":
+    for scope, info in sessions(ws):
+        if scope.startswith("projects/"):
             continue
-        owner = {"user": name} if kind == "users" else {"agent": name} if kind == "agents" else {}
-        session = memory.session(info.id, **owner)
-        if session.idle(idle.total_seconds(), now=now) and not _is_ended(memory, session):
+        session = Recorder(ws, info.id, scope=scope)
+        if session.idle(idle.total_seconds(), now=now) and not _is_ended(ws, session):
             found.append(session)
     return found
 
 
-def _is_ended(memory: "Memory", session: "Session") -> bool:
-    state = state_of(memory)
+def _is_ended(ws: OpenWorkspace, session: Recorder) -> bool:
+    state = ws.session_journal
     with state.lock:
         state.refresh()
         ends = state.ends.get((session.scope, session.id), [])

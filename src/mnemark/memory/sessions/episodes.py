@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.files.episodes import Episode, path_for, source_lines, written
 from mnemark.files.sessions import Placed
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
-from mnemark.memory.journal.sessions import Observed, state_of
+from mnemark.memory.journal.sessions import Observed
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.summary.summary import Action, Digest, Line, label, summary_lines
 from mnemark.text.summary.tool_titles import (
@@ -20,9 +21,6 @@ from mnemark.text.summary.tool_titles import (
     title_of,
 )
 from mnemark.types import Json
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 GAP: Final = timedelta(hours=6)
 """A longer silence ends a sitting: what comes after is another episode."""
@@ -83,10 +81,10 @@ def lines_of(sitting: Sitting) -> list[Line]:
     return found
 
 
-def actions_of(memory: "Memory", scope: str, session: str, sitting: Sitting) -> list[Action]:
+def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) -> list[Action]:
     """What tools did in it, forgotten things left out: as observed, else as the turns say."""
-    state = state_of(memory)
-    hidden = memory.index.hidden.current().turns
+    state = ws.session_journal
+    hidden = ws.index.hidden.current().turns
     begin, end = sitting.span(UTC)
     found: list[tuple[datetime, Action]] = []
     seen: set[str] = set()
@@ -180,7 +178,7 @@ class SessionAt(NamedTuple):
 
 
 def write_episode(
-    memory: "Memory",
+    ws: OpenWorkspace,
     at: SessionAt,
     sitting: Sitting,
     *,
@@ -198,9 +196,9 @@ def write_episode(
         entities=found.entities, projects=found.projects, continues=continues,
         lines=tuple(page(found, actions, source, at.zone)),
     )  # fmt: skip
-    target = path_for(memory.root, at.scope, episode)
+    target = path_for(ws.root, at.scope, episode)
     done = file_edits.write(
-        memory, target, lambda text: written(text, episode), step="session end: episode",
+        ws, target, lambda text: written(text, episode), step="session end: episode",
         session=at.session, group=at.group,
     )  # fmt: skip
     return target, done

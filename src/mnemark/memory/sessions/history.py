@@ -4,24 +4,21 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import listing
+from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import FOLDER, SessionInfo, SessionLog, list_sessions
-from mnemark.memory.arguments import scopes_of
-from mnemark.memory.secrets import rules_for
-from mnemark.text.dates.moment import local_now, moment
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.text.summary.tool_titles import execution_of, short_name
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Json, Turn
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _PER_MESSAGE: Final = 4
 """Tokens that a message costs beside its text: role and separators."""
@@ -48,7 +45,7 @@ class Said(NamedTuple):
 
 
 def turns(
-    memory: "Memory",
+    ws: OpenWorkspace,
     *,
     session: str | None = None,
     since: datetime | str | None = None,
@@ -61,7 +58,7 @@ def turns(
     """Turns that fit all that is given, oldest first.
 
     Args:
-        memory: whose.
+        ws: whose.
         session: only of the session of this id.
         since: only said then or later: a datetime, ISO text or words such as "last week".
         until: only said before the end of it.
@@ -75,7 +72,7 @@ def turns(
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit is a number from 1 on, not {limit}; leave None for all")
-    now = local_now(memory.config.timezone)
+    now = ws.now()
     zone = now.tzinfo
     first = _zoned(moment(since, "since", now), zone)
     last = _zoned(moment(until, "until", now, end=True), zone)
@@ -87,7 +84,7 @@ def turns(
             return False
         return (role is None or turn.role == role) and (tool is None or _uses(turn, tool))
 
-    found = (said for said in _all(memory, session, scopes_of(scope)) if fits(said))
+    found = (said for said in _all(ws, session, scopes_of(scope)) if fits(said))
     if limit is None:
         return sorted(found, key=lambda said: _place(said, zone))
     return heapq.nlargest(limit, found, key=lambda said: _place(said, zone))[::-1]
@@ -118,13 +115,13 @@ def _uses(turn: Turn, tool: str) -> bool:
     return any(wanted in {name.casefold(), short_name(name).casefold()} for name in names)
 
 
-def sessions(memory: "Memory", scope: str | Iterable[str] | None = "*") -> list[tuple[str, SessionInfo]]:
+def sessions(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[tuple[str, SessionInfo]]:
     """The sessions of these scopes, each with its scope; by default of all."""
     wanted = scopes_of(scope)
     found = []
-    for name in _scopes(memory):
+    for name in _scopes(ws):
         if wanted is None or name in wanted:
-            base = memory.root / name if name else memory.root
+            base = ws.root / name if name else ws.root
             found += [(name, info) for info in list_sessions(base)]
     return found
 
@@ -146,13 +143,13 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     """Which program recorded it, where that is known."""
 
 
-def listed(memory: "Memory", scope: str | Iterable[str] | None = "*") -> list[Listed]:
+def listed(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[Listed]:
     """The sessions of these scopes, the one that was written to last at the end."""
-    rules = rules_for(memory.root, memory.config)
-    hidden = memory.index.hidden.current().turns
+    rules = ws.rules
+    hidden = ws.index.hidden.current().turns
     return [
-        _listed(memory.root, name, info, hidden, rules)
-        for name, info in sorted(sessions(memory, scope), key=lambda pair: pair[1].mtime_ns)
+        _listed(ws.root, name, info, hidden, rules)
+        for name, info in sorted(sessions(ws, scope), key=lambda pair: pair[1].mtime_ns)
     ]
 
 
@@ -189,17 +186,17 @@ def _text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _scopes(memory: "Memory") -> Iterator[str]:
+def _scopes(ws: OpenWorkspace) -> Iterator[str]:
     yield ""
-    yield from listing.scopes(memory.root)
+    yield from listing.scopes(ws.root)
 
 
-def _all(memory: "Memory", session: str | None, scopes: frozenset[str] | None) -> Iterator[Said]:
-    hidden = memory.index.hidden.current()
-    for scope, info in sessions(memory, "*"):
+def _all(ws: OpenWorkspace, session: str | None, scopes: frozenset[str] | None) -> Iterator[Said]:
+    hidden = ws.index.hidden.current()
+    for scope, info in sessions(ws, "*"):
         if (scopes is not None and scope not in scopes) or (session is not None and info.id != session):
             continue
-        base = memory.root / scope if scope else memory.root
+        base = ws.root / scope if scope else ws.root
         log = SessionLog.at(base, f"{FOLDER}/{info.path.name}")
         path = f"{scope}/{log.name}" if scope else log.name
         for placed in log.turns():

@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -17,9 +17,10 @@ from mnemark.files import jsonl
 from mnemark.files.ids import new_id
 from mnemark.files.journal import FOLDER, Change
 from mnemark.files.locks import workspace_lock
+from mnemark.files.workspace import Workspace
 from mnemark.memory import file_edits
-from mnemark.memory.journal.sessions import Observed, state_of
-from mnemark.text.dates.moment import local_now
+from mnemark.memory.journal.sessions import JournalState, Observed
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.quoting.memory_poisoning import without_recalled
 from mnemark.text.summary.tool_titles import (
     SIGNIFICANT,
@@ -30,9 +31,6 @@ from mnemark.text.summary.tool_titles import (
     title_of,
 )
 from mnemark.types import Json, Turn
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 RESULT_CHARACTERS: Final = 4_000
 ARGUMENT_CHARACTERS: Final = 2_000
@@ -60,7 +58,7 @@ class Observation(NamedTuple):
 
 
 def observe(
-    memory: "Memory",
+    journal: JournalState,
     session: str,
     tool: str,
     arguments: Json,
@@ -76,7 +74,7 @@ def observe(
     """Keep an execution; when this returns it is on the disk. None: not significant, or kept before.
 
     Args:
-        memory: where.
+        journal: of the workspace it goes to.
         session: in which it was made.
         tool: its name as the host has it.
         arguments: what it was called with, any JSON.
@@ -92,23 +90,22 @@ def observe(
         UsageError: arguments or result are no JSON.
         BusyError, ReadOnlyError: it could not be written, and is not kept.
     """
-    if memory.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to observe")
+    workspace = journal.workspace
+    workspace.check_writable("observe")
     if not is_significant(tool, arguments, tools):
         return None
     tool, arguments, result, error = _writable((tool, arguments, result, error))
-    when = time or local_now(memory.config.timezone)
-    payload = _payload(memory, session, tool, arguments, result, call=call, error=error)
+    when = time or workspace.now()
+    payload = _payload(workspace, session, tool, arguments, result, call=call, error=error)
     if duration_ms is not None:
         payload["duration_ms"] = duration_ms
-    state = state_of(memory)
-    with state.lock, workspace_lock(memory.root, _PATIENCE):
-        state.refresh()
-        if (scope, session, payload["key"]) in state.keys:
+    with journal.lock, workspace_lock(workspace.root, _PATIENCE):
+        journal.refresh()
+        if (scope, session, payload["key"]) in journal.keys:
             return None
         change = Change(kind="observe", payload=payload, origin="tool", scope=scope, id=new_id(), time=when)
-        state.append(change)
-        memory.reader.logs.wrote(f"{FOLDER}/{state.journal.file}", state.size())
+        journal.append(change)
+        workspace.wrote(f"{FOLDER}/{journal.journal.file}", journal.size())
     title, failed = str(payload["title"]), bool(payload.get("failed"))
     return Observation(change.id, when, session, str(payload["tool"]), title, failed)
 
@@ -126,7 +123,14 @@ def _writable(values: tuple[str, Json, Json, str | None]) -> tuple[str, Json, Js
 
 
 def _payload(
-    memory: "Memory", session: str, tool: str, arguments: Json, result: Json, *, call: str, error: str | None
+    workspace: Workspace,
+    session: str,
+    tool: str,
+    arguments: Json,
+    result: Json,
+    *,
+    call: str,
+    error: str | None,
 ) -> dict[str, Json]:
     """The line's payload: redacted whole, then cut."""
     told = outcome_of(result, error)
@@ -135,7 +139,7 @@ def _payload(
         tool_calls=[{"arguments": arguments}],
         meta={"tool": tool, "error": error or "", "reason": told.reason},
     )  # fmt: skip
-    clean = memory.without_secrets(raw)
+    clean = workspace.redact(raw)
     given = clean.tool_calls[0]["arguments"]
     name = str(clean.meta["tool"])
     key = (
@@ -174,29 +178,29 @@ def _cut(value: Json) -> Json:
     return value
 
 
-def note_down(memory: "Memory", session: str | None = None, *, timeout: float = _BUSY) -> int:
+def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float = _BUSY) -> int:
     """Write observations that no note names yet into their days' notes; how many were written.
 
     Those that were forgotten are passed over, and written when that is undone. Where a note is being saved,
     its observations wait for the next time.
     """
-    if memory.readonly:
+    if ws.readonly:
         return 0
-    state = state_of(memory)
+    state = ws.session_journal
     with state.lock:
         state.refresh()
         waiting: dict[tuple[str, str], list[Observed]] = {}
-        hidden = memory.index.hidden.current().turns
+        hidden = ws.index.hidden.current().turns
         for identifier, seen in state.unnoted():  # a machine writes down what it saw
             if identifier in hidden or session not in (None, seen.session):
                 continue
-            day = _local(memory, seen).date().isoformat()
+            day = _local(ws, seen).date().isoformat()
             waiting.setdefault((seen.change.scope, day), []).append(seen)
         count = 0
         for (scope, day), group in waiting.items():
             path = f"{scope}/memory/{day}.md" if scope else f"memory/{day}.md"
             done = file_edits.write_or_wait(
-                memory, path, _adding(memory, day, group), step="observations", origin="tool",
+                ws, path, _adding(ws, day, group), step="observations", origin="tool",
                 session=session or "", timeout=timeout,
             )  # fmt: skip
             if done.status != "deferred":
@@ -206,19 +210,19 @@ def note_down(memory: "Memory", session: str | None = None, *, timeout: float = 
         return count
 
 
-def _local(memory: "Memory", seen: Observed) -> datetime:
+def _local(ws: OpenWorkspace, seen: Observed) -> datetime:
     when = seen.change.time or datetime.now(UTC)
-    zone = local_now(memory.config.timezone).tzinfo
+    zone = ws.now().tzinfo
     return when.astimezone(zone) if when.tzinfo else when
 
 
-def _adding(memory: "Memory", day: str, group: Sequence[Observed]) -> Callable[[str], str]:
+def _adding(ws: OpenWorkspace, day: str, group: Sequence[Observed]) -> Callable[[str], str]:
     def change(text: str) -> str:
         new = []
         for seen in group:
             mark = f"<!-- observed: {seen.change.id} -->"
             if mark not in text:
-                new.append(f"- {_local(memory, seen):%H:%M} {_safe(str(seen.payload['title']))} {mark}")
+                new.append(f"- {_local(ws, seen):%H:%M} {_safe(str(seen.payload['title']))} {mark}")
         return added_below(text or f"# {day}\n", HEADING, new)
 
     return change
@@ -255,24 +259,24 @@ class Aged(NamedTuple):
     """Archive files that someone is saving: their observations wait."""
 
 
-def age_out(memory: "Memory", now: datetime | None = None, *, days: int = AGE_DAYS) -> Aged:
+def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_DAYS) -> Aged:
     """Move observations older than `days` into `memory/archive/observations/<month>.md`, whole.
 
     The archive is written first, then their lines in this machine's journal are blanked, so that a kill in
     between costs nothing; doing it again changes nothing. Other machines archive their own.
     """
-    if memory.readonly:
+    if ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to archive")
-    now = now or local_now(memory.config.timezone)
+    now = now or ws.now()
     limit = now - timedelta(days=days)
-    note_down(memory)
-    state = state_of(memory)
+    note_down(ws)
+    state = ws.session_journal
     with state.lock:
         state.refresh()
         months: dict[tuple[str, str], list[Observed]] = {}
-        hidden = memory.index.hidden.current().turns  # by id, and the archive would show them again
+        hidden = ws.index.hidden.current().turns  # by id, and the archive would show them again
         for identifier, seen in sorted(state.observed.items()):
-            when = _local(memory, seen)
+            when = _local(ws, seen)
             past = when < (limit if when.tzinfo else limit.replace(tzinfo=None))
             ours = seen.file == state.journal.file and identifier in state.noted
             if past and ours and identifier not in hidden:
@@ -283,25 +287,25 @@ def age_out(memory: "Memory", now: datetime | None = None, *, days: int = AGE_DA
         for (scope, month), group in months.items():
             path = f"{scope}/{ARCHIVE}/{month}.md" if scope else f"{ARCHIVE}/{month}.md"
             done = file_edits.write(
-                memory, path, _archiving(memory, month, group), step="age out observations", origin="tool"
+                ws, path, _archiving(ws, month, group), step="age out observations", origin="tool"
             )
             (deferred if done.status == "deferred" else paths).append(path)
             if done.status != "deferred":
                 archived += [seen.change.id for seen in group]
         if archived:
             state.append(Change(kind="aged", payload={"ids": archived}))
-            _blank(memory, frozenset(archived))
+            _blank(ws, frozenset(archived))
             state.refresh()
     return Aged(tuple(archived), tuple(paths), tuple(deferred))
 
 
-def _archiving(memory: "Memory", month: str, group: Sequence[Observed]) -> Callable[[str], str]:
+def _archiving(ws: OpenWorkspace, month: str, group: Sequence[Observed]) -> Callable[[str], str]:
     def change(text: str) -> str:
         parts = [text or f"# Observations of {month}\n"]
         for seen in group:
             mark = f"<!-- id: {seen.change.id} | key: {seen.payload.get('key')} -->"
             if mark not in text:
-                parts.append(_archived(seen, _local(memory, seen), mark))
+                parts.append(_archived(seen, _local(ws, seen), mark))
         return "\n".join(parts)
 
     return change
@@ -319,9 +323,9 @@ def _archived(seen: Observed, when: datetime, mark: str) -> str:
     return f"{head}\n{fence}text\n{text}\n{fence}\n"
 
 
-def _blank(memory: "Memory", ids: frozenset[str]) -> None:
+def _blank(ws: OpenWorkspace, ids: frozenset[str]) -> None:
     """Take archived observations out of this machine's journal; lines keep their numbers."""
-    state = state_of(memory)
+    state = ws.session_journal
 
     def change(line: jsonl.Line) -> bytes | None:
         if b'"observe"' not in line.data:
@@ -330,5 +334,5 @@ def _blank(memory: "Memory", ids: frozenset[str]) -> None:
         gone = record is not None and record.get("kind") == "observe" and record.get("id") in ids
         return b"{}" if gone else None
 
-    with workspace_lock(memory.root, _PATIENCE):
-        jsonl.rewrite(memory.root / FOLDER / state.journal.file, change)
+    with workspace_lock(ws.root, _PATIENCE):
+        jsonl.rewrite(ws.root / FOLDER / state.journal.file, change)

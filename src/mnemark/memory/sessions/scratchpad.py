@@ -7,17 +7,15 @@ an episode shows here. A line that a person takes out of it stays out; what a pe
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mnemark.files.episodes import EpisodeFile, episodes
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import put
 from mnemark.text.summary.sentences import NEXT, is_chinese
 from mnemark.text.summary.summary import overlap
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 FILE: Final = "SCRATCHPAD.md"
 DAYS: Final = 14
@@ -85,7 +83,7 @@ def _settled(text: str, later: Sequence[EpisodeFile]) -> bool:
 
 
 def refresh(
-    memory: "Memory",
+    ws: OpenWorkspace,
     now: datetime,
     *,
     scope: str = "",
@@ -95,7 +93,7 @@ def refresh(
 ) -> Written:
     """Rewrite the generated parts of a scope's scratchpad from its episodes of the last two weeks."""
     since = (now - timedelta(days=DAYS)).date().isoformat()
-    recent = episodes(memory.root, scope, since=since)
+    recent = episodes(ws.root, scope, since=since)
     rows, zh = parts(recent), in_chinese(recent)
 
     def change(text: str) -> str:
@@ -105,4 +103,4 @@ def refresh(
         return text if new in _TITLES else new
 
     path = f"{scope}/{FILE}" if scope else FILE
-    return file_edits.write(memory, path, change, step=step, session=session, group=group)
+    return file_edits.write(ws, path, change, step=step, session=session, group=group)

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from typing import IO, BinaryIO, Final, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,7 @@ from mnemark.files import layout, links, manifest, platform
 from mnemark.files.config import Config, load
 from mnemark.files.inventory import Item, inventory
 from mnemark.files.manifest import Entry
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer.transfer import (
     UNREADABLE,
     CutOffError,
@@ -37,9 +38,6 @@ from mnemark.memory.transfer.transfer import (
 )
 from mnemark.text.dates.moment import local_now
 from mnemark.types import Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _SMALL: Final = 4 << 20
 """Bytes up to which a file is read at once, and again where someone saved it meanwhile."""
@@ -74,14 +72,14 @@ class _Kept(NamedTuple):
     """Whether nobody wrote to it while it was read."""
 
 
-def backup(memory: "Memory | Path", target: Path | None = None) -> Saved:
+def backup(memory: OpenWorkspace | Path, target: Path | None = None) -> Saved:
     """Write the folder into one file, read it again, and compare every file with what the folder holds now.
 
     Memory use does not grow with the size of files. Nothing in the workspace is changed, and no index is
     needed: also a workspace that is damaged can be saved.
 
     Args:
-        memory: whose; an open memory, or its folder.
+        memory: whose; an open one, or its folder.
         target: where to; `NAME-YYYY-MM-DD.zip` beside the workspace by default. An older backup of that
             name is replaced once the new one is written and compared; where it holds what could not be read
             this time, it is kept under another name.
@@ -112,7 +110,7 @@ def backup(memory: "Memory | Path", target: Path | None = None) -> Saved:
     )  # fmt: skip
 
 
-def _default(memory: "Memory | Path", root: Path) -> Path:
+def _default(memory: OpenWorkspace | Path, root: Path) -> Path:
     """Beside the workspace, with the date of its timezone."""
     config = Config() if isinstance(memory, Path) else memory.config
     with suppress(ConfigError):  # a folder whose settings are wrong can be saved, too

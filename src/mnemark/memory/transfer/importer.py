@@ -20,8 +20,8 @@ from mnemark.files.old_layouts import FACTS, Step
 from mnemark.files.reading import digest
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn, encode_turn
-from mnemark.memory.secrets import redacted_turn, rules_for
-from mnemark.text.redaction.redact import Rules, redact
+from mnemark.files.workspace import Workspace
+from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
 _PATIENCE: Final = 10.0
@@ -65,8 +65,7 @@ class Incoming:
         self._dry_run = dry_run
         self._format = format
         self._source = source
-        self._config = config
-        self._rules: Rules | None = None
+        self._workspace = Workspace(root, config)
         self._counts = {"notes": 0, "sessions": 0, "turns": 0, "facts": 0, "same": 0, "redacted": 0}
         self._written: dict[str, str] = {}
         self._erased: dict[str, frozenset[str]] = {}
@@ -149,9 +148,7 @@ class Incoming:
 
     def clean(self, text: str) -> str:
         """The text without secrets and private passages."""
-        if self._rules is None:
-            self._rules = rules_for(self.root, self._config)
-        return redact(text, self._rules).text
+        return redact(text, self._workspace.rules).text
 
     def memories(self, data: bytes) -> bytes:
         """A `memories.json` without secrets. Raises ValueError where it is no JSON."""
@@ -175,9 +172,7 @@ class Incoming:
         return self.clean(value) if isinstance(value, str) else value
 
     def _redacted(self, turn: Turn) -> Turn:
-        if self._rules is None:
-            self._rules = rules_for(self.root, self._config)
-        clean = redacted_turn(turn, self._rules)
+        clean = self._workspace.redact(turn)
         self._counts["redacted"] += clean.content != turn.content
         return clean
 

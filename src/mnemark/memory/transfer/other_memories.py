@@ -11,7 +11,7 @@ from mnemark.errors import IntegrityError, NotFoundError, UsageError
 from mnemark.files import platform
 from mnemark.files.ids import derived_id
 from mnemark.files.old_memories import fact_bullets
-from mnemark.memory.sessions.session import folder_name
+from mnemark.files.scopes import folder_name
 from mnemark.memory.transfer.importer import Incoming
 from mnemark.types import Problem, Turn
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, Literal, get_args
+from typing import IO, Any, BinaryIO, Final, Literal, get_args
 
 import msgspec
 
@@ -22,14 +22,12 @@ from mnemark.files.reading import READ_LIMIT
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import encode_turn
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer import chats, other_memories, transcripts
 from mnemark.memory.transfer.importer import Incoming, Summary
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.text.redaction.json import redact_json
 from mnemark.types import Passage, Problem
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 ExportFormat = Literal["zip", "jsonl"]
 ImportFormat = Literal[
@@ -66,7 +64,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     """Whether nothing was left out."""
 
 
-def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
+def export_workspace(ws: OpenWorkspace, target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
     """Write all notes, sessions and journals of the workspace into one file; never `.mnemark`.
 
     The same workspace gives the same bytes. "zip" holds the files as they are, those of workspaces inside
@@ -79,11 +77,11 @@ def export_workspace(memory: "Memory", target: Path, *, format: ExportFormat = "
     """
     if format not in get_args(ExportFormat):
         raise UsageError(f'there is no export format {format!r}; use "zip" or "jsonl"')
-    target = target_for(memory.root, target)
-    write = _write_zip if format == "zip" else partial(_write_jsonl, memory.visible)
+    target = target_for(ws.root, target)
+    write = _write_zip if format == "zip" else partial(_write_jsonl, ws.visible)
     with put_in_place(target) as temporary:
         with platform.open_new(temporary) as out:
-            files, records, problems = write(memory.root, out)
+            files, records, problems = write(ws.root, out)
             out.flush()
             platform.FS.sync(out.fileno())
         size = temporary.stat().st_size
@@ -125,11 +123,11 @@ def put_in_place(target: Path) -> Iterator[Path]:
             platform.FS.unlink(temporary)
 
 
-def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: bool = False) -> Summary:  # noqa: A002
+def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run: bool = False) -> Summary:  # noqa: A002
     """Bring notes and conversations in; doing it twice adds nothing.
 
     Args:
-        memory: where to.
+        ws: where to.
         format: "markdown" (a folder of notes, kept below `imported/`), "zip" (our export), "jsonl" (our
             export, or OpenAI-style messages), "openclaw", "nanobot" or "openakita" (such an agent's folder),
             "chatgpt" or "claude" (the export of conversations: the archive, its folder, or the file), "mem0"
@@ -151,13 +149,13 @@ def import_from(memory: "Memory", format: ImportFormat, path: Path, *, dry_run: 
     path = path.expanduser().absolute()
     if not path.exists():
         raise NotFoundError(f"there is nothing at {path}")
-    if memory.readonly and not dry_run:
+    if ws.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to import")
-    with workspace_lock(memory.root, timeout=10.0):
-        incoming = Incoming(memory.root, memory.config, format, path, dry_run=dry_run)
+    with workspace_lock(ws.root, timeout=10.0):
+        incoming = Incoming(ws.root, ws.config, format, path, dry_run=dry_run)
         try:
             if format in {"openclaw", "nanobot", "openakita"}:
-                incoming.migrated(migrate(path, memory.root, dry_run=dry_run, cleaning=incoming))
+                incoming.migrated(migrate(path, ws.root, dry_run=dry_run, cleaning=incoming))
             else:
                 _READERS[format](incoming, path)
         except OSError as error:  # what could not be written here was told as such

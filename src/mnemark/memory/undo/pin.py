@@ -1,19 +1,17 @@
 """Pinning: what a person wants to be kept does not fade, and stays in front."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import NotFoundError, ReadOnlyError
-from mnemark.facts.store import State, bring_in, state_of
+from mnemark.facts.store import FactStore, bring_in
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.memory.forgetting.select import Finder, Item, Wanted
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.undo.undo import pin_lines
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _FIELDS: Final = {"importance": "1", "priority": "permanent"}
 _PATIENCE: Final = 10.0
@@ -30,41 +28,41 @@ class Pinned(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the turn; empty for facts and notes."""
 
 
-def pin(memory: "Memory", ref: str) -> Pinned:
+def pin(ws: OpenWorkspace, ref: str) -> Pinned:
     """Keep a fact, a turn or a piece of a note from fading.
 
     A fact gets importance 1 and priority "permanent" in its file; of turns and notes the journal keeps a mark
     that `pins` lists. Pinned again, nothing changes. `undo` with the pin's id takes it back.
 
     Args:
-        memory: where.
+        ws: where.
         ref: `path#L12`, or the id of a fact or turn.
 
     Raises:
         NotFoundError: there is no such ref or id.
         BusyError, ReadOnlyError: it could not be written; nothing was pinned.
     """
-    if memory.readonly:
+    if ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to pin something")
-    item = Finder(memory, Wanted(ref=ref)).find()[0]
-    for known in pins(memory):
+    item = Finder(ws, Wanted(ref=ref)).find()[0]
+    for known in pins(ws):
         if (item.kind == "fact" and known.fact == item.id) or (item.kind != "fact" and known.ref == item.ref):
             return known
-    payload = _payload(state_of(memory), item)
-    facts = state_of(memory)
+    payload = _payload(ws.fact_store, item)
+    facts = ws.fact_store
     scope = str(payload.pop("scope", ""))
     changes = [Change(kind="pin", payload=payload, origin="owner", scope=scope)]
     if item.kind == "fact":
         said = {"fact": item.id, "path": item.path, "fields": _FIELDS}
         changes.append(Change(kind="confirm", payload=said, origin="owner", scope=scope))
-    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+    with facts.lock, workspace_lock(ws.root, _PATIENCE):
         made = facts.log.append(*changes)[0]
     with facts.lock:
         bring_in(facts, scope)
     return _pinned(made.id, payload)
 
 
-def _payload(facts: State, item: Item) -> dict[str, object]:
+def _payload(facts: FactStore, item: Item) -> dict[str, object]:
     if item.kind != "fact":
         return {"ref": item.ref, "turn": item.id if item.kind == "turn" else ""}
     with facts.lock:
@@ -85,24 +83,24 @@ def _scope_of(path: str) -> list[str]:
     return [scope_of(path)]
 
 
-def restore(memory: "Memory", payload: Mapping[str, object]) -> None:
+def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
     """Give a fact back what it had before it was pinned."""
     before, fact = payload.get("before"), payload.get("fact")
     if not isinstance(before, Mapping) or not isinstance(fact, str):
         return
     from mnemark.files.layout import scope_of
 
-    facts = state_of(memory)
+    facts = ws.fact_store
     path = str(payload.get("path", ""))
     said = {"fact": fact, "path": path, "fields": {str(key): str(text) for key, text in before.items()}}
-    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+    with facts.lock, workspace_lock(ws.root, _PATIENCE):
         facts.log.append(Change(kind="confirm", payload=said, origin="owner", scope=scope_of(path)))
         bring_in(facts, scope_of(path))
 
 
-def pins(memory: "Memory") -> list[Pinned]:
+def pins(ws: OpenWorkspace) -> list[Pinned]:
     """All pins that hold, oldest first."""
-    return [_pinned(identifier, payload) for identifier, payload in pin_lines(memory).items()]
+    return [_pinned(identifier, payload) for identifier, payload in pin_lines(ws).items()]
 
 
 def _pinned(identifier: str, payload: Mapping[str, object]) -> Pinned:

@@ -4,12 +4,11 @@ import re
 from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from mnemark.errors import ReadOnlyError, UsageError
-from mnemark.facts.store import state_of
 from mnemark.files import listing, platform
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
@@ -19,13 +18,11 @@ from mnemark.memory.forgetting.forget import follow, hide
 from mnemark.memory.forgetting.receipt import Forgotten, counted, forgotten
 from mnemark.memory.forgetting.select import Finder, Item, Wanted
 from mnemark.memory.journal.edits import Entry
+from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
 from mnemark.memory.undo.undo import take_out
-from mnemark.text.dates.moment import local_now, moment
+from mnemark.text.dates.moment import moment
 from mnemark.types import ORIGINS, Json
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
 
 _PATIENCE: Final = 10.0
 _SHOWN: Final = 40
@@ -59,7 +56,7 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def revert(
-    memory: "Memory",
+    ws: OpenWorkspace,
     *,
     session: str | None = None,
     origin: str | None = None,
@@ -73,7 +70,7 @@ def revert(
     log until they are erased with `forget`.
 
     Args:
-        memory: whose.
+        ws: whose.
         session: id of a session: what its turns are the only source of, and the edits made for it.
         origin: what that origin said.
         since: what was recorded from then on.
@@ -87,32 +84,32 @@ def revert(
         raise UsageError("say what to take back: session, origin or since")
     if origin and origin not in ORIGINS:
         raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
-    if memory.readonly and not dry_run:
+    if ws.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to take changes back")
-    start = moment(since, "since", local_now(memory.config.timezone))
-    finder = Finder(memory, Wanted(session=session or "", origin=origin or "", since=start))
+    start = moment(since, "since", ws.now())
+    finder = Finder(ws, Wanted(session=session or "", origin=origin or "", since=start))
     items = finder.find()
-    edits = _edits(memory, finder.wanted, finder.zone)
-    planted, others = _planted(memory, items)
+    edits = _edits(ws, finder.wanted, finder.zone)
+    planted, others = _planted(ws, items)
     if dry_run or not (items or edits):
         return Reverted(
             dry_run=dry_run,
-            hidden=forgotten(others, memory.visible),
-            facts=forgotten(planted, memory.visible),
+            hidden=forgotten(others, ws.visible),
+            facts=forgotten(planted, ws.visible),
             edits=tuple(dict.fromkeys(one.path for one in edits)),
         )
     said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
-    identifier = hide(memory, others, {"asked": {"revert": True} | said}) if others else ""
-    _withdraw(memory, [item.id for item in planted])
-    busy = take_out(memory)[1]
-    done, problems, waiting = _taken_back(memory, [one for one in edits if not _is_pad(one)])
-    cleared, late = _cleared(memory, items, edits)
+    identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
+    _withdraw(ws, [item.id for item in planted])
+    busy = take_out(ws)[1]
+    done, problems, waiting = _taken_back(ws, [one for one in edits if not _is_pad(one)])
+    cleared, late = _cleared(ws, items, edits)
     done, waiting = [*done, *cleared], [*waiting, *late]
-    withdraw_all(memory)
-    follow(memory)
+    withdraw_all(ws)
+    follow(ws)
     return Reverted(
-        hidden=forgotten(others, memory.visible),
-        facts=forgotten(planted, memory.visible),
+        hidden=forgotten(others, ws.visible),
+        facts=forgotten(planted, ws.visible),
         edits=tuple(dict.fromkeys(done)),
         problems=tuple(problems),
         waiting=tuple(dict.fromkeys([*busy, *waiting])),
@@ -120,19 +117,19 @@ def revert(
     )
 
 
-def _cleared(memory: "Memory", items: list[Item], edits: list[Entry]) -> tuple[list[str], list[str]]:
+def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[list[str], list[str]]:
     """What no undo takes out: bullets that wait for review, lines of observations; and scratchpads anew.
 
     Returns the files that changed, and those that are busy.
     """
     gone = {item.id for item in items if item.id}
     wrote = [
-        file_edits.write(memory, path, partial(_without, gone), step="undo", timeout=_PATIENCE)
-        for path in _pages(memory.root, gone)
+        file_edits.write(ws, path, partial(_without, gone), step="undo", timeout=_PATIENCE)
+        for path in _pages(ws.root, gone)
     ]
-    now = local_now(memory.config.timezone)
+    now = ws.now()
     pads = {one.path[: found.start()].rstrip("/") for one in edits if (found := _FOR_PAD.search(one.path))}
-    wrote += [scratchpad.refresh(memory, now, scope=scope, step="undo") for scope in sorted(pads)]
+    wrote += [scratchpad.refresh(ws, now, scope=scope, step="undo") for scope in sorted(pads)]
     busy = [one.path for one in wrote if one.status == "deferred"]
     return [one.path for one in wrote if one.status == "written"], busy
 
@@ -165,9 +162,9 @@ def _without(gone: set[str], text: str) -> str:
     return "" if len(kept) < len(lines) and not _BODY.search(rest) else rest
 
 
-def _planted(memory: "Memory", items: list[Item]) -> tuple[list[Item], list[Item]]:
+def _planted(ws: OpenWorkspace, items: list[Item]) -> tuple[list[Item], list[Item]]:
     """Facts that were remembered, which can be taken out of their files; and all the rest."""
-    facts = state_of(memory)
+    facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
         known = facts.log.records.keys() - facts.log.hidden
@@ -175,9 +172,9 @@ def _planted(memory: "Memory", items: list[Item]) -> tuple[list[Item], list[Item
     return planted, [item for item in items if item not in planted]
 
 
-def _edits(memory: "Memory", wanted: Wanted, zone: tzinfo) -> list[Entry]:
+def _edits(ws: OpenWorkspace, wanted: Wanted, zone: tzinfo) -> list[Entry]:
     found = []
-    for one in file_edits.entries(memory):
+    for one in file_edits.entries(ws):
         time = one.time if one.time is None or one.time.tzinfo else one.time.replace(tzinfo=zone)
         start = (
             wanted.since if wanted.since is None or wanted.since.tzinfo else wanted.since.replace(tzinfo=zone)
@@ -192,22 +189,22 @@ def _edits(memory: "Memory", wanted: Wanted, zone: tzinfo) -> list[Entry]:
     return found
 
 
-def _withdraw(memory: "Memory", ids: list[str]) -> None:
-    facts = state_of(memory)
+def _withdraw(ws: OpenWorkspace, ids: list[str]) -> None:
+    facts = ws.fact_store
     if ids:
-        with facts.lock, workspace_lock(memory.root, _PATIENCE):
+        with facts.lock, workspace_lock(ws.root, _PATIENCE):
             payload: dict[str, Json] = {"ids": list(ids), "revert": True}
             facts.log.append(Change(kind="undo", payload=payload, origin="owner"))
 
 
-def _taken_back(memory: "Memory", edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:
+def _taken_back(ws: OpenWorkspace, edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:
     """Edits taken back, the last first: files done, problems, files that are busy."""
     done: list[str] = []
     problems: list[str] = []
     waiting: list[str] = []
     for one in reversed(edits):
         try:
-            result = file_edits.reverse(memory, one.id)
+            result = file_edits.reverse(ws, one.id)
         except UsageError as error:
             problems.append(str(error))
             continue

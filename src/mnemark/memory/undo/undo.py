@@ -2,23 +2,20 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
-from mnemark.facts.store import State, state_of
+from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_fact
-from mnemark.files.journal import Change
-from mnemark.files.journal_lines import changes_of
+from mnemark.files.journal import Change, changes_of
 from mnemark.files.locks import workspace_lock
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow
 from mnemark.memory.journal.edits import Entry
-
-if TYPE_CHECKING:
-    from mnemark.memory.memory import Memory
+from mnemark.memory.open_workspace import OpenWorkspace
 
 What = Literal["remember", "forget", "edit", "pin"]
 _PATIENCE: Final = 10.0
@@ -39,14 +36,14 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     """For people: what it was, or the edit as a diff."""
 
 
-def undo(memory: "Memory", id: str | None = None) -> list[Undone]:  # noqa: A002 - the word of the file format
+def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A002 - the word of the file format
     """Take back a change; the journal keeps both.
 
     A fact goes out of its file and the one before it holds again; what was hidden is shown; an automatic edit
     is taken out of its file and nothing else with it.
 
     Args:
-        memory: whose.
+        ws: whose.
         id: of the change in the journal, or of a group of edits (all of them, the last first). By default
             the last change of this machine that can be taken back.
 
@@ -55,32 +52,32 @@ def undo(memory: "Memory", id: str | None = None) -> list[Undone]:  # noqa: A002
         UsageError: it cannot be taken back: it erased something, it was a revert, or what it wrote was
             changed since.
     """
-    if memory.readonly:
+    if ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to take changes back")
-    done = _take_back(memory, id)
-    withdraw_all(memory)
-    follow(memory)
+    done = _take_back(ws, id)
+    withdraw_all(ws)
+    follow(ws)
     return done
 
 
-def _take_back(memory: "Memory", identifier: str | None) -> list[Undone]:
-    known = _changes(memory, own=identifier is None)
+def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
+    known = _changes(ws, own=identifier is None)
     if identifier is None:
         if not known:
             raise NotFoundError("there is no change to take back; `mnemark log` shows those there are")
-        if _last_revert(memory) > max(known) and known[max(known)] != "forget":  # its turns can be shown
+        if _last_revert(ws) > max(known) and known[max(known)] != "forget":  # its turns can be shown
             raise UsageError(
                 "the last change was a revert, whose facts have to be told again; "
                 "to take back what was before it, name it: `mnemark log` shows the ids"
             )
-        return [_undo(memory, max(known), known)]
+        return [_undo(ws, max(known), known)]
     if identifier in known:
-        return [_undo(memory, identifier, known)]
-    group = [one.id for one in file_edits.entries(memory) if one.group == identifier and one.id in known]
-    group = [one for one in _learned_in(memory, identifier) if one in known] + group
+        return [_undo(ws, identifier, known)]
+    group = [one.id for one in file_edits.entries(ws) if one.group == identifier and one.id in known]
+    group = [one for one in _learned_in(ws, identifier) if one in known] + group
     if group:
-        return [_undo(memory, one, known) for one in reversed(group)]
-    hides = state_of(memory).log.forgets.get(identifier)
+        return [_undo(ws, one, known) for one in reversed(group)]
+    hides = ws.fact_store.log.forgets.get(identifier)
     if hides is not None and hides.erase:
         raise UsageError("what was erased is gone and cannot be brought back")
     raise NotFoundError(
@@ -88,9 +85,9 @@ def _take_back(memory: "Memory", identifier: str | None) -> list[Undone]:
     )
 
 
-def _learned_in(memory: "Memory", group: str) -> list[str]:
+def _learned_in(ws: OpenWorkspace, group: str) -> list[str]:
     """Facts that a consolidation learned."""
-    for change in changes_of(memory.root, ("consolidate",)):
+    for change in changes_of(ws.root, ("consolidate",)):
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         if payload.get("group") == group:
             facts = payload.get("facts")
@@ -98,19 +95,19 @@ def _learned_in(memory: "Memory", group: str) -> list[str]:
     return []
 
 
-def _last_revert(memory: "Memory") -> str:
+def _last_revert(ws: OpenWorkspace) -> str:
     """The id of the last revert that took back facts; empty where there was none."""
     found = [
         change.id
-        for change in changes_of(memory.root, ("undo",))
+        for change in changes_of(ws.root, ("undo",))
         if isinstance(change.payload, Mapping) and change.payload.get("revert")
     ]
     return max(found, default="")
 
 
-def _changes(memory: "Memory", *, own: bool) -> dict[str, What]:
+def _changes(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
     """What can be taken back, by id; `own`: only what this machine remembered."""
-    facts = state_of(memory)
+    facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
         log = facts.log
@@ -120,8 +117,8 @@ def _changes(memory: "Memory", *, own: bool) -> dict[str, What]:
             if one not in log.hidden and not (own and log.machines.get(one) != log.journal.file)
         }
         known |= dict.fromkeys((one for one, hides in log.forgets.items() if not hides.erase), "forget")
-    known |= dict.fromkeys((one.id for one in file_edits.entries(memory) if _is_own_edit(one)), "edit")
-    return known | dict.fromkeys(pin_lines(memory), "pin")
+    known |= dict.fromkeys((one.id for one in file_edits.entries(ws) if _is_own_edit(one)), "edit")
+    return known | dict.fromkeys(pin_lines(ws), "pin")
 
 
 def _is_own_edit(entry: Entry) -> bool:
@@ -129,10 +126,10 @@ def _is_own_edit(entry: Entry) -> bool:
     return entry.state in {"done", "open"} and entry.step != "undo"
 
 
-def pin_lines(memory: "Memory") -> dict[str, Mapping[str, object]]:
+def pin_lines(ws: OpenWorkspace) -> dict[str, Mapping[str, object]]:
     """Pins that hold, by the id of their line."""
     found: dict[str, Mapping[str, object]] = {}
-    for change in changes_of(memory.root, ("pin", "undo")):
+    for change in changes_of(ws.root, ("pin", "undo")):
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         if change.kind == "pin":
             found[change.id] = payload
@@ -141,39 +138,39 @@ def pin_lines(memory: "Memory") -> dict[str, Mapping[str, object]]:
     return found
 
 
-def _undo(memory: "Memory", identifier: str, known: Mapping[str, What]) -> Undone:
+def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
     match known[identifier]:
         case "remember":
-            return _forget_fact(memory, identifier)
+            return _forget_fact(ws, identifier)
         case "forget":
-            return _show(memory, identifier)
+            return _show(ws, identifier)
         case "pin":
-            return _unpin(memory, identifier)
+            return _unpin(ws, identifier)
         case _:
-            done = file_edits.reverse(memory, identifier)
+            done = file_edits.reverse(ws, identifier)
             busy = (done.path,) if done.status == "deferred" else ()
             paths = () if busy else (done.path,)
             return Undone(id=identifier, what="edit", paths=paths, waiting=busy, text=done.diff)
 
 
-def _note(memory: "Memory", identifier: str, scope: str = "") -> State:
-    facts = state_of(memory)
-    with facts.lock, workspace_lock(memory.root, _PATIENCE):
+def _note(ws: OpenWorkspace, identifier: str, scope: str = "") -> FactStore:
+    facts = ws.fact_store
+    with facts.lock, workspace_lock(ws.root, _PATIENCE):
         facts.log.append(Change(kind="undo", payload={"ids": [identifier]}, origin="owner", scope=scope))
     return facts
 
 
-def _forget_fact(memory: "Memory", identifier: str) -> Undone:
-    facts = state_of(memory)
+def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
+    facts = ws.fact_store
     fact = facts.log.records[identifier]
-    _note(memory, identifier, fact.scope)
-    paths, waiting = take_out(memory)
+    _note(ws, identifier, fact.scope)
+    paths, waiting = take_out(ws)
     return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
 
 
-def take_out(memory: "Memory") -> tuple[tuple[str, ...], tuple[str, ...]]:
+def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Take facts that were taken back out of their files: the files changed, and those that are busy."""
-    facts = state_of(memory)
+    facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
         gone = {one: facts.log.records[one] for one in facts.log.withdrawn if one in facts.log.records}
@@ -183,9 +180,7 @@ def take_out(memory: "Memory") -> tuple[tuple[str, ...], tuple[str, ...]]:
         for path in facts.files.paths(fact.scope):
             if all(one.id != identifier for one in facts.files.facts(path)):
                 continue
-            done = file_edits.write(
-                memory, path, partial(_without, identifier), step="undo", timeout=_PATIENCE
-            )
+            done = file_edits.write(ws, path, partial(_without, identifier), step="undo", timeout=_PATIENCE)
             (waiting if done.status == "deferred" else paths).append(path)
     return tuple(dict.fromkeys(paths)), tuple(dict.fromkeys(waiting))
 
@@ -194,18 +189,18 @@ def _without(identifier: str, text: str) -> str:
     return without_fact(text, identifier)
 
 
-def _show(memory: "Memory", identifier: str) -> Undone:
-    hides = state_of(memory).log.forgets[identifier]
-    _note(memory, identifier)
+def _show(ws: OpenWorkspace, identifier: str) -> Undone:
+    hides = ws.fact_store.log.forgets[identifier]
+    _note(ws, identifier)
     facts = f"{len(hides.ids)} {'fact' if len(hides.ids) == 1 else 'facts'}"
     count = facts if hides.ids else "turns and notes"
     return Undone(id=identifier, what="forget", text=count)
 
 
-def _unpin(memory: "Memory", identifier: str) -> Undone:
+def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
     from mnemark.memory.undo.pin import restore
 
-    payload = pin_lines(memory)[identifier]
-    _note(memory, identifier)
-    restore(memory, payload)
+    payload = pin_lines(ws)[identifier]
+    _note(ws, identifier)
+    restore(ws, payload)
     return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))

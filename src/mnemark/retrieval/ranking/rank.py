@@ -7,10 +7,8 @@ import numpy as np
 
 from mnemark.index.rows import CORE, NO_TIME, SUSPECT, Rows
 from mnemark.index.snapshot import Floats, Positions
-from mnemark.retrieval.presets import Preset
+from mnemark.retrieval.presets import SUSPECT_FACTOR, Preset
 
-SUSPECT_FACTOR: Final = 0.6
-"""Text shaped like instructions is ranked lower, never hidden."""
 _DAY: Final = 86_400.0
 
 

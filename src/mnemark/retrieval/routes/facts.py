@@ -21,7 +21,7 @@ from mnemark.index.fact_units import FACT, date_of, words_of
 from mnemark.index.rows import seconds, seconds_of
 from mnemark.retrieval.fact_index import Book, State, content_of, meta_of, told
 from mnemark.retrieval.filters import Filter
-from mnemark.retrieval.ranking.rank import SUSPECT_FACTOR
+from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.routes.fact_questions import Asked, asked, speaks_of
 from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.quoting.injection import looks_like_instructions

@@ -16,6 +16,8 @@ import msgspec
 
 from mnemark.errors import ReadOnlyError
 from mnemark.files import layout, platform
+from mnemark.files.journal import Change, changes_of
+from mnemark.files.tombstones import strings
 
 NAME: Final = "erasing.json"
 _AGAIN: Final = 3600.0
@@ -109,3 +111,24 @@ def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
             platform.FS.unlink(path)
     except (OSError, ReadOnlyError):
         return  # the next command looks once more
+
+
+def still_waiting(root: Path) -> list[str]:
+    """What keeps erasing that is not finished from being so, for people. Nothing is written."""
+    known = load(root)
+    ids = [note.id for note in unfinished(root)]
+    found = dict.fromkeys(one.text for identifier in ids for one in known.get(identifier, ()))
+    return list(found) or ["it was cut off; `mnemark sync` goes on with it"]
+
+
+def unfinished(root: Path) -> list[Change]:
+    """Notes of erasing that are not done, oldest first."""
+    done: set[str] = set()
+    notes = []
+    for change in changes_of(root, ("forget", "erased")):
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        if change.kind == "erased":
+            done.update(strings(payload.get("ids")))
+        elif payload.get("erase"):
+            notes.append(change)
+    return [note for note in notes if note.id not in done]

@@ -1,4 +1,4 @@
-"""Reading back what a ref names."""
+"""Read the text that a ref names."""
 
 import re
 from pathlib import Path
@@ -7,20 +7,11 @@ from typing import Final
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
+from mnemark.files.names import split_ref
 from mnemark.files.reading import read
 from mnemark.types import Problem
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_REF: Final = re.compile(r"(?P<path>.*?)(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?", re.DOTALL)
-
-
-def split_ref(ref: str) -> tuple[str, int, int | None]:
-    """Path, first and last line (1-based, inclusive) of a ref; (path, 1, None) for a whole file."""
-    match = _REF.fullmatch(ref)
-    if match is None or match["first"] is None:
-        return ref, 1, None
-    first = int(match["first"])
-    return match["path"], first, int(match["last"] or first)
 
 
 def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:

@@ -1,0 +1,48 @@
+"""Scopes: the memory of a user, an agent or a project, in a folder of its own beside the root's."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from mnemark.errors import UsageError
+from mnemark.files import layout
+
+_UNSAFE: Final = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.+$|^\s*$|[. ]$')
+
+
+def folder_name(name: str) -> str:
+    """A user's or agent's name as a folder.
+
+    Raises:
+        UsageError: it cannot be one on every system.
+    """
+    if _UNSAFE.search(name) or len(name.encode()) > 100:
+        raise UsageError(f"{name!r} cannot name a folder; use letters, digits, '-' and '_'")
+    return name
+
+
+def scope_name(*, user: str | None = None, agent: str | None = None) -> str:
+    """The scope folder of a user or agent; empty for the root.
+
+    Raises:
+        UsageError: both were given, or the name is no folder name.
+    """
+    if user is not None and agent is not None:
+        raise UsageError("a session belongs to a user or to an agent; give one of them")
+    if user is not None:
+        return f"users/{folder_name(user)}"
+    return f"agents/{folder_name(agent)}" if agent is not None else ""
+
+
+def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
+    """The scopes a search may see: the root's and those named; None for all ("*")."""
+    names = [scope] if isinstance(scope, str) else list(scope or ())
+    if "*" in names:
+        return None
+    for name in names:
+        kind, _, rest = name.partition("/")
+        if name and (kind not in layout.SCOPES or not rest or "/" in rest):
+            raise UsageError(
+                f'scope {name!r} is none; write "users/NAME", "agents/NAME", "projects/NAME" or "*"'
+            )
+    return frozenset({"", *names})

@@ -1,0 +1,111 @@
+"""A workspace with all that is derived from it: its index, facts, journals, bookkeeping and model."""
+
+import threading
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+
+from mnemark.embed.base import Embedder
+from mnemark.facts.store import FactStore
+from mnemark.facts.visible import Visible
+from mnemark.files import links
+from mnemark.files.config import Config
+from mnemark.files.workspace import Workspace
+from mnemark.index.state import State
+from mnemark.index.store import Index
+from mnemark.llm import LLM, Budget, Entry, Ledger, Meter, Spent
+from mnemark.memory.journal.edits import Edits
+from mnemark.memory.journal.erasures import still_waiting
+from mnemark.memory.journal.sessions import JournalState
+from mnemark.net import OPENAI, check_host
+from mnemark.retrieval.searcher import Searcher
+
+
+class OpenWorkspace(Workspace):
+    """What every function of `memory` works on. Safe to use from several threads."""
+
+    def __init__(self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None) -> None:
+        links.check(root)
+        super().__init__(root, config, readonly=readonly)
+        self.visible = Visible(root, config)
+        self.fact_store = FactStore(self, self.visible)
+        self.failed: tuple[str, ...] = ()
+        """Why parts of the last sync could not be done."""
+        self._making = threading.Lock()
+        self._model: LLM | None = None
+        self.searcher = Searcher(
+            self, self.visible, self.fact_store, embedder=embedder, unfinished=self.unfinished
+        )
+
+    @property
+    def index(self) -> Index:
+        """The index; it may be replaced by another."""
+        return self.searcher.index
+
+    @cached_property
+    def edits(self) -> Edits:
+        """The automatic edits that the journal tells of."""
+        return Edits(self.root)
+
+    @cached_property
+    def session_journal(self) -> JournalState:
+        """The observations, attachments and ends of sessions that the journal tells of."""
+        return JournalState(self)
+
+    @cached_property
+    def state(self) -> State:
+        """The bookkeeping in `state.db`."""
+        return State(self.root, readonly=self.readonly)
+
+    def unfinished(self, most: int = 1) -> list[str]:
+        """What was noted and could not be completed, such as an erase that met a closed file; and why.
+
+        Of the files that an erase waits for the first `most` are named.
+        """
+        hidden = self.index.hidden
+        waits = still_waiting(self.root) if hidden.unfinished() else []
+        found = [f"forget: an erase is not finished: {one}" for one in waits[:most]]
+        if len(waits) > most:
+            found.append(f"forget: it waits for {len(waits) - most:,} more; `mnemark doctor` lists them")
+        found += [f"journal: {problem}; what was forgotten there may show" for problem in hidden.problems]
+        return [*found, *(f"sync: {reason}" for reason in self.failed)]
+
+    def meter(self) -> Meter:
+        """The day's budget of the model as configured, its ledger in `state.db`, shared by all processes."""
+        state = self.state
+
+        def append(entry: Entry) -> None:
+            day, time = entry.day.isoformat(), entry.time.isoformat()
+            numbers = (entry.calls, entry.tokens_in, entry.tokens_out)
+            state.spend((entry.id, day, time, entry.model, entry.what, *numbers))
+
+        def spent(day: date) -> Spent:
+            return Spent(*state.spent(day))
+
+        settings = self.config.llm
+        budget = Budget(calls_per_day=settings.calls_per_day, tokens_per_day=settings.tokens_per_day)
+        return Meter(budget, Ledger(append, spent))
+
+    def model(self) -> LLM | None:
+        """The configured model; None unless a model and a budget above zero are configured.
+
+        Raises:
+            ConfigError: its URL is not one, or leads to a host that nobody allowed.
+        """
+        settings = self.config.llm
+        if not settings.active or self.readonly:
+            return None
+        from mnemark.llm.chat import ChatClient  # needs httpx
+
+        with self._making:
+            if self._model is None:
+                check_host(settings.url or OPENAI, "the language model")
+                self._model = ChatClient(
+                    settings.model, url=settings.url or None, key_env=settings.key_env or None,
+                    meter=self.meter(),
+                )  # fmt: skip
+            return self._model
+
+    def close(self) -> None:
+        """Let go of all files. Acknowledged writes are on the disk already."""
+        self.searcher.close()

@@ -1,0 +1,352 @@
+"""Answer questions about a workspace: keep its index fresh, search it, and recall by a deadline."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, Self
+
+from mnemark.embed.base import Embedder
+from mnemark.errors import MnemarkError, ReadOnlyError
+from mnemark.facts.store import FactStore
+from mnemark.facts.visible import Visible
+from mnemark.files import links
+from mnemark.files.config import Config
+from mnemark.files.platform import make_folder
+from mnemark.files.scopes import scopes_of
+from mnemark.files.workspace import Workspace
+from mnemark.index.reader import Reader
+from mnemark.index.store import Index
+from mnemark.retrieval import cross_language, render
+from mnemark.retrieval.arguments import among, count_of, text_of
+from mnemark.retrieval.deadline import Late, Timed
+from mnemark.retrieval.embeddings import Vectors
+from mnemark.retrieval.fact_index_cache import FactBooks
+from mnemark.retrieval.filters import Filter
+from mnemark.retrieval.mounts import MARK, Mounts
+from mnemark.retrieval.presets import preset as named_preset
+from mnemark.retrieval.query import understand
+from mnemark.retrieval.ranking import rerank
+from mnemark.retrieval.read import read_ref
+from mnemark.retrieval.refresh import EditsElsewhere, Follower
+from mnemark.retrieval.routes import qmd
+from mnemark.retrieval.search import Found, Request, search
+from mnemark.retrieval.usage import Uses
+from mnemark.text.dates.moment import moment
+from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
+
+_LOOK_SHARE: Final = 0.3
+"""Part of a deadline that a look at the files is waited for."""
+_DENSE_SHARE: Final = 0.7
+"""Part of a deadline after which an answer is made without the dense route."""
+_RERANK_SHARE: Final = 0.85
+"""Part of a deadline after which an answer is made without the reranker; the rest is for the block."""
+
+
+class Searcher:
+    """The index of a workspace and all that answers from it. Safe to use from several threads.
+
+    Args:
+        workspace: whose files are searched; it becomes `readonly` where no index can be written.
+        visible: what may be shown of its texts.
+        facts: its facts.
+        embedder: used instead of the configured one.
+        unfinished: says what was noted in the workspace and could not be completed; answers tell it.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        visible: Visible,
+        facts: FactStore,
+        *,
+        embedder: Embedder | None = None,
+        unfinished: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self.workspace = workspace
+        self.visible = visible
+        self.embedder = embedder
+        self._unfinished = unfinished
+        config = workspace.config
+        folder = config.reranker
+        self.qmd = qmd.configured(config.routes)
+        self.reranker = rerank.in_folder(workspace.root / Path(folder).expanduser()) if folder else None
+        self._elsewhere: TemporaryDirectory[str] | None = None
+        self._use(self._open_index())
+        self._timed: Timed[Recall] = Timed(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
+        self._warm = threading.Event()
+        self._loading = threading.Lock()
+        self._closed = False
+        self._moving = threading.Lock()
+        self.mounts = Mounts(workspace, self._open_mount)
+        self.usage = Uses(workspace)
+        self.fact_index = FactBooks(facts, lambda: self.index)
+        facts.changed = self._fact_changed
+        workspace.wrote = self._log_written
+
+    def _fact_changed(self) -> None:
+        self.fact_index.wrote()
+        self.refresher.look_again()
+
+    def _log_written(self, path: str, size: int) -> None:
+        self.reader.logs.wrote(path, size)
+
+    def _open_index(self) -> Index:
+        root = self.workspace.root
+        try:
+            return Index(root, readonly=self.workspace.readonly, visible=self.visible)
+        except ReadOnlyError:
+            self.workspace.readonly = True
+            return Index(root, readonly=True, visible=self.visible)
+
+    def _use(self, index: Index) -> None:
+        config = self.workspace.config
+        self.index = index
+        self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
+        self.embeddings = Vectors(index.home, config, readonly=index.readonly, embedder=self.embedder)
+        edits = EditsElsewhere(self.workspace.root, self.reader.logs)
+        self.refresher = Follower(index, self.embeddings, config, edits)
+
+    def ready(self) -> None:
+        """Where there is no index and none can be kept, make a passing one elsewhere.
+
+        A link out that came meanwhile, with a sync or a pull, is refused as when the workspace was opened.
+        """
+        links.check_again(self.workspace.root)
+        with self._moving:
+            if not self.index.readonly or self.index.exists():
+                return
+            self._elsewhere = TemporaryDirectory(prefix="mnemark-")
+            self.index.close()
+            self._use(Index(self.workspace.root, home=Path(self._elsewhere.name), visible=self.visible))
+
+    @property
+    def _passing(self) -> str:
+        """What has to be said about an index that will not stay."""
+        if self._elsewhere is None:
+            return ""
+        return "index: none can be kept here, so one is made for this process; make the folder writable"
+
+    @classmethod
+    def beside(
+        cls, root: Path, config: Config, *, home: Path | None, embedder: Embedder | None = None
+    ) -> Self:
+        """A folder opened for reading only whose index is kept in `home`; None: for this process alone."""
+        links.check(root)
+        workspace = Workspace(root, config, readonly=True)
+        visible = Visible(root, config)
+        searcher = cls(workspace, visible, FactStore(workspace, visible), embedder=embedder)
+        if home is None:
+            searcher.ready()
+        else:
+            make_folder(home)
+            searcher.index.close()
+            searcher._use(Index(root, home=home, visible=visible))
+        return searcher
+
+    def _open_mount(self, folder: Path, config: Config, home: Path) -> "Searcher":
+        return type(self).beside(
+            folder, config, home=None if self.index.readonly else home, embedder=self.embedder
+        )
+
+    def close(self) -> None:
+        """Let go of all files."""
+        with self._loading:  # what loads in the background does not touch them afterwards
+            self._closed = True
+        self._timed.close()
+        self.fact_index.keep_unkept()
+        self.usage.write()
+        self.mounts.close()
+        self.embeddings.close()
+        self.index.close()
+        if self._elsewhere is not None:
+            self._elsewhere.cleanup()
+
+    def load_behind(self) -> None:
+        """Load dictionaries, index and vectors in the background, once: so a first `recall` is in time."""
+        if not self._warm.is_set():
+            self._warm.set()
+            threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
+
+    def _load(self) -> None:
+        """Read what a first question would have to wait for."""
+        with contextlib.suppress(MnemarkError):  # a question that meets the same error tells of it
+            query = understand("加载 load", now=self.workspace.now())
+            cross_language.load(query.terms)
+            with self._loading:
+                if self._closed:
+                    return
+                self.embeddings.load()
+                with self.reader.reading():
+                    pass
+        if self.reranker is not None:
+            self.reranker.load()
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        kinds: Iterable[Kind] | None = None,
+        origins: Iterable[Origin] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        as_of: datetime | str | None = None,
+        scope: str | Iterable[str] | None = None,
+        archived: bool = False,
+        explain: bool = False,
+        now: datetime | None = None,
+        preset: str | None = None,
+        context: Sequence[str] = (),
+    ) -> Recall:
+        """The passages that answer best, with all they need to be cited.
+
+        Args:
+            query: any text in any language.
+            k: hits at most; 8 by default.
+            kinds: only these kinds of passages.
+            origins: only what these said.
+            since: only what is dated then or later (a datetime, ISO text, or words such as "last week").
+            until: only what is dated before the end of it.
+            as_of: what was known then; undated text stays.
+            scope: whose memory beside the root's: "users/ann", several, or "*" for all. Default: the root's.
+            archived: search the archive, too.
+            explain: fill `why` of each hit.
+            now: what relative time words are relative to.
+            preset: a ranking other than the configured one.
+            context: what was said before, oldest first; counts little.
+
+        Raises:
+            UsageError: an argument is wrong; the message names a right one.
+        """
+        now = now or self.workspace.now()
+        where = Filter(
+            kinds=among(kinds, KINDS, "kinds"),
+            origins=among(origins, ORIGINS, "origins"),
+            since=moment(since, "since", now),
+            until=moment(until, "until", now, end=True),
+            as_of=moment(as_of, "as_of", now, last=True),
+            scopes=scopes_of(scope),
+            archived=archived,
+        )
+        request = Request(
+            text=text_of(query),
+            k=count_of(self.workspace.config.recall_hits if k is None else k),
+            where=where,
+            preset=named_preset(preset or self.workspace.config.preset),
+            now=now,
+            context=tuple(context),
+            explain=explain,
+        )
+        self.ready()
+        self.refresher.freshen_quickly()
+        fresh = self.refresher.fresh
+        found = self.find(request)
+        if self.mounts:
+            found = self.mounts.join(found, request, wait=True)
+        return Recall(**found._replace(complete=found.complete and fresh)._asdict())
+
+    def recall(
+        self,
+        query: str,
+        *,
+        budget: int | None = None,
+        deadline: float | None = None,
+        k: int | None = None,
+        scope: str | Iterable[str] | None = None,
+        now: datetime | None = None,
+        context: Sequence[str] = (),
+        exclude: Sequence[tuple[str, int]] = (),
+    ) -> Recall:
+        """What memory has to say, as a block for the prompt, by a deadline.
+
+        Args:
+            query: what was said or asked.
+            budget: tokens of the block; 800 by default.
+            deadline: seconds; 0.15 by default. What is ready by then is the answer.
+            k: hits at most.
+            scope: as for `search`.
+            now: what relative time words are relative to.
+            context: what was said before, oldest first.
+            exclude: (path, line) of logs whose turns from that line on the model sees already.
+
+        Returns:
+            A `Recall` whose `text` is quoted, sourced and within the budget; put it into the user's role.
+            `degraded` names what did not answer in time.
+        """
+        started = time.monotonic()
+        seconds = self.workspace.config.recall_deadline_ms / 1000 if deadline is None else deadline
+        tokens = self.workspace.config.recall_budget if budget is None else budget
+        request = Request(
+            text=text_of(query),
+            k=count_of(self.workspace.config.recall_hits if k is None else k),
+            where=Filter(scopes=scopes_of(scope), planted="none"),
+            preset=named_preset(self.workspace.config.preset),
+            now=now or self.workspace.now(),
+            context=tuple(context),
+            exclude=tuple(exclude),
+            deadline=started + seconds * _DENSE_SHARE,
+            rerank_deadline=started + seconds * _RERANK_SHARE,
+        )
+        self.ready()
+        self.refresher.freshen_behind()
+        patience = started + seconds * _LOOK_SHARE
+        found = self._timed.run(
+            lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
+        )
+        if isinstance(found, Late):
+            reason = f"recall: nothing was ready within {seconds * 1000:.0f} ms; disk or machine are slow"
+            return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
+        self.usage.note(found.hits)
+        return found
+
+    def read(self, ref: str, *, raw: bool = False) -> str:
+        """The text a ref names: `path`, `path#L12` or `path#L12-L30`, straight from the file.
+
+        Without secrets, passages marked private and what was forgotten, as everything that is handed on; for
+        the eyes of the file's owner, `raw` gives it as it stands.
+
+        Raises:
+            NotFoundError: there is no such file or line.
+            UsageError: the ref leaves the workspace.
+        """
+        return (
+            self.mounts.read(ref, raw=raw) if ref.startswith(MARK) else read_ref(self.visible, ref, raw=raw)
+        )
+
+    def find(self, request: Request) -> Found:
+        """Answer a request from the index as it is; `search` and `recall` are what users want."""
+        # What leaves this process must not tell more than what is in the index.
+        outside = (
+            self.visible.redacted(request.text) if self.qmd or not self.embeddings.local else request.text
+        )
+        asked = self.qmd.ask(outside, request.deadline) if self.qmd else None
+        route, problem = (None, "")
+        if request.preset.dense or request.preset.fusion == "rrf":
+            route, problem = self.embeddings.route(outside)
+        reasons = (problem, self.refresher.problem, self._passing, *self._unfinished())
+        degraded = [reason for reason in reasons if reason]
+        facts = self.fact_index.of(request.where.scopes, request.deadline)
+        degraded += [facts.problem] if facts.problem else []
+        return search(
+            self.reader,
+            request,
+            route,
+            degraded,
+            self.reranker,
+            book=facts.book,
+            states=facts.states,
+            asked=asked,
+        )
+
+    def _answer(self, request: Request, budget: int, patience: float) -> Recall:
+        fresh = self.refresher.wait(patience)  # a look at the files that is quick is waited for
+        found = self.find(request)
+        found = found._replace(complete=found.complete and fresh)
+        if self.mounts:
+            found = self.mounts.join(found, request, wait=False)
+        text = render.block(found.hits, budget=budget, brief_tokens=self.workspace.config.brief_tokens)
+        return Recall(text=text, **found._asdict())
