@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.nanobot_bridge import LIMIT, Bridge, Said, is_skipped, root_for
-from mnemark.adapters.nanobot_turns import HISTORY, executions
+from mnemark.adapters.nanobot_bridge import LIMIT, Bridge, Said, root_for
+from mnemark.adapters.nanobot_turns import HISTORY, executions, is_skipped
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import fence
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mnemark.errors import ConfigError, IntegrityError, ReadOnlyError
-from mnemark.index.vectors.open import EngineUnavailable, VectorStore, discard_other_models, open_store
+from mnemark.index.vectors.base import EngineUnavailable, VectorStore
+from mnemark.index.vectors.open import discard_other_models, open_store
 
 DIMENSION = 12
 TOLERANCE = {"exact": 0.02, "sqlite-vec": 1e-6, "chroma": 1e-6}

@@ -11,8 +11,8 @@ from mnemark.errors import NotFoundError, ReadOnlyError
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.learning import by_rule
-from mnemark.memory.learning.by_model import work
-from mnemark.memory.learning.by_rule import learn, learn_all
+from mnemark.memory.learning.by_model import learn_all, work
+from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.review import proposals
 from mnemark.text.quoting.fence import fence

@@ -129,7 +129,7 @@ class ItemLog:
 
     def hide(self, items: Sequence[Kept]) -> None:
         """Forget items as `mnemark forget` does: no answer shows them, `undo` shows them again."""
-        from mnemark.memory.forgetting.forget import hide
+        from mnemark.memory.forgetting.hide import hide
         from mnemark.memory.forgetting.select import Item
 
         if self.memory.readonly:

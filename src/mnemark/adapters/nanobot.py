@@ -152,7 +152,8 @@ class MemorySearch(_MemoryTool):
         return RuntimeContextBlock(source="mnemark", content=text) if text else None
 
     def _asked(self, request: Any) -> Any:
-        from mnemark.adapters.nanobot_bridge import Said, is_skipped
+        from mnemark.adapters.nanobot_bridge import Said
+        from mnemark.adapters.nanobot_turns import is_skipped
 
         key = request.session_key or f"{request.channel}:{request.chat_id}"
         if is_skipped(key) or _is_automatic(request.metadata):

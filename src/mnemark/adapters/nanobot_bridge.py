@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from mnemark.adapters.nanobot_turns import is_skipped
 from mnemark.agent.worker import Worker
 from mnemark.errors import MnemarkError, UsageError
 
@@ -29,8 +30,6 @@ START: Final = 2.0
 answers one message (`nanobot agent -m`) would otherwise be over before memory is there."""
 MOUNT: Final = "nanobot"
 """The name under which nanobot's own memory files are searched."""
-SKIPPED: Final = ("cron", "dream", "heartbeat", "system")
-"""First words of the keys of sessions in which nobody speaks."""
 _AGAIN: Final = 30.0
 """Seconds after which a workspace that could not be opened is tried once more."""
 _PATIENCE: Final = 20.0
@@ -49,11 +48,6 @@ class Said(NamedTuple):
     text: str
     seen: int = 0
     """Turns of the session that the model has before it anyway."""
-
-
-def is_skipped(key: str) -> bool:
-    """Whether a session is one of nanobot's own: `cron:…`, `dream:…`, `heartbeat`."""
-    return key.partition(":")[0].casefold() in SKIPPED
 
 
 def root_for(home: Path, given: str | None) -> Path | None:

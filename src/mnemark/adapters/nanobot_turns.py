@@ -56,7 +56,7 @@ def executions(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
 
 def history(path: Path, last: Turn | None) -> list[Turn]:
     """What nanobot condensed since `last` (its newest entry here); broken lines are passed over."""
-    from mnemark.adapters.nanobot_bridge import is_skipped
+    from mnemark.adapters.nanobot_turns import is_skipped
 
     since = last.meta.get(_CURSOR) if last is not None else 0
     found = []
@@ -104,3 +104,12 @@ def _arguments(given: Any) -> Any:
         return json.loads(given) if isinstance(given, str) else given
     except ValueError:
         return given
+
+
+def is_skipped(key: str) -> bool:
+    """Whether a session is one of nanobot's own: `cron:…`, `dream:…`, `heartbeat`."""
+    return key.partition(":")[0].casefold() in SKIPPED
+
+
+SKIPPED: Final = ("cron", "dream", "heartbeat", "system")
+"""First words of the keys of sessions in which nobody speaks."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.units import embedded_text
-from mnemark.index.vectors.open import VectorStore
+from mnemark.index.vectors.base import VectorStore
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import preset
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery

@@ -10,12 +10,12 @@ import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Deciding
+from mnemark.facts.hand_edits import edits
 from mnemark.facts.keys import predicate_key, subject_key, value_key
 from mnemark.facts.model import PRIORITIES, TYPES, Fact
 from mnemark.facts.parse import clean
 from mnemark.facts.store import AT_ONCE, FactStore, bring_in
 from mnemark.facts.timeline import Held
-from mnemark.facts.versions import edits
 from mnemark.facts.write import predicate_words
 from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id

@@ -20,8 +20,8 @@ from mnemark.index.rows import ROW
 from mnemark.index.segment import dead_bits, decode
 from mnemark.index.store import NAME, Index
 from mnemark.index.sync import searchable, sync
+from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import keys_of, missing
-from mnemark.index.vectors.open import VectorStore
 from mnemark.types import Problem
 
 NEW: Final = "index.db.new"

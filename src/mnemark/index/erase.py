@@ -13,8 +13,8 @@ from mnemark.files.locks import sync_lock
 from mnemark.index import schema
 from mnemark.index.merge import compact
 from mnemark.index.store import Index
+from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import keys_of
-from mnemark.index.vectors.open import VectorStore
 
 _MAGIC: Final = b"SQLite format 3\0"
 

@@ -27,8 +27,8 @@ from mnemark.interfaces.commands.sessions import sessions
 from mnemark.interfaces.commands.transfer import backup, export, import_, restore
 from mnemark.interfaces.commands.undo import pin, revert, undo
 from mnemark.interfaces.commands.write import add, log
-from mnemark.interfaces.main import INTERRUPTED, abandon_stdout, debugging
 from mnemark.interfaces.output import error, out
+from mnemark.interfaces.process import INTERRUPTED, abandon_stdout, debugging
 
 
 class Commands(TyperGroup):

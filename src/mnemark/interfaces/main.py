@@ -4,16 +4,11 @@ Only what every start needs is imported here; `--version` is answered before any
 """
 
 import io
-import os
 import sys
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from mnemark._version import __version__
-
-INTERRUPTED: Final = 130
-"""128 + SIGINT, as shells report it."""
-PIPE_CLOSED: Final = 141
-"""128 + SIGPIPE: the reader of our output has gone, which is nobody's mistake."""
+from mnemark.interfaces.process import INTERRUPTED, abandon_stdout, debugging
 
 
 def main() -> NoReturn:
@@ -69,20 +64,3 @@ def _answered_at_once(arguments: list[str]) -> bool:
 
         return quick(arguments[1:])
     return False
-
-
-def debugging() -> bool:
-    """Whether errors are to be shown with their trace."""
-    return os.environ.get("MNEMARK_DEBUG", "") not in {"", "0"}
-
-
-def abandon_stdout() -> int:
-    """The reader of stdout has gone: write to nowhere from here on; returns the exit code.
-
-    Python flushes once more at its end, and would complain about the same pipe again.
-    """
-    if sys.stdout is not None:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    return PIPE_CLOSED

@@ -11,8 +11,9 @@ from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
 from mnemark.index.erase import scrub_index
 from mnemark.index.store import Index
+from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
-from mnemark.index.vectors.open import VectorStore, discard_other_models, open_store
+from mnemark.index.vectors.open import discard_other_models, open_store
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.search import DenseRoute
 

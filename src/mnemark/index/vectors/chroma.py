@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
 from mnemark.files.platform import make_folder, open_new
+from mnemark.index.vectors.base import EngineUnavailable
 from mnemark.index.vectors.keys import as_words
-from mnemark.index.vectors.open import EngineUnavailable
 
 _FORMAT: Final = 1
 _CURRENT: Final = "current.json"

@@ -14,8 +14,8 @@ from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits
 from mnemark.index.store import Index
 from mnemark.index.units import embedded_text
+from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
-from mnemark.index.vectors.open import VectorStore
 
 BATCH: Final = 256
 """Passages embedded at a time."""

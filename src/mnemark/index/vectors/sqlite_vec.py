@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
 from mnemark.files.platform import make_file, make_folder
+from mnemark.index.vectors.base import EngineUnavailable
 from mnemark.index.vectors.keys import as_words
-from mnemark.index.vectors.open import EngineUnavailable
 
 _FORMAT = 1
 _BUSY_MS = 5_000

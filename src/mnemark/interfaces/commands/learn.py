@@ -36,8 +36,8 @@ def learn(
         raise UsageError("--failed and --retry are about the queue; use them alone")
     root = locate(workspace)
     with opened(root, readonly=False) as memory:
+        from mnemark.memory.learning.by_model import learn_all
         from mnemark.memory.learning.by_rule import learn as by_rule
-        from mnemark.memory.learning.by_rule import learn_all
         from mnemark.text.dates.moment import local_now
 
         state = memory.state

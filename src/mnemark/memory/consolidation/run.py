@@ -25,7 +25,8 @@ from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Look, Move, Planned, Proposal, scopes_in
 from mnemark.memory.journal.edits import Edits
-from mnemark.memory.learning.by_rule import Learned, learn, learn_all
+from mnemark.memory.learning.by_model import learn_all
+from mnemark.memory.learning.by_rule import Learned, learn
 from mnemark.memory.learning.from_notes import begin, learn_notes, supposed, told
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention

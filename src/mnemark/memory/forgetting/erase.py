@@ -80,7 +80,7 @@ def _pass(ws: OpenWorkspace, targets: Targets, step: Step, *, dry_run: bool = Fa
 
 def _noted(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
     """Write down what is to be erased, without its words."""
-    from mnemark.memory.forgetting.forget import payload_of
+    from mnemark.memory.forgetting.hide import payload_of
 
     facts = ws.fact_store
     payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}

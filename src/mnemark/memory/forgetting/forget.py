@@ -5,25 +5,19 @@ leaves out what it names, at once, after a rebuild, and in every process. `memor
 """
 
 from collections import defaultdict
-from contextlib import suppress
 from datetime import datetime
-from typing import Final
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.facts.visible import Visible
-from mnemark.files.journal import Change
-from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scopes_of
-from mnemark.files.tombstones import run_of
+from mnemark.memory.forgetting.hide import asked, hide
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
-from mnemark.memory.forgetting.select import Finder, Item, Wanted, ends_of
+from mnemark.memory.forgetting.select import Finder, Item, Wanted
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.dates.moment import moment
-from mnemark.types import ORIGINS, Json
-
-_PATIENCE: Final = 10.0
+from mnemark.types import ORIGINS
 
 
 def forget(
@@ -114,46 +108,6 @@ def _wanted(  # noqa: PLR0917 - see `forget`
         ref or "", identifier or "", query or "", session or "", origin or "", start,
         None if scope == "*" else scope,
     )  # fmt: skip
-
-
-def asked(wanted: Wanted) -> dict[str, Json]:
-    """How it was asked for, for the journal: never the words that were looked for."""
-    said = {
-        "ref": wanted.ref, "id": wanted.id, "query": bool(wanted.query), "session": wanted.session,
-        "origin": wanted.origin, "since": wanted.since.isoformat() if wanted.since else "",
-    }  # fmt: skip
-    return {name: value for name, value in said.items() if value}
-
-
-def hide(ws: OpenWorkspace, items: list[Item], more: dict[str, Json]) -> str:
-    """Write down that these are forgotten, and take them out of the index; returns the line's id."""
-    facts = ws.fact_store
-    with facts.lock, workspace_lock(ws.root, _PATIENCE):
-        facts.log.refresh()
-        payload = payload_of(items) | {"ends": ends_of(facts, items)} | more
-        payload = {name: value for name, value in payload.items() if value}
-        made = facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
-    follow(ws)
-    return made.id
-
-
-def follow(ws: OpenWorkspace) -> None:
-    """Bring the index up to date; while another process is at it, answers leave out all that is hidden."""
-    with suppress(BusyError):
-        ws.searcher.refresher.sync(progress=None, wait=_PATIENCE, embed=False)
-
-
-def payload_of(items: list[Item]) -> dict[str, Json]:
-    """Items as a line of the journal names them, without a word of theirs."""
-    turns: defaultdict[str, list[str]] = defaultdict(list)
-    lines: defaultdict[str, list[list[str]]] = defaultdict(list)
-    for item in items:
-        if item.kind == "turn":
-            turns[item.path].append(item.id)
-        elif item.kind != "fact":
-            lines[item.path].append(list(run_of(item.text.splitlines())))
-    ids = [item.id for item in items if item.kind == "fact"]
-    return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
 
 
 def _receipt(visible: Visible, items: list[Item], *, identifier: str = "", dry_run: bool = False) -> Receipt:

@@ -19,7 +19,7 @@ from mnemark.files import names
 from mnemark.files.sessions import FOLDER, SessionLog
 from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
-from mnemark.memory.learning.by_rule import Heard, Keeper, Learned
+from mnemark.memory.learning.by_rule import Heard, Keeper, Learned, Report, learn
 from mnemark.memory.learning.model_prompt import FACTS, Answer, Said, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.candidate import Candidate
@@ -207,3 +207,20 @@ class _Work:
     def _lease(self) -> float:
         """Long enough for every request a claim may lead to."""
         return self._ws.config.llm.batch * self._timeout + _SPARE
+
+
+def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0) -> Report:
+    """What the end of a session and the nightly consolidation do: learn by rule, then ask the model.
+
+    The model is asked only where it and a budget are configured, and as long as the time lasts.
+    """
+    from mnemark.memory.learning.by_model import work
+
+    started = time.monotonic()
+    report = learn(ws, budget_seconds=budget_seconds)
+    left = budget_seconds - (time.monotonic() - started)
+    if left <= 0:
+        return report
+    asked = work(ws, seconds=left)
+    notes = (*report.notes, *((asked.problem,) if asked.problem else ()))
+    return msgspec.structs.replace(report, facts=report.facts + asked.facts, asked=asked.asked, notes=notes)

@@ -119,23 +119,6 @@ def learn(
     return run.report()
 
 
-def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0) -> Report:
-    """What the end of a session and the nightly consolidation do: learn by rule, then ask the model.
-
-    The model is asked only where it and a budget are configured, and as long as the time lasts.
-    """
-    from mnemark.memory.learning.by_model import work
-
-    started = time.monotonic()
-    report = learn(ws, budget_seconds=budget_seconds)
-    left = budget_seconds - (time.monotonic() - started)
-    if left <= 0:
-        return report
-    asked = work(ws, seconds=left)
-    notes = (*report.notes, *((asked.problem,) if asked.problem else ()))
-    return msgspec.structs.replace(report, facts=report.facts + asked.facts, asked=asked.asked, notes=notes)
-
-
 def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
     """Every session with its scope, the longest unchanged first."""
     found = []

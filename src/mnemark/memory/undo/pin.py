@@ -7,11 +7,11 @@ import msgspec
 
 from mnemark.errors import NotFoundError, ReadOnlyError
 from mnemark.facts.store import FactStore, bring_in
-from mnemark.files.journal import Change
+from mnemark.files.journal import Change, changes_of
+from mnemark.files.layout import scope_of
 from mnemark.files.locks import workspace_lock
 from mnemark.memory.forgetting.select import Finder, Item, Wanted
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.undo.undo import pin_lines
 
 _FIELDS: Final = {"importance": "1", "priority": "permanent"}
 _PATIENCE: Final = 10.0
@@ -78,8 +78,6 @@ def _payload(facts: FactStore, item: Item) -> dict[str, object]:
 
 
 def _scope_of(path: str) -> list[str]:
-    from mnemark.files.layout import scope_of
-
     return [scope_of(path)]
 
 
@@ -88,8 +86,6 @@ def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
     before, fact = payload.get("before"), payload.get("fact")
     if not isinstance(before, Mapping) or not isinstance(fact, str):
         return
-    from mnemark.files.layout import scope_of
-
     facts = ws.fact_store
     path = str(payload.get("path", ""))
     said = {"fact": fact, "path": path, "fields": {str(key): str(text) for key, text in before.items()}}
@@ -110,3 +106,15 @@ def _pinned(identifier: str, payload: Mapping[str, object]) -> Pinned:
         ref=str(payload.get("ref", "")),
         turn=str(payload.get("turn", "")),
     )
+
+
+def pin_lines(ws: OpenWorkspace) -> dict[str, Mapping[str, object]]:
+    """Pins that hold, by the id of their line."""
+    found: dict[str, Mapping[str, object]] = {}
+    for change in changes_of(ws.root, ("pin", "undo")):
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        if change.kind == "pin":
+            found[change.id] = payload
+        for one in payload.get("ids") or () if change.kind == "undo" else ():
+            found.pop(one, None)
+    return found

@@ -14,7 +14,7 @@ from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
-from mnemark.memory.forgetting.forget import follow, hide
+from mnemark.memory.forgetting.hide import follow, hide
 from mnemark.memory.forgetting.receipt import Forgotten, counted, forgotten
 from mnemark.memory.forgetting.select import Finder, Item, Wanted
 from mnemark.memory.journal.edits import Entry

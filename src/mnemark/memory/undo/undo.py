@@ -13,9 +13,10 @@ from mnemark.files.journal import Change, changes_of
 from mnemark.files.locks import workspace_lock
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
-from mnemark.memory.forgetting.forget import follow
+from mnemark.memory.forgetting.hide import follow
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.undo.pin import pin_lines, restore
 
 What = Literal["remember", "forget", "edit", "pin"]
 _PATIENCE: Final = 10.0
@@ -126,18 +127,6 @@ def _is_own_edit(entry: Entry) -> bool:
     return entry.state in {"done", "open"} and entry.step != "undo"
 
 
-def pin_lines(ws: OpenWorkspace) -> dict[str, Mapping[str, object]]:
-    """Pins that hold, by the id of their line."""
-    found: dict[str, Mapping[str, object]] = {}
-    for change in changes_of(ws.root, ("pin", "undo")):
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
-        if change.kind == "pin":
-            found[change.id] = payload
-        for one in payload.get("ids") or () if change.kind == "undo" else ():
-            found.pop(one, None)
-    return found
-
-
 def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undone:
     match known[identifier]:
         case "remember":
@@ -198,8 +187,6 @@ def _show(ws: OpenWorkspace, identifier: str) -> Undone:
 
 
 def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
-    from mnemark.memory.undo.pin import restore
-
     payload = pin_lines(ws)[identifier]
     _note(ws, identifier)
     restore(ws, payload)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mnemark.embed.base import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.index.snapshot import Floats, Mask, Snapshot
+from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
-from mnemark.index.vectors.open import VectorStore
 
 _MOST: Final = 0.7
 """Share of the passages from which it is quicker to look at all than to gather those that count."""

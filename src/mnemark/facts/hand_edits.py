@@ -1,0 +1,130 @@
+"""Find what people changed in the fact files by hand."""
+
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Final
+
+from mnemark.facts.files import FactFiles
+from mnemark.facts.journal import FactLog, payload_of
+from mnemark.facts.keys import holds_many
+from mnemark.facts.model import Fact
+from mnemark.facts.versions import _edited_at, _last, _same, _struck_by_hand
+from mnemark.files import edit, journal, layout, listing, platform
+from mnemark.files.journal import Change
+from mnemark.types import Json
+
+if TYPE_CHECKING:
+    from mnemark.facts.cache import Kept
+
+
+_MEMORY: Final = "memory"
+
+
+def edits(log: FactLog, files: FactFiles, kept: "Kept", scope: str) -> list[Change]:
+    """What people did in the files of a scope since it was last noted, as lines for the journal.
+
+    Only files that changed since are looked at; none while a journal cannot be read, as what is in it would
+    be taken for new.
+    """
+    if journal.look(log.journal.root).problems:
+        return []
+    kept.refresh()
+    paths = kept.changed()
+    if not paths:
+        return []
+    standing = kept.standing(paths)
+    gone = _gone(log, files, scope, kept.everywhere(), paths)
+    if gone:
+        edit.settle(files.root)
+        kept.refresh()
+        standing = kept.standing(paths)
+        gone = _gone(log, files, scope, kept.everywhere(), paths)
+    found: list[Change] = []
+    for fact in standing.values():
+        last = _last(log, fact.id)
+        replaced = None if last else _replaced(fact, gone)
+        if replaced is not None:
+            gone.remove(replaced)
+        ended = _struck_by_hand(fact, files) and fact.id not in log.ended
+        if (payload := _edit(fact, last, replaced, files)) is not None:
+            found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
+        elif ended:
+            payload = payload_of(fact) | {"fact": fact.id, "action": "ended"}
+            found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
+        elif fact.id in log.records and fact.id not in log.known:
+            found.append(Change(kind="project", scope=scope, payload={"path": fact.path, "ids": [fact.id]}))
+    kept.note({path for path in paths if _is_removed(files, path)})
+    tombstones = [payload_of(fact) | {"fact": fact.id} for fact in gone]
+    return found + [Change(kind="tombstone", origin="file", scope=scope, payload=one) for one in tombstones]
+
+
+def _edit(fact: Fact, last: Fact | None, replaced: Fact | None, files: FactFiles) -> dict[str, Json] | None:
+    now = payload_of(fact) | {"fact": fact.id}
+    old = replaced or last
+    if old is None:
+        return now | {"action": "added"}
+    if not _same(old, fact):
+        since = _edited_at(files, fact.path, old)
+        before = payload_of(old) | {"id": old.id, "origin": old.origin}
+        return now | {"action": "changed", "since": since, "before": before}
+    if last is not None and last.path and last.path != fact.path:
+        return now | {"action": "moved"}
+    return None
+
+
+def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:
+    """The bullet without a comment that a person wrote anew: in the same file, about the same."""
+    if holds_many(fact.predicate):
+        return None
+    return next((old for old in gone if old.path == fact.path and old.key == fact.key), None)
+
+
+def _gone(
+    log: FactLog, files: FactFiles, scope: str, standing: Collection[str], paths: Collection[str]
+) -> list[Fact]:
+    """Facts this machine saw in one of these files and that stand in none any more."""
+    missing = [
+        known.fact
+        for identifier, known in log.known.items()
+        if known.own and identifier not in standing and known.fact.scope == scope and known.fact.path in paths
+    ]
+    missing = [fact for fact in missing if _is_removed(files, fact.path)]
+    if not missing:
+        return []
+    elsewhere = _bytes_elsewhere(files.root, f"{scope}/{_MEMORY}" if scope else _MEMORY)
+    return [fact for fact in missing if not any(f"id: {fact.id}".encode() in data for data in elsewhere)]
+
+
+def _is_removed(files: FactFiles, path: str) -> bool:
+    """Whether what stands in a file no more was taken out of it: the file can be read, and nobody saves it.
+
+    What lies in a workspace of its own by now is nobody's removal.
+    """
+    try:
+        return not layout.border(files.root, path) and _is_quiet(files, path)
+    except OSError:
+        return False
+
+
+def _is_quiet(files: FactFiles, path: str) -> bool:
+    """Whether nobody is saving the file: a save in place begins by emptying it.
+
+    Raises OSError where it cannot be read.
+    """
+    full = files.root / path
+    if platform.identity(full) is None:
+        return True
+    platform.opened(full).close()
+    return time() - files.saved(path).timestamp() >= edit.QUIET
+
+
+def _bytes_elsewhere(root: Path, folder: str) -> list[bytes]:
+    """What the archive, the quarantine and copies of a scope hold: what moved there was not removed."""
+    found = []
+    for path in listing.walk(root, folder).files:
+        if path.endswith(".md"):
+            with suppress(OSError):  # the sync tells of it
+                found.append(platform.content(root / path))
+    return found
