@@ -16,6 +16,8 @@ from mnemark.errors import ReadOnlyError
 from mnemark.files import jsonl, platform
 from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scope_name
+from mnemark.memory.forgetting.hide import hide
+from mnemark.memory.forgetting.select import Item
 from mnemark.memory.sessions.session import Session
 from mnemark.types import Origin, Turn
 
@@ -129,9 +131,6 @@ class ItemLog:
 
     def hide(self, items: Sequence[Kept]) -> None:
         """Forget items as `mnemark forget` does: no answer shows them, `undo` shows them again."""
-        from mnemark.memory.forgetting.hide import hide
-        from mnemark.memory.forgetting.select import Item
-
         if self.memory.readonly:
             raise ReadOnlyError("this memory is open for reading only; open it for writing to delete items")
         if items:

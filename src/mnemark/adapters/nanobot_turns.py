@@ -56,8 +56,6 @@ def executions(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
 
 def history(path: Path, last: Turn | None) -> list[Turn]:
     """What nanobot condensed since `last` (its newest entry here); broken lines are passed over."""
-    from mnemark.adapters.nanobot_turns import is_skipped
-
     since = last.meta.get(_CURSOR) if last is not None else 0
     found = []
     for line in platform.content(path).splitlines() if path.is_file() else ():

@@ -12,6 +12,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemark.bench.data import Unit
+from mnemark.bench.store import write_sessions
 from mnemark.embed.bundled import DATA
 from mnemark.embed.sections import read_sections, unpack_words
 
@@ -143,9 +145,6 @@ class Grown(NamedTuple):
 
 def grow(root: Path, size: int, corpus: Corpus) -> Grown:
     """Write about `size` passages below `root`: sessions as JSONL, notes as Markdown."""
-    from mnemark.bench.data import Unit
-    from mnemark.bench.store import write_sessions
-
     texts: list[Text] = []
     units: list[Unit] = []
     for number in range(max(1, round(size / 2 / _SESSION))):

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
+from mnemark.agent.hook.event import Execution
+from mnemark.agent.hook.observe import observe_alone
 from mnemark.llm import Message
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.learning.by_model import work
@@ -87,9 +89,6 @@ def observed(memory: Memory, attacks: Sequence[Attack]) -> list[str]:
 
 def hooked(memory: Memory, attacks: Sequence[Attack]) -> list[str]:
     """As the hook of a coding agent keeps what a tool returned."""
-    from mnemark.agent.hook.event import Execution
-    from mnemark.agent.hook.observe import observe_alone
-
     found = _sessions(attacks, "hooked")
     for name, group in found:
         for number, one in enumerate(group):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from mnemark.embed.dictionary import expand
 from mnemark.index.snapshot import Mask, Snapshot
 from mnemark.retrieval.routes.lexical import QueryTerm
 
@@ -41,8 +42,6 @@ def load(terms: Sequence[QueryTerm]) -> None:
 
 def _expand(terms: Sequence[str], to: Language) -> list[tuple[str, float]]:
     # The dictionary loads on first use, for questions that need it.
-    from mnemark.embed.dictionary import expand
-
     return expand(terms, to)
 
 

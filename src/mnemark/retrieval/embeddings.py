@@ -14,6 +14,7 @@ from mnemark.index.store import Index
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import Progress, embed_missing
 from mnemark.index.vectors.open import discard_other_models, open_store
+from mnemark.net import OPENAI, check_host
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.search import DenseRoute
 
@@ -61,8 +62,6 @@ class Vectors:
             if self._embedder is None:
                 config = self._config
                 if config.embedder.startswith("api:"):
-                    from mnemark.net import OPENAI, check_host
-
                     try:
                         check_host(config.embedder_url or OPENAI, "the embedder")
                     except ConfigError as error:  # words are searched all the same

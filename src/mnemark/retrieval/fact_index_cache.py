@@ -14,10 +14,10 @@ from mnemark.facts.store import FactStore
 from mnemark.files import listing
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.index.store import Index
+from mnemark.retrieval.fact_index import Book
 
 if TYPE_CHECKING:
     from mnemark.facts.timeline import Held
-    from mnemark.retrieval.fact_index import Book
 
 _REST: Final = 20.0
 """Times a look at the fact files the pause after it lasts, but for this process's own writes."""
@@ -151,8 +151,6 @@ class FactBooks:
             self.keep_unkept()
 
     def _make(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
-        from mnemark.retrieval.fact_index import Book
-
         facts = self._facts
         with facts.lock:
             facts.log.refresh()

@@ -30,6 +30,9 @@ from mnemark.memory.learning.by_rule import Learned, learn
 from mnemark.memory.learning.from_notes import begin, learn_notes, supposed, told
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention
+from mnemark.memory.sessions.ending import catch_up as end_sessions
+from mnemark.memory.sessions.ending import unended
+from mnemark.memory.sessions.observations import age_out
 from mnemark.text.dates.moment import moment
 from mnemark.types import Json, Problem
 
@@ -165,9 +168,6 @@ def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[
 
     Returns what was learned from turns; what a person should look at is added to `notes`.
     """
-    from mnemark.memory.sessions.ending import catch_up as end_sessions
-    from mnemark.memory.sessions.observations import age_out
-
     notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(ws)]
     notes += sync_conflicts.merge(ws)
     catch_up(ws.fact_store)
@@ -186,8 +186,6 @@ def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[
 
 def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[Learned]:
     """What a run would do first, told but not planned, as what follows depends on it."""
-    from mnemark.memory.sessions.ending import unended
-
     notes += sync_conflicts.merge(ws, dry_run=True)
     notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(ws)]
     return [fact for fact in learn(ws, dry_run=True).facts if fact.status != "known"]

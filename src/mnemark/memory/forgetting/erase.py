@@ -27,6 +27,7 @@ from mnemark.files.locks import sync_lock, workspace_lock
 from mnemark.files.scan import ignorer
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
 from mnemark.memory import file_edits
+from mnemark.memory.forgetting.hide import payload_of
 from mnemark.memory.forgetting.needles import Words, anchor, query_at, words_of
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import still_holding
@@ -80,8 +81,6 @@ def _pass(ws: OpenWorkspace, targets: Targets, step: Step, *, dry_run: bool = Fa
 
 def _noted(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
     """Write down what is to be erased, without its words."""
-    from mnemark.memory.forgetting.hide import payload_of
-
     facts = ws.fact_store
     payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}
     files = [item.path for item in items if item.kind == "file"]

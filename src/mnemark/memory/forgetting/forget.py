@@ -12,6 +12,8 @@ import msgspec
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files.scopes import scopes_of
+from mnemark.memory.forgetting.derived import told_of
+from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.hide import asked, hide
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.select import Finder, Item, Wanted
@@ -69,11 +71,7 @@ def forget(
     if not items:
         return Receipt(action="nothing", dry_run=dry_run, still=unread)
     if erase:
-        from mnemark.memory.forgetting.erase import erase as erased
-
         return erased(ws, items, query=wanted.query, dry_run=dry_run, git=git)
-    from mnemark.memory.forgetting.derived import told_of
-
     items = [*items, *told_of(ws.root, items)]
     hidden = "" if dry_run else hide(ws, items, {"asked": asked(wanted)})
     receipt = _receipt(ws.visible, items, identifier=hidden, dry_run=dry_run)

@@ -214,8 +214,6 @@ def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0) -> Report:
 
     The model is asked only where it and a budget are configured, and as long as the time lasts.
     """
-    from mnemark.memory.learning.by_model import work
-
     started = time.monotonic()
     report = learn(ws, budget_seconds=budget_seconds)
     left = budget_seconds - (time.monotonic() - started)

@@ -14,9 +14,13 @@ from mnemark.files import jsonl, layout, names
 from mnemark.files.journal import FOLDER, JournalEntry
 from mnemark.files.names import split_ref
 from mnemark.files.turns import decode_turn
+from mnemark.memory.curation.generated import behind
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.retrieval.fact_index_cache import all_scopes
+from mnemark.retrieval.query import content_terms
 from mnemark.retrieval.read import read_ref
 from mnemark.text.quoting.fence import visible
+from mnemark.text.words.segment import index_terms
 from mnemark.types import Hit, Turn
 
 _DEEP: Final = 200
@@ -103,8 +107,6 @@ def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
         UsageError: the ref leaves the workspace.
     """
     known = ws.fact_store
-    from mnemark.memory.curation.generated import behind
-
     with known.lock:
         known.log.refresh()
         fact = _fact(known, ref)
@@ -137,8 +139,6 @@ def _fact(known: FactStore, ref: str) -> Fact | None:
 
 
 def _scopes(known: FactStore) -> list[str]:
-    from mnemark.retrieval.fact_index_cache import all_scopes
-
     return all_scopes(known.root)
 
 
@@ -281,9 +281,6 @@ def _is(hit: Hit, about: Why) -> bool:
 
 
 def _words(text: str, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    from mnemark.retrieval.query import content_terms
-    from mnemark.text.words.segment import index_terms
-
     found = index_terms(text)
     own = {*found.words, *found.parts}
     terms = content_terms(query)

@@ -16,6 +16,8 @@ from mnemark.files.locks import workspace_lock
 from mnemark.files.sessions import Placed
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.llm.base import Message as Asked
+from mnemark.memory.learning.by_rule import learn
+from mnemark.memory.sessions.ending import end
 from mnemark.memory.sessions.messages import (
     Message,
     Unit,
@@ -85,15 +87,11 @@ class Step(Protocol):
 
 def facts(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
     """Facts by rule, as far as the time allows; learning goes on from there at the end of the session."""
-    from mnemark.memory.learning.by_rule import learn
-
     return learn(session.ws, session.id, budget_seconds=LEARNING)
 
 
 def episode(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
     """An episode by rule; the end of the session fills in a model's summary."""
-    from mnemark.memory.sessions.ending import end
-
     return end(session.ws, session, summary=False)
 
 

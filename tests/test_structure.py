@@ -1,0 +1,128 @@
+"""Where modules import what: nothing inside functions but in a few places, and no registries of modules."""
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parent.parent
+SOURCE: Final = ROOT / "src" / "mnemark"
+LATE: Final[dict[str, str]] = {
+    "memory/memory.py": "each method imports what it hands over to",
+    "memory/sessions/session.py": "as `memory.py`",
+    "memory/open_workspace.py": "a model needs httpx",
+    "memory/health/doctor.py": "httpx, where an embedding API is configured",
+    "memory/health/upgrades.py": "httpx, where an embedding API is configured",
+    "memory/curation/files.py": "a hook reads no facts, unless a fact file changed",
+    "retrieval/quick_search.py": "a hook redacts nothing, unless a fact file changed",
+    "embed/__init__.py": "the configured embedder alone",
+    "index/vectors/open.py": "the configured vector engine alone",
+    "interfaces/": "each command imports what it runs",
+    "agent/hook/": "a hook has milliseconds",
+    "adapters/nanobot.py": "loaded by nanobot at its start",
+    "adapters/nanobot_bridge.py": "loaded by nanobot at its start",
+    "adapters/openakita.py": "loaded by OpenAkita at its start",
+    "bench/cli.py": "each part of the benchmark imports what it runs",
+}
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        yield path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text("utf-8"))
+
+
+def late_imports(tree: ast.Module) -> list[str]:
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    inside = (node for function in functions for node in ast.walk(function))
+    return [
+        node.module or ""
+        for node in inside
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mnemark")
+    ]
+
+
+def test_own_imports_stand_at_the_top() -> None:
+    found = {name: late for name, tree in modules() if (late := late_imports(tree))}
+    assert {name: late for name, late in found.items() if not name.startswith(tuple(LATE))} == {}
+    unused = [place for place in LATE if not any(name.startswith(place) for name in found)]
+    assert unused == []
+
+
+def test_no_module_keeps_a_registry_of_objects() -> None:
+    found = [
+        name
+        for name, tree in modules()
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        if node.value is not None and "WeakKeyDictionary" in ast.unparse(node.value)
+    ]
+    assert found == []
+
+
+def test_only_the_facade_and_what_stands_above_knows_memory() -> None:
+    below = ("text/", "files/", "facts/", "index/", "retrieval/", "memory/", "embed/", "llm/")
+    found = [
+        name
+        for name, tree in modules()
+        if name.startswith(below) and name != "memory/memory.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "mnemark.memory.memory"
+    ]
+    assert found == []
+
+
+def test_files_are_not_too_long() -> None:
+    lines = {path: len(path.read_text("utf-8").splitlines()) for path in SOURCE.rglob("*.py")}
+    assert {path.name: count for path, count in lines.items() if count > 600} == {}
+
+
+PAGES: Final = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "README.zh-CN.md"]
+OLD: Final = (
+    "mnemark.agent.adapters.adk:memory_service",
+    "mnemark.agent.adapters.anthropic_tool:memory_tool",
+    "mnemark.agent.adapters.claude_sdk:TranscriptStore",
+    "mnemark.agent.adapters.langgraph:memory_store",
+    "mnemark.agent.adapters.llama_index:memory_block",
+    "mnemark.agent.adapters.openai_agents:MemorySession",
+    "mnemark.agent.adapters.openakita:OpenAkitaMemory",
+    "mnemark.memory.compaction:flush_prompt",
+    "mnemark.memory.condense:condense",
+    "mnemark.memory.ending:catch_up",
+    "mnemark.memory.identity:compiled",
+    "mnemark.memory.observations:age_out",
+)
+"""Import paths that pages printed before the modules moved."""
+
+
+def printed() -> list[str]:
+    """What pages print: `from mnemark.x import y`, and dotted names of functions."""
+    found: set[str] = set()
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        for module, names in re.findall(r"from (mnemark[\w.]*) import ([\w, ]+)", text):
+            found |= {f"{module}:{name.strip()}" for name in names.split(",")}
+        for module, name in re.findall(r"`(mnemark(?:\.\w+)+)\.(\w+)[`(]", text):
+            found.add(f"{module}:{name}")
+    return sorted(found)
+
+
+@pytest.mark.parametrize("name", [*printed(), *OLD])
+def test_import_paths_that_are_printed_work(name: str) -> None:
+    module, _, attribute = name.partition(":")
+    try:
+        found = importlib.import_module(module)
+        assert hasattr(found, attribute) or importlib.import_module(f"{module}.{attribute}")
+    except ModuleNotFoundError as error:  # of an optional host
+        assert not (error.name or "").startswith("mnemark")  # noqa: PT017 - what is missing is the host
+
+
+def test_the_plug_in_for_openakita_on_disks_of_users_still_imports() -> None:
+    use = "from mnemark.agent.adapters.openakita import OpenAkitaMemory; print(OpenAkitaMemory.__module__)"
+    ran = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "mnemark.adapters.openakita"
