@@ -17,6 +17,8 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
+from mnemark.text.lazy_pattern import LazyPattern
+
 
 class Shape(NamedTuple):
     """A text of any size: `before`, then `piece` again and again (`{n}` in it counts), then `after`."""
@@ -284,7 +286,9 @@ def _made(function: Callable[[], object]) -> object:
 
 
 def _patterns(value: object, depth: int) -> Iterator[re.Pattern[str]]:
-    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+    if isinstance(value, LazyPattern):
+        yield value.compiled
+    elif isinstance(value, re.Pattern) and isinstance(value.pattern, str):
         yield value
     elif depth < 4:
         inside: Iterable[object] = ()

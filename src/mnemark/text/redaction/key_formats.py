@@ -9,6 +9,7 @@ import string
 from collections.abc import Iterator
 from itertools import zip_longest
 
+from mnemark.text.lazy_pattern import LazyPattern
 from mnemark.text.redaction.spans import BEGIN, Span, positions
 
 _WORD = r"[A-Za-z0-9_-]"
@@ -80,7 +81,7 @@ _RUN_SIGNS = frozenset(string.ascii_letters + string.digits + "_-")
 _KEY_RULES = tuple(
     (literal, _RUN_SIGNS.issuperset(literal), compiled)
     for literals, pattern in _KEYS
-    for compiled in (re.compile(BEGIN + pattern, re.ASCII),)
+    for compiled in (LazyPattern(BEGIN + pattern, re.ASCII),)
     for literal in literals
 )
 _SHORTEST = 16  # of all shapes
@@ -132,7 +133,7 @@ def key_shapes(text: str) -> Iterator[Span]:
                 yield "key", left.start(), found.end()
 
 
-def _beginning(text: str, literal: str, pattern: re.Pattern[str], kind: str) -> Iterator[Span]:
+def _beginning(text: str, literal: str, pattern: LazyPattern | re.Pattern[str], kind: str) -> Iterator[Span]:
     """What of `pattern` begins with `literal`."""
     at = text.find(literal)
     while at >= 0:

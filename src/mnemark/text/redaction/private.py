@@ -14,6 +14,7 @@ Code fences and quotations are no shelter: what is stored is the text, not its r
 
 import re
 
+from mnemark.text.lazy_pattern import LazyPattern
 from mnemark.text.words.normalize import INVISIBLE
 
 PLACEHOLDER = "[private]"
@@ -41,7 +42,7 @@ _MARKS = tuple(
     (
         style,
         first,
-        re.compile(
+        LazyPattern(
             rf"{left}{_GAP}(?:{_SLASH}{_GAP})?(?:{_NAME})(?![\w-])(?P<end>{_GAP}{_RIGHT})?", re.IGNORECASE
         ),
     )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from mnemark.text.lazy_pattern import LazyPattern
 from mnemark.text.redaction.spans import MARK, Span, positions
 from mnemark.text.redaction.values import (
     looks_chosen,
@@ -40,8 +41,8 @@ _GAP = r"[^\n|;&]{0,100}?[ ]"
 
 
 # (what must occur, where the pattern begins, pattern)
-_COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
-    (needed, first, re.compile(first.strip() + pattern))
+_COMMANDS: tuple[tuple[str, str, LazyPattern], ...] = tuple(
+    (needed, first, LazyPattern(first.strip() + pattern))
     for needed, first, pattern in (
         (" -u", "curl ", rf"{_GAP}-u[ ]?{_LOGIN_WORD}"),
         ("--user", "curl ", rf"{_GAP}--user[ =]{_LOGIN_WORD}"),
@@ -59,7 +60,7 @@ _COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
         ("--password-stdin", "echo ", rf"[ ]+{_WORD}[ ]*\|[^\n|]{{0,160}}--password-stdin"),
     )
 )  # fmt: skip
-_BASIC = re.compile(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
+_BASIC = LazyPattern(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
 
 
 def urls(text: str) -> Iterator[Span]:

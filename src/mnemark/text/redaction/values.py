@@ -46,6 +46,8 @@ _MADE_UP = re.compile(r"/[0-9_]*[A-Za-z][A-Za-z_]*[0-9]\w*$", re.ASCII)  # rathe
 _BASE64 = re.compile(r"(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9])(?:/|[A-Za-z0-9]{12,}+)++$")
 _SHORT_NAME = 4  # letters of a name before its number: $row1
 _OPENERS = "([{<"
+_MASKS = frozenset("xX*.-_•●?#…·=0 ")
+_CHOSEN_SIGNS = frozenset("!@#$%^&*+=?~")
 _CLOSERS = ")]}>"
 
 
@@ -107,7 +109,7 @@ def is_blank(value: str) -> bool:
     """Whether the value is a file, a mask (`xxxx`) or made of the words of placeholders alone."""
     if _FILE.match(value) and not _MADE_UP.match(value) and not _BASE64.match(value):
         return True
-    if set(value) <= set("xX*.-_•●?#…·=0 "):
+    if _MASKS.issuperset(value):
         return True
     parts = _PARTS.findall(value.lower())
     return all(part in STAND_INS or part in ("1", "123", "0") or set(part) <= {"x"} for part in parts)
@@ -166,5 +168,5 @@ def looks_chosen(value: str) -> bool:
         return False
     digits = any(map(str.isdigit, value))
     letters = any(map(str.isalpha, value))
-    signs = any(char in "!@#$%^&*+=?~" for char in value[1:])
+    signs = not _CHOSEN_SIGNS.isdisjoint(value[1:])
     return (digits and (letters or len(value) >= 4)) or (letters and signs)
