@@ -159,7 +159,7 @@ def _supported(text: str) -> object:
 
 def _erased(text: str) -> object:
     items = [Item(kind="turn", path="s", text=text), Item(kind="note", path="n", text=text)]
-    words = search_patterns.words_of(items, "")
+    words = search_patterns.search_patterns(items, "")
     data = _bytes(text)
     return words.notes.found_in(data), words.turns.present(text), needles.without_runs(data, words.notes)
 
@@ -172,7 +172,7 @@ CASES: Final[Mapping[str, Call]] = {
     "embed.dictionary": _expanded,
     "embed.hashing": HashingEmbedder().query,
     "files.attachments": _described,
-    "files.needles": lambda text: needles.Needles([], cut=[text]).found_in(_bytes(text)),
+    "files.needles": lambda text: needles.BytePatterns([], cut=[text]).found_in(_bytes(text)),
     "files.copies": lambda text: copies.lacking(_bytes(text), _bytes(text[::-1])),
     "files.copies with markers": copies.has_merge_markers,
     "files.episodes": lambda text: episodes._refreshed(text, {"session": text}),

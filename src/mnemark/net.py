@@ -1,4 +1,4 @@
-"""What every client of an HTTP API shares: one POST by a deadline, retries with back-off, keys kept unseen.
+"""POST to an HTTP API by a deadline: retries with back-off, keys kept unseen.
 
 Nothing here knows what is asked for. `Channel.post` is one attempt, `persist` repeats attempts while the
 fault may pass; callers turn the three errors below into their own, which name the fix.

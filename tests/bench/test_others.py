@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 from bench import tiny
 from mnemark.bench import duplicates, record
 from mnemark.bench.ablate import terms_of
-from mnemark.bench.bed import bedded
 from mnemark.bench.cli import app
 from mnemark.bench.control import RandomWords, shuffled
 from mnemark.bench.corpus import Corpus, grow
 from mnemark.bench.data import load_set
 from mnemark.bench.evidence import NAMES, features
+from mnemark.bench.fixture import bedded
 from mnemark.bench.logistic import fit
 from mnemark.bench.removal import Removal
 from mnemark.embed.bundled import BundledEmbedder

@@ -13,7 +13,7 @@ from mnemark.facts.files import FactFiles
 from mnemark.files import journal, jsonl, layout, listing, names, platform, reading
 from mnemark.files.edit import edit, sweep
 from mnemark.files.scan import scan
-from mnemark.files.tombstones import HiddenLog
+from mnemark.files.tombstones import TombstoneLog
 from mnemark.types import Problem
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
@@ -184,7 +184,7 @@ def test_a_journal_that_was_read_stays_known_while_it_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = journal.Journal(tmp_path, "one").append(journal.Change(kind="forget", payload={"ids": ["F1"]}))
-    log = HiddenLog(tmp_path)
+    log = TombstoneLog(tmp_path)
     assert log.current().facts == {"F1"}
     path = tmp_path / "journal/one.jsonl"
     with path.open("a", encoding="utf-8") as file:

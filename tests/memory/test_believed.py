@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnemark.memory.learning.model_prompt import Proposed, Said, believed
+from mnemark.memory.learning.model_prompt import Proposed, TurnExcerpt, believed
 from mnemark.types import Turn
 
 
 def holds(said: str, value: str, quote: str = "", kind: str = "fact") -> bool:
     turn = Turn(id="t", role="user", origin="owner", content=said, time=datetime(2026, 3, 11, tzinfo=UTC))
     proposed = Proposed(1, "user", "city", value, quote or said, kind)  # type: ignore[arg-type]
-    return believed(proposed, [Said(turn=turn, ref="r", scope="")], []) is not None
+    return believed(proposed, [TurnExcerpt(turn=turn, ref="r", scope="")], []) is not None
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from mnemark.llm import Budget, Entry, Ledger, Message, Meter, spent_on
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory import file_edits
 from mnemark.memory.consolidation.condense import condense, propose
-from mnemark.memory.curation.plan import Look
+from mnemark.memory.curation.plan import ScopeView
 
 NOW = datetime(2026, 6, 15, 12).astimezone()
 CONFIG = {"embedder": "none", "timezone": "Europe/Berlin"}
@@ -140,7 +140,7 @@ def test_months_wait_until_their_last_day_is_old(memory: Memory) -> None:
 
 def test_proposing_reads_and_writes_nothing(memory: Memory) -> None:
     before = files(memory.root)
-    proposal = propose(Look(memory, NOW))
+    proposal = propose(ScopeView(memory, NOW))
     assert next(edit.path for edit in proposal.edits) == "memory/2026-01.md"
     assert files(memory.root) == before
 

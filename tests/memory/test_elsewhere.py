@@ -12,7 +12,7 @@ from mnemark.files.journal import Change, Journal
 from mnemark.index.sync import sync
 from mnemark.index.unindexed import LogSizes
 from mnemark.memory.file_edits import write
-from mnemark.retrieval.refresh import EditsElsewhere
+from mnemark.retrieval.refresh import ExternalEdits
 
 WRITE = """
 import sys
@@ -41,7 +41,7 @@ def test_what_is_written_while_the_files_are_looked_at_is_found_next(
         found = sync(*given, **named)
         if not (tmp_path / "memory/late.md").exists():  # another thread, of a place that was passed already
             write(memory, "memory/late.md", lambda _: "a note on the marmot\n", step="test")
-            memory.searcher.refresher.look_again()
+            memory.searcher.refresher.mark_stale()
         return found
 
     with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
@@ -53,7 +53,7 @@ def test_what_is_written_while_the_files_are_looked_at_is_found_next(
 def test_only_edits_count_and_each_once(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.append(Change(kind="done", payload={"ids": []}))
-    edits = EditsElsewhere(tmp_path, LogSizes(tmp_path))
+    edits = ExternalEdits(tmp_path, LogSizes(tmp_path))
     assert not edits.came()
 
     def told(kind: str, **payload: str) -> bool:
@@ -73,7 +73,7 @@ def test_only_edits_count_and_each_once(tmp_path: Path) -> None:
 class EditsAnew:
     """Asks without the pause between two looks at the logs."""
 
-    def __init__(self, edits: EditsElsewhere) -> None:
+    def __init__(self, edits: ExternalEdits) -> None:
         self._edits = edits
 
     def came(self) -> bool:

@@ -345,13 +345,13 @@ def test_killed_half_way_nothing_is_lost_and_nothing_twice(
     say(asking, SAID, "My sister plays the oboe, I play the harp.")
     asking.learn()
     both = {"facts": [*proposal()["facts"], *proposal(turn=2, value="harp", quote="the harp")["facts"]]}  # type: ignore[misc]
-    keep = by_rule.Keeper.keep
+    keep = by_rule.CandidateWriter.keep
 
     def cut_off(*given: object, **options: object) -> object:
         keep(*given, **options)  # type: ignore[arg-type]
         raise Killed  # the facts are on the disk, and the stretch still in the queue
 
-    monkeypatch.setattr(by_rule.Keeper, "keep", cut_off)
+    monkeypatch.setattr(by_rule.CandidateWriter, "keep", cut_off)
     with pytest.raises(Killed):
         work(asking, model=model_for(asking, lambda _: both)[0])
     monkeypatch.undo()

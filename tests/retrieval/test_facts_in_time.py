@@ -17,9 +17,9 @@ from mnemark.facts import states
 from mnemark.facts.visible import Visible
 from mnemark.interfaces.tools_read import around, read_lines
 from mnemark.memory.memory import Memory
-from mnemark.retrieval.fact_index_cache import FactBooks
+from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.quick_search import quick_search
-from mnemark.retrieval.refresh import Follower
+from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.types import Recall
 
 ASKED = "which python version do we use"
@@ -117,13 +117,13 @@ CHANGES: list[Callable[[Path], None]] = [
 @pytest.fixture
 def slow_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Facts that are never read by the deadline."""
-    monkeypatch.setattr(FactBooks, "_make_behind", lambda *_: None)
+    monkeypatch.setattr(FactIndexCache, "_make_behind", lambda *_: None)
 
 
 @pytest.fixture
 def stale_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index that does not follow the files in time."""
-    monkeypatch.setattr(Follower, "freshen", lambda _: None)
+    monkeypatch.setattr(IndexRefresher, "freshen", lambda _: None)
 
 
 def recalled(root: Path, *, deadline: float = 0.6, readonly: bool = False) -> Recall:
@@ -206,8 +206,8 @@ def test_facts_read_before_are_no_excuse(
     root = make(tmp_path)
     with Memory.open(root) as memory:
         assert memory.recall(ASKED, deadline=20).hits
-        monkeypatch.setattr(FactBooks, "_make_behind", lambda *_: None)
-        monkeypatch.setattr(Follower, "freshen", lambda _: None)
+        monkeypatch.setattr(FactIndexCache, "_make_behind", lambda *_: None)
+        monkeypatch.setattr(IndexRefresher, "freshen", lambda _: None)
         change(root)
         assert not says_old(memory.recall(ASKED, deadline=0.6))
 
@@ -304,7 +304,7 @@ def test_entries_of_core_memory_are_not_shown_either(
     with Memory.open(core) as memory:
         assert "3.10" not in memory.context()
         assert not says_old(memory.search("python version", k=20))
-    monkeypatch.setattr(FactBooks, "_make_behind", lambda *_: None)
+    monkeypatch.setattr(FactIndexCache, "_make_behind", lambda *_: None)
     assert not says_old(recalled(core))
     assert not says_old(quick_search(core, "python version"))
 

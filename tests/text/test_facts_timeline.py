@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import Held, confirmed, timeline
+from mnemark.facts.timeline import FactVersion, confirmed, timeline
 
 _DAYS = st.one_of(st.just(""), st.integers(1, 9).map(lambda day: f"2026-02-0{day}"))
 _FACTS = st.lists(
@@ -30,7 +30,7 @@ def dated(identifier: str, value: str, since: str, **fields: str) -> Fact:
     return Fact(id=identifier, predicate="city", value=value, since=since, **fields)  # type: ignore[arg-type]
 
 
-def at(held: list[Held], day: str) -> list[str]:
+def at(held: list[FactVersion], day: str) -> list[str]:
     return [one.fact.value for one in held if one.at(datetime.fromisoformat(day).replace(tzinfo=UTC))]
 
 

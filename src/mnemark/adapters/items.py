@@ -1,4 +1,4 @@
-"""A framework's items as turns of a session log: appended, read back exactly, hidden rather than deleted.
+"""Store a framework's items as turns of a session log: append, read back exactly, hide instead of delete.
 
 The log is an ordinary one (`sessions/<id>.jsonl`): a person reads it, `mnemark search` finds what was said in
 it, `forget` and `undo` reach it. What a framework deletes is hidden as `forget` hides it. The item itself is

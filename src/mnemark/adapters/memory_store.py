@@ -1,4 +1,4 @@
-"""`MemoryStore`: the methods that agents built on two Markdown files already call, on safe ground.
+"""`MemoryStore`: the methods that agents built on two Markdown files already call, written safely.
 
 The old way was to read a file, change it and write it back: whatever a person saved in between was lost.
 Here every write goes through `files.edit`.

@@ -1,4 +1,4 @@
-"""What nanobot loads: its entry points `nanobot.tools`, one class a tool.
+"""Entry points `nanobot.tools` that nanobot loads: one class a tool.
 
 Only nanobot imports this module. `memory_search` also brings the recall before each turn (its runtime
 context provider) and listens for turns that were stored; the others are tools and nothing else. What

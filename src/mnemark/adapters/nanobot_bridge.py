@@ -1,4 +1,4 @@
-"""Memory inside nanobot's process: recall before a turn, capture after it; no failure reaches the agent.
+"""Recall before a nanobot turn and capture after it, in nanobot's process; no failure reaches the agent.
 
 Nothing of nanobot is imported here: `mnemark.adapters.nanobot` is what nanobot loads, and hands over plain
 values. A workspace is opened on a thread of its own; a turn waits for it `LIMIT` seconds at most.

@@ -1,4 +1,4 @@
-"""nanobot's messages and its condensed history as turns. Bytes and values in, turns out: nothing is written.
+"""Convert nanobot's messages and condensed history to turns. Pure.
 
 A message is a mapping with `role`, `content` (text or parts), `timestamp` (local ISO time), and
 `tool_calls` or `tool_call_id`, `name`. `memory/history.jsonl` holds `cursor`, `timestamp`, `content` and

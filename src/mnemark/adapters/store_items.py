@@ -1,4 +1,4 @@
-"""Items by namespace and key in session logs of the workspace: what stands behind LangGraph's `BaseStore`."""
+"""Store items by namespace and key in session logs: the backend of LangGraph's `BaseStore`."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

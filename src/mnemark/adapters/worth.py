@@ -1,4 +1,4 @@
-"""Whether a recall is worth its place in a prompt."""
+"""Decide whether a recall is confident enough for a prompt."""
 
 from typing import Final
 

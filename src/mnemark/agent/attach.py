@@ -1,4 +1,4 @@
-"""Memory for a host in three lines: recall before, observe during, journal after, summarise at the end.
+"""Attach memory to a host in three lines: recall before a turn, observe, journal, summarize at the end.
 
     agent = attach(memory.session("cli:main"))
     reply = model(agent.before(messages))
@@ -182,7 +182,7 @@ def attach(
         floor: `Recall.believable` from which on a recall is put before a message; 0 for always.
         budget: tokens of a recall.
         deadline: seconds a recall may take.
-        seconds: how long hooks are waited for, by event, where not as `hooks.SECONDS` says.
+        seconds: how long hooks are waited for, by event, where not as `dispatch.SECONDS` says.
         idle: seconds of silence after which the session is summed up; None for never.
     """
     memory = MemoryHook(session, floor=floor, budget=budget, deadline=deadline)

@@ -1,4 +1,4 @@
-"""The light client of the daemon: finds the one that runs for this user, and asks it.
+"""Light client of the daemon: find the one that runs for this user, and ask it.
 
 Only the standard library is used, and of that only what is quick to load: a hook has 150 ms for everything.
 What the daemon leaves behind for its clients is described in docs/daemon.md.

@@ -1,4 +1,4 @@
-"""Hooks of a host program: six events, and a dispatcher that lets none of them harm the agent.
+"""Dispatch six events of a host program to hooks, none of which can harm the agent.
 
 A hook that raises is logged and counted; one that takes too long is not waited for, and is passed over until
 it has come back. The others run, and the agent goes on.

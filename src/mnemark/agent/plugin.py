@@ -1,4 +1,4 @@
-"""A folder that Claude Code takes for a plug-in: hooks and memory tools, without a change of its settings."""
+"""Write a plug-in folder for Claude Code: hooks and memory tools, without a change of its settings."""
 
 import json
 from pathlib import Path

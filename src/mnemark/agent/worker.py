@@ -1,4 +1,4 @@
-"""Work that nobody waits for: one thread, a bounded queue, nothing lost at the end.
+"""Run work that nobody waits for: one thread, a bounded queue, nothing lost at the end.
 
 Back-pressure: where the queue is full, `submit` waits for room for `patience` seconds; then it says no, and
 the caller does the work itself. So memory stays bounded, nothing is dropped unseen, and who makes work

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 from msgspec.structs import asdict, replace
 
-from mnemark.bench.bed import Bed, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.control import control_for
 from mnemark.bench.data import DataSet, find_sets, load_set
+from mnemark.bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.measures import Difference, Measures, difference, mean
 from mnemark.bench.retrieval import Rows, baseline_rows, plain_bm25, score
 from mnemark.embed import Embedder
@@ -101,7 +101,7 @@ def _variants(data: DataSet, folder: Path, model: Embedder | None, base: Preset)
     return made
 
 
-def _rows(bed: Bed, wanted: Preset) -> Rows:
+def _rows(bed: BenchFixture, wanted: Preset) -> Rows:
     rows = []
     for question in bed.data.questions:
         found = bed.ask_with(question, wanted)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.bench.baselines import Bm25
-from mnemark.bench.bed import Bed, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.data import DataSet, Question, find_sets, load_set
 from mnemark.bench.evidence import NAMES, features, vector
+from mnemark.bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.logistic import Logistic, fit
 from mnemark.bench.measures import auroc, brier, calibration_error
 from mnemark.bench.removal import Removal
@@ -164,7 +164,7 @@ def _other(scopes: Sequence[str], scope: str) -> str:
 
 
 def _case(
-    bed: Bed, question: Question, scope: str, ranker: dict[str, Bm25], gone: set[str] | None = None
+    bed: BenchFixture, question: Question, scope: str, ranker: dict[str, Bm25], gone: set[str] | None = None
 ) -> Case:
     found = bed.memory(scope).search(question.query, k=_HITS, now=question.asked_at, explain=True)
     scored = ranker[scope].score(question.query)

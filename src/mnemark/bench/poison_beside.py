@@ -12,8 +12,8 @@ from typing import Final
 
 import msgspec
 
-from mnemark.bench.bed import Bed, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.data import Question, find_sets, load_set
+from mnemark.bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.measures import Difference, Measures, mean, measure
 from mnemark.bench.poison_ways import Attack
 from mnemark.bench.retrieval import compare
@@ -77,7 +77,7 @@ def run(
     return results
 
 
-def _plant(bed: Bed, attacks: Sequence[Attack]) -> None:
+def _plant(bed: BenchFixture, attacks: Sequence[Attack]) -> None:
     """Record the texts in every scope, at the time of its last turns."""
     for scope in bed.scopes():
         memory, stored = bed.memory(scope), bed.stored(scope)
@@ -95,7 +95,7 @@ def _plant(bed: Bed, attacks: Sequence[Attack]) -> None:
         memory.sync()
 
 
-def _asked(bed: Bed) -> Mapping[str, Rows]:
+def _asked(bed: BenchFixture) -> Mapping[str, Rows]:
     rows: dict[str, Rows] = {"search": [], "recall": []}
     for question in bed.data.questions:
         for name, hits in _answers(bed, question):
@@ -104,7 +104,7 @@ def _asked(bed: Bed) -> Mapping[str, Rows]:
     return rows
 
 
-def _answers(bed: Bed, question: Question) -> Iterator[tuple[str, tuple[Hit, ...]]]:
+def _answers(bed: BenchFixture, question: Question) -> Iterator[tuple[str, tuple[Hit, ...]]]:
     memory, _ = bed.place(question)
     now = question.asked_at
     yield "search", memory.search(question.query, k=_DEPTH, now=now).hits

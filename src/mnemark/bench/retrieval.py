@@ -8,8 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from mnemark.bench.baselines import BM25, FTS5_CUT, FTS5_PLAIN, Baseline, Bm25, Fts5
-from mnemark.bench.bed import DEPTH, Bed, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.data import DataSet, Question, Unit, find_sets, load_set
+from mnemark.bench.fixture import DEPTH, BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.measures import Difference, Measures, difference, mean, measure, percentiles
 from mnemark.embed import Embedder
 
@@ -142,7 +142,7 @@ def baseline_rows(data: DataSet, baseline: Mapping[str, Baseline]) -> tuple[Rows
     return rows, percentiles(seconds)
 
 
-def preset_rows(bed: Bed, preset: str, *, dated: bool = True) -> Rows:
+def preset_rows(bed: BenchFixture, preset: str, *, dated: bool = True) -> Rows:
     """The measures of every question, asked through the public API."""
     rows = []
     for question in bed.data.questions:
@@ -157,7 +157,7 @@ def score(question: Question, units: Sequence[str], sessions: Sequence[str]) -> 
     return turn | measure(sessions, set(question.gold_sessions), "session")
 
 
-def _latency(bed: Bed, preset: str) -> Measures:
+def _latency(bed: BenchFixture, preset: str) -> Measures:
     """Times with as many hits as a user gets, over questions spread evenly, all asked before."""
     seconds = []
     for question in bed.data.limited(_TIMED).questions:

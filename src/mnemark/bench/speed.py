@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 
 from mnemark.bench.baselines import MATCH, match_expression, spaced
-from mnemark.bench.bed import embedder_for, opened
 from mnemark.bench.corpus import Corpus, Text, grow
+from mnemark.bench.fixture import embedder_for, opened
 from mnemark.bench.measures import Measures, percentiles
 from mnemark.bench.overlap import overlap
 from mnemark.embed import Embedder

@@ -11,8 +11,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from mnemark.bench.bed import Bed, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.data import DataSet, Question, Unit, find_sets, load_set
+from mnemark.bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
 from mnemark.bench.store import Stored
 from mnemark.embed import Embedder
 from mnemark.text.quoting.fence import inert, visible
@@ -93,7 +93,7 @@ def _set(data: DataSet, folder: Path, model: Embedder | None) -> list[Spared]:
 
 
 def _budget(
-    bed: Bed, budget: int, sizes: dict[str, _Sizes], ranked: Sequence[list[tuple[bool, int]]]
+    bed: BenchFixture, budget: int, sizes: dict[str, _Sizes], ranked: Sequence[list[tuple[bool, int]]]
 ) -> Spared:
     questions = bed.data.questions
     hits, opened, tokens = [], [], []
@@ -148,7 +148,7 @@ def _newest(questions: Sequence[Question], sizes: dict[str, _Sizes], rate: float
     return float(needed[count - 1]) if count else 0.0
 
 
-def _documents(bed: Bed, question: Question, sizes: _Sizes) -> list[tuple[bool, int]]:
+def _documents(bed: BenchFixture, question: Question, sizes: _Sizes) -> list[tuple[bool, int]]:
     """The documents of the hits, best first: whether each holds evidence, and its tokens."""
     units, _ = bed.rank(question, bed.ask(question, preset="default").hits)
     gold = {sizes.document_of[unit] for unit in question.gold_ids}

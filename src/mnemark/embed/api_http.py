@@ -1,4 +1,4 @@
-"""One POST to an embeddings server: how long to try, and faults said as an embedder's."""
+"""POST once to an embeddings server: how long to try, and faults as an embedder's."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The seam between text and vectors: what an embedder is, and how it says that it cannot answer."""
+"""Interface between text and vectors: an embedder, and how it says that it cannot answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of the other language for the terms of a question, from the dictionary behind the embedder.
+"""Translate terms of a question by the dictionary behind the embedder.
 
 For questions in a language that the stored text is not written in: each term adds the words of its first
 senses as further OR terms. The data file is made by `tools/build_embedder` from CC-CEDICT (CC BY-SA 4.0);

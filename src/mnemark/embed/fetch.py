@@ -1,4 +1,4 @@
-"""Fetching a model for fastembed: the one place where mnemark downloads, and only when a person asks for it.
+"""Download a model for fastembed, only when a person asks for it; mnemark downloads nothing else.
 
 The documented choice is small enough for a laptop and reads Chinese and English alike. Other names are those
 of fastembed's list.

@@ -1,4 +1,4 @@
-"""Models that run here through fastembed: a name from its list, or a folder with an ONNX model.
+"""Run models here through fastembed: a name from its list, or a folder with an ONNX model.
 
 Nothing is ever downloaded from here: a hub that does not answer would hold up every search, for 40 seconds as
 measured. A missing model is an error that names the command which fetches it.

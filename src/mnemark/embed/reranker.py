@@ -1,4 +1,4 @@
-"""A cross-encoder in a folder: reads question and passage together and says how well one answers the other.
+"""Score pairs of question and passage with a cross-encoder from a folder.
 
 It runs through onnxruntime on this machine. Nothing is downloaded from here.
 """

@@ -1,4 +1,4 @@
-"""Text to rows of a word table: which words of the table a text has, and how much of each.
+"""Convert text to rows of a word table: which words it has, and how much of each.
 
 Used by the bundled embedder and by the tools that make its table, so that both cut alike.
 """

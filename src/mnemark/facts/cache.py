@@ -1,4 +1,4 @@
-"""The facts of one scope, kept between calls: only what changed is read and put in order again."""
+"""Cache the facts of one scope: only what changed is read and ordered again."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -7,9 +7,9 @@ from datetime import tzinfo
 import msgspec
 
 from mnemark.facts.files import FactFiles
-from mnemark.facts.journal import FactLog
+from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import Held, timeline
+from mnemark.facts.timeline import FactVersion, timeline
 from mnemark.facts.versions import beside_files, shown_of, standing_facts, versions
 from mnemark.files.platform import Identity
 
@@ -23,14 +23,14 @@ class _Part(msgspec.Struct):
     facts: tuple[Fact, ...]
     by_key: dict[Key, list[Fact]]
     """With what they said before people changed them."""
-    held: dict[Key, list[Held]] = {}
+    held: dict[Key, list[FactVersion]] = {}
     """Of the keys that stand in this file only, once they were asked for."""
 
 
-class Kept:
+class FactCache:
     """Facts of a scope as files and journal say. Ask `refresh` first; used under the lock of the facts."""
 
-    def __init__(self, log: FactLog, files: FactFiles, scope: str, zone: tzinfo) -> None:
+    def __init__(self, log: FactJournal, files: FactFiles, scope: str, zone: tzinfo) -> None:
         self._log = log
         self._files = files
         self._scope = scope
@@ -47,7 +47,7 @@ class Kept:
         """The file of each id that stands in one."""
         self._paths: dict[Key, dict[str, None]] = defaultdict(dict)
         self._beside: dict[Key, list[Fact]] = {}
-        self._all: list[Held] | None = None
+        self._all: list[FactVersion] | None = None
         self._twice = False
 
     @property
@@ -109,7 +109,7 @@ class Kept:
         for key in part.by_key:
             self._paths[key][path] = None
 
-    def group(self, key: Key) -> list[Held]:
+    def group(self, key: Key) -> list[FactVersion]:
         """All versions of one fact and when they held, the oldest first."""
         if self._twice:
             return [one for one in self.held() if one.fact.key == key]
@@ -120,18 +120,18 @@ class Kept:
         there = self._paths.get(key, {})
         return sorted(there) if len(there) > 1 else list(there)
 
-    def held(self) -> list[Held]:
+    def held(self) -> list[FactVersion]:
         """All versions of all facts, those of one key together."""
         if self._all is None:
             slow = self._twice
             self._all = self._slowly() if slow else list(self._quickly())
         return self._all
 
-    def _slowly(self) -> list[Held]:
+    def _slowly(self) -> list[FactVersion]:
         """Where an id stands twice, all files have a say in whose it is."""
         return timeline(versions(self._log, self._files, self._scope), self._zone)
 
-    def _quickly(self) -> Iterator[Held]:
+    def _quickly(self) -> Iterator[FactVersion]:
         for path, part in self._parts.items():
             for key, facts in part.by_key.items():
                 there = self._paths[key]

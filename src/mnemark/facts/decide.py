@@ -1,4 +1,4 @@
-"""What becomes of a fact in the light of the others: kept, a confirmation, or a proposal."""
+"""Decide what becomes of a new fact: keep it, confirm another, supersede it, or propose it."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -7,11 +7,11 @@ from typing import Final
 import msgspec
 
 from mnemark.facts.files import Confirmation
-from mnemark.facts.journal import FactLog, payload_of, words_of
+from mnemark.facts.journal import FactJournal, payload_of, words_of
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import TRUST, Fact
 from mnemark.facts.store import FactStore
-from mnemark.facts.timeline import Held, confirmed, order, timeline
+from mnemark.facts.timeline import FactVersion, confirmed, order, timeline
 from mnemark.facts.versions import confirmed_by
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
@@ -31,7 +31,7 @@ class Deciding:
     def __init__(self, facts: FactStore, scopes: Iterable[str], *, read: bool = False) -> None:
         """`read`: the facts of these scopes were read a moment ago, under the same lock."""
         self._facts = facts
-        self._groups: dict[tuple[str, ...], list[Held]] = {}
+        self._groups: dict[tuple[str, ...], list[FactVersion]] = {}
         self._scopes = {scope: facts.kept(scope) if read else facts.fresh(scope) for scope in scopes}
         self._paths: dict[tuple[str, str], str] = {}
         self.changes: list[Change] = []
@@ -40,7 +40,7 @@ class Deciding:
         """What becomes of each fact, given with the turn that its source names."""
         return [self._decide(fact, turn) for fact, turn in said]
 
-    def _group(self, fact: Fact) -> list[Held]:
+    def _group(self, fact: Fact) -> list[FactVersion]:
         """The versions of the same fact, those decided before included."""
         key = (fact.scope, *fact.key)
         if key not in self._groups:
@@ -120,7 +120,7 @@ class Deciding:
         return kept
 
 
-def _doubt(log: FactLog, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
+def _doubt(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
     """Why a fact has to wait for a person; empty where it need not."""
     if fact.origin in {"tool", "web"} or (fact.origin != "owner" and _is_suspect(fact)):
         return "untrusted"

@@ -1,4 +1,4 @@
-"""The fact files `memory/facts/<subject>.md` of a workspace and its scopes: read, and changed with care.
+"""Read and change the fact files `memory/facts/<subject>.md` of a workspace and its scopes.
 
 Files are only changed through `edit`; what is applied twice changes nothing the second time.
 """

@@ -7,7 +7,7 @@ from time import time
 from typing import TYPE_CHECKING, Final
 
 from mnemark.facts.files import FactFiles
-from mnemark.facts.journal import FactLog, payload_of
+from mnemark.facts.journal import FactJournal, payload_of
 from mnemark.facts.keys import holds_many
 from mnemark.facts.model import Fact
 from mnemark.facts.versions import _edited_at, _last, _same, _struck_by_hand
@@ -16,13 +16,13 @@ from mnemark.files.journal import Change
 from mnemark.types import Json
 
 if TYPE_CHECKING:
-    from mnemark.facts.cache import Kept
+    from mnemark.facts.cache import FactCache
 
 
 _MEMORY: Final = "memory"
 
 
-def edits(log: FactLog, files: FactFiles, kept: "Kept", scope: str) -> list[Change]:
+def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> list[Change]:
     """What people did in the files of a scope since it was last noted, as lines for the journal.
 
     Only files that changed since are looked at; none while a journal cannot be read, as what is in it would
@@ -82,7 +82,7 @@ def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:
 
 
 def _gone(
-    log: FactLog, files: FactFiles, scope: str, standing: Collection[str], paths: Collection[str]
+    log: FactJournal, files: FactFiles, scope: str, standing: Collection[str], paths: Collection[str]
 ) -> list[Fact]:
     """Facts this machine saw in one of these files and that stand in none any more."""
     missing = [

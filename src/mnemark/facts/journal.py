@@ -1,4 +1,4 @@
-"""What the journal says about facts: what was acknowledged, applied, edited, removed, proposed."""
+"""Read what the journal says about facts: remembered, written, edited, removed, proposed."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -113,7 +113,7 @@ class Hides(NamedTuple):
     again."""
 
 
-class FactLog:
+class FactJournal:
     """The state of the journal; `refresh` reads on from where it stopped."""
 
     def __init__(self, root: Path, redacted: Callable[[str], str] = str) -> None:

@@ -1,4 +1,4 @@
-"""Keys of facts: one name for a subject or predicate, whatever its case, number, language or wording.
+"""Normalize subjects and predicates to keys, whatever their case, number, language or wording.
 
 `name`, `Names`, `my name`, `名字` and `姓名` are one key. The table is small and declared here; what is not
 in it is a key of its own, folded. Keys only compare: a file shows the words that were written.

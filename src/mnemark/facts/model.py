@@ -1,4 +1,4 @@
-"""A fact and what it may say of itself."""
+"""`Fact`, its types and priorities, and how far each origin is trusted."""
 
 from typing import Final
 

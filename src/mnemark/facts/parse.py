@@ -1,4 +1,4 @@
-"""Fact files: bullets read as facts, whatever else the file holds. The format is in docs/format.md.
+"""Parse fact files: bullets as facts, whatever else the file holds. The format is in docs/format.md.
 
 A file is decoded with `decode` so that any bytes come back unchanged with `encode`; reading never fails. What
 stands in front matter, fenced code or a comment over several lines is no fact.

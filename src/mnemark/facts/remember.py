@@ -1,4 +1,4 @@
-"""Facts: remembered once acknowledged, replaced by newer ones, found as of any day."""
+"""Remember facts, list them as of any day, and write pending ones into their files."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from mnemark.facts.keys import predicate_key, subject_key, value_key
 from mnemark.facts.model import PRIORITIES, TYPES, Fact
 from mnemark.facts.parse import clean
 from mnemark.facts.store import AT_ONCE, FactStore, bring_in
-from mnemark.facts.timeline import Held
+from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import predicate_words
 from mnemark.files import jsonl, layout, names
 from mnemark.files.ids import new_id
@@ -292,7 +292,7 @@ def facts(
         catch_up(store)
     with known.lock:
         held = [one for where in dict.fromkeys((_scope(scope), "")) for one in known.held(where)]
-    groups: dict[tuple[str, ...], list[Held]] = {}
+    groups: dict[tuple[str, ...], list[FactVersion]] = {}
     for one in held:
         if subject is None or subject_key(one.fact.subject) == subject_key(subject):
             groups.setdefault((one.fact.scope, *one.fact.key), []).append(one)

@@ -1,4 +1,4 @@
-"""Which facts hold, known without reading them all: for an answer that has no time for more.
+"""Tell which facts hold without reading them all, for an answer that has little time.
 
 Who has read the facts of a scope leaves here when each of them holds, and which files and journals say so.
 Later that is believed of every fact of which nothing was written since: changed files are read, and of the
@@ -24,7 +24,7 @@ from mnemark.facts.files import FOLDER, FactFiles
 from mnemark.facts.keys import predicate_key, subject_key, value_key
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import clean
-from mnemark.facts.timeline import Held
+from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import core_entry, entry_words
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.ids import new_id
@@ -190,7 +190,7 @@ def section_of(stamp: Stamp, scope: str, facts: Iterable[Known]) -> Section:
     return Section(files, journals, list(facts))
 
 
-def known_of(held: Held) -> Known:
+def known_of(held: FactVersion) -> Known:
     """What is to be known of a fact."""
     fact = held.fact
     return Known(

@@ -1,4 +1,4 @@
-"""Acknowledged facts on their way into the files, and what is known of a workspace's facts."""
+"""`FactStore`: the facts of a workspace, and pending changes into their files."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from mnemark.errors import ReadOnlyError, UsageError
-from mnemark.facts.cache import Kept
+from mnemark.facts.cache import FactCache
 from mnemark.facts.files import REVIEW, Confirmation, FactFiles, project, review_bullet
-from mnemark.facts.journal import FactLog
+from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import Held
+from mnemark.facts.timeline import FactVersion
 from mnemark.facts.visible import Visible
 from mnemark.files import links
 from mnemark.files.edit import edit
@@ -37,10 +37,10 @@ class FactStore:
         self.root = root
         self.redacted = visible.redacted
         self.zone: tzinfo = ZoneInfo(zone) if zone else _local()
-        self.log = FactLog(root, visible.redacted)
+        self.log = FactJournal(root, visible.redacted)
         self.files = FactFiles(root, visible.redacted)
         self.lock = threading.RLock()
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, FactCache] = {}
         self.blocked: dict[str, str] = {}
         """Files that facts wait for and that cannot be written, with the reason."""
         self.changed: Callable[[], None] = _nobody_listens
@@ -55,20 +55,20 @@ class FactStore:
         """Scopes whose facts were read."""
         return list(self._kept)
 
-    def held(self, scope: str) -> list[Held]:
+    def held(self, scope: str) -> list[FactVersion]:
         """All versions of the facts of a scope and when they held."""
         return self.fresh(scope).held()
 
-    def fresh(self, scope: str) -> Kept:
+    def fresh(self, scope: str) -> FactCache:
         """The facts of a scope as files and journal are now."""
         kept = self.kept(scope)
         kept.refresh()
         return kept
 
-    def kept(self, scope: str) -> Kept:
+    def kept(self, scope: str) -> FactCache:
         """The facts of a scope as they were last read."""
         if scope not in self._kept:
-            self._kept[scope] = Kept(self.log, self.files, scope, self.zone)
+            self._kept[scope] = FactCache(self.log, self.files, scope, self.zone)
         return self._kept[scope]
 
 
@@ -111,7 +111,7 @@ def _brought(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
     return project(facts.root, path, [_change_of(facts.log, one, path) for one in ids], facts.zone)[1]
 
 
-def _is_ours(log: FactLog, identifier: str) -> bool:
+def _is_ours(log: FactJournal, identifier: str) -> bool:
     """Whether this machine brings a change into its file: its own, or one left lying for a day."""
     if log.machines[identifier] == log.journal.file:
         return True
@@ -137,7 +137,7 @@ def _path_of(facts: FactStore, identifier: str) -> str:
     return facts.files.path_for(record.subject, scope)
 
 
-def _change_of(log: FactLog, identifier: str, path: str) -> Fact | Confirmation:
+def _change_of(log: FactJournal, identifier: str, path: str) -> Fact | Confirmation:
     record = log.records.get(identifier)
     if record is None:
         return log.confirmations[identifier]

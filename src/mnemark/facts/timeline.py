@@ -1,4 +1,4 @@
-"""Facts in valid time: which value held when, and which took whose place. Pure functions.
+"""Order facts in valid time: which value held when, and which superseded it. Pure.
 
 A fact holds for `since <= t < until`. Of one subject and predicate one value holds at a time: a later `since`
 (ties: the greater id) ends the earlier one. Predicates that are plural by nature hold values side by side.
@@ -16,7 +16,7 @@ from mnemark.facts.model import Fact
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
-class Held(NamedTuple):
+class FactVersion(NamedTuple):
     """A fact and when it held; `begin` None: from the first on, `end` None: still."""
 
     fact: Fact
@@ -41,7 +41,7 @@ def when(text: str, zone: tzinfo) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=zone)
 
 
-def timeline(facts: Iterable[Fact], zone: tzinfo) -> list[Held]:
+def timeline(facts: Iterable[Fact], zone: tzinfo) -> list[FactVersion]:
     """All facts with the time they held, oldest first within each subject and predicate.
 
     Where a later fact ended an earlier one, it names it in `supersedes`, and the earlier one has an `until`.
@@ -64,11 +64,11 @@ def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
     return min((time for time in times if time is not None), default=_FIRST), ""
 
 
-def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[Held]:
+def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
     ordered = sorted(_ended(group, zone), key=lambda fact: order(fact, zone))
     starts = [order(fact, zone) for fact in ordered]
     enders = _enders(ordered, starts, zone)
-    found: list[Held] = []
+    found: list[FactVersion] = []
     ended: dict[datetime, str] = {}
     """The last of those that ended then."""
     others: set[datetime | None] = set()
@@ -83,7 +83,7 @@ def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[Held]:
         followed = fact.supersedes or (ended.get(begin, "") if begin else "")
         same = (fact.until, fact.supersedes) == (until, followed)
         told = fact if same else msgspec.structs.replace(fact, until=until, supersedes=followed)
-        found.append(Held(told, begin, end))
+        found.append(FactVersion(told, begin, end))
         others.add(order(told, zone)[0] if begin is None else None)
         if end is not None:
             ended[end] = told.id

@@ -1,4 +1,4 @@
-"""Facts as they are now: the files, what people changed in them, and what is not in them yet."""
+"""List the versions of facts as they are now: files, hand edits, and pending changes."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, timedelta
@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from mnemark.facts.files import Confirmation, FactFiles
-from mnemark.facts.journal import FactLog, past_id, words_of
+from mnemark.facts.journal import FactJournal, past_id, words_of
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import when
 from mnemark.types import Json
@@ -16,14 +16,14 @@ _NEXT: Final = timedelta(microseconds=1)
 _SHARES: Final = frozenset({"importance", "confidence"})
 
 
-def versions(log: FactLog, files: FactFiles, scope: str) -> list[Fact]:
+def versions(log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
     """Every version of every fact of a scope, in the order of the files; pending ones last."""
     standing = standing_facts(log, files, scope)
     found = [one for fact in standing.values() for one in shown_of(fact, log, files, scope)]
     return found + beside_files(log, files, scope, {fact.id for fact in found})
 
 
-def shown_of(fact: Fact, log: FactLog, files: FactFiles, scope: str) -> list[Fact]:
+def shown_of(fact: Fact, log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
     """What a fact in a file is, and was before a person changed it; nothing where it was forgotten."""
     if fact.id in log.hidden:
         return []
@@ -31,7 +31,7 @@ def shown_of(fact: Fact, log: FactLog, files: FactFiles, scope: str) -> list[Fac
     return [_ended(confirmed_by(one, said), log) for one in _with_past(fact, log, files)]
 
 
-def beside_files(log: FactLog, files: FactFiles, scope: str, there: Collection[str]) -> list[Fact]:
+def beside_files(log: FactJournal, files: FactFiles, scope: str, there: Collection[str]) -> list[Fact]:
     """What was in files before, and what is in none yet; `there` are ids of what stands in files."""
     past = [
         fact
@@ -45,12 +45,12 @@ def beside_files(log: FactLog, files: FactFiles, scope: str, there: Collection[s
     return [_ended(confirmed_by(fact, said), log) for fact in found]
 
 
-def _said(log: FactLog, scope: str) -> list[Confirmation]:
+def _said(log: FactJournal, scope: str) -> list[Confirmation]:
     """Confirmations that wait for their file."""
     return [log.confirmations[one] for one in log.pending(scope) if one in log.confirmations]
 
 
-def _ended(fact: Fact, log: FactLog) -> Fact:
+def _ended(fact: Fact, log: FactJournal) -> Fact:
     """With the end that a forgotten fact had given it: a predecessor does not come back by itself."""
     end = log.ends.get(fact.id, "")
     return msgspec.structs.replace(fact, until=end) if end and not fact.until else fact
@@ -61,7 +61,7 @@ def _pending(fact: Fact, files: FactFiles) -> Fact:
     return msgspec.structs.replace(fact, path=path, pending=True)
 
 
-def standing_facts(log: FactLog, files: FactFiles, scope: str) -> dict[str, Fact]:
+def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, Fact]:
     """The facts in the files of a scope by id.
 
     Of an id that stands twice, the bullet with the last known words keeps it; the other gets one of its own.
@@ -82,13 +82,13 @@ def standing_facts(log: FactLog, files: FactFiles, scope: str) -> dict[str, Fact
     return found
 
 
-def _last(log: FactLog, identifier: str) -> Fact | None:
+def _last(log: FactJournal, identifier: str) -> Fact | None:
     """A fact as it was last known."""
     known = log.known.get(identifier)
     return known.fact if known else log.records.get(identifier)
 
 
-def _with_past(fact: Fact, log: FactLog, files: FactFiles) -> list[Fact]:
+def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
     """A fact, and what it said before a person changed it in its file."""
     if fact.id in log.ended and _struck_by_hand(fact, files):
         fact = msgspec.structs.replace(fact, until=log.ended[fact.id])

@@ -1,4 +1,4 @@
-"""What may be handed on of a workspace: its texts without secrets, private passages and what was forgotten.
+"""Show texts of a workspace without secrets, private passages and what was forgotten.
 
 A person's file stays as it is; what is derived from it (index, vectors), and what is shown to a model, goes
 through here. Marks have no hashes (`rules_without_salt`), and the numbers of all lines hold.
@@ -20,7 +20,7 @@ from mnemark.files.config import Config
 from mnemark.files.reading import Document, read
 from mnemark.files.scan import Entry
 from mnemark.files.secrets import redacted_turn, rules_without_salt
-from mnemark.files.tombstones import Hidden, HiddenLog, emptied
+from mnemark.files.tombstones import TombstoneLog, Tombstones, emptied
 from mnemark.text.redaction import spans
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import Problem, Turn
@@ -33,7 +33,7 @@ class Visible:
 
     def __init__(self, root: Path, config: Config | None = None) -> None:
         self.root = root
-        self.hidden = HiddenLog(root)
+        self.hidden = TombstoneLog(root)
         """What was forgotten and is still in the files."""
         config = config or Config()
         self._patterns, self._emails = config.redact, config.redact_emails
@@ -65,7 +65,7 @@ class Visible:
         pairs = zip(text.split("\n"), shown.split("\n"), strict=True)
         return frozenset(number for number, (own, other) in enumerate(pairs) if own != other)
 
-    def text(self, path: str, text: str, hidden: Hidden | None = None) -> str:
+    def text(self, path: str, text: str, hidden: Tombstones | None = None) -> str:
         """What is visible of a note's text, given as the file holds it; lines keep their numbers.
 
         `hidden` is what was forgotten at a moment; by default, now.
@@ -84,12 +84,12 @@ class Visible:
         """A turn without secrets, whoever wrote it down; what mnemark wrote comes back as it is."""
         return redacted_turn(turn, self.rules)
 
-    def turns(self, turns: Iterable[tuple[int, Turn]], hidden: Hidden) -> list[tuple[int, Turn]]:
+    def turns(self, turns: Iterable[tuple[int, Turn]], hidden: Tombstones) -> list[tuple[int, Turn]]:
         """Turns, each with its line, without secrets and without those of `hidden`."""
         return [(line, self.turn(turn)) for line, turn in hidden.turns_left(turns)]
 
 
-def forgotten_lines(hidden: Hidden, path: str, text: str) -> set[int]:
+def forgotten_lines(hidden: Tombstones, path: str, text: str) -> set[int]:
     """Numbers (from 1) of the lines of a note, as the file holds it, that are forgotten: words and facts."""
     gone = hidden.lines_gone(path, text)
     place = layout.place(path)

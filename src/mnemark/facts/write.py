@@ -1,4 +1,4 @@
-"""Writing facts into a file's text: a bullet added, struck through, or its comment changed.
+"""Write facts into a file's text: add a bullet, strike it through, or change its comment.
 
 Every function returns the new text and leaves all it does not name as it is, to the byte.
 """

@@ -1,4 +1,4 @@
-"""Attachments as files: `memory/attachments/<id>.md`, what a file was, who sent it, what is in it."""
+"""Attachments as files: `memory/attachments/<id>.md`, with sender, kind and content."""
 
 import hashlib
 import mimetypes

@@ -1,4 +1,4 @@
-"""The one configuration file: `mnemark.toml`, and what an existing agent's `config.json` already says.
+"""Read the configuration: `mnemark.toml`, and what an existing agent's `config.json` already says.
 
 Everything has a default; a workspace needs no file at all. In `mnemark.toml` a mistake is an error that
 names the fix. A `config.json` belongs to another program, so nothing in it is an error: what it says about

@@ -1,4 +1,4 @@
-"""Copies that syncing tools leave when two machines changed one file: recognised, merged where that is safe.
+"""Recognize copies that syncing tools leave, and merge them where that is safe.
 
 Only names and bytes are looked at; acting on the plan is the caller's. A trailing ` (1)` is not a conflict:
 browsers and file managers name ordinary copies so.

@@ -1,4 +1,4 @@
-"""What the operating system refuses, in words that name the fix."""
+"""Translate errors of the operating system into words that name the fix."""
 
 import errno
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def unread(error: OSError) -> str:
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def translate_os_errors(path: Path) -> Iterator[None]:
     """Turn an OSError met while writing `path` into ReadOnlyError, BusyError, UsageError or MnemarkError.
 
     Nothing was acknowledged when one is raised.

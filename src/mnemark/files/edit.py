@@ -1,4 +1,4 @@
-"""Shared files: Markdown that people and programs save at any time, by rename or in place.
+"""Edit shared files: Markdown that people and programs save at any time, by rename or in place.
 
 An edit waits until nobody has saved for a second, then writes a new file beside, checks that the file still
 is what was read, exchanges the two, and keeps the displaced one for a minute in case a save was under way;
@@ -17,8 +17,8 @@ import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files import jsonl, names, platform
-from mnemark.files.disk_errors import told
-from mnemark.files.edit_records import FOLDER, Displaced, Edit, Findings, Texts, copy_name, mark_of
+from mnemark.files.disk_errors import translate_os_errors
+from mnemark.files.edit_records import FOLDER, Edit, EditRecords, Findings, Texts, copy_name, mark_of
 from mnemark.files.ids import new_id
 from mnemark.files.listing import walk
 from mnemark.files.locks import workspace_lock
@@ -58,8 +58,8 @@ class _Task(NamedTuple):
         return self.target.relative_to(self.root).as_posix()
 
     @property
-    def displaced(self) -> Displaced:
-        return Displaced(self.root)
+    def displaced(self) -> EditRecords:
+        return EditRecords(self.root)
 
 
 def edit(
@@ -81,7 +81,7 @@ def edit(
     task = _Task(base, names.inside(base, path), change, quiet, keep)
     deadline = time.monotonic() + timeout
     while True:
-        with told(task.target):
+        with translate_os_errors(task.target):
             state = _wait_until_quiet(task, deadline)
         if state == "busy":
             return EditResult("deferred", task.target, b"")
@@ -122,8 +122,8 @@ def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
     if not (base / FOLDER).is_dir():
         return []
     try:
-        with told(base), workspace_lock(base, timeout):
-            paths = dict.fromkeys(record.path for record in Displaced(base).all())
+        with translate_os_errors(base), workspace_lock(base, timeout):
+            paths = dict.fromkeys(record.path for record in EditRecords(base).all())
     except BusyError:
         return []
     problems: list[Problem] = []
@@ -142,8 +142,8 @@ def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> lis
     """
     base = Path(os.path.realpath(root))
     problems: list[Problem] = []
-    with told(base), workspace_lock(base, timeout):
-        displaced = Displaced(base)
+    with translate_os_errors(base), workspace_lock(base, timeout):
+        displaced = EditRecords(base)
         displaced.all()
         displaced.clear()
         for path in walk(base, skip=_SKIPPED_FOLDERS).files:
@@ -184,13 +184,13 @@ def _is_ours(task: _Task) -> bool:
 
 def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
     """One edit under the lock; None where someone saved in between and it is to be tried again."""
-    with told(task.target):
+    with translate_os_errors(task.target):
         current, status = _read(task.target)
         if platform.identity(task.target) != state:
             return None
         found = task.displaced.look(task.name, current, task.quiet)
     new = task.change(found.content)
-    with told(task.target):
+    with translate_os_errors(task.target):
         problems = [_keep_copy(task, data) for data in found.copies]
         changed = new != (current or b"")
         if changed and not _put(task, new, found, current, status):
@@ -278,7 +278,7 @@ def _put(
     return True
 
 
-def _take_back(displaced: Displaced, record: Edit) -> None:
+def _take_back(displaced: EditRecords, record: Edit) -> None:
     """The new file was not put in place; its temporary name still is its own."""
     platform.FS.unlink(displaced.temporary(record))
     displaced.drop(record)

@@ -1,4 +1,4 @@
-"""What edits displaced: kept for a minute, in case a save that was under way went there.
+"""Keep what edits displaced for a minute, in case a save that was under way went there.
 
 Each edit of a shared file leaves a record `.mnemark/displaced/<path hash>-<id>.edit`, the text before and
 after it as `….text`, and the displaced file itself as `….old`. Two things are looked for while it lives:
@@ -72,7 +72,7 @@ class Findings(NamedTuple):
     """The records of the file, oldest first, as they were before."""
 
 
-class Displaced:
+class EditRecords:
     """The records of the workspace at `root` (its real path)."""
 
     def __init__(self, root: Path) -> None:

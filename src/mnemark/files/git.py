@@ -1,4 +1,4 @@
-"""The git repository a workspace may lie in: what its history still holds, and rewriting what was not pushed.
+"""Search the git history of a workspace, and commit exactly the files that a run changed.
 
 Only the `git` program is used, and words that are looked for are never among its arguments, where other users
 of the machine could read them.
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from mnemark.errors import MnemarkError
-from mnemark.files.needles import Needles
+from mnemark.files.needles import BytePatterns
 
 _LARGEST: Final = 1 << 29
 """Bytes of a repository that are looked through."""
@@ -35,7 +35,7 @@ def repository(folder: Path) -> Path | None:
     return None
 
 
-def history(folder: Path, needles: Needles) -> History | None:
+def history(folder: Path, needles: BytePatterns) -> History | None:
     """What the repository of a folder holds of the words, in any commit, or left over from one."""
     root = repository(folder)
     if root is None:

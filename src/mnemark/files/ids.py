@@ -1,4 +1,4 @@
-"""Identifiers: ULIDs, which sort by the time they were made, and ids derived from content.
+"""Make identifiers: ULIDs, which sort by time, and ids derived from content.
 
 Both are 26 characters of Crockford's base 32: 48 bits of milliseconds since 1970 and 80 further bits
 (https://github.com/ulid/spec). Within a process ULIDs grow strictly, also within one millisecond and when

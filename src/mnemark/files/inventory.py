@@ -1,4 +1,4 @@
-"""All that a folder holds, memory or not, by name, kind, mode and time: what a backup saves.
+"""List all that a folder holds, memory or not, by name, kind, mode and time: what a backup saves.
 
 Nothing is opened and no link is followed. Names are taken as the system has them: bytes that are no UTF-8
 stand in the text as Python's surrogates, and come back as they were.

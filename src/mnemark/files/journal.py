@@ -1,4 +1,4 @@
-"""The journal: every acknowledged change that is not a turn, one file for each machine, read as one.
+"""The journal: every acknowledged change that is not a turn; one file a machine, read as one.
 
 A machine appends only to its own file, so that syncing a folder between machines never makes them conflict.
 """

@@ -1,4 +1,4 @@
-"""Append-only files of JSON lines: what was acknowledged is there once, whole, whatever happens.
+"""Append-only files of JSON lines: what was acknowledged is there once, whole, after any crash.
 
 Appending is: lock, one `write`, `fsync`, return. A line that a crash left torn is closed by the next append
 and stays a line of its own; a write that failed is taken back.
@@ -16,7 +16,7 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import platform
-from mnemark.files.disk_errors import told
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.ids import new_id
 from mnemark.types import Json, Problem
 
@@ -63,7 +63,7 @@ def append_many(
         raise UsageError("a line of JSON cannot hold a newline")
     if not lines:
         return []
-    with told(path):
+    with translate_os_errors(path):
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
         make = partial(platform.make_folder, path.parent)
         with platform.locked(path, flags, timeout=timeout, missing=make) as fd:
@@ -250,7 +250,7 @@ def rewrite(path: Path, change: Callable[[Line], bytes | None], *, timeout: floa
     `change` returns the new bytes of a line, or None to keep it. The number of lines stays, so that refs to
     other lines hold; return `{}` to blank one. Appending processes wait and go on in the new file.
     """
-    with told(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=timeout):
+    with translate_os_errors(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=timeout):
         data, status = platform.read_file(path)
         lines = data.split(b"\n")
         changed, offset = 0, 0

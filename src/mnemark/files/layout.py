@@ -1,4 +1,4 @@
-"""What a workspace's folders and names mean: whose memory a path is, of what kind, from when.
+"""Map paths of a workspace to their meaning: whose memory, of what kind, from when.
 
 Everything follows from the relative path alone (`place`), so that a workspace needs no registry and opens
 without being initialised. Folder and file names are compared without case: `Memory.md` on a Mac is the

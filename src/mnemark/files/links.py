@@ -1,4 +1,4 @@
-"""Links that would lead mnemark's own reading and writing out of a workspace: they are refused.
+"""Refuse links that would lead mnemark's own reading and writing out of a workspace.
 
 A folder may come from anywhere: cloned, synced, unpacked. A link in it could have mnemark write an index, a
 session or a lock into another folder, and read that one as memory. So what mnemark keeps by itself, in

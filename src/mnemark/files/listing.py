@@ -1,4 +1,4 @@
-"""What stands in the folders of a workspace: regular files up to its borders, and why others are left out.
+"""List folders of a workspace: regular files up to its borders, and why others are left out.
 
 `scan` looks for memory in all of a workspace; here one folder is listed, or every file of whatever kind.
 """

@@ -1,4 +1,4 @@
-"""The workspace's locks: one for writing shared files, one for syncing the index.
+"""Lock a workspace: one lock for writing shared files, one for syncing the index.
 
 Both are released by the system when their process ends, however it ends.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mnemark.errors import BusyError
 from mnemark.files import layout, platform
-from mnemark.files.disk_errors import told
+from mnemark.files.disk_errors import translate_os_errors
 
 _held = threading.local()
 
@@ -52,7 +52,7 @@ def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
         finally:
             counts[path] -= 1
         return
-    with told(path):
+    with translate_os_errors(path):
         platform.make_folder(path.parent)
         lock = platform.locked(path, os.O_RDWR | os.O_CREAT, timeout=timeout)
         try:

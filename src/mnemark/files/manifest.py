@@ -1,4 +1,4 @@
-"""What stands in a backup, and where: one JSON line for each name, in the archive itself.
+"""Manifest of a backup: one JSON line for each name, in the archive itself.
 
 A ZIP alone cannot say it all: names that are no UTF-8, empty folders, links, times to the nanosecond, what
 was left out. Files whose names any program can write lie in the archive under their own; the others under a

@@ -1,4 +1,4 @@
-"""Three-way merge by lines, and whether a version has lost an edit. Bytes in, bytes out."""
+"""Merge three versions by lines, and tell whether a version lost an edit. Bytes in, bytes out."""
 
 from collections import Counter
 from typing import NamedTuple

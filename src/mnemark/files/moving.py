@@ -1,4 +1,4 @@
-"""Files moved and removed without losing a late save: under the workspace's lock, and only what was seen."""
+"""Move and remove files without losing a late save: under the workspace's lock, and only what was seen."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Literal
 
 from mnemark.errors import BusyError
 from mnemark.files import names, platform
-from mnemark.files.disk_errors import told
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit import PATIENCE
 from mnemark.files.locks import workspace_lock
 
@@ -25,7 +25,7 @@ def move(
     base = Path(os.path.realpath(root))
     source, target = names.inside(base, path), names.inside(base, to)
     try:
-        with told(source), workspace_lock(base, timeout):
+        with translate_os_errors(source), workspace_lock(base, timeout):
             here, there = _content(source), _content(target)
             if here is None:
                 return "moved" if there is not None and expected in (None, there) else "missing"
@@ -52,7 +52,7 @@ def remove(root: Path, path: str, *, expected: bytes, timeout: float = PATIENCE)
     base = Path(os.path.realpath(root))
     target = names.inside(base, path)
     try:
-        with told(target), workspace_lock(base, timeout):
+        with translate_os_errors(target), workspace_lock(base, timeout):
             here = _content(target)
             if here is None:
                 return "moved"

@@ -1,4 +1,4 @@
-"""File names made from any text, and paths that stay inside the workspace."""
+"""Make file names from any text, split refs, and keep paths inside the workspace."""
 
 import hashlib
 import os

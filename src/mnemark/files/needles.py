@@ -1,4 +1,4 @@
-"""Taking words out of files, byte by byte: how they may stand in them, and what is left without them."""
+"""Remove words from files, byte by byte: in which forms they may stand, and what is left without them."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def forms(text: str) -> list[bytes]:
     return [one.encode("utf-8", "replace") for one in found]
 
 
-class Needles:
+class BytePatterns:
     """Byte strings to look for, all at once."""
 
     def __init__(self, texts: Iterable[str], *, cut: Iterable[str] = ()) -> None:
@@ -165,7 +165,7 @@ def _tails(data: bytes) -> Iterator[str]:
         at = data.find(_CUT, at + 1)
 
 
-def without_quotes(line: bytes, needles: Needles) -> bytes | None:
+def without_quotes(line: bytes, needles: BytePatterns) -> bytes | None:
     """The line of a session without what it quotes; an empty object where it is no JSON; None: as it is."""
     if not needles.found_in(line):
         return None
@@ -197,7 +197,7 @@ def without_lines(data: bytes, gone: Callable[[int, str], bool], encoding: str =
     )
 
 
-def without_runs(data: bytes, needles: Needles) -> bytes:
+def without_runs(data: bytes, needles: BytePatterns) -> bytes:
     """A text file without needles that run over several lines."""
     for form in needles.forms:
         for found in (form, form.replace(b"\n", b"\r\n")):

@@ -1,4 +1,4 @@
-"""Observations in the journal: lines of kind "observe", read as turns of the tool."""
+"""Read observations in the journal, lines of kind "observe", as turns of the tool."""
 
 import re
 from collections.abc import Iterator, Mapping

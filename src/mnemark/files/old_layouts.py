@@ -1,4 +1,4 @@
-"""Opening what other memories left behind: recognised, copied, noted; never changed and never deleted.
+"""Open workspaces of other memories: recognized, copied, noted; never changed and never deleted.
 
 Most old layouts are workspaces already and open as they are. Migration is for what is not (`memories.json`,
 `conversation_history/`) and for bringing an old folder into another workspace. Every step can be repeated:
@@ -18,7 +18,7 @@ import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import ids, jsonl, layout, names, platform
-from mnemark.files.disk_errors import told
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.old_memories import fact_bullets
 from mnemark.files.reading import digest
 from mnemark.files.scan import scan
@@ -300,7 +300,7 @@ class _Migration:
         if self.dry_run:
             return
         path = layout.safe_path(self.target, name)
-        with told(path):
+        with translate_os_errors(path):
             platform.make_folder(path.parent)
             temporary = path.with_name(jsonl.TEMPORARY + ids.new_id())
             jsonl.write_new(temporary, data)

@@ -1,4 +1,4 @@
-"""OpenAkita's `memories.json` as fact bullets: bytes in, lines out, nothing is read or written here."""
+"""Convert OpenAkita's `memories.json` to fact bullets: bytes in, lines out."""
 
 import json
 import re

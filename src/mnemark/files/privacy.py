@@ -1,4 +1,4 @@
-"""Files of a memory that other users of the machine can read, by their modes; and closing them.
+"""Find files that other users of the machine can read, and close them.
 
 What mnemark makes is private (`platform`). Workspaces made before that, or unpacked by other programs, may be
 open. What stands where mnemark writes by itself (`layout.is_own`) can be closed without asking; the notes of

@@ -1,4 +1,4 @@
-"""Reading one file of a workspace: its bytes as they were at one moment, as text. Nothing is ever changed."""
+"""Read one file as text, with its bytes as they were at one moment. Nothing is changed."""
 
 import codecs
 import hashlib

@@ -1,4 +1,4 @@
-"""Which files a workspace holds right now: one pass over the folders, one `stat` a file.
+"""Scan which files a workspace holds: one pass over the folders, one `stat` a file.
 
 Nothing is opened and no link is followed. What cannot be memory is left out silently (other file types,
 hidden folders); what looks like memory but cannot be read is a `Problem`. A folder inside that is a workspace

@@ -1,4 +1,4 @@
-"""What redaction needs from the machine: secrets in the environment and in `.env`, and the salt.
+"""Collect what redaction needs from the machine: secrets in the environment and in `.env`, and the salt.
 
 The salt keys the hashes in the marks. It lies in `.mnemark/`, readable by its owner only, and so never
 travels with the text: who finds a workspace's notes cannot test guessed passwords against their marks.
@@ -18,7 +18,7 @@ import msgspec
 
 from mnemark.errors import IntegrityError, ReadOnlyError
 from mnemark.files import jsonl, layout, platform
-from mnemark.files.disk_errors import told
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.text.redaction.json import redact_json
 from mnemark.text.redaction.names import strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, redact
@@ -143,7 +143,7 @@ def salt(root: Path) -> bytes:
         return secrets.token_bytes(_SALT_BYTES)
     if not path.exists():
         made = path.with_name(f"{SALT_FILE}.{secrets.token_hex(8)}.tmp")
-        with told(path):
+        with translate_os_errors(path):
             jsonl.write_new(made, secrets.token_bytes(_SALT_BYTES))
             # Whoever was first has made it; the name is taken with the content already in place.
             with contextlib.suppress(FileExistsError):

@@ -1,4 +1,4 @@
-"""What was forgotten and is still in the files: hidden from every answer, also where the index was deleted.
+"""Tombstones: what was forgotten and is still in the files, hidden from every answer.
 
 The journal says it: a `forget` line names turns by id, lines of notes by a hash of their words, and facts by
 id; an `undo` line shows them again. Other lines of the journal are passed over unread, so that asking costs
@@ -29,7 +29,7 @@ Place = tuple[str, str]
 """Scope and file name: a file moved within its scope, for example into the archive, stays known."""
 
 
-class Hidden(NamedTuple):
+class Tombstones(NamedTuple):
     """What is not to be found. `version` rises with every change."""
 
     version: int = 0
@@ -66,7 +66,7 @@ class Hidden(NamedTuple):
         return {number for match in matches(_lines(text), runs) for number in match} if runs else set()
 
 
-NOTHING: Final = Hidden()
+NOTHING: Final = Tombstones()
 
 
 def _lines(text: str) -> list[str]:
@@ -128,7 +128,7 @@ def _key(path: str) -> Place:
     return layout.scope_of(path), path.rpartition("/")[2]
 
 
-class HiddenLog:
+class TombstoneLog:
     """Follows the journal's lines on forgetting. Safe to use from several threads."""
 
     def __init__(self, root: Path) -> None:
@@ -146,7 +146,7 @@ class HiddenLog:
         self._undone: set[str] = set()
         self._erased: set[str] = set()
 
-    def current(self) -> Hidden:
+    def current(self) -> Tombstones:
         """What is hidden now; a `stat` of each journal where nothing changed."""
         with self._lock:
             try:
@@ -156,7 +156,7 @@ class HiddenLog:
                 return self._hidden
             if any(self._rewritten(name, there) for name in self._seen):
                 self._clear()
-                self._hidden = Hidden(self._hidden.version + 1)
+                self._hidden = Tombstones(self._hidden.version + 1)
             changed = False
             problems = []
             for name, state in there.items():
@@ -218,7 +218,7 @@ class HiddenLog:
                 return False
         return True
 
-    def _fold(self, version: int) -> Hidden:
+    def _fold(self, version: int) -> Tombstones:
         turns: set[str] = set()
         facts = set(self._undone)  # facts that were taken back, too, while a file still holds them
         lines: defaultdict[Place, set[Run]] = defaultdict(set)
@@ -235,7 +235,7 @@ class HiddenLog:
             facts.update(strings(payload.get("passing")))
             for path, runs in runs_by_path(payload.get("lines")):
                 lines[_key(path)].update(runs)
-        return Hidden(
+        return Tombstones(
             version,
             frozenset(turns),
             frozenset(facts),

@@ -1,4 +1,4 @@
-"""What was said, read from the transcripts that agents keep: JSON lines that only grow.
+"""Read the transcripts that agents keep: JSON lines that only grow.
 
 Claude Code writes a line for each message (`type`, `uuid`, `message`), Codex one for each item (`type`,
 `payload`). What the agent added by itself (reminders, environment, instructions, summaries of compaction,

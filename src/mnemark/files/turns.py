@@ -1,4 +1,4 @@
-"""Session lines: turns to JSON, and JSON of many shapes to turns.
+"""Convert turns to JSON lines, and JSON of many shapes to turns.
 
 Read are our own lines, OpenAI-style messages (`role`, `content`, `tool_calls`), nanobot's session files
 (`_type: metadata`, then messages with `timestamp`), messages nested under `message` or `payload`, and content

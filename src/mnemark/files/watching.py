@@ -1,4 +1,4 @@
-"""Following changes in a workspace while a program runs."""
+"""Watch a workspace for changes."""
 
 import threading
 import time

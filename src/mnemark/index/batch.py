@@ -1,4 +1,4 @@
-"""One batch of changes to the index: collected without the lock, written in one transaction."""
+"""Collect a batch of changes without the lock, and write it in one transaction."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple

@@ -1,4 +1,4 @@
-"""Is an index what it should be; and building one anew beside it."""
+"""Check an index against itself and the files, and build one anew beside it."""
 
 import itertools
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A pool of connections to one database: one for each thread that is at work.
+"""Pool connections to one database: one for each thread at work.
 
 It goes back when the thread ends, or as soon as it says that it has done its work (`rest`).
 """

@@ -1,4 +1,4 @@
-"""Taking erased words out of databases: the index, the vectors, and bookkeeping of any schema."""
+"""Erase words from databases: the index, the vectors, and bookkeeping of any schema."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A fact file as units: each bullet is one, without the bookkeeping behind it; the rest as in any note."""
+"""Split a fact file into units: each bullet is one; the rest as in any note."""
 
 from collections.abc import Sequence
 

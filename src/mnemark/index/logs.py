@@ -1,4 +1,4 @@
-"""Reading session logs, and the observations in journals, piece by piece from where the index left off."""
+"""Read session logs and observations piece by piece, from where the index left off."""
 
 import hashlib
 from collections.abc import Iterator

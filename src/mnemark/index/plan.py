@@ -1,4 +1,4 @@
-"""What a sync has to do, decided without touching anything."""
+"""Plan what a sync has to do, without touching anything."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""Full text without numpy: for a process that asks one question and has a tenth of a second to live.
+"""Read full text without numpy, for a process that lives a tenth of a second.
 
 Reads the same postings as `snapshot`, as they stand in `index.db`; what was written after the last sync is
 not seen. Nothing is written, no dictionary is loaded, and one connection is used by one thread.
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from mnemark.errors import NotFoundError
 from mnemark.files import layout
-from mnemark.files.tombstones import HiddenLog
+from mnemark.files.tombstones import TombstoneLog
 from mnemark.index import schema
 from mnemark.text.redaction import spans
 from mnemark.text.words import segment
@@ -161,7 +161,7 @@ class QuickIndex:
         marks: dict[str, str] = {}
         if isinstance(self._marks, str):
             marks = msgspec.json.decode(self._marks, type=dict[str, str])
-        hidden = HiddenLog(self._root).current()
+        hidden = TombstoneLog(self._root).current()
         found: list[Any] = []
         with schema.translated(self._path):
             for passage in passages:

@@ -1,4 +1,4 @@
-"""One moment of the index with what is still pending on top: what a search looks at."""
+"""Read one moment of the index with unsynced turns on top: what a search looks at."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.files.scan import ignorer
-from mnemark.files.tombstones import Hidden
+from mnemark.files.tombstones import Tombstones
 from mnemark.index import unindexed
 from mnemark.index.snapshot import Positions, Snapshot
 from mnemark.index.store import Index, Record
@@ -60,7 +60,7 @@ class _State(NamedTuple):
     logs: int
     """Rises with each change of the sizes."""
     sizes: Mapping[str, int]
-    hidden: Hidden
+    hidden: Tombstones
 
 
 class _Moment(NamedTuple):

@@ -1,4 +1,4 @@
-"""Keeping out of an index what became secret or private after it was indexed.
+"""Mark passages to be indexed again when something in them became secret or private.
 
 Other rules (`Visible.identity`) make the whole index anew. Here is the rest: an exact secret of the
 environment that was not known before, and a file in which more is marked than when it was read last. Where

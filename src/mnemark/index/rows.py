@@ -1,4 +1,4 @@
-"""Columns: what ranking needs of every passage, as one packed record each."""
+"""Columns of passages for ranking, as one packed record each."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""A moment of the index, as arrays.
+"""Hold a moment of the index as arrays.
 
 Passages stand in the order of paths and lines, so that a neighbour is one step away and a document (a note,
 a session) is a slice. Positions (`pos`) are indices into that order: it is the same however the index came

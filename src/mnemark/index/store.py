@@ -16,7 +16,7 @@ from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.platform import identity, machine_name
-from mnemark.files.tombstones import HiddenLog
+from mnemark.files.tombstones import TombstoneLog
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.plan import Known
@@ -117,7 +117,7 @@ class Index:
         return None if found is None else (found.device, found.inode)
 
     @property
-    def hidden(self) -> HiddenLog:
+    def hidden(self) -> TombstoneLog:
         """What was forgotten and is still in the files."""
         return self.visible.hidden
 

@@ -21,7 +21,7 @@ from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
 from mnemark.files.reading import Document, read
 from mnemark.files.scan import Entry, scan
-from mnemark.files.tombstones import NOTHING, Hidden
+from mnemark.files.tombstones import NOTHING, Tombstones
 from mnemark.index import redaction, schema
 from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
@@ -143,7 +143,7 @@ def _followed(
     )
 
 
-def _hidden_anew(index: Index, hidden: Hidden, known: Mapping[str, Known]) -> frozenset[str]:
+def _hidden_anew(index: Index, hidden: Tombstones, known: Mapping[str, Known]) -> frozenset[str]:
     """Files to be indexed again because something in them was hidden, or is shown again."""
     marks = index.marks()
     if not marks and not hidden:
@@ -151,7 +151,7 @@ def _hidden_anew(index: Index, hidden: Hidden, known: Mapping[str, Known]) -> fr
     return frozenset(path for path in known if marks.get(path, "") != hidden.mark(path))
 
 
-def _closed(index: Index, hidden: Hidden) -> dict[str, str]:
+def _closed(index: Index, hidden: Tombstones) -> dict[str, str]:
     """While a journal cannot be read: files of which other lines were hidden than are known now; their marks.
 
     They are in no answer until it can be, so that nothing forgotten is shown again.
@@ -244,7 +244,7 @@ class _Run:
         """What could not be read just now, and is not stored."""
         self.counts = {"added": 0, "changed": 0, "moved": 0, "removed": 0}
         self.scopes = index.scopes()
-        self.hidden: Hidden = NOTHING
+        self.hidden: Tombstones = NOTHING
         self.anew: frozenset[str] = frozenset()
         """Files to be indexed again although their bytes are known."""
         connection = index.connection

@@ -1,4 +1,4 @@
-"""What was acknowledged after the last sync: read from the logs into a segment in memory.
+"""Index what was written after the last sync, in memory.
 
 A write is found by the next search, whether or not a sync came in between, and scores as it will then.
 """
@@ -16,7 +16,7 @@ from mnemark.errors import UsageError
 from mnemark.files import layout, listing, platform
 from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
-from mnemark.files.tombstones import Hidden
+from mnemark.files.tombstones import Tombstones
 from mnemark.index import schema
 from mnemark.index.batch import passage_row
 from mnemark.index.logs import LogReader
@@ -122,7 +122,7 @@ class LogSizes:
             return self._version, self._sizes
 
 
-def outdated(index: Index, hidden: Hidden) -> frozenset[str]:
+def outdated(index: Index, hidden: Tombstones) -> frozenset[str]:
     """Files of which something was hidden, or shown again, since the index took them in."""
     marks = index.marks()
     if not marks and not hidden:
@@ -151,7 +151,7 @@ def load(
     index: Index,
     grown: Growth,
     limit: int,
-    hidden: Hidden,
+    hidden: Tombstones,
     stale: frozenset[str],
     *,
     before: Pending = NOTHING,
@@ -196,7 +196,7 @@ def _edge(log: Path, offset: int) -> bytes:
 class _Loading:
     """Pending turns on their way into a segment."""
 
-    def __init__(self, index: Index, limit: int, hidden: Hidden, stale: frozenset[str]) -> None:
+    def __init__(self, index: Index, limit: int, hidden: Tombstones, stale: frozenset[str]) -> None:
         self.index = index
         self.limit = limit
         self.hidden = hidden

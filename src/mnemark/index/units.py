@@ -1,4 +1,4 @@
-"""From documents and turns to units: what one row of the index says.
+"""Split documents and turns into units: what one row of the index says.
 
 A unit's `head` is what a person would call it by: title, file name, speaker, date. It is indexed with the
 text and weighed apart. Neighbours are not copied into it: their share is added when a query is scored.

@@ -1,4 +1,4 @@
-"""The commands put together, and the one place where an error becomes a line and an exit code."""
+"""Assemble the commands, and turn errors into a line and an exit code."""
 
 from typing import Annotated, Any
 

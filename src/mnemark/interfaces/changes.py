@@ -1,4 +1,4 @@
-"""Lines of the journal in words, for `mnemark log`."""
+"""Describe lines of the journal in words, for `mnemark log`."""
 
 import json
 from collections.abc import Mapping

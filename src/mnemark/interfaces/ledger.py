@@ -1,4 +1,4 @@
-"""What was written to a workspace, in the order of time: turns, lines of daily notes, journal changes."""
+"""List what was written to a workspace in the order of time: turns, daily notes, journal changes."""
 
 import heapq
 import re

@@ -1,4 +1,4 @@
-"""Options that several commands have, each described once."""
+"""Options that several commands share."""
 
 from pathlib import Path
 from typing import Annotated

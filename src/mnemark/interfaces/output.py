@@ -1,4 +1,4 @@
-"""What goes to whom: data on stdout, talk on stderr, colour and progress only where a person looks."""
+"""Write data to stdout, messages to stderr, colour and progress only where a person looks."""
 
 import os
 import re

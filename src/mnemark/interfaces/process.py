@@ -1,4 +1,4 @@
-"""Exit codes of the process, and a standard output that nobody reads any more."""
+"""Exit codes of the process, and what to do when nobody reads stdout any more."""
 
 import os
 import sys

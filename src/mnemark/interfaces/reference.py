@@ -16,7 +16,7 @@ from mnemark.memory.consolidation.run import Report as Consolidated
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.forgetting.receipt import Forgotten, Place, Receipt
 from mnemark.memory.health.doctor import Finding
-from mnemark.memory.learning.by_rule import Learned
+from mnemark.memory.learning.by_rule import LearnedFact
 from mnemark.memory.learning.by_rule import Report as Learning
 from mnemark.memory.review.explain import Found as Asked
 from mnemark.memory.review.explain import Line, Quoted, Why
@@ -92,7 +92,7 @@ def _shapes() -> str:
         "restore": f"{_names(Restored)}; each of {problem}",
         "import": f"{_names(Summary)}; each of {problem}",
         "consolidate": f"{_names(Consolidated)}; each of `edits`: {_names(Applied)}",
-        "learn": f"{_names(Learning)}; each of `facts`: {_names(Learned)}; "
+        "learn": f"{_names(Learning)}; each of `facts`: {_names(LearnedFact)}; "
         "of --failed: `failed`, each: `ref tries reason`; of --retry: `retried`",
         "sessions": f"`sessions`; each: {_names(Listed)}; of end: `ended`; each: {_names(Ended)}",
         "prompt": f"`text recall tokens budget parts messages`; each of `parts`: {_names(Part)}",

@@ -1,4 +1,4 @@
-"""What people see: answers, reports and states as text."""
+"""Render answers, reports and states as text for people."""
 
 import itertools
 import re

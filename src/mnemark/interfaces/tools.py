@@ -1,4 +1,4 @@
-"""The memory tools that a model sees: names, words, parameters. One table for stdio, HTTP and the API.
+"""Define the memory tools that a model sees: names, descriptions, parameters.
 
 Nothing is imported here but what is quick to load: `mnemark mcp` lists the tools before anything else is
 read. What the tools do is in `tools_run`. `memory_search` and `memory_get` have the names, parameters and

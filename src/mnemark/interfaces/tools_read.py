@@ -1,4 +1,4 @@
-"""Reading for the tools: lines of a file, what was written last, what stands around a place."""
+"""Tools that read: lines of a file, what was written last, what stands around a place."""
 
 import json
 from itertools import islice

@@ -1,4 +1,4 @@
-"""What the memory tools do, on an open `Memory`. Their names and words are in `tools`.
+"""Run the memory tools on an open `Memory`; `tools` defines them.
 
 Results are JSON objects. Recalled text in them stands between `quote`, the opening mark and what it means,
 and `unquote`, the closing mark with the same random number, and is made inert: it cannot close its own
@@ -155,7 +155,7 @@ def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
     names = ("subject", "type", "since", "importance", "source", "scope", "tags")
     fields = {name: given[name] for name in names if name in given}
     fact = memory.remember(given.get("predicate", ""), given["value"], origin="agent", **fields)
-    memory.searcher.refresher.look_again()
+    memory.searcher.refresher.mark_stale()
     data: Result = {"remembered": inert(str(fact)), "id": fact.id, "path": fact.path}
     if fact.ref:
         data["ref"] = fact.ref
@@ -182,7 +182,7 @@ def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
         erase=given.get("erase", False),
         dry_run=given.get("dryRun", False),
     )
-    memory.searcher.refresher.look_again()
+    memory.searcher.refresher.mark_stale()
     found = msgspec.to_builtins(receipt)
     return {"receipt": _inert_all(found)}
 

@@ -1,4 +1,4 @@
-"""Writing for the tools: a line of today's note, a paragraph of the long-term memory."""
+"""Tools that write: a line of today's note, a paragraph of the long-term memory."""
 
 import re
 from collections.abc import Callable
@@ -120,5 +120,5 @@ def _append(
     written = write(memory, path, change, step=STEP)
     if written.status == "deferred":
         raise BusyError(f"{path} is being saved by someone; nothing was written, try again in a moment")
-    memory.searcher.refresher.look_again()
+    memory.searcher.refresher.mark_stale()
     return written, at

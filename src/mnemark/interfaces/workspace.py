@@ -1,4 +1,4 @@
-"""Which folder a command is about, and how it is opened."""
+"""Locate the folder that a command is about, and open it."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""The seam between mnemark and language models: what one is asked, what it answers, how it says it cannot."""
+"""Interface between mnemark and language models."""
 
 from collections.abc import Sequence
 from typing import Generic, Literal, Protocol, TypeVar, overload

@@ -1,4 +1,4 @@
-"""A breaker: after some failures in a row nobody asks for a while, then one asks to see whether it works."""
+"""Circuit breaker: after some failures in a row nobody asks for a while, then one request tries."""
 
 import threading
 import time

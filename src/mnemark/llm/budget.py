@@ -1,4 +1,4 @@
-"""What may be spent a day, and the ledger of what was: nothing is asked that is not in it first.
+"""Budget of a day and its ledger: no request is sent that was not booked first.
 
 A request is entered with the most it is expected to cost before it is sent, and corrected when the answer is
 there. A process killed in between leaves the estimate: the budget errs on the side of spending less.

@@ -1,4 +1,4 @@
-"""What one endpoint understands of OpenAI's chat requests, and how to put it more simply when it does not.
+"""Remember what an endpoint understands of OpenAI's chat requests, and simplify where it does not.
 
 Sources: the documentation of the APIs. OpenAI and vLLM take `json_schema`, Ollama does from 0.5 on (its cloud
 accepts and ignores it); DeepSeek knows `json_object` only, DashScope `json_schema` for its newest models only

@@ -1,4 +1,4 @@
-"""From one request to one answer that fits: instruction, check, one repair, and the sums. Sends nothing."""
+"""Turn one request into one answer that fits its type: instruction, check, one repair. Sends nothing."""
 
 import time
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""The JSON in a model's answer: among thoughts, code fences and chat; checked against the type asked for."""
+"""Extract the JSON from a model's answer, and check it against the type asked for."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Any function from messages to text as a model: another library's client, an agent's own model, a test."""
+"""Wrap any function from messages to text as a model."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""A `msgspec` type as the JSON schema and the words that ask a model for it."""
+"""Describe a `msgspec` type to a model, as JSON schema and in words."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Arguments as callers give them, checked."""
+"""Check arguments as callers give them."""
 
 from collections.abc import Mapping
 from typing import Any

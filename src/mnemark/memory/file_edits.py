@@ -1,4 +1,4 @@
-"""The ledger of automatic edits: each is written down before it is made, can be shown, and taken back.
+"""Make automatic edits of files: noted before they are made, shown, completed after a kill, taken back.
 
 An edit of a Markdown file stands in the journal as a change of kind "write" with what it took away and what
 it put in (its undo image); "done" follows when the file holds it. A kill in between leaves an edit that the
@@ -13,7 +13,7 @@ from mnemark.files import layout, moving, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
-from mnemark.memory.journal.edits import Edits, Entry
+from mnemark.memory.journal.edits import EditJournal, Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, without_context
 from mnemark.types import Origin, Problem
@@ -141,7 +141,7 @@ def shown_diff(ws: OpenWorkspace, path: str, old: str, new: str) -> str:
     return diff(path, ws.visible.redacted(old), ws.visible.redacted(new))
 
 
-def _drop(ledger: Edits, noted: list[str]) -> None:
+def _drop(ledger: EditJournal, noted: list[str]) -> None:
     """What was noted and then not written, because someone saved in between."""
     if noted:
         ledger.append(Change(kind="drop", payload={"ids": list(noted)}))

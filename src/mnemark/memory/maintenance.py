@@ -1,4 +1,4 @@
-"""What a sync completes beside the index: what was acknowledged or noted, and could not be done at once.
+"""Complete pending work before and after a sync: edits, facts, erasures, observations.
 
 Each step stands for itself: one that cannot be done now, because a file is closed or damaged, is told, and
 keeps neither the others nor the sync from being done.

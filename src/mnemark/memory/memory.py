@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mnemark.memory.review.attention import Attention
     from mnemark.memory.review.explain import Why
     from mnemark.memory.review.review import Waiting
-    from mnemark.memory.sessions.history import Said
+    from mnemark.memory.sessions.history import SpokenTurn
     from mnemark.memory.transfer.importer import Summary
     from mnemark.memory.transfer.transfer import ImportFormat
     from mnemark.memory.undo.pin import Pinned
@@ -282,7 +282,7 @@ class Memory(OpenWorkspace):
         tool: str | None = None,
         limit: int | None = 100,
         scope: str | Iterable[str] | None = None,
-    ) -> "list[Said]":
+    ) -> "list[SpokenTurn]":
         """What was said, by session, time, role and tool; see `mnemark.memory.sessions.history.turns`."""
         from mnemark.memory.sessions.history import turns
 

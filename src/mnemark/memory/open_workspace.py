@@ -1,4 +1,4 @@
-"""A workspace with all that is derived from it: its index, facts, journals, bookkeeping and model."""
+"""`OpenWorkspace`: a workspace with its index, facts, journals, bookkeeping and model."""
 
 import threading
 from datetime import date
@@ -14,9 +14,9 @@ from mnemark.files.workspace import Workspace
 from mnemark.index.state import State
 from mnemark.index.store import Index
 from mnemark.llm import LLM, Budget, Entry, Ledger, Meter, Spent
-from mnemark.memory.journal.edits import Edits
+from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.journal.erasures import still_waiting
-from mnemark.memory.journal.sessions import JournalState
+from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.net import OPENAI, check_host
 from mnemark.retrieval.searcher import Searcher
 
@@ -43,14 +43,14 @@ class OpenWorkspace(Workspace):
         return self.searcher.index
 
     @cached_property
-    def edits(self) -> Edits:
+    def edits(self) -> EditJournal:
         """The automatic edits that the journal tells of."""
-        return Edits(self.root)
+        return EditJournal(self.root)
 
     @cached_property
-    def session_journal(self) -> JournalState:
+    def session_journal(self) -> SessionJournal:
         """The observations, attachments and ends of sessions that the journal tells of."""
-        return JournalState(self)
+        return SessionJournal(self)
 
     @cached_property
     def state(self) -> State:

@@ -1,4 +1,4 @@
-"""Across languages: words of the text's language for terms of the question that no text holds."""
+"""Expand terms of a question that no text holds with words of the texts' language."""
 
 from collections.abc import Sequence
 from typing import Final, Literal

@@ -1,4 +1,4 @@
-"""An answer by a deadline: the work runs on another thread and is left behind when it is late."""
+"""Run work by a deadline on another thread, and leave it behind when it is late."""
 
 import os
 import threading
@@ -14,14 +14,14 @@ _MAX_WORKERS: Final = 4
 """Threads that may be stuck (on a locked disk, say) before no more are started."""
 
 
-class Late:
+class TimedOut:
     """The work did not finish in time."""
 
 
-LATE: Final = Late()
+LATE: Final = TimedOut()
 
 
-class Timed(Generic[Value]):
+class DeadlineRunner(Generic[Value]):
     """Runs work with a time limit. Late work goes on in the background and its result is dropped.
 
     Threads are kept for the next call; `rest` is called on one when it has done its work.
@@ -33,7 +33,7 @@ class Timed(Generic[Value]):
         self._idle: list[_Worker] = []
         self._workers = 0
 
-    def run(self, work: Callable[[], Value], seconds: float) -> Value | Late:
+    def run(self, work: Callable[[], Value], seconds: float) -> Value | TimedOut:
         """The result, or LATE after `seconds`. Exceptions of the work are raised here."""
         worker = self._take()
         if worker is None:

@@ -1,4 +1,4 @@
-"""The workspace's embedder and its vectors, made when first needed, replaced by a reason when they fail."""
+"""Make the workspace's embedder and vectors when first needed; give a reason where they fail."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ class _Closed(Exception):  # noqa: N818 - ends a thread, is no error
     """The memory was closed while its texts were embedded."""
 
 
-class Vectors:
+class Embeddings:
     """Embedder and vector store of one workspace. Safe to use from several threads."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Why a passage was found: each route's rank and score, the terms, and what raised or lowered it. Pure."""
+"""Explain why a passage was found: each route's rank and score, terms, factors. Pure."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The facts a searcher may see, ordered for asking, and how one is told in an answer."""
+"""Index facts for questions, and describe one in an answer."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from mnemark.facts.keys import predicate_key, predicate_names, subject_key, subject_names
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import Held, when
+from mnemark.facts.timeline import FactVersion, when
 from mnemark.facts.write import core_entry, entry_words
 from mnemark.index.fact_units import FACT
 from mnemark.text.words.segment import query_terms
@@ -25,17 +25,17 @@ def content_of(text: str) -> list[str]:
     return [term for term in dict.fromkeys(query_terms(text)) if not is_stop(term)]
 
 
-class Book:
+class FactIndex:
     """All facts a searcher may see, as of the moment it was made; made once, asked often."""
 
-    def __init__(self, held: Iterable[Held], zone: tzinfo, *, made: datetime | None = None) -> None:
+    def __init__(self, held: Iterable[FactVersion], zone: tzinfo, *, made: datetime | None = None) -> None:
         self.zone = zone
         self.made = made or datetime.now(UTC)
         self.held = tuple(held)
-        self.by_id: dict[str, Held] = {one.fact.id: one for one in self.held}
-        self.by_key: dict[tuple[str, ...], list[Held]] = defaultdict(list)
+        self.by_id: dict[str, FactVersion] = {one.fact.id: one for one in self.held}
+        self.by_key: dict[tuple[str, ...], list[FactVersion]] = defaultdict(list)
         """Versions of one fact, oldest first."""
-        self.by_predicate: dict[str, list[Held]] = defaultdict(list)
+        self.by_predicate: dict[str, list[FactVersion]] = defaultdict(list)
         for one in self.held:
             self.by_key[one.fact.scope, *one.fact.key].append(one)
             self.by_predicate[predicate_key(one.fact.predicate)].append(one)
@@ -57,7 +57,7 @@ class Book:
         return frozenset(keys - set(subject_names().values()))
 
     @cached_property
-    def new(self) -> tuple[Held, ...]:
+    def new(self) -> tuple[FactVersion, ...]:
         """What the index may not hold yet: facts that are in no file, and those of the last moments."""
         latest = [
             one
@@ -83,28 +83,28 @@ class Book:
         """Whether a line of core memory is the entry of a fact that does not hold."""
         return (scope, entry_words(line)) in self._past_entries
 
-    def versions(self, fact: Fact) -> Sequence[Held]:
+    def versions(self, fact: Fact) -> Sequence[FactVersion]:
         """All versions of a fact, oldest first."""
         return self.by_key.get((fact.scope, *fact.key), ())
 
-    def current(self, fact: Fact, moment: datetime) -> Held | None:
+    def current(self, fact: Fact, moment: datetime) -> FactVersion | None:
         """The version of a fact that held at a moment."""
         return next((one for one in reversed(self.versions(fact)) if one.at(moment)), None)
 
-    def before(self, held: Held) -> Held | None:
+    def before(self, held: FactVersion) -> FactVersion | None:
         """The version whose place a fact took."""
         others = (one for one in self.versions(held.fact) if one.fact.id != held.fact.id)
         ended = [one for one in others if one.end is not None]
         named = next((one for one in ended if one.fact.id == held.fact.supersedes), None)
         return named or next((one for one in reversed(ended) if one.end == held.begin), None)
 
-    def after(self, held: Held) -> Held | None:
+    def after(self, held: FactVersion) -> FactVersion | None:
         """The version that took a fact's place."""
         later = (one for one in self.versions(held.fact) if one.begin is not None and one.begin == held.end)
         return next(later, None)
 
 
-def meta_of(book: Book, held: Held, state: State) -> dict[str, Any]:
+def meta_of(book: FactIndex, held: FactVersion, state: State) -> dict[str, Any]:
     """What a hit's `meta` says of a fact."""
     fact, before = held.fact, book.before(held)
     found: dict[str, Any] = {
@@ -125,7 +125,7 @@ def meta_of(book: Book, held: Held, state: State) -> dict[str, Any]:
     return found
 
 
-def told(book: Book, held: Held, state: State) -> str:
+def told(book: FactIndex, held: FactVersion, state: State) -> str:
     """A fact in words, with since when, and what was before or came after.
 
     `user python version: 3.12 (since 2026-02-20; before: 3.10 until 2026-02-20)`

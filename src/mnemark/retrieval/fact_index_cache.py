@@ -1,4 +1,4 @@
-"""The facts a search may answer with, kept ready and as fresh as the files."""
+"""Cache fact indexes, as fresh as the files."""
 
 import threading
 import time
@@ -14,10 +14,10 @@ from mnemark.facts.store import FactStore
 from mnemark.files import listing
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.index.store import Index
-from mnemark.retrieval.fact_index import Book
+from mnemark.retrieval.fact_index import FactIndex
 
 if TYPE_CHECKING:
-    from mnemark.facts.timeline import Held
+    from mnemark.facts.timeline import FactVersion
 
 _REST: Final = 20.0
 """Times a look at the fact files the pause after it lasts, but for this process's own writes."""
@@ -31,13 +31,13 @@ _KEEP_SECONDS: Final = 30.0
 
 class _Kept(NamedTuple):
     stamp: Stamp
-    book: "Book"
+    book: "FactIndex"
 
 
 class Facts(NamedTuple):
     """The facts to answer with."""
 
-    book: "Book | None" = None
+    book: "FactIndex | None" = None
     """None where there are none, or they are not read yet."""
     states: FactStates | None = None
     """Which of them are known to hold, where the book is not of this moment; None where it is."""
@@ -45,7 +45,7 @@ class Facts(NamedTuple):
     """Why it is not."""
 
 
-class FactBooks:
+class FactIndexCache:
     """The books of one workspace, by scopes. Safe to use from several threads.
 
     `index` gives the workspace's index, which may be replaced by another.
@@ -59,7 +59,7 @@ class FactBooks:
         self._reading: dict[tuple[str, ...], threading.Event] = {}
         self._due: dict[tuple[str, ...], float] = {}
         self._noted: Stamp = ()
-        self._known: dict[int, tuple[Held, Known]] = {}
+        self._known: dict[int, tuple[FactVersion, Known]] = {}
         self._keeping = threading.Lock()
         self._unkept = False
         self._kept_at = float("-inf")
@@ -113,11 +113,11 @@ class FactBooks:
     def _known_as(self, section: Callable[[str], Section | None]) -> FactStates:
         return FactStates(self._facts.root, section, self._facts.redacted)
 
-    def _section(self, stamp: Stamp, scope: str, held: "Iterable[Held]") -> Section:
+    def _section(self, stamp: Stamp, scope: str, held: "Iterable[FactVersion]") -> Section:
         known = (self._known_of(one) for one in held if one.fact.scope == scope)
         return states.section_of(stamp, scope, known)
 
-    def _known_of(self, held: "Held") -> Known:
+    def _known_of(self, held: "FactVersion") -> Known:
         """What is known of a fact; most of them are as they were when it was last kept."""
         found = self._known.get(id(held))
         return states.known_of(held) if found is None or found[0] is not held else found[1]
@@ -155,7 +155,7 @@ class FactBooks:
         with facts.lock:
             facts.log.refresh()
             held = [one for scope in wanted for one in facts.held(scope)]
-        kept = _Kept(stamp, Book(held, facts.zone))
+        kept = _Kept(stamp, FactIndex(held, facts.zone))
         with self._lock:
             self._kept[wanted] = kept
         self._unkept = True

@@ -1,4 +1,4 @@
-"""Which passages a search may answer with."""
+"""Filter which passages a search may answer with."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Other workspaces read along: folders named in the configuration, never written to.
+"""Search other workspaces too: folders named in the configuration, never written to.
 
 A mount's index and vectors are kept in one's own `.mnemark/mounts/<name>/`. Its hits have the ref
 `@name/path#L3` and the scope `@name`, so that nobody takes them for one's own.
@@ -15,7 +15,7 @@ from mnemark.errors import MnemarkError, NotFoundError
 from mnemark.files import layout
 from mnemark.files.config import Config, RoutesConfig, load, mounted
 from mnemark.files.workspace import Workspace
-from mnemark.retrieval.refresh import Follower
+from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.search import Found, Request
 from mnemark.types import Hit
 
@@ -26,7 +26,7 @@ class Mount(Protocol):
     """A mounted folder that answers; a `Searcher` is one."""
 
     @property
-    def refresher(self) -> Follower: ...  # noqa: D102 - as in `Searcher`
+    def refresher(self) -> IndexRefresher: ...  # noqa: D102 - as in `Searcher`
 
     def find(self, request: Request) -> Found: ...  # noqa: D102
 

@@ -1,4 +1,4 @@
-"""What of a passage may be shown that tells a fact.
+"""Leave out of answers what tells a superseded fact as current.
 
 A value that does not hold any more is never shown as one that does, however little time there was to read
 the facts. A bullet of a fact file is shown where its fact is known to hold, or says that it is past. The

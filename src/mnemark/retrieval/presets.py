@@ -1,4 +1,4 @@
-"""Rankings to choose from: our own, measured, and those of agents whose users want what they had.
+"""Presets of ranking: our own, measured, and those of agents whose users want what they had.
 
 `mnemark bench retrieval --presets` prints them side by side.
 """

@@ -1,4 +1,4 @@
-"""What a question asks: terms, quoted phrases, times, and whether it asks for the latest."""
+"""Parse a question: terms, quoted phrases, times, and whether it asks for the latest."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""An answer by words alone, without numpy: what `mnemark hook` gives where no daemon runs.
+"""Search by words alone, without numpy, for `mnemark hook` without a daemon.
 
 BM25 as in `lexical`, own terms only: no neighbours, no documents' scores, no dense route. `believable` is
 made of the same evidence by the same weights, so that one floor serves both.
@@ -148,7 +148,7 @@ def _idf(count: int, holding: int) -> float:
 def _best(
     index: QuickIndex, scored: _Scored, left_out: int | None, from_line: int
 ) -> list[tuple[float, Place]]:
-    """The first `belief.DEPTH` passages that may be shown, best first."""
+    """The first `confidence.DEPTH` passages that may be shown, best first."""
     best = heapq.nlargest(3 * confidence.DEPTH, ((score, place) for place, score in scored.scores.items()))
     found = []
     for score, place in best:

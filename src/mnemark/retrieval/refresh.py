@@ -1,4 +1,4 @@
-"""Keeping an index at the state of its files while it is used."""
+"""Refresh the index while it is used."""
 
 import threading
 import time
@@ -11,11 +11,11 @@ from mnemark.files.config import Config
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.index.unindexed import LogSizes
-from mnemark.retrieval.embeddings import Vectors
+from mnemark.retrieval.embeddings import Embeddings
 from mnemark.text.dates.moment import Clock
 
 
-class EditsElsewhere:
+class ExternalEdits:
     """Tells once of edits that came since it was last asked."""
 
     def __init__(self, root: Path, logs: LogSizes) -> None:
@@ -62,10 +62,10 @@ _LONG: Final = 60.0
 """After so many seconds without a look a search waits for one all the same."""
 
 
-class Follower:
+class IndexRefresher:
     """Follows the files of one workspace. Safe to use from several threads."""
 
-    def __init__(self, index: Index, vectors: Vectors, config: Config, edits: EditsElsewhere) -> None:
+    def __init__(self, index: Index, vectors: Embeddings, config: Config, edits: ExternalEdits) -> None:
         self._index = index
         self._edits = edits
         self._vectors = vectors
@@ -86,7 +86,7 @@ class Follower:
         if self._index.readonly:
             return True
         if self._edits.came():
-            self.look_again()
+            self.mark_stale()
         return self._checked.passed() < max(FRESH_SECONDS, _REST * self._cost)
 
     def sync(self, *, progress: Progress | None, wait: float, embed: bool) -> SyncReport:
@@ -123,7 +123,7 @@ class Follower:
         except (MnemarkError, OSError) as error:
             self.problem = f"sync: {error}"
 
-    def look_again(self) -> None:
+    def mark_stale(self) -> None:
         """Something was written: the next answer looks at the files first."""
         self._told += 1
         self._checked.forget()

@@ -1,4 +1,4 @@
-"""From hits to the block for a prompt: as much of each as the budget allows, always with its source.
+"""Render hits as the block for a prompt: as much of each as the budget allows, with its source.
 
 Three layers: brief (one line of at most `brief_tokens`), excerpt (the words around the match), full. All
 hits that fit are named in brief first; then, best first, they are opened to an excerpt and to the full text

@@ -1,4 +1,4 @@
-"""One search: read a moment of the index, ask the routes, join, rank, and say how sure it is."""
+"""Search once: read a moment of the index, run the routes, fuse, rank, and estimate confidence."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from mnemark.retrieval import filters, past_facts
 from mnemark.retrieval.cross_language import bridge
 from mnemark.retrieval.deadline import in_turn
 from mnemark.retrieval.explain import explain, in_route
-from mnemark.retrieval.fact_index import Book
+from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
@@ -81,7 +81,7 @@ def search(
     degraded: Sequence[str] = (),
     judge: rerank.Judge | None = None,
     *,
-    book: Book | None = None,
+    book: FactIndex | None = None,
     states: FactStates | None = None,
     asked: qmd.Asked | None = None,
 ) -> Found:
@@ -183,7 +183,7 @@ class _Search:
         hits = sorted((*found.hits, *meant), key=lambda hit: -hit.score)
         return found._replace(hits=tuple(hits[: request.k]))
 
-    def with_facts(self, found: Found, book: Book | None) -> Found:
+    def with_facts(self, found: Found, book: FactIndex | None) -> Found:
         """The answer with the facts in their places; without any it is what it was."""
         request = self.request
         if book is None or not len(book):
@@ -395,7 +395,7 @@ class _Search:
         )
 
 
-def _telling_past(book: Book | None, states: FactStates | None, now: datetime) -> past_facts.IsPast:
+def _telling_past(book: FactIndex | None, states: FactStates | None, now: datetime) -> past_facts.IsPast:
     """What tells whether an entry of core memory is of a fact that does not hold."""
     if states is not None:
         return lambda scope, line: states.is_past(scope, line, now)

@@ -22,19 +22,19 @@ from mnemark.index.reader import Reader
 from mnemark.index.store import Index
 from mnemark.retrieval import cross_language, render
 from mnemark.retrieval.arguments import among, count_of, text_of
-from mnemark.retrieval.deadline import Late, Timed
-from mnemark.retrieval.embeddings import Vectors
-from mnemark.retrieval.fact_index_cache import FactBooks
+from mnemark.retrieval.deadline import DeadlineRunner, TimedOut
+from mnemark.retrieval.embeddings import Embeddings
+from mnemark.retrieval.fact_index_cache import FactIndexCache
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.mounts import MARK, Mounts
 from mnemark.retrieval.presets import preset as named_preset
 from mnemark.retrieval.query import understand
 from mnemark.retrieval.ranking import rerank
 from mnemark.retrieval.read import read_ref
-from mnemark.retrieval.refresh import EditsElsewhere, Follower
+from mnemark.retrieval.refresh import ExternalEdits, IndexRefresher
 from mnemark.retrieval.routes import qmd
 from mnemark.retrieval.search import Found, Request, search
-from mnemark.retrieval.usage import Uses
+from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.dates.moment import moment
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
@@ -76,20 +76,20 @@ class Searcher:
         self.reranker = rerank.in_folder(workspace.root / Path(folder).expanduser()) if folder else None
         self._elsewhere: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
-        self._timed: Timed[Recall] = Timed(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
+        self._timed: DeadlineRunner[Recall] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
         self._warm = threading.Event()
         self._loading = threading.Lock()
         self._closed = False
         self._moving = threading.Lock()
         self.mounts = Mounts(workspace, self._open_mount)
-        self.usage = Uses(workspace)
-        self.fact_index = FactBooks(facts, lambda: self.index)
+        self.usage = UsageCounter(workspace)
+        self.fact_index = FactIndexCache(facts, lambda: self.index)
         facts.changed = self._fact_changed
         workspace.wrote = self._log_written
 
     def _fact_changed(self) -> None:
         self.fact_index.wrote()
-        self.refresher.look_again()
+        self.refresher.mark_stale()
 
     def _log_written(self, path: str, size: int) -> None:
         self.reader.logs.wrote(path, size)
@@ -106,9 +106,9 @@ class Searcher:
         config = self.workspace.config
         self.index = index
         self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
-        self.embeddings = Vectors(index.home, config, readonly=index.readonly, embedder=self.embedder)
-        edits = EditsElsewhere(self.workspace.root, self.reader.logs)
-        self.refresher = Follower(index, self.embeddings, config, edits)
+        self.embeddings = Embeddings(index.home, config, readonly=index.readonly, embedder=self.embedder)
+        edits = ExternalEdits(self.workspace.root, self.reader.logs)
+        self.refresher = IndexRefresher(index, self.embeddings, config, edits)
 
     def ready(self) -> None:
         """Where there is no index and none can be kept, make a passing one elsewhere.
@@ -297,7 +297,7 @@ class Searcher:
         found = self._timed.run(
             lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
         )
-        if isinstance(found, Late):
+        if isinstance(found, TimedOut):
             reason = f"recall: nothing was ready within {seconds * 1000:.0f} ms; disk or machine are slow"
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
         self.usage.note(found.hits)

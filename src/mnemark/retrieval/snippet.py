@@ -1,4 +1,4 @@
-"""The few words of a passage that show why it was found."""
+"""Cut a snippet that shows why a passage was found."""
 
 import re
 from collections.abc import Mapping

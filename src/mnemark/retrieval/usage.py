@@ -1,4 +1,4 @@
-"""What was recalled, counted for upkeep: what is used does not fade, and has earned a place."""
+"""Count what was recalled, for consolidation: what is used does not fade."""
 
 import threading
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _AT_ONCE: Final = 200
 """Uses that are written together; those of a process that is killed before are not counted."""
 
 
-class Uses:
+class UsageCounter:
     """Counts of one workspace. Noting costs nothing; they are written now and then, and at the end."""
 
     def __init__(self, workspace: Workspace) -> None:

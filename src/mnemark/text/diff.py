@@ -1,4 +1,4 @@
-"""What two sequences have in common, in their order, in bounded time.
+"""Diff two sequences in bounded time.
 
 Small or ordinary ones are compared as `difflib` does it. Its time grows with the cube of lines that repeat (a
 table, a page of blank lines), so where that would take long, items that stand once on both sides are found

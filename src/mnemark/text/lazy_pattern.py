@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used, so that a start does not wait for them."""
+"""Compile regular expressions at first use, so that a start does not wait for them."""
 
 import re
 from collections.abc import Iterator

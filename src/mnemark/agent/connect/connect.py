@@ -1,4 +1,4 @@
-"""`mnemark connect`: hooks and memory tools into an agent's configuration, shown first, taken out again.
+"""`mnemark connect`: show and make a change in an agent's settings, hooks and tools, and undo it.
 
 What is there stays byte for byte: our entries are put into the text, and cut out of it. Before the first
 change of a file a copy is kept beside it (`NAME.before-mnemark`); where taking our entries out leaves what

@@ -1,4 +1,4 @@
-"""Where each agent keeps its configuration, and what is written there: one table for `mnemark connect`.
+"""Table of agents: where each keeps its settings, and what `mnemark connect` writes there.
 
 Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Gemini CLI, Cursor and OpenClaw.
 """

@@ -1,4 +1,4 @@
-"""Changes in a JSON text that leave every other byte as it is.
+"""Edit a JSON text and leave every other byte as it is.
 
 The text is read once for where its parts stand; a part is then put in or cut out. Comments, trailing commas
 and repeated keys are no JSON: they are refused, because nothing could be promised about them.

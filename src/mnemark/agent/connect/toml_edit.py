@@ -1,4 +1,4 @@
-"""Our table in an agent's TOML file: a block between two comments, put at the end, and cut out again.
+"""Append our table to an agent's TOML file between two comments, and cut it out again.
 
 The rest of the file is never parsed into anything that is written back.
 """

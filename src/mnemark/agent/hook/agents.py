@@ -1,4 +1,4 @@
-"""The agents that call `mnemark hook`, as a table: their words for events, and what they read as an answer.
+"""Table of agents that call `mnemark hook`: their names for events, and the answer each reads.
 
 Sources, as of autumn 2026: the hooks references of Claude Code, Codex (codex-rs/hooks/schema), Gemini CLI
 (docs/hooks/reference.md) and Cursor (cursor.com/docs/agent/hooks). Only the standard library is used here:

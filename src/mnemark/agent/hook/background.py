@@ -1,4 +1,4 @@
-"""`python -m mnemark.agent.hook.background ROOT [SESSION]`: what a hook leaves to the background.
+"""`python -m mnemark.agent.hook.background ROOT [SESSION]`: do in the background what a hook has no time for.
 
 Ends a session, where one is named, and brings the index up to date, so that the next prompt finds what was
 said. Another process that is at it already does it for us.

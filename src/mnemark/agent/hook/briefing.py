@@ -1,4 +1,4 @@
-"""What an agent is told when a session begins, or goes on after its context was condensed.
+"""Brief an agent when a session begins, or goes on after its context was compacted.
 
 Curated memory, the scratchpad, today's notes and the last episodes, straight from the files: no index is
 asked, so that it costs as little without a daemon. It is one quoted block, as a recall is: it is recognised

@@ -1,4 +1,4 @@
-"""Turns of an agent's transcript into a session of the workspace: each once, whoever calls, however often.
+"""Capture turns of an agent's transcript into a session, each once, however often it is called.
 
 Where reading stopped is in the last turn itself (`meta["transcript"]`), written with it in one step: there is
 no position that could be lost, or be ahead of the turns after a kill. One capture of a workspace runs at a

@@ -1,4 +1,4 @@
-"""What happens at an agent's events where no daemon answers: as little as keeps every promise.
+"""Answer an agent's events without a daemon: as little work as keeps every promise.
 
 Turns are kept as always. A prompt is answered from the full text as it stands, without numpy. What takes
 longer (ending a session, bringing the index up to date) is left to a process in the background.

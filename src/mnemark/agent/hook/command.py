@@ -1,8 +1,8 @@
-"""`mnemark hook EVENT`: an event of an agent on stdin, what the agent reads on stdout, and always exit 0.
+"""`mnemark hook EVENT`: read an event on stdin, answer on stdout, and always exit with 0.
 
 An agent waits for its hooks, and stops where one fails. So whatever happens is logged, and the answer is then
 an empty one. The daemon is asked first; where there is none, the same is done here with as little as possible
-loaded (`hook_alone`).
+loaded (`cold`).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What a hook was called with, understood; light to load, as it is needed with and without a daemon."""
+"""Parse what a hook was called with; light to load, as it is needed with and without a daemon."""
 
 import re
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ from pathlib import Path
 from mnemark.agent.hook.event import Execution
 from mnemark.files.config import load
 from mnemark.files.workspace import Workspace
-from mnemark.memory.journal.sessions import JournalState
+from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.memory.sessions.observations import observe
 
 
@@ -16,6 +16,6 @@ def observe_alone(root: Path, session: str, done: Execution) -> None:
         MnemarkError: it could not be written, and is not kept.
     """
     observe(
-        JournalState(Workspace(root, load(root))), session, done.tool, done.arguments, done.result,
+        SessionJournal(Workspace(root, load(root))), session, done.tool, done.arguments, done.result,
         call=done.call, error=done.error, duration_ms=done.duration_ms,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What happens at an agent's events, in a process that has the workspace open: the daemon.
+"""Answer an agent's events in the daemon, which has the workspace open.
 
 Nothing here asks a model. What is raised goes to the caller: the daemon answers with an error, and the hook
 logs it and lets the agent go on.

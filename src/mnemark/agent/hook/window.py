@@ -1,4 +1,4 @@
-"""Which part of a session the model still sees: what was said since its context was last condensed.
+"""Find which turns of a session the model still sees: those since its context was last compacted.
 
 A recall leaves that part out. The line is kept in `.mnemark/`: losing it only means that less is recalled.
 """

@@ -1,4 +1,4 @@
-"""What every vector engine offers."""
+"""Interface of vector engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Give every passage its vector: what is missing is embedded in batches, outside any write transaction."""
+"""Embed passages that have no vector yet, in batches, outside any write transaction."""
 
 import secrets
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""From content keys to row numbers: sorted arrays and binary search, built once and extended."""
+"""Map content keys to row numbers: sorted arrays and binary search, built once and extended."""
 
 from collections.abc import Iterator, Sequence
 from typing import overload

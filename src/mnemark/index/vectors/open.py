@@ -1,4 +1,4 @@
-"""The seam between the index and the engines that keep vectors, and the choice of one.
+"""Choose and open the vector engine.
 
 Vectors are kept by content key (a 16-byte hash of the embedded text), apart from passages: a passage that
 moves or comes back keeps its vector. A store gives each vector a row number; the caller holds an int64 array

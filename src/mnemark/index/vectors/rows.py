@@ -1,4 +1,4 @@
-"""What a vector file looks like: header, rows, and the arrays that view them in a memory map.
+"""Layout of a vector file: header, rows, and the arrays that view them in a memory map.
 
 Layout, little-endian; every row is complete in itself:
 

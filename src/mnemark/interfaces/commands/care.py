@@ -1,4 +1,4 @@
-"""Looking after a workspace: init, sync, watch, status, doctor, verify."""
+"""Commands that look after a workspace: init, sync, status."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Asking: search, recall, read."""
+"""Commands that ask: search, recall, read."""
 
 import os
 import re

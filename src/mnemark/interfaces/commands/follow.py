@@ -1,4 +1,4 @@
-"""Following a folder while people and agents write: watch."""
+"""Command that follows a folder while people and agents write: watch."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Forgetting for good or for now: forget."""
+"""Command that hides or erases: forget."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""For agents: hook. The events themselves are answered before the command line is read, see `agent.hook`."""
+"""Command for agents: hook. The events are answered before the command line is read, see `agent.hook`."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Looking for damage and mending it: doctor, verify."""
+"""Commands that look for damage and repair it: doctor, verify."""
 
 import sys
 from pathlib import Path

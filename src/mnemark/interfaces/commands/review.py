@@ -1,4 +1,4 @@
-"""What waits for a decision, and where something came from: review, why."""
+"""Commands that list what waits for a decision, and explain memory: review, why."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

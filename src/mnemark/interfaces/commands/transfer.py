@@ -1,4 +1,4 @@
-"""Taking a memory elsewhere and bringing others in: export, import."""
+"""Commands that move memories: backup, restore, export, import."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""Taking back and holding fast: undo, revert, pin."""
+"""Commands that take changes back, or keep them: undo, revert, pin."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Writing by hand, and what was written last: add, log."""
+"""Commands that write by hand, and list what was written last: add, log."""
 
 from pathlib import Path
 from typing import Annotated

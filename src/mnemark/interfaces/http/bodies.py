@@ -1,4 +1,4 @@
-"""What requests of the JSON API hold. Fields have the names of the Python API; unknown ones are an error."""
+"""Request bodies of the JSON API. Fields have the names of the Python API; unknown ones are an error."""
 
 from collections.abc import Sequence
 from datetime import datetime

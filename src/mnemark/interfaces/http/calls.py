@@ -1,4 +1,4 @@
-"""The JSON API as a table: name, what a request holds, what is done with it."""
+"""Table of the JSON API: name, request body, what is done with it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -78,13 +78,13 @@ def _observe(at: Opened, body: bodies.Observe) -> Any:
 
 def _end(at: Opened, body: bodies.EndSession) -> Any:
     ended = _session(at, body).end(summary=body.summary)
-    at.memory.searcher.refresher.look_again()
+    at.memory.searcher.refresher.mark_stale()
     return ended
 
 
 def _remember(at: Opened, body: bodies.Remember) -> Any:
     fact = at.memory.remember(body.predicate, body.value, **_fields(body, "predicate", "value"))
-    at.memory.searcher.refresher.look_again()
+    at.memory.searcher.refresher.mark_stale()
     return fact
 
 
@@ -94,19 +94,19 @@ def _facts(at: Opened, body: bodies.Facts) -> Any:
 
 def _forget(at: Opened, body: bodies.Forget) -> Any:
     receipt = at.memory.forget(body.ref, **_fields(body, "ref"))
-    at.memory.searcher.refresher.look_again()
+    at.memory.searcher.refresher.mark_stale()
     return receipt
 
 
 def _undo(at: Opened, body: bodies.Undo) -> Any:
     undone = at.memory.undo(body.id)
-    at.memory.searcher.refresher.look_again()
+    at.memory.searcher.refresher.mark_stale()
     return {"undone": named(undone)}
 
 
 def _revert(at: Opened, body: bodies.Revert) -> Any:
     reverted = at.memory.revert(**_fields(body))
-    at.memory.searcher.refresher.look_again()
+    at.memory.searcher.refresher.mark_stale()
     return reverted
 
 
@@ -153,7 +153,7 @@ def _consolidate(at: Opened, body: bodies.Consolidate) -> Any:
     report = at.memory.consolidate(
         dry_run=body.dry_run, force=body.force, commit=body.commit, since=body.since
     )
-    at.memory.searcher.refresher.look_again()
+    at.memory.searcher.refresher.mark_stale()
     return report
 
 

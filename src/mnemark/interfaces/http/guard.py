@@ -1,4 +1,4 @@
-"""Who may ask, and how: the rules that every request meets before anything of it is looked at.
+"""Guard every request: who may ask, and how, before anything of it is read.
 
 Loopback alone protects from nobody: any page in the user's browser can send requests there. So a request
 needs the token, must name the daemon's own address as host, come from no foreign origin, be JSON, and arrive

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the table of calls and the records they take and give."""
+"""Make the OpenAPI document from the table of calls and their records."""
 
 from typing import Any
 

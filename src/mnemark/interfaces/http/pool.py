@@ -1,4 +1,4 @@
-"""The workspaces a daemon has open: the last used stay, each is followed while files change."""
+"""Keep the workspaces of a daemon open: the last used stay, each is followed while files change."""
 
 import logging
 import threading
@@ -77,7 +77,7 @@ class Opened:
     def _changed(self, _: set[str]) -> None:
         if self._stop.is_set():
             return
-        self.memory.searcher.refresher.look_again()
+        self.memory.searcher.refresher.mark_stale()
         started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)

@@ -1,4 +1,4 @@
-"""Once a night, what the user's workspaces need: consolidation at the configured time."""
+"""Consolidate the user's workspaces once a night, at the configured time."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Running the daemon: one per user, found by its file and lock, ending when idle or told to."""
+"""Run the daemon: one per user, found by its file and lock, ending when idle or told to."""
 
 import asyncio
 import contextlib

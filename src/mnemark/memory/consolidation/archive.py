@@ -1,4 +1,4 @@
-"""Facts moved out of the way and back: from `memory/facts/` to `memory/archive/facts/`, never deleted."""
+"""Move facts to `memory/archive/facts/` and back; nothing is deleted."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -7,13 +7,13 @@ from mnemark.facts.files import FOLDER, facts_in
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.write import bullet_of
-from mnemark.memory.curation.plan import Edit, Look
+from mnemark.memory.curation.plan import Edit, ScopeView
 
 ARCHIVE: Final = "memory/archive/facts"
 _ADDED: Final = ("archived", "reason", "merged")
 
 
-def archive(look: Look, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Edit], set[str]]:
+def archive(look: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Edit], set[str]]:
     """Edits that move facts to the archive, and the ids of those that can be moved.
 
     Args:
@@ -36,7 +36,7 @@ def archive(look: Look, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Ed
     return edits, moved
 
 
-def restore(look: Look, path: str, ids: set[str]) -> list[Edit]:
+def restore(look: ScopeView, path: str, ids: set[str]) -> list[Edit]:
     """Edits that bring facts back from the archive file at `path`."""
     to = path.replace(f"{ARCHIVE}/", f"{FOLDER}/", 1)
     bullets = _bullets(look.text(path), path, {one: dict.fromkeys(_ADDED, "") for one in ids})
@@ -48,7 +48,7 @@ def restore(look: Look, path: str, ids: set[str]) -> list[Edit]:
     ]
 
 
-def archived(look: Look) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]:
+def archived(look: ScopeView) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]:
     """The facts in the archive by file, each with the keys of its comment."""
     found: dict[str, list[tuple[Fact, Mapping[str, str]]]] = {}
     for name in look.names(ARCHIVE):

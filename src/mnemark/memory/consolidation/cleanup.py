@@ -1,22 +1,22 @@
-"""Cleaning up by age: reports go to the archive, and so do sessions where a retention is set."""
+"""Archive by age: reports, and sessions where a retention is set."""
 
 from datetime import date, timedelta
 from typing import Final
 
 from mnemark.files import layout
 from mnemark.files.sessions import SessionLog, list_sessions
-from mnemark.memory.curation.plan import Look, Move, Proposal
+from mnemark.memory.curation.plan import Move, Proposal, ScopeView
 
 STEP: Final = "clean up"
 KEEP_REPORTS: Final = timedelta(days=30)
 
 
-def propose(look: Look) -> Proposal:
+def propose(look: ScopeView) -> Proposal:
     """Move what is past its age to the archive."""
     return Proposal(STEP, (*_old_reports(look), *_old_sessions(look)))
 
 
-def _old_sessions(look: Look) -> list[Move]:
+def _old_sessions(look: ScopeView) -> list[Move]:
     """Session logs in which nothing was said for as long as they are kept; they stay as they are."""
     days = look.ws.config.retention_days
     moves: list[Move] = []
@@ -32,7 +32,7 @@ def _old_sessions(look: Look) -> list[Move]:
     return moves
 
 
-def _free(look: Look, path: str) -> str:
+def _free(look: ScopeView, path: str) -> str:
     """A name in the archive; a session that went on after it was archived gets another number."""
     stem, number, found = path.removesuffix(".jsonl"), 1, path
     while (look.ws.root / look.path(found)).exists():
@@ -41,7 +41,7 @@ def _free(look: Look, path: str) -> str:
     return look.path(found)
 
 
-def _old_reports(look: Look) -> list[Move]:
+def _old_reports(look: ScopeView) -> list[Move]:
     moves = []
     for name in look.names("memory/reports"):
         path = look.path(f"memory/reports/{name}")

@@ -1,4 +1,4 @@
-"""Old daily notes condensed into monthly ones: what mattered, by rule; the originals go to the archive.
+"""Condense old daily notes into monthly ones by rule; the originals go to the archive.
 
 `propose` is a step of a consolidation: edits and moves that change nothing by themselves. For each day the
 monthly note gets a generated part (`text.generated`) with the day's headings, decisions, facts and first
@@ -17,7 +17,7 @@ from mnemark.files.ids import new_id
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory import file_edits
 from mnemark.memory.curation.identity import Shortened
-from mnemark.memory.curation.plan import Edit, Look, Move, Proposal
+from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import put
 from mnemark.text.markdown.outline import outline, without_comments
@@ -62,7 +62,7 @@ class Condensed(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def propose(look: Look, *, older_than: timedelta | None = None, timeout: float = TIMEOUT) -> Proposal:
+def propose(look: ScopeView, *, older_than: timedelta | None = None, timeout: float = TIMEOUT) -> Proposal:
     """What condensing would change: monthly notes first, then the days' files into the archive."""
     if older_than is None:
         older_than = timedelta(days=look.ws.config.consolidate.condense_days)
@@ -114,7 +114,7 @@ def condense(
         raise ReadOnlyError("this memory is open for reading only; open it for writing to condense notes")
     if not dry_run:
         file_edits.finish(ws)
-    look = Look(ws, now or ws.now(), scope=scope, llm=llm)
+    look = ScopeView(ws, now or ws.now(), scope=scope, llm=llm)
     proposal = propose(look, older_than=older_than)
     look.take(proposal)
     if dry_run:
@@ -139,7 +139,7 @@ def archived(path: str) -> str:
     return f"{folder}/archive/{name}"
 
 
-def _days(look: Look, older_than: timedelta) -> list[str]:
+def _days(look: ScopeView, older_than: timedelta) -> list[str]:
     """Daily notes of months that ended long enough ago, oldest first."""
     found = []
     for name in look.names("memory"):
@@ -168,7 +168,7 @@ class _Model(NamedTuple):
     """Why its words were not taken."""
 
 
-def _lines(look: Look, path: str, model: _Model) -> list[str]:
+def _lines(look: ScopeView, path: str, model: _Model) -> list[str]:
     """A day as the monthly note shows it, without secrets and recalled blocks."""
     # What was forgotten is not told again under another name, where nobody would know it.
     text = strip_fences(look.ws.visible.text(path, look.text(path)))

@@ -1,4 +1,4 @@
-"""Decay: what was of passing worth goes to the archive when its time is over, and comes back when used.
+"""Archive facts of passing worth when their time is over, and bring back those that are used.
 
 `strength = importance * (1 - rate) ** days`, with the days since a fact was learned or last recalled. Below
 0.1 with less than two recalls a fact is archived; a transient one after 24 hours. What the owner said, or a
@@ -13,7 +13,7 @@ from typing import Final
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import when
 from mnemark.memory.consolidation.archive import archive, archived, restore
-from mnemark.memory.curation.plan import Edit, Look, Proposal
+from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 
 STEP: Final = "decay"
 FLOOR: Final = 0.1
@@ -28,7 +28,7 @@ RATES: Final[Mapping[str, float]] = {"short": 0.1, "long": 0.01, "permanent": 0.
 _LASTING: Final = frozenset({"owner", "file"})
 
 
-def propose(look: Look) -> Proposal:
+def propose(look: ScopeView) -> Proposal:
     """Archive what has faded, bring back what was used again."""
     fading: dict[str, Mapping[str, str]] = {}
     for fact in look.current():
@@ -54,7 +54,7 @@ def rate(fact: Fact) -> float:
     return RATES.get(fact.priority, RATES["long"])
 
 
-def _faded(look: Look, fact: Fact) -> str:
+def _faded(look: ScopeView, fact: Fact) -> str:
     """Why a fact goes to the archive; empty where it stays."""
     use = look.uses.get(fact.id)
     learned = when(fact.recorded, look.zone) or when(fact.since, look.zone)
@@ -70,7 +70,7 @@ def _faded(look: Look, fact: Fact) -> str:
     return f"faded to {left:.2f} after {age.days} days without use"
 
 
-def _used_again(look: Look) -> tuple[list[Edit], list[Fact]]:
+def _used_again(look: ScopeView) -> tuple[list[Edit], list[Fact]]:
     edits: list[Edit] = []
     back: list[Fact] = []
     for path, facts in archived(look).items():
@@ -81,7 +81,7 @@ def _used_again(look: Look) -> tuple[list[Edit], list[Fact]]:
     return edits, back
 
 
-def _is_used(look: Look, identifier: str, meta: Mapping[str, str]) -> bool:
+def _is_used(look: ScopeView, identifier: str, meta: Mapping[str, str]) -> bool:
     """Whether a fact was recalled since it faded; what was merged into another stays."""
     use = look.uses.get(identifier)
     gone: datetime | None = when(meta.get("archived", ""), look.zone)

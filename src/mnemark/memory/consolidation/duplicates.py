@@ -1,4 +1,4 @@
-"""Facts that say the same become one that names all their sources; what is only alike is told."""
+"""Merge facts that say the same, with all their sources; report those that are only alike."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -13,14 +13,14 @@ from mnemark.facts.timeline import confirmed, order
 from mnemark.facts.write import change_comment
 from mnemark.memory.consolidation.archive import archive
 from mnemark.memory.consolidation.same_fact import judge
-from mnemark.memory.curation.plan import Edit, Look, Proposal
+from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 from mnemark.text.words.similarity import key_of, similar
 
 STEP: Final = "deduplicate"
 _MOST_NOTES: Final = 20
 
 
-def propose(look: Look) -> Proposal:
+def propose(look: ScopeView) -> Proposal:
     """Merge facts that say the same: the one that is trusted most, then the oldest, stays.
 
     What is only alike is shown to the model where there is one, else told.
@@ -39,7 +39,7 @@ def propose(look: Look) -> Proposal:
     return Proposal(STEP, tuple(edits), (*judged.notes, *notes[:_MOST_NOTES]), frozenset(gone))
 
 
-def _merged(look: Look, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]:
+def _merged(look: ScopeView, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]:
     """Edits that leave the first fact of each group, naming the sources of the others, which are archived."""
     merged: dict[str, Mapping[str, str]] = {}
     into: dict[str, list[Fact]] = defaultdict(list)
@@ -62,12 +62,12 @@ def _merged(look: Look, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]
     return [*_confirmations(kept, said), *edits], gone
 
 
-def _detailed(look: Look, fact: Fact) -> tuple[object, ...]:
+def _detailed(look: ScopeView, fact: Fact) -> tuple[object, ...]:
     """Of facts in other words the one that says most stays."""
     return -TRUST[fact.origin], -len(key_of(fact.value)), order(fact, look.zone)
 
 
-def _rank(look: Look, fact: Fact) -> tuple[object, ...]:
+def _rank(look: ScopeView, fact: Fact) -> tuple[object, ...]:
     return -TRUST[fact.origin], order(fact, look.zone)
 
 

@@ -1,4 +1,4 @@
-"""A consolidation: the steps in order, planned as edits, shown or applied, and reported."""
+"""Run a consolidation: plan its steps as edits, show or apply them, and report."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +23,10 @@ from mnemark.memory import file_edits
 from mnemark.memory.consolidation import cleanup, condense, decay, duplicates, sync_conflicts, tidy
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
-from mnemark.memory.curation.plan import Edit, Look, Move, Planned, Proposal, scopes_in
-from mnemark.memory.journal.edits import Edits
+from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, scopes_in
+from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.learning.by_model import learn_all
-from mnemark.memory.learning.by_rule import Learned, learn
+from mnemark.memory.learning.by_rule import LearnedFact, learn
 from mnemark.memory.learning.from_notes import begin, learn_notes, supposed, told
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mnemark.llm.base import LLM
 
 _LOG: Final = logging.getLogger(__name__)
-STEPS: Final[Mapping[str, Callable[[Look], Proposal]]] = {
+STEPS: Final[Mapping[str, Callable[[ScopeView], Proposal]]] = {
     duplicates.STEP: duplicates.propose,
     decay.STEP: decay.propose,
     condense.STEP: condense.propose,
@@ -139,7 +139,7 @@ def consolidate(
         notes += found.notes
     planned: list[Planned] = []
     for scope in scopes:
-        look = Look(ws, now, scope=scope, llm=llm)
+        look = ScopeView(ws, now, scope=scope, llm=llm)
         if dry_run:
             learned = _supposed(look, learned)
         else:
@@ -155,7 +155,7 @@ def consolidate(
     return report
 
 
-def _shown(now: datetime, planned: list[Planned], learned: list[Learned], notes: list[str]) -> Report:
+def _shown(now: datetime, planned: list[Planned], learned: list[LearnedFact], notes: list[str]) -> Report:
     """What a dry run reports."""
     return Report(
         group="", time=now, dry_run=True, learned=tuple(map(told, learned)), notes=tuple(notes),
@@ -163,7 +163,7 @@ def _shown(now: datetime, planned: list[Planned], learned: list[Learned], notes:
     )  # fmt: skip
 
 
-def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[Learned]:
+def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[LearnedFact]:
     """What was left undone comes first: cut-off edits, facts without file, sessions that nobody ended.
 
     Returns what was learned from turns; what a person should look at is added to `notes`.
@@ -184,14 +184,14 @@ def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[
     return learned
 
 
-def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[Learned]:
+def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
     """What a run would do first, told but not planned, as what follows depends on it."""
     notes += sync_conflicts.merge(ws, dry_run=True)
     notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(ws)]
     return [fact for fact in learn(ws, dry_run=True).facts if fact.status != "known"]
 
 
-def _supposed(look: Look, learned: list[Learned]) -> list[Learned]:
+def _supposed(look: ScopeView, learned: list[LearnedFact]) -> list[LearnedFact]:
     """Have a dry run see what it would have learned; returns the facts with what would become of each."""
     mine = [one for one in learned if scope_of(one.ref) == look.scope]
     facts = supposed(look.ws, look.scope, mine)
@@ -220,7 +220,7 @@ def _scopes(ws: OpenWorkspace) -> list[str]:
     return scopes_in(entry.path for entry in found.entries)
 
 
-def _others(edits: Edits, now: datetime) -> str:
+def _others(edits: EditJournal, now: datetime) -> str:
     """The machine that consolidates this workspace, where it is another one."""
     runs = [run for run in edits.runs if run.time is not None and now - run.time < _OTHERS]
     if not runs or any(run.machine == edits.journal.file for run in runs):
@@ -228,17 +228,17 @@ def _others(edits: Edits, now: datetime) -> str:
     return runs[-1].machine.removesuffix(".jsonl")
 
 
-def _last(edits: Edits) -> datetime | None:
+def _last(edits: EditJournal) -> datetime | None:
     """When this workspace was last consolidated."""
     return max((run.time for run in edits.runs if run.time is not None), default=None)
 
 
-def _leapt(edits: Edits, now: datetime) -> bool:
+def _leapt(edits: EditJournal, now: datetime) -> bool:
     last = _last(edits)
     return last is not None and now - last > _LEAP
 
 
-def _plan(look: Look, *, leapt: bool) -> list[str]:
+def _plan(look: ScopeView, *, leapt: bool) -> list[str]:
     notes: list[str] = []
     for step, propose in STEPS.items():
         if step == decay.STEP and leapt:
@@ -255,7 +255,7 @@ def _plan(look: Look, *, leapt: bool) -> list[str]:
 
 
 def _apply(
-    ws: OpenWorkspace, planned: list[Planned], now: datetime, *, learned: list[Learned], notes: list[str]
+    ws: OpenWorkspace, planned: list[Planned], now: datetime, *, learned: list[LearnedFact], notes: list[str]
 ) -> Report:
     group = new_id()
     done: list[Applied] = []

@@ -1,4 +1,4 @@
-"""Facts that are alike, shown to the model: it may say which say the same, and nothing else.
+"""Ask the model which facts say the same, and nothing else.
 
 Only clusters of two to five facts of one subject and predicate are shown, each cluster once. Facts that
 differ in a number or in a "not" never say the same, whatever the model thinks.
@@ -15,7 +15,7 @@ import msgspec
 
 from mnemark.facts.model import Fact
 from mnemark.llm.base import LLM, LLMUnavailable, Message
-from mnemark.memory.curation.plan import Look
+from mnemark.memory.curation.plan import ScopeView
 from mnemark.text.words.similarity import Pair
 
 LARGEST: Final = 5
@@ -48,7 +48,7 @@ class Judged(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def judge(look: Look, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judged:
+def judge(look: ScopeView, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judged:
     """Ask the model about what is alike; without one, or when it fails, all of it is left.
 
     Answers are kept, so that a run that was cut off, or comes after a dry one, does not ask again.

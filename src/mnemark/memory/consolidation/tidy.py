@@ -1,4 +1,4 @@
-"""What people wrote in MEMORY.md, tidied by a model, where one is given: merged and superseded lines only.
+"""Tidy what people wrote in MEMORY.md with a model, if one is given: merged and superseded lines only.
 
 The model never writes the file. It names lines to drop and, for each, the line that says it already or took
 its place. What it answers is checked line by line; one wrong claim and all of it is left out: no word may be
@@ -12,7 +12,7 @@ import msgspec
 
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.curation.plan import Edit, Look, Proposal
+from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 from mnemark.text.markdown.generated import outside
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.words.similarity import key_of
@@ -56,7 +56,7 @@ class _Wrong(Exception):  # noqa: N818 - a way out, told in the report
     """The answer breaks a rule."""
 
 
-def propose(look: Look, llm: LLM) -> Proposal:
+def propose(look: ScopeView, llm: LLM) -> Proposal:
     """Ask the model, check its answer, and propose the edit; what it did wrong is told in the notes."""
     path = next(iter(curated_files(look.ws.root, look.path(""))), "")
     text = look.text(path) if path else ""

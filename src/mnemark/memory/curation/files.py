@@ -1,4 +1,4 @@
-"""What an agent knows without asking: curated memory and today's notes, read straight from the files."""
+"""Read core memory and today's notes straight from the files."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
-    from mnemark.retrieval.fact_index import Book
+    from mnemark.retrieval.fact_index import FactIndex
 
 BUDGET: Final = 2_000
 """Tokens, unless said otherwise."""
@@ -85,7 +85,7 @@ def past_lines(ws: OpenWorkspace, path: str, lines: Sequence[str]) -> frozenset[
 def _past_in(visible: Visible) -> IsPast:
     """The same from what was kept of the facts; they are read where something was written since."""
     known, now = states.kept(visible.root, visible.root, visible.redacted), datetime.now(UTC)
-    books: dict[str, Book] = {}
+    books: dict[str, FactIndex] = {}
 
     def is_past(scope: str, line: str) -> bool:
         if known.settled(scope):
@@ -97,14 +97,14 @@ def _past_in(visible: Visible) -> IsPast:
     return is_past
 
 
-def _book(visible: Visible, scope: str) -> "Book":
+def _book(visible: Visible, scope: str) -> "FactIndex":
     from mnemark.facts.store import FactStore
     from mnemark.files.config import load
-    from mnemark.retrieval.fact_index import Book
+    from mnemark.retrieval.fact_index import FactIndex
 
     facts = FactStore(Workspace(visible.root, load(visible.root)), visible)
     facts.log.refresh()
-    return Book(facts.held(scope), facts.zone)
+    return FactIndex(facts.held(scope), facts.zone)
 
 
 def read_context(

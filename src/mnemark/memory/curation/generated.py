@@ -1,4 +1,4 @@
-"""MEMORY.md, USER.md, the traits: a generated part in each, of facts that earned it; all else is people's."""
+"""Write the generated parts of MEMORY.md, USER.md and the traits; all else in them is people's."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from mnemark.files.names import split_ref
 from mnemark.memory import file_edits
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
-from mnemark.memory.curation.plan import Edit, Look, Proposal
+from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 from mnemark.memory.curation.promotion import earned
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.fact_index_cache import all_scopes
@@ -65,7 +65,7 @@ _TRAIT: Final = re.compile(
 """What is about talking, and so says how an agent should be, whatever it works on."""
 
 
-def propose(look: Look) -> Proposal:
+def propose(look: ScopeView) -> Proposal:
     """Refresh the generated parts from the facts that hold now."""
     facts = [(fact, reason) for fact in look.current() if (reason := earned(look, fact))]
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in _user_types()]
@@ -96,7 +96,7 @@ def withdraw(
     """
     changed = []
     for scope in scopes:
-        look = Look(ws, ws.now(), scope=scope)
+        look = ScopeView(ws, ws.now(), scope=scope)
         curated = curated_files(ws.root, look.path(""))
         for path in (*curated, _user_file(look), _traits_file(look)):
             text = look.text(path)
@@ -165,7 +165,7 @@ def behind(ws: OpenWorkspace, ref: str) -> tuple[Fact, str] | None:
     path, first, last = split_ref(ref)
     if last is None or last != first:
         return None
-    look = Look(ws, ws.now(), scope=layout.scope_of(path))
+    look = ScopeView(ws, ws.now(), scope=layout.scope_of(path))
     text = look.text(path)
     parts = [part for name in _PARTS if (part := find(text, name)) is not None]
     line = (text.splitlines()[first - 1 : first] or [""])[0]
@@ -178,17 +178,17 @@ def _user_types() -> frozenset[str]:
     return frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
 
 
-def _traits_file(look: Look) -> str:
+def _traits_file(look: ScopeView) -> str:
     return look.path(f"{FOLDER}/{CUSTOM}.md")
 
 
-def _user_file(look: Look) -> str:
+def _user_file(look: ScopeView) -> str:
     names = listing.names(look.ws.root, look.scope)
     return look.path(next((name for name in names if name.casefold() == "user.md"), "USER.md"))
 
 
 def _edit(
-    look: Look, path: str, name: str, wanted: tuple[Sequence[_Kind], list[tuple[Fact, str]], int]
+    look: ScopeView, path: str, name: str, wanted: tuple[Sequence[_Kind], list[tuple[Fact, str]], int]
 ) -> Edit:
     kinds, facts, most = wanted
     ordered = sorted(facts, key=lambda pair: _rank(look, pair[0]))
@@ -202,7 +202,7 @@ def _edit(
     return Edit(path, _putting(name, lines), tuple(why))
 
 
-def _rank(look: Look, fact: Fact) -> tuple[object, ...]:
+def _rank(look: ScopeView, fact: Fact) -> tuple[object, ...]:
     """The most important first, then the most used, the newest; the id settles the rest."""
     importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
     pinned = fact.priority == "permanent"

@@ -1,4 +1,4 @@
-"""The identity compiler: SOUL, AGENT, USER, personas and MEMORY as short sections within token budgets.
+"""Compile SOUL, AGENT, USER, personas and MEMORY into short sections within token budgets.
 
 By rule (`text.compile`), which rephrases nothing; or by a language model, whose answer is only taken where it
 rests on the source, keeps every rule that the rules would keep, and is within the budget. Results are kept

@@ -1,4 +1,4 @@
-"""Personas: how an agent speaks and what it looks at first; never what is stored.
+"""Choose a persona: how an agent speaks and what it looks at first; never what is stored.
 
 A persona is a Markdown file in `personas/`. Its front matter may say `active: true`, `phrasing: short, dry`
 and `weights: [fact=1.5, tag:work=1.4]`: what a hit of that kind or tag counts for. `user_custom.md` holds the

@@ -1,4 +1,4 @@
-"""What a consolidation sees, and what its steps propose."""
+"""Read what a consolidation step needs, and collect what it proposes."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, tzinfo
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mnemark.facts.files import facts_in
 from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
-from mnemark.facts.timeline import Held, timeline
+from mnemark.facts.timeline import FactVersion, timeline
 from mnemark.files import layout, listing
 from mnemark.files.reading import read
 from mnemark.index.state import Use
@@ -60,7 +60,7 @@ class Planned(NamedTuple):
     diff: str
 
 
-class Look:
+class ScopeView:
     """A scope as the steps see it: the files, with what earlier steps proposed on top of them."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Look:
         self.now = now
         self._texts: dict[str, str] = {}
         self._gone: set[str] = set()
-        self._back: list[Held] = []
+        self._back: list[FactVersion] = []
         self.planned: list[Planned] = []
 
     @property
@@ -95,7 +95,7 @@ class Look:
         return [path.name for path in listing.files(self.ws.root, self.path(folder), ending)]
 
     @cached_property
-    def _held(self) -> list[Held]:
+    def _held(self) -> list[FactVersion]:
         with self.state.lock:
             return self.state.held(self.scope)
 
@@ -119,7 +119,7 @@ class Look:
         others = [one.fact for one in self._held if one.fact.id not in new]
         self._held = timeline([*others, *new.values()], self.zone)
 
-    def held(self) -> list[Held]:
+    def held(self) -> list[FactVersion]:
         """All facts of the scope with when they held, those that were proposed to go left out."""
         return [one for one in self._held if one.fact.id not in self._gone] + self._back
 
@@ -147,7 +147,7 @@ class Look:
                 self.planned.append(Planned(proposal.step, edit, shown_diff(self.ws, edit.path, old, new)))
                 self._texts[edit.path] = new
         self._gone |= proposal.gone
-        self._back += [Held(fact, None, None) for fact in proposal.back]
+        self._back += [FactVersion(fact, None, None) for fact in proposal.back]
 
 
 def scopes_in(paths: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What may stand in the core memory: it must have earned it, and can say how.
+"""Promote facts to core memory when they have earned it, and say how.
 
 Said by the owner, or said in two sessions or notes that know nothing of each other, or recalled again and
 again.
@@ -10,7 +10,7 @@ from typing import Final
 
 from mnemark.facts.model import Fact
 from mnemark.files import layout
-from mnemark.memory.curation.plan import Look
+from mnemark.memory.curation.plan import ScopeView
 from mnemark.text.quoting.injection import looks_like_instructions
 
 SESSIONS: Final = 2
@@ -23,7 +23,7 @@ _TIMERS: Final = re.compile(r"(^|/)(cron|heartbeat|dream|scheduler|timer)\b", re
 _QUESTION: Final = re.compile(r"[?？]\s*$|(吗|呢)\s*$")
 
 
-def earned(look: Look, fact: Fact) -> str:
+def earned(look: ScopeView, fact: Fact) -> str:
     """How a fact has earned its place, for people; empty where it has not."""
     if _is_out(fact):
         return ""

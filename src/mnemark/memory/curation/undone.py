@@ -1,4 +1,4 @@
-"""What a person took back of earlier consolidations: it is not done again."""
+"""List what a person took back of earlier consolidations: it is not done again."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Where mnemark itself wrote down again what is forgotten: those lines are hidden with it.
+"""Find derived copies of forgotten turns in notes, episodes and the scratchpad.
 
 A turn is told again in the day's note, in its episode and in the scratchpad: lines there that quote it, whole
 or cut, are forgotten with it. A fact is an entry of the core memory. The files keep them, and `undo` shows
@@ -15,7 +15,7 @@ from mnemark.errors import UsageError
 from mnemark.facts.parse import split_words
 from mnemark.files import layout, listing, platform
 from mnemark.files.needles import lines_of
-from mnemark.memory.forgetting.needles import Words, words_of
+from mnemark.memory.forgetting.needles import Words, search_patterns
 from mnemark.memory.forgetting.select import Item
 from mnemark.text.markdown.outline import without_comments
 
@@ -26,7 +26,7 @@ _CURATED: Final = ("MEMORY.md", "memory/MEMORY.md", "USER.md")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
 
 
-def told_of(root: Path, items: Sequence[Item]) -> list[Item]:
+def derived_copies(root: Path, items: Sequence[Item]) -> list[Item]:
     """Lines that quote one of the turns, or are the entry of one of the facts; none of `items` itself."""
     known = {(item.path, number) for item in items for number in range(item.start_line, item.end_line + 1)}
     found = [*_of_turns(root, items), *_of_facts(root, items)]
@@ -35,7 +35,7 @@ def told_of(root: Path, items: Sequence[Item]) -> list[Item]:
 
 def _of_turns(root: Path, items: Sequence[Item]) -> list[Item]:
     turns = [item for item in items if item.kind == "turn"]
-    words = words_of(turns, "")
+    words = search_patterns(turns, "")
     logs = {item.path for item in turns}
     return [
         item

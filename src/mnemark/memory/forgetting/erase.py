@@ -1,4 +1,4 @@
-"""Erasing: the bytes of what is forgotten go from every file, the index, vectors and bookkeeping.
+"""Erase the bytes of items from every file, the index, vectors and bookkeeping.
 
 What goes is first noted in the journal by ids, refs and hashes, without a word of it; from then on it is
 hidden. Then what quotes it elsewhere goes, then the things themselves, then the index is rewritten. After a
@@ -28,11 +28,11 @@ from mnemark.files.scan import ignorer
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
 from mnemark.memory import file_edits
 from mnemark.memory.forgetting.hide import payload_of
-from mnemark.memory.forgetting.needles import Words, anchor, query_at, words_of
+from mnemark.memory.forgetting.needles import Words, anchor, query_at, search_patterns
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
-from mnemark.memory.forgetting.remaining import still_holding
-from mnemark.memory.forgetting.select import Finder, Item, Wanted, ends_of
-from mnemark.memory.forgetting.sweep import Done, Pass, Step, Targets, holding
+from mnemark.memory.forgetting.remaining import remaining_copies
+from mnemark.memory.forgetting.select import Item, Selector, Wanted, ends_of
+from mnemark.memory.forgetting.sweep import Done, Step, Sweep, Targets, holding
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -67,7 +67,7 @@ def _dry(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Rece
         places += found.places
         still += found.still
         waiting += found.waiting
-    still += still_holding(ws, items, targets, explain_git=git)
+    still += remaining_copies(ws, items, targets, explain_git=git)
     return Receipt(
         action="erased", dry_run=True, items=forgotten(items, ws.visible), places=tuple(places),
         still=tuple(dict.fromkeys(still)), waiting=tuple(dict.fromkeys(one.text for one in waiting)),
@@ -76,7 +76,7 @@ def _dry(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Rece
 
 def _pass(ws: OpenWorkspace, targets: Targets, step: Step, *, dry_run: bool = False) -> Done:
     ignored = ignorer(ws.config.ignore)
-    return Pass(ws.root, targets, step=step, dry_run=dry_run, ignored=ignored).run()
+    return Sweep(ws.root, targets, step=step, dry_run=dry_run, ignored=ignored).run()
 
 
 def _noted(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
@@ -112,7 +112,7 @@ def _targets(ws: OpenWorkspace, items: list[Item], query: str, now: datetime) ->
         elif item.kind == "note":
             marks[item.path].add(run_of(item.text.splitlines()))
     return Targets(
-        words=words_of(items, query),
+        words=search_patterns(items, query),
         time=now.isoformat(timespec="seconds"),
         turns=frozenset(item.id for item in items if item.kind == "turn"),
         turn_lines=dict(lines),
@@ -127,7 +127,7 @@ def _is_all(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
     if observations.is_journal(path):
         return False
     try:
-        return all(item.start_line in lines for item in Finder(ws, Wanted(ref=path)).log(path))
+        return all(item.start_line in lines for item in Selector(ws, Wanted(ref=path)).log(path))
     except OSError:  # closed meanwhile: the pass names it
         return False
 
@@ -137,7 +137,7 @@ def _carry_out(
 ) -> Receipt:
     """Do, or go on with, what a note says."""
     targets = _targets(ws, items, query, note.time or ws.now())
-    still = still_holding(ws, items, targets, explain_git=git)
+    still = remaining_copies(ws, items, targets, explain_git=git)
     done = _pass(ws, targets, "copies")
     if not done.waiting:
         rest, last = _with_anchor_last(note, items)
@@ -247,7 +247,7 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
 
 def _again(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
     """The items of a note that still stand."""
-    finder = Finder(ws, Wanted())
+    finder = Selector(ws, Wanted())
     found = []
     for path, ids in by_path(payload.get("turns")):
         with suppress(OSError):  # gone, or closed: then the pass waits for it

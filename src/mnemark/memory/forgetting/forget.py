@@ -1,4 +1,4 @@
-"""Forgetting: hidden from every answer and to be shown again, or erased for good.
+"""Forget: hide from every answer, to be shown again, or erase for good.
 
 Hiding is one line in the journal. It names turns by id, lines of notes by a hash, facts by id; the index
 leaves out what it names, at once, after a rebuild, and in every process. `memory.erase` takes the bytes away.
@@ -12,11 +12,11 @@ import msgspec
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files.scopes import scopes_of
-from mnemark.memory.forgetting.derived import told_of
+from mnemark.memory.forgetting.derived import derived_copies
 from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.hide import asked, hide
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
-from mnemark.memory.forgetting.select import Finder, Item, Wanted
+from mnemark.memory.forgetting.select import Item, Selector, Wanted
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.dates.moment import moment
 from mnemark.types import ORIGINS
@@ -65,14 +65,14 @@ def forget(
         raise UsageError("git history is looked through for what is erased only; add erase")
     if not dry_run and ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to forget")
-    finder = Finder(ws, wanted)
+    finder = Selector(ws, wanted)
     items = finder.find()
     unread = tuple(f"{path}: {reason}; it was not looked into" for path, reason in finder.unread.items())
     if not items:
         return Receipt(action="nothing", dry_run=dry_run, still=unread)
     if erase:
         return erased(ws, items, query=wanted.query, dry_run=dry_run, git=git)
-    items = [*items, *told_of(ws.root, items)]
+    items = [*items, *derived_copies(ws.root, items)]
     hidden = "" if dry_run else hide(ws, items, {"asked": asked(wanted)})
     receipt = _receipt(ws.visible, items, identifier=hidden, dry_run=dry_run)
     return msgspec.structs.replace(receipt, still=unread)

@@ -1,4 +1,4 @@
-"""Lines of notes that belong together, and refs that name lines."""
+"""Group lines of notes that belong together, and refs that name lines."""
 
 import re
 from bisect import bisect_right

@@ -1,4 +1,4 @@
-"""Which words of erased things are looked for elsewhere, and how a kill half-way finds them again.
+"""Choose which words of erased items to look for elsewhere, also after a kill.
 
 What was erased may be quoted: by another turn, a summary, a queue. Only words that tell it from other text
 are looked for, so that erasing "yes, please" from one turn leaves all the others alone.
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from mnemark.facts.parse import clean, split_words
-from mnemark.files.needles import Needles, forms
+from mnemark.files.needles import BytePatterns, forms
 from mnemark.files.tombstones import line_mark
 from mnemark.memory.forgetting.lines import PART
 from mnemark.memory.forgetting.select import Item
@@ -35,13 +35,13 @@ _PIECES: Final = 2_000
 class Words(NamedTuple):
     """What is looked for in turns of others, and in notes, journal and bookkeeping."""
 
-    turns: Needles
-    notes: Needles
+    turns: BytePatterns
+    notes: BytePatterns
     names: tuple[str, ...] = ()
     """Names in the erased turns, as the lists of an episode have them."""
 
 
-def words_of(items: Iterable[Item], query: str) -> Words:
+def search_patterns(items: Iterable[Item], query: str) -> Words:
     """The words to look for, of all items and of the query they were found by."""
     whole: list[str] = []
     pieces: list[str] = []
@@ -60,8 +60,10 @@ def words_of(items: Iterable[Item], query: str) -> Words:
     pairs = [text for item in items if item.kind == "fact" for text in _plain(item)
              if ": " in text and weight(text) >= _PAIR]  # fmt: skip
     return Words(
-        Needles([*asked, *loud, *(text.strip(_EDGES) for text in loud)]),
-        Needles([*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft, *pairs], cut=said),
+        BytePatterns([*asked, *loud, *(text.strip(_EDGES) for text in loud)]),
+        BytePatterns(
+            [*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft, *pairs], cut=said
+        ),
         tuple(entities(said, most=_PIECES)),
     )
 

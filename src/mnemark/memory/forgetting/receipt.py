@@ -1,4 +1,4 @@
-"""What forgetting did, for people and programs."""
+"""Receipt of what was hidden or erased, for people and programs."""
 
 import re
 from collections.abc import Iterable

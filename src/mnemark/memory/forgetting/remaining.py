@@ -1,4 +1,4 @@
-"""What holds erased words and is out of reach: git, other machines, archives, sources."""
+"""Name what still holds erased words and is out of reach: git, other machines, archives, sources."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ _DATE: Final = len("2026-02-13-")
 _SHORT: Final = 4
 
 
-def still_holding(
+def remaining_copies(
     ws: OpenWorkspace, items: Sequence[Item], targets: Targets, *, explain_git: bool
 ) -> list[str]:
     """What may still hold the words after they are erased here, as far as can be known; for people."""

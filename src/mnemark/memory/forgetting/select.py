@@ -1,4 +1,4 @@
-"""What a request to forget means: which turns, lines of notes and facts, where they stand."""
+"""Select the turns, lines of notes and facts that a request to forget means."""
 
 import re
 from collections import defaultdict
@@ -71,7 +71,7 @@ class Wanted(NamedTuple):
     """Only what lies in that scope; None: anywhere in the workspace."""
 
 
-class Finder:
+class Selector:
     """Looks for what a request means in the files of one workspace."""
 
     def __init__(self, ws: OpenWorkspace, wanted: Wanted) -> None:

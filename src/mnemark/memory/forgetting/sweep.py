@@ -1,4 +1,4 @@
-"""Where the bytes of erased things stand in the files of a workspace, and how they go from each.
+"""Sweep the bytes of erased items out of the files of a workspace.
 
 A pass looks at every file but those of git and of workspaces inside this one, finds what is to go, and
 changes it through the one door each kind of file has. Looking alone is the dry run. Everything may be done
@@ -18,7 +18,14 @@ from mnemark.files import edit as editing
 from mnemark.files import jsonl, layout, listing, moving, observations, platform, reading
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.locks import workspace_lock
-from mnemark.files.needles import Needles, lines_of, tombstone, without_lines, without_quotes, without_runs
+from mnemark.files.needles import (
+    BytePatterns,
+    lines_of,
+    tombstone,
+    without_lines,
+    without_quotes,
+    without_runs,
+)
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Run, line_mark, matches
 from mnemark.files.turns import decode_turn
@@ -77,7 +84,7 @@ class Done(NamedTuple):
     """Files that are not mnemark's to change, and what was not looked into."""
 
 
-class Pass:
+class Sweep:
     """One look at all files of the workspace at `root`, changing them unless it is a dry run."""
 
     def __init__(self, root: Path, targets: Targets, *, step: Step, dry_run: bool, ignored: Ignore) -> None:
@@ -88,7 +95,7 @@ class Pass:
         self.ignored = ignored
         """Paths that are no memory, as the configuration says."""
         self.done = Done([], [], [])
-        self._runs = Needles(text for text in targets.words.notes.texts if "\n" in text)
+        self._runs = BytePatterns(text for text in targets.words.notes.texts if "\n" in text)
         """What runs over several lines."""
 
     def run(self) -> Done:
@@ -412,7 +419,7 @@ def _log_refs(text: str) -> list[str]:
     return found
 
 
-def holding(root: Path, needles: Needles) -> list[str]:
+def holding(root: Path, needles: BytePatterns) -> list[str]:
     """Files, but those of git, in which any of the words still stands."""
     found = []
     for path in listing.walk(root).files:

@@ -1,4 +1,4 @@
-"""Looking after a workspace: what is wrong with it, how to mend it, an index built anew beside the old."""
+"""Check a workspace, repair it, and build its index anew beside the old."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a workspace holds, read without changing anything."""
+"""Count what a workspace holds, without changing anything."""
 
 import msgspec
 

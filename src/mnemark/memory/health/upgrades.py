@@ -1,4 +1,4 @@
-"""What could be made stronger, and its price: packages, reranker, another embedder. Nothing is written."""
+"""Suggest upgrades and their price: packages, a reranker, another embedder. Nothing is written."""
 
 import importlib.util
 import time

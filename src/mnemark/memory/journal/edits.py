@@ -1,4 +1,4 @@
-"""What the journal says of automatic edits: see `mnemark.memory.file_edits`, which makes them."""
+"""Read what the journal says of automatic edits; `mnemark.memory.file_edits` makes them."""
 
 import threading
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
     """Ties the edits of one run together."""
     hunks: tuple[Hunk, ...] = ()
-    """Empty once it has ended; `Edits.hunks` reads them again."""
+    """Empty once it has ended; `EditJournal.hunks` reads them again."""
     created: bool = False
     """The file was new."""
     machine: str = ""
@@ -48,7 +48,7 @@ class Run(NamedTuple):
     machine: str
 
 
-class Edits:
+class EditJournal:
     """The ledger as the journal says; `refresh` reads on from where it stopped."""
 
     def __init__(self, root: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an erase that is not finished waits for.
+"""Keep what an unfinished erase waits for.
 
 It is kept in `.mnemark/`, so that an erase which waits for one closed file does not make every command go
 through all files again: it is taken up when that file is in another state, and once an hour in any case.

@@ -1,4 +1,4 @@
-"""What the journal says about sessions: observations, what was noted down of them, what was ended.
+"""Read what the journal says about sessions: observations, notes of them, ends.
 
 Read on from where it stopped; one state for each `Memory`.
 """
@@ -45,7 +45,7 @@ class Unpaged(NamedTuple):
     placed: Placed
 
 
-class JournalState:
+class SessionJournal:
     """Observations and ends of sessions. Hold `lock` while using it."""
 
     def __init__(self, workspace: Workspace) -> None:

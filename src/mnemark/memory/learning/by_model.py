@@ -1,4 +1,4 @@
-"""Learning with a language model, through the queue in `state.db`: nothing is lost by a failure or kill.
+"""Learn with a language model, through the queue in `state.db`: nothing is lost by a failure or kill.
 
 A stretch of turns is claimed for a while, asked about together with others in one request, and leaves the
 queue when its facts are on the disk. What fails is asked again later, alone, `TRIES` times at most, and is
@@ -19,8 +19,8 @@ from mnemark.files import names
 from mnemark.files.sessions import FOLDER, SessionLog
 from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
-from mnemark.memory.learning.by_rule import Heard, Keeper, Learned, Report, learn
-from mnemark.memory.learning.model_prompt import FACTS, Answer, Said, believed, question
+from mnemark.memory.learning.by_rule import CandidateWriter, Heard, LearnedFact, Report, learn
+from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.candidate import Candidate
 
@@ -35,7 +35,7 @@ _SPARE: Final = 120.0
 class Extracted(msgspec.Struct, frozen=True, kw_only=True):
     """What asking brought."""
 
-    facts: tuple[Learned, ...] = ()
+    facts: tuple[LearnedFact, ...] = ()
     asked: int = 0
     """Requests; the ledger counts retries too."""
     done: int = 0
@@ -72,7 +72,7 @@ class _Work:
         self._end = end
         self._state: State = ws.state
         self._timeout = ws.config.llm.timeout
-        self._facts: list[Learned] = []
+        self._facts: list[LearnedFact] = []
         self._asked = self._done = self._rejected = 0
         self._problem = ""
 
@@ -90,7 +90,7 @@ class _Work:
 
     def _batches(self, items: Sequence[Item]) -> None:
         """What is tried for the first time together, as far as it fits; what failed before alone."""
-        groups: list[list[tuple[Item, list[Said]]]] = []
+        groups: list[list[tuple[Item, list[TurnExcerpt]]]] = []
         size = _CHARACTERS
         for item in items:
             said = self._read(item)
@@ -111,7 +111,7 @@ class _Work:
                 return
             self._ask([item for item, _ in group], [one for _, said in group for one in said])
 
-    def _read(self, item: Item) -> list[Said]:
+    def _read(self, item: Item) -> list[TurnExcerpt]:
         """The turns of an item as they stand in the file now, redacted by the rules of now."""
         folder, _, name = item.path.rpartition("/")
         scope = folder.removesuffix(FOLDER).rstrip("/")
@@ -127,10 +127,10 @@ class _Work:
                 break
             if placed.line >= item.first and placed.turn.id not in hidden:
                 turn = self._ws.redact(placed.turn)
-                found.append(Said(turn=turn, ref=f"{item.path}#L{placed.line}", scope=scope))
+                found.append(TurnExcerpt(turn=turn, ref=f"{item.path}#L{placed.line}", scope=scope))
         return found if any(one.turn.origin in {"owner", "agent", "import"} for one in found) else []
 
-    def _ask(self, items: Sequence[Item], said: Sequence[Said]) -> None:
+    def _ask(self, items: Sequence[Item], said: Sequence[TurnExcerpt]) -> None:
         known = self._known(said)
         ids = [item.id for item in items]
         self._asked += 1
@@ -151,11 +151,11 @@ class _Work:
         self._state.done(ids)
         self._done += len(ids)
 
-    def _keep(self, good: Iterable[tuple[Said, Candidate]]) -> None:
+    def _keep(self, good: Iterable[tuple[TurnExcerpt, Candidate]]) -> None:
         heard = [Heard(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good]
-        self._facts += Keeper(self._ws).keep(heard, by="model")
+        self._facts += CandidateWriter(self._ws).keep(heard, by="model")
 
-    def _known(self, said: Sequence[Said]) -> list[Fact]:
+    def _known(self, said: Sequence[TurnExcerpt]) -> list[Fact]:
         """What is known about owner and project, and about whom the turns name."""
         text = " ".join(one.turn.content for one in said).casefold()
         found: list[Fact] = []

@@ -1,4 +1,4 @@
-"""Learning from sessions: each turn once, by rule; what a model may see better is queued for it.
+"""Learn from sessions by rule, each turn once; queue what a model may see better.
 
 How far each session was learned from is noted in `state.db`. Losing that only means working again: a fact
 that was learned from a turn is known by its words and its source and is not learned from there twice, also
@@ -36,7 +36,7 @@ _CHECKPOINT: Final = 100
 Status = Literal["learned", "known", "review", "would be learned"]
 
 
-class Learned(msgspec.Struct, frozen=True, kw_only=True):
+class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     """One fact and the turn it comes from."""
 
     status: Status
@@ -62,7 +62,7 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a run learned."""
 
-    facts: tuple[Learned, ...] = ()
+    facts: tuple[LearnedFact, ...] = ()
     turns: int = 0
     """New turns that were read."""
     sessions: int = 0
@@ -182,7 +182,7 @@ class Heard(NamedTuple):
     said: datetime
 
 
-class Keeper:
+class CandidateWriter:
     """Keeps what was found in turns, each once."""
 
     def __init__(self, ws: OpenWorkspace, *, dry_run: bool = False) -> None:
@@ -190,12 +190,12 @@ class Keeper:
         self.dry_run = dry_run
         self.sources = Sources(ws)
 
-    def keep(self, heard: Sequence[Heard], *, by: Literal["rule", "model"] = "rule") -> list[Learned]:
+    def keep(self, heard: Sequence[Heard], *, by: Literal["rule", "model"] = "rule") -> list[LearnedFact]:
         """Remember candidates as the agent's who cites the turn, or say why they are not needed.
 
         Those that follow each other are written together: one line of the journal, one edit of each file.
         """
-        found: list[Learned] = []
+        found: list[LearnedFact] = []
         waiting: list[tuple[int, Heard]] = []
         for one in heard:
             if one.fact.since < one.said:
@@ -212,7 +212,7 @@ class Keeper:
         self._write(found, waiting)
         return found
 
-    def _write(self, found: list[Learned], waiting: list[tuple[int, Heard]]) -> None:
+    def _write(self, found: list[LearnedFact], waiting: list[tuple[int, Heard]]) -> None:
         """Keep what waits, and say in `found` what became of it."""
         kept = remember_many(self.ws.fact_store, [_arguments(one) for _, one in waiting]) if waiting else []
         for (at, _), fact in zip(waiting, kept, strict=True):
@@ -250,9 +250,9 @@ def _arguments(one: Heard) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _learned(one: Heard, status: Status, by: Literal["rule", "model"]) -> Learned:
+def _learned(one: Heard, status: Status, by: Literal["rule", "model"]) -> LearnedFact:
     fact = one.fact
-    return Learned(
+    return LearnedFact(
         status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value, type=fact.type,
         since=fact.since.isoformat(), ref=one.ref, quote=fact.quote, by=by,
         importance=fact.importance, confidence=fact.confidence, priority=fact.priority,
@@ -267,10 +267,10 @@ class _Run:
         self._dry_run = dry_run
         self._end = end
         self._state = ws.state
-        self._keeper = Keeper(ws, dry_run=dry_run)
+        self._keeper = CandidateWriter(ws, dry_run=dry_run)
         self._positions = self._state.positions(POSITION)
         self._hidden = ws.index.hidden.current().turns
-        self._facts: list[Learned] = []
+        self._facts: list[LearnedFact] = []
         self._heard: list[Heard] = []
         self._turns = self._sessions = self._queued = 0
         self._notes: list[str] = []

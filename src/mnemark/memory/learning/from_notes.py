@@ -1,4 +1,4 @@
-"""The daily notes of the last days, read for what lasts and against MEMORY.md.
+"""Learn from the daily notes of the last days, compared with MEMORY.md.
 
 By rule, and by a model where one is configured, which sees each line once. What is found is a fact like those
 of sessions, its source the note: it enters the core memory when it has earned it, for example when notes of
@@ -15,8 +15,8 @@ from mnemark.facts.remember import facts, remember_many
 from mnemark.files import layout, listing
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.learning.by_rule import Heard, Keeper, Learned
-from mnemark.memory.learning.model_prompt import FACTS, Answer, Said, believed, question
+from mnemark.memory.learning.by_rule import CandidateWriter, Heard, LearnedFact
+from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import Candidate, extract
 from mnemark.text.extraction.notes import statements
@@ -48,7 +48,7 @@ class Line(NamedTuple):
 class Read(NamedTuple):
     """What the notes of a scope brought."""
 
-    facts: tuple[Learned, ...] = ()
+    facts: tuple[LearnedFact, ...] = ()
     notes: tuple[str, ...] = ()
     """What a person should look at."""
 
@@ -65,7 +65,7 @@ def learn_notes(
     """Learn from the daily notes of a scope since that day. Done again it learns nothing twice."""
     lines = list(_lines(ws, scope, since, now))
     heard = [Heard(one, line.ref, scope, "file", line.time) for line in lines for one in _candidates(line)]
-    kept = Keeper(ws, dry_run=dry_run).keep(heard)
+    kept = CandidateWriter(ws, dry_run=dry_run).keep(heard)
     notes = list(_contradictions(ws, scope, heard, now))
     if llm is not None and not dry_run:
         more, problem = _asked(ws, llm, scope, lines)
@@ -123,14 +123,14 @@ def _key(fact: Candidate) -> tuple[str, str]:
     return subject_key(fact.subject), predicate_key(fact.predicate)
 
 
-def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tuple[list[Learned], str]:
+def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tuple[list[LearnedFact], str]:
     """Ask the model about lines it has not seen; what it did wrong is told."""
     state = ws.state
     seen = {name: set(value.split()) for name, value in state.positions(SEEN).items()}
     new = [line for line in lines if mark(line.text) not in seen.get(_name(line), set())]
-    found: list[Learned] = []
+    found: list[LearnedFact] = []
     for group in _groups(new)[:_ASKED]:
-        said = [Said(turn=_turn(line), ref=line.ref, scope=scope) for line in group]
+        said = [TurnExcerpt(turn=_turn(line), ref=line.ref, scope=scope) for line in group]
         known = list(facts(ws.fact_store, scope=scope))[:FACTS]
         try:
             answer = llm.complete(question(said, known), schema=Answer, timeout=ws.config.llm.timeout)
@@ -138,7 +138,7 @@ def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tu
             return found, f"the notes were read by rule alone: {error}"
         good = [pair for one in answer.value.facts if (pair := believed(one, said, known)) is not None]
         heard = [Heard(fact, one.ref, scope, "file", one.turn.time) for one, fact in good]
-        found += Keeper(ws).keep(heard, by="model")
+        found += CandidateWriter(ws).keep(heard, by="model")
         for line in group:
             seen.setdefault(_name(line), set()).add(mark(line.text))
         state.note({name: " ".join(sorted(seen[name])) for name in {_name(line) for line in group}})
@@ -165,7 +165,7 @@ def _groups(lines: Iterable[Line]) -> list[list[Line]]:
     return groups
 
 
-def supposed(ws: OpenWorkspace, scope: str, learned: Sequence[Learned]) -> list[Fact]:
+def supposed(ws: OpenWorkspace, scope: str, learned: Sequence[LearnedFact]) -> list[Fact]:
     """What would become of facts of a scope that a dry run found, each in the light of those before it."""
     return remember_many(
         ws.fact_store,
@@ -181,7 +181,7 @@ def supposed(ws: OpenWorkspace, scope: str, learned: Sequence[Learned]) -> list[
     )  # fmt: skip
 
 
-def told(fact: Learned) -> str:
+def told(fact: LearnedFact) -> str:
     """A fact that was learned, for the report."""
     words = " ".join(filter(None, (fact.subject, fact.predicate)))
     waits = " (waits in review)" if fact.status == "review" else ""

@@ -1,4 +1,4 @@
-"""What the model is asked about a few stretches of turns, and which of its answers can be believed."""
+"""Ask the model about a few stretches of turns, and check which of its answers the turns support."""
 
 import re
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ class Answer(msgspec.Struct, frozen=True):
     facts: Annotated[list[Proposed], Meta(max_length=50)]
 
 
-class Said(msgspec.Struct, frozen=True):
+class TurnExcerpt(msgspec.Struct, frozen=True):
     """A turn, its ref and whose memory it belongs to."""
 
     turn: Turn
@@ -75,7 +75,7 @@ class Said(msgspec.Struct, frozen=True):
     scope: str
 
 
-def question(said: Sequence[Said], known: Sequence[Fact]) -> list[Message]:
+def question(said: Sequence[TurnExcerpt], known: Sequence[Fact]) -> list[Message]:
     """One request about several turns, with what is known already."""
     facts = "\n".join(f"F{number}. {fact}" for number, fact in enumerate(known, 1)) or "(none)"
     turns = "\n\n".join(_shown(number, one) for number, one in enumerate(said, 1))
@@ -83,7 +83,7 @@ def question(said: Sequence[Said], known: Sequence[Fact]) -> list[Message]:
     return [Message("system", _TASK), Message("user", body)]
 
 
-def _shown(number: int, one: Said) -> str:
+def _shown(number: int, one: TurnExcerpt) -> str:
     turn = one.turn
     text = strip_fences(turn.content)
     most = _LONGEST if turn.origin in {"owner", "agent", "import"} else _LONGEST // 4
@@ -93,8 +93,8 @@ def _shown(number: int, one: Said) -> str:
 
 
 def believed(
-    proposed: Proposed, said: Sequence[Said], known: Sequence[Fact]
-) -> tuple[Said, Candidate] | None:
+    proposed: Proposed, said: Sequence[TurnExcerpt], known: Sequence[Fact]
+) -> tuple[TurnExcerpt, Candidate] | None:
     """The candidate in a proposal; None where its turn does not state it."""
     if not 1 <= proposed.turn <= len(said):
         return None

@@ -1,4 +1,4 @@
-"""The catalogue: what a memory holds, in a few lines, so that an agent knows what it can ask for."""
+"""List what a memory holds, in a few lines, so that an agent knows what it can ask for."""
 
 from collections import Counter, defaultdict
 from typing import Final

@@ -1,4 +1,4 @@
-"""Facts as parts of a prompt: their current values, only those that may speak in the system's role."""
+"""Choose facts for a prompt: current values, and only those that may speak in the system's role."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.generated import CORE, PROFILE
-from mnemark.memory.curation.plan import Look
+from mnemark.memory.curation.plan import ScopeView
 from mnemark.memory.curation.promotion import earned
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import find, mark
@@ -47,7 +47,7 @@ class Facts(NamedTuple):
     """What nobody vouches for yet: only quoted."""
 
 
-class _Look(Look):
+class _Look(ScopeView):
     """Does not count how often facts were recalled: what earned its place by that stands in MEMORY.md."""
 
     @cached_property
@@ -76,7 +76,7 @@ def facts_for(ws: OpenWorkspace, now: datetime, *, scope: str = "") -> Facts:
     return Facts(**{name: tuple(found) for name, found in groups.items()})
 
 
-def _group(look: Look, fact: Fact, *, vouched: bool) -> str:
+def _group(look: ScopeView, fact: Fact, *, vouched: bool) -> str:
     if not (vouched or _trusted(look, fact)):
         return "other"
     if fact.type in {"rule", "skill"}:
@@ -84,14 +84,14 @@ def _group(look: Look, fact: Fact, *, vouched: bool) -> str:
     return "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
 
 
-def _trusted(look: Look, fact: Fact) -> bool:
+def _trusted(look: ScopeView, fact: Fact) -> bool:
     if earned(look, fact):
         return True
     by_hand = fact.origin == "file" and not fact.review and fact.priority != "transient"
     return by_hand and not looks_like_instructions(f"{fact.predicate}: {fact.value}")
 
 
-def _rank(fact: Fact, look: Look) -> tuple[object, ...]:
+def _rank(fact: Fact, look: ScopeView) -> tuple[object, ...]:
     importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
     start = order(fact, look.zone)[0].timestamp() if fact.since or fact.recorded else 0.0
     return fact.priority != "permanent", -importance, -start, fact.id

@@ -1,4 +1,4 @@
-"""The parts a prompt is made of: what each says, where it is from, what it costs and what it leaves out."""
+"""Parts of a prompt: text, source, cost, and what was left out."""
 
 import re
 from collections.abc import Iterable, Sequence

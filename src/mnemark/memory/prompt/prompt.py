@@ -1,4 +1,4 @@
-"""What an agent sees of its memory: layers with budgets, and what each costs.
+"""Assemble what an agent sees of its memory: layers with budgets, and what each costs.
 
 Two texts come out. `Prompt.text` holds what its people wrote and said, and goes into the system's role.
 `Prompt.recall` is quoted (`text.fence`) and goes into the user's role: what was found for the question, the

@@ -1,4 +1,4 @@
-"""The quoted part of a prompt: what was found and what nobody vouches for, for the user's role."""
+"""Quote recalled text and unvouched facts for the user's role of a prompt."""
 
 import re
 from collections.abc import Sequence

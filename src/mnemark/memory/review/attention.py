@@ -1,4 +1,4 @@
-"""What needs a person: what waits for a decision, what failed for good, what there was no budget for."""
+"""List what needs a person: decisions, failures, and what there was no budget for."""
 
 from typing import TYPE_CHECKING, Final, Literal
 

@@ -1,4 +1,4 @@
-"""Where something in memory came from, and why a question found it or did not."""
+"""Explain where something in memory came from, and why a question found it or did not."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What waits for a person to decide: proposals to make something a fact, and changes made in the files."""
+"""List proposals and hand edits that wait for a person; accept or reject them."""
 
 from collections.abc import Iterator
 from typing import Final, Literal

@@ -1,4 +1,4 @@
-"""Attachments: files that came with a turn or were sent by a tool, found again by what they show.
+"""Describe attachments of turns and tools on pages of their own, found by what they show.
 
 Their pages are a projection of turns and observations, written after those were acknowledged. The files
 themselves are neither copied nor followed out of the workspace, but for text that the caller handed in.

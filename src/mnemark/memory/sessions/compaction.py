@@ -1,4 +1,4 @@
-"""Compaction: a conversation that outgrows a model's window becomes a summary, its last turns and a recall.
+"""Compact a conversation that outgrows a model's window: summary, recall and its last turns.
 
 In this order, so that a process may die at any moment: what the session's log does not hold yet is recorded
 (fsynced), each message once; facts are taken by rule and an episode is written (`steps`); then the summary is

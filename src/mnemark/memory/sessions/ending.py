@@ -1,4 +1,4 @@
-"""The end of a session: what is worth keeping goes into the day's note, an episode, the scratchpad, facts.
+"""End a session: write the day's note, an episode, the scratchpad, and learn facts.
 
 Each step follows from the turns and can be done again without doing anything twice: an episode is known by
 the first turn of its sitting, the part of a note by the same, attachments and observations by their ids. A
@@ -21,7 +21,7 @@ from mnemark.files.locks import ending_lock
 from mnemark.files.sessions import Placed
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
-from mnemark.memory.learning.by_rule import Learned, learn
+from mnemark.memory.learning.by_rule import LearnedFact, learn
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import attachments, observations, scratchpad
 from mnemark.memory.sessions.episodes import (
@@ -70,7 +70,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     scratchpad: str = ""
     attachments: tuple[str, ...] = ()
     observations: int = 0
-    facts: tuple[Learned, ...] = ()
+    facts: tuple[LearnedFact, ...] = ()
     """What was learned by rule."""
     problems: tuple[str, ...] = ()
     """What did not work, each with what was done instead."""
@@ -92,7 +92,7 @@ class _Run:
         self.notes: list[str] = []
         self.words: list[str] = []
         self.by: Literal["llm", "rule", ""] = ""
-        self.facts: tuple[Learned, ...] = ()
+        self.facts: tuple[LearnedFact, ...] = ()
         self.deferred = False
         self.group = ""
 
@@ -282,7 +282,7 @@ def end(ws: OpenWorkspace, session: Recorder, llm: "LLM | None" = None, *, summa
             found = _Run(ws, session, llm, summary=summary).run()
     except BusyError as error:
         return Ended(session=session.id, status="deferred", problems=(str(error),))
-    ws.searcher.refresher.look_again()
+    ws.searcher.refresher.mark_stale()
     return found
 
 

@@ -1,4 +1,4 @@
-"""Episodes: what happened in one sitting of a session, with what was done, for people and for recall."""
+"""Write episodes: one sitting of a session on one page, for people and for recall."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo

@@ -1,4 +1,4 @@
-"""Looking back at what was said: turns by session, time, role and tool; windows for a prompt."""
+"""Look back at turns by session, time, role and tool; cut windows for a prompt."""
 
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _LOOKED_AT: Final = 20_000
 _CHAT_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant", "system": "system"}
 
 
-class Said(NamedTuple):
+class SpokenTurn(NamedTuple):
     """A turn and where it stands."""
 
     turn: Turn
@@ -54,7 +54,7 @@ def turns(
     tool: str | None = None,
     limit: int | None = 100,
     scope: str | Iterable[str] | None = None,
-) -> list[Said]:
+) -> list[SpokenTurn]:
     """Turns that fit all that is given, oldest first.
 
     Args:
@@ -77,7 +77,7 @@ def turns(
     first = _zoned(moment(since, "since", now), zone)
     last = _zoned(moment(until, "until", now, end=True), zone)
 
-    def fits(said: Said) -> bool:
+    def fits(said: SpokenTurn) -> bool:
         turn = said.turn
         when = _aware(turn.time, zone)
         if (first and when < first) or (last and when >= last):
@@ -90,7 +90,7 @@ def turns(
     return heapq.nlargest(limit, found, key=lambda said: _place(said, zone))[::-1]
 
 
-def _place(said: Said, zone: tzinfo | None) -> tuple[datetime, str, int]:
+def _place(said: SpokenTurn, zone: tzinfo | None) -> tuple[datetime, str, int]:
     return _aware(said.turn.time, zone), said.path, said.line
 
 
@@ -191,7 +191,7 @@ def _scopes(ws: OpenWorkspace) -> Iterator[str]:
     yield from listing.scopes(ws.root)
 
 
-def _all(ws: OpenWorkspace, session: str | None, scopes: frozenset[str] | None) -> Iterator[Said]:
+def _all(ws: OpenWorkspace, session: str | None, scopes: frozenset[str] | None) -> Iterator[SpokenTurn]:
     hidden = ws.index.hidden.current()
     for scope, info in sessions(ws, "*"):
         if (scopes is not None and scope not in scopes) or (session is not None and info.id != session):
@@ -201,7 +201,7 @@ def _all(ws: OpenWorkspace, session: str | None, scopes: frozenset[str] | None) 
         path = f"{scope}/{log.name}" if scope else log.name
         for placed in log.turns():
             if placed.turn.id not in hidden.turns:
-                yield Said(placed.turn, info.id, path, placed.line, scope)
+                yield SpokenTurn(placed.turn, info.id, path, placed.line, scope)
 
 
 def window(turns: Sequence[Turn], budget: int, *, tools: bool = False) -> list[dict[str, Json]]:

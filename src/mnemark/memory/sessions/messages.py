@@ -1,4 +1,4 @@
-"""A host's messages, in OpenAI's or Anthropic's shape: what belongs together, what it says and costs.
+"""Read a host's messages in OpenAI's or Anthropic's shape: groups, texts, costs.
 
 OpenAI: an assistant's `tool_calls`, each answered by a message of role "tool" with its `tool_call_id`.
 Anthropic: content blocks; `tool_use` in an assistant's message, answered by `tool_result` blocks in the next

@@ -1,4 +1,4 @@
-"""Observations: what tools did, kept once each, named in the day's note, archived after a month.
+"""Record what tools did, once each; name it in the day's note; archive it after a month.
 
 An observation is acknowledged as a line of kind "observe" in the journal, where search finds it. Its short
 line in the day's note is a projection, written when the session ends or with the next sync.
@@ -19,7 +19,7 @@ from mnemark.files.journal import FOLDER, Change
 from mnemark.files.locks import workspace_lock
 from mnemark.files.workspace import Workspace
 from mnemark.memory import file_edits
-from mnemark.memory.journal.sessions import JournalState, Observed
+from mnemark.memory.journal.sessions import Observed, SessionJournal
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.quoting.memory_poisoning import without_recalled
 from mnemark.text.summary.tool_titles import (
@@ -58,7 +58,7 @@ class Observation(NamedTuple):
 
 
 def observe(
-    journal: JournalState,
+    journal: SessionJournal,
     session: str,
     tool: str,
     arguments: Json,

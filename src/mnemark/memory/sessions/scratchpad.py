@@ -1,4 +1,4 @@
-"""The scratchpad: what is in hand, rewritten from the last days' episodes when a session ends.
+"""Rewrite the scratchpad from the last days' episodes when a session ends.
 
 It follows from the episodes alone, so that writing it again changes nothing, and what a person corrects in
 an episode shows here. A line that a person takes out of it stays out; what a person writes stays.

@@ -1,4 +1,4 @@
-"""What a model says of a conversation, checked against it: better words, never other facts."""
+"""Check what a model says of a conversation against it: better words, never other facts."""
 
 from collections.abc import Sequence
 from typing import Final, Literal

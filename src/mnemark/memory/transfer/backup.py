@@ -1,4 +1,4 @@
-"""A workspace as one file, whole and checked: what it holds, and by name what it could not take.
+"""Back up a workspace into one file, whole and checked, and name what could not be saved.
 
 A backup is a ZIP with a manifest (`files.manifest`). It holds the folder, not only what mnemark reads:
 pictures, hidden folders, names of any bytes, empty folders, links as links, modes and times. What is in

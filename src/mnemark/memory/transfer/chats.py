@@ -1,4 +1,4 @@
-"""Conversations that other programs export, as turns of sessions.
+"""Convert conversations that other programs export to turns of sessions.
 
 Read are OpenAI-style messages and our own export (`read_jsonl`), the `conversations.json` of ChatGPT (a tree
 of messages, of which the branch that was shown last is taken) and of Claude (a list of messages). Times are

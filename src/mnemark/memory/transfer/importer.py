@@ -1,4 +1,4 @@
-"""What an import brings into a workspace: only what is not there yet, and nothing overwritten."""
+"""Import into a workspace only what is not there yet; nothing is overwritten."""
 
 import hashlib
 import itertools
@@ -13,7 +13,7 @@ import msgspec
 from mnemark.errors import BusyError
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.config import Config
-from mnemark.files.disk_errors import told
+from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit import edit
 from mnemark.files.journal import Change, Journal
 from mnemark.files.old_layouts import FACTS, Step
@@ -135,7 +135,7 @@ class Incoming:
         """Facts by id, for the scope's `memory/facts/imported.md`; those that are there are left out."""
         path = f"{scope}/{FACTS}" if scope else FACTS
         full = layout.safe_path(self.root, path)
-        with told(full):
+        with translate_os_errors(full):
             there = platform.content(full) if full.is_file() else b""
         fresh = [line for key, line in bullets.items() if f"id: {key}".encode() not in there]
         self._counts["same"] += len(bullets) - len(fresh)
@@ -185,7 +185,7 @@ class Incoming:
         full = layout.safe_path(self.root, path)
         known: set[bytes] = set()
         if full.is_file():
-            with told(full), platform.opened(full) as file:
+            with translate_os_errors(full), platform.opened(full) as file:
                 known.update(map(_mark, _whole_lines(file)))
         fresh: list[bytes] = []
         size = count = 0

@@ -1,4 +1,4 @@
-"""What other memories export: mem0's memories as facts, claude-mem's prompts and observations as turns."""
+"""Convert exports of other memories: mem0's to facts, claude-mem's to turns."""
 
 import json
 from collections import defaultdict

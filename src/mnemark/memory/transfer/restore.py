@@ -1,4 +1,4 @@
-"""A backup brought back as a folder of its own, to the byte.
+"""Restore a backup as a folder of its own, to the byte.
 
 Everything is checked before anything is written: names that lead out, damage, and whether there is room.
 Links come last, when nothing can be written through them any more, and only those that stay in the folder.
@@ -17,7 +17,7 @@ import msgspec
 
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, NotFoundError, UsageError
 from mnemark.files import jsonl, layout, manifest, platform
-from mnemark.files.disk_errors import REFUSED_NAMES, told
+from mnemark.files.disk_errors import REFUSED_NAMES, translate_os_errors
 from mnemark.files.ids import new_id
 from mnemark.files.manifest import Entry
 from mnemark.memory.transfer.transfer import UNREADABLE, CutOffError, blocks, is_complete
@@ -69,7 +69,7 @@ def restore(archive: Path, folder: Path) -> Restored:
             _check_names(entries)
             _check_room(entries, folder)
             _check_content(source, entries)
-            with told(folder):
+            with translate_os_errors(folder):
                 problems = _unpacked(source, entries, folder)
     except NewerFormatError:
         raise

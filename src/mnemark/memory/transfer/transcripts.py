@@ -1,4 +1,4 @@
-"""Import of the transcripts that Claude Code and Codex keep: what was said before mnemark was connected.
+"""Import transcripts that Claude Code and Codex keep, from before mnemark was connected.
 
 Sessions and turns have the ids that their hooks would give them, so that a session that is captured as it
 goes and imported later is one session, each turn in it once.

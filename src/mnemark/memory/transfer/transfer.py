@@ -1,4 +1,4 @@
-"""Taking a memory elsewhere and bringing others in: whole workspaces, notes, and conversations."""
+"""Export and import workspaces, notes and conversations."""
 
 import struct
 import zipfile
@@ -14,7 +14,7 @@ import msgspec
 from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout, manifest, platform
-from mnemark.files.disk_errors import told, unread
+from mnemark.files.disk_errors import translate_os_errors, unread
 from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.old_layouts import migrate
@@ -114,7 +114,7 @@ def target_for(root: Path, target: Path) -> Path:
 def put_in_place(target: Path) -> Iterator[Path]:
     """A name beside `target` to write to; what is written there takes its place when all went well."""
     temporary = target.with_name(jsonl.TEMPORARY + new_id())
-    with told(target):
+    with translate_os_errors(target):
         try:
             yield temporary
             platform.FS.replace(temporary, target)

@@ -1,4 +1,4 @@
-"""Pinning: what a person wants to be kept does not fade, and stays in front."""
+"""Pin what a person wants to keep: it does not fade, and stays in front."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,7 +10,7 @@ from mnemark.facts.store import FactStore, bring_in
 from mnemark.files.journal import Change, changes_of
 from mnemark.files.layout import scope_of
 from mnemark.files.locks import workspace_lock
-from mnemark.memory.forgetting.select import Finder, Item, Wanted
+from mnemark.memory.forgetting.select import Item, Selector, Wanted
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _FIELDS: Final = {"importance": "1", "priority": "permanent"}
@@ -44,7 +44,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
     """
     if ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to pin something")
-    item = Finder(ws, Wanted(ref=ref)).find()[0]
+    item = Selector(ws, Wanted(ref=ref)).find()[0]
     for known in pins(ws):
         if (item.kind == "fact" and known.fact == item.id) or (item.kind != "fact" and known.ref == item.ref):
             return known

@@ -1,4 +1,4 @@
-"""Taking back all that one source brought in: what it planted is gone, what it said is hidden."""
+"""Revert all that one source brought in: delete what it planted, hide what it said."""
 
 import re
 from datetime import datetime, tzinfo
@@ -16,7 +16,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.hide import follow, hide
 from mnemark.memory.forgetting.receipt import Forgotten, counted, forgotten
-from mnemark.memory.forgetting.select import Finder, Item, Wanted
+from mnemark.memory.forgetting.select import Item, Selector, Wanted
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
@@ -87,7 +87,7 @@ def revert(
     if ws.readonly and not dry_run:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to take changes back")
     start = moment(since, "since", ws.now())
-    finder = Finder(ws, Wanted(session=session or "", origin=origin or "", since=start))
+    finder = Selector(ws, Wanted(session=session or "", origin=origin or "", since=start))
     items = finder.find()
     edits = _edits(ws, finder.wanted, finder.zone)
     planted, others = _planted(ws, items)

@@ -1,4 +1,4 @@
-"""Taking back what was remembered, forgotten, pinned or edited automatically: the last, or one by its id."""
+"""Undo what was remembered, forgotten, pinned or edited automatically: the last, or by id."""
 
 from collections.abc import Mapping
 from functools import partial

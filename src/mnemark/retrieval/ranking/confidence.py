@@ -1,4 +1,4 @@
-"""Is there an answer here? A probability from what the best passages have that chance would not give them.
+"""Estimate the probability that the best passages answer the question.
 
 Logistic regression on a few features of an answer. The slopes were fitted on questions whose evidence is in
 the memory against the same questions with it removed, and against the same questions asked to other people's

@@ -1,4 +1,4 @@
-"""What one search's answer rests on, read from the arrays it was ranked by: see `belief.Evidence`."""
+"""Extract confidence features from the arrays a search was ranked by."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple

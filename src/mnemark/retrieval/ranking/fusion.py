@@ -1,4 +1,4 @@
-"""Joining the routes' scores into one. Pure functions over arrays of shape (n,)."""
+"""Fuse the routes' scores into one. Pure functions over arrays of shape (n,)."""
 
 from typing import Final, Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""From fused scores to an order: small factors, protection of each route's best, no repetition. Pure."""
+"""Rank fused scores: small factors, protection of each route's best, no repetition. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""The last look: a cross-encoder reads the best candidates beside the question and moves them.
+"""Rerank the top candidates with a cross-encoder.
 
 It never decides what is found, only in which order the best are, and it is left out when it is late.
 """

@@ -1,4 +1,4 @@
-"""The dense route: cosines of all passages with the question."""
+"""Dense route: cosines of all passages with the question."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a question asks of facts: whose, and which predicates, in both languages.
+"""Parse what a question asks of facts: whose, and which predicates, in both languages.
 
 Words come from the table of `text.facts_keys`; questions that do not name a predicate ("where do I live",
 我住在哪) have their shapes here. Pure: strings in, values out.

@@ -1,4 +1,4 @@
-"""The facts route: a question read as subject and predicate, answered from what is known at that moment.
+"""Facts route: a question as subject and predicate, answered from current facts.
 
 It adds to the hits of the other routes and never takes from them: where no fact is asked for, an answer is
 what it was. In the answer a value that holds stands before those it replaced, and says so.
@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from mnemark.facts.keys import subject_key, subject_names
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import Held
+from mnemark.facts.timeline import FactVersion
 from mnemark.files import layout
 from mnemark.index.fact_units import FACT, date_of, words_of
 from mnemark.index.rows import seconds, seconds_of
-from mnemark.retrieval.fact_index import Book, State, content_of, meta_of, told
+from mnemark.retrieval.fact_index import FactIndex, State, content_of, meta_of, told
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.routes.fact_questions import Asked, asked, speaks_of
@@ -51,12 +51,12 @@ _MOST: Final = 50
 class Match(NamedTuple):
     """How far a fact is what a question asks for, 0 to 1, and by which words."""
 
-    held: Held
+    held: FactVersion
     score: float
     by: str
 
 
-def matches(book: Book, question: str, terms: Sequence[QueryTerm], moment: datetime) -> list[Match]:
+def matches(book: FactIndex, question: str, terms: Sequence[QueryTerm], moment: datetime) -> list[Match]:
     """The facts that hold at `moment` and are what a question asks for, the best first."""
     wanted = asked(question)
     content = content_of(question)
@@ -76,7 +76,9 @@ def matches(book: Book, question: str, terms: Sequence[QueryTerm], moment: datet
     return found[:_MOST]
 
 
-def _predicates(book: Book, wanted: Asked, terms: Sequence[QueryTerm]) -> Iterable[tuple[str, float, str]]:
+def _predicates(
+    book: FactIndex, wanted: Asked, terms: Sequence[QueryTerm]
+) -> Iterable[tuple[str, float, str]]:
     """Keys of predicates that a question asks for, how sure that is, and the words that say so."""
     for key, words in wanted.predicates.items():
         if key in book.by_predicate:
@@ -139,7 +141,7 @@ class Joined(NamedTuple):
 
 
 def join(
-    book: Book,
+    book: FactIndex,
     hits: Sequence[Hit],
     question: str,
     terms: Sequence[QueryTerm],
@@ -186,7 +188,7 @@ def _moment(time: datetime, zone: tzinfo) -> datetime:
 class _Joining:
     """One answer being put together."""
 
-    def __init__(self, book: Book, moment: datetime, where: Filter, *, explain: bool) -> None:
+    def __init__(self, book: FactIndex, moment: datetime, where: Filter, *, explain: bool) -> None:
         self.book = book
         self.moment = moment
         self.where = where
@@ -262,7 +264,7 @@ class _Joining:
             return False
         return where.until is None or (date_of(fact) is not None and begun < seconds(where.until))
 
-    def _state(self, held: Held) -> State:
+    def _state(self, held: FactVersion) -> State:
         if held.at(self.moment):
             return "current"
         return "future" if held.begin is not None and held.begin > self.moment else "past"
@@ -288,7 +290,7 @@ class _Joining:
         found.sort(key=lambda entry: (-entry[0], entry[1], entry[2].path, entry[2].start_line, entry[2].ref))
         return [hit for _, _, hit in found]
 
-    def _hit(self, held: Held, state: State, score: float) -> Hit:
+    def _hit(self, held: FactVersion, state: State, score: float) -> Hit:
         fact = held.fact
         meta = meta_of(self.book, held, state)
         text = told(self.book, held, state)

@@ -1,4 +1,4 @@
-"""BM25 over passages, their neighbours and their documents, from one set of postings.
+"""Lexical route: BM25 over passages, their neighbours and their documents.
 
 A passage's term frequency is its own plus `neighbour` times that of the passage before and after (in the
 same note or session) and its square for those two steps away, plus `head` where title, speaker or date hold

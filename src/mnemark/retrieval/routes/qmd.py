@@ -1,4 +1,4 @@
-"""A route of another program: QMD's daemon, asked over HTTP beside one's own routes.
+"""Ask QMD's daemon over HTTP beside one's own routes.
 
 QMD (`qmd mcp --http`, from its version 2 on) answers `POST /query` with `{"searches": [{"type", "query"}],
 "collections", "limit", "rerank"}` by `{"results": [{"file": "qmd://COLLECTION/PATH", "line", "score"}]}`;

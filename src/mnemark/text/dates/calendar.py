@@ -1,4 +1,4 @@
-"""Days that have a name: festivals of the Chinese and the Western calendar, 1990-2100.
+"""Dates of festivals of the Chinese and the Western calendar, 1990-2100.
 
 Chinese months follow the moon over China, so they are a table, not a formula. Its facts are those the Hong
 Kong Observatory publishes in its Gregorian-lunar conversion tables

@@ -1,4 +1,4 @@
-"""Chinese time words. See `times` for the rules they follow."""
+"""Parse Chinese time words. See `ranges` for the rules."""
 
 import re
 from collections.abc import Iterator

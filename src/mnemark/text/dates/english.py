@@ -1,4 +1,4 @@
-"""English time words. See `times` for the rules they follow."""
+"""Parse English time words. See `ranges` for the rules."""
 
 import re
 from collections.abc import Iterator

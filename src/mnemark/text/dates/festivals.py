@@ -1,4 +1,4 @@
-"""What festivals are called, as patterns, with their keys in `calendar_days.FESTIVALS`.
+"""Names of festivals as patterns, with their keys in `calendar.FESTIVALS`.
 
 Longer names stand before the shorter ones they begin with.
 """

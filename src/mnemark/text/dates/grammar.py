@@ -1,4 +1,4 @@
-"""What the time words of all languages share: spans of time, and words that stand for one.
+"""Spans of time, and words that stand for one, for all languages.
 
 A `Word` is a stretch of text and the span it means. Words that name no year ("March", "Christmas") carry
 `yearly`, from which the span of any year follows.

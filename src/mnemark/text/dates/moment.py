@@ -1,4 +1,4 @@
-"""Times as callers give them, and the moment that is now."""
+"""Parse times as callers give them, and tell the time now."""
 
 import time
 from datetime import datetime, timedelta

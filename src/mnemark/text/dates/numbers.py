@@ -1,4 +1,4 @@
-"""Number words of English and Chinese, as far as times need them."""
+"""Parse number words of English and Chinese, as far as times need them."""
 
 import re
 from typing import Final

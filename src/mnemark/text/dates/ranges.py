@@ -1,4 +1,4 @@
-"""Time words in English and Chinese as spans of time: "last Tuesday", "since March", 上周五, 去年国庆.
+"""Parse time words in English and Chinese as spans: "last Tuesday", "since March", 上周五, 去年国庆.
 
 How words are read, where people differ:
 

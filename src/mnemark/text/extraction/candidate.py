@@ -1,4 +1,4 @@
-"""What learning by rule is made of: a candidate, a rule, and a sentence that rules look at."""
+"""Candidates, rules, and the sentences that rules look at."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Chinese wordings that state a lasting fact. `tests/data/extraction` says how well they do."""
+"""Chinese patterns for lasting facts. `tests/data/extraction` says how well they do."""
 
 import re
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""English wordings that state a lasting fact. `tests/data/extraction` says how well they do."""
+"""English patterns for lasting facts. `tests/data/extraction` says how well they do."""
 
 import re
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What a turn states that will still be true tomorrow, by rule. Precision goes before recall.
+"""Extract by rule what a turn states that will still be true tomorrow. Precision goes before recall.
 
 Learned is what the owner says of themselves, their project and how they want to work; of an agent's words only
 decisions and errors with their remedy. Questions, hypotheses, quotations, pasted text, code, logs, jokes,

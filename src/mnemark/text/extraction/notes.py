@@ -1,4 +1,4 @@
-"""The statements in a note, each as its writer would say it, so that the rules for turns read it.
+"""Split a note into statements, each as its writer would say it, for the rules of turns.
 
 A note says "User prefers tabs" or "决定用 SQLite" where a person speaking says "I prefer tabs" and "我们决定用
 SQLite". To-dos, headings, quotations, tables and code state nothing.

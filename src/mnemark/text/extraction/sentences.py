@@ -1,4 +1,4 @@
-"""From a turn to the sentences in it that its speaker says: no code, logs, quotations or recalled blocks."""
+"""Split a turn into the sentences its speaker says: no code, logs, quotations or recalled blocks."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Whose words a sentence is: pasted chats, mails and letters speak in the first person, and not for the owner."""
+"""Tell whose words a sentence is: pasted chats, mails and letters speak in the first person, too."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""What programs are for: tells "I switched to Zed" (an editor) from "I moved to Bonn" (a city)."""
+"""Names of programs: tell "I switched to Zed" (an editor) from "I moved to Bonn" (a city)."""
 
 import re
 from typing import Final

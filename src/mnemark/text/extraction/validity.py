@@ -1,4 +1,4 @@
-"""Appointments and deadlines, with the day they fall on; errors with what helped. In both languages."""
+"""Extract appointments and deadlines with their day, and errors with what helped."""
 
 import re
 from datetime import datetime, timedelta

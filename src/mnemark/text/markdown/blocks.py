@@ -1,4 +1,4 @@
-"""The top-level blocks of a Markdown text, found by one pass over its lines.
+"""Split Markdown into top-level blocks, in one pass over its lines.
 
 A line scanner of our own, because the CommonMark parsers in Python manage about one megabyte a second and
 build trees that nobody here needs: a memory only wants to know where headings, fences, tables, lists and

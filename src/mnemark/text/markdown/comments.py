@@ -1,4 +1,4 @@
-"""HTML comments, which Markdown does not show: those of people, and those that are mnemark's bookkeeping."""
+"""Find and drop HTML comments: those of people, and those that are mnemark's bookkeeping."""
 
 import re
 from collections.abc import Callable, Iterator

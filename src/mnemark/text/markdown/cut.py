@@ -1,4 +1,4 @@
-"""Where to cut a block that is too large for one passage."""
+"""Cut a block that is too large for one passage."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Where a line that is added to a day's note belongs: with what people wrote, not in a session's summary."""
+"""Add a line to a day's note: with what people wrote, not in a session's summary."""
 
 import re
 from collections.abc import Sequence

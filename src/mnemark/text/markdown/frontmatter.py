@@ -1,4 +1,4 @@
-"""Front matter: the `---` block of simple values at the top of a Markdown file, and what it tells.
+"""Parse front matter: the `---` block of simple values at the top of a Markdown file.
 
 Only the part of YAML that people write there is read: `key: value`, quoted strings, numbers, true and false,
 inline and block lists, block scalars. A YAML library would add a dependency, a way to run code, and dates

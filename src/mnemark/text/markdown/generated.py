@@ -1,4 +1,4 @@
-"""Generated parts of a file that people write, too: between visible markers, and only there.
+"""Read and write generated parts of a file that people write, too: only between visible markers.
 
     <!-- mnemark:begin core | 3f2a9c 04b1de | without: 77aa01 -->
     - lines that mnemark wrote

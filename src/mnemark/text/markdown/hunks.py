@@ -1,4 +1,4 @@
-"""What an edit changed, as hunks of lines: to be done again, or taken back, on a text that has moved on."""
+"""Record an edit as hunks of lines, to apply or take back on a text that has moved on."""
 
 from collections.abc import Collection, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What a person wrote in Markdown as an outline: headings, items, paragraphs, each below what leads to it.
+"""Read Markdown as an outline: headings, items, paragraphs, each below what leads to it.
 
 A list belongs to the item, the paragraph ending in a colon, or the heading above it, so that a part of an
 outline can be shown without turning its meaning: an item of "Never:" is only shown below "Never:".

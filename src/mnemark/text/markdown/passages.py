@@ -1,4 +1,4 @@
-"""Documents into passages a person would quote.
+"""Split documents into passages a person would quote.
 
 A passage is a section, or as much of one as fits in the limit: blocks (paragraphs, lists, fences, tables,
 quotes) stay whole where they fit; one that does not is cut at the best place near the limit: between items,

@@ -1,4 +1,4 @@
-"""Recalled text as a quotation that cannot close itself.
+"""Fence recalled text as a quotation that cannot close itself.
 
     <mnemark-recall 8c1f… memory>
     <one line that says what this is>

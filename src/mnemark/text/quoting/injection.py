@@ -1,4 +1,4 @@
-"""Text shaped like instructions to a model: labelled and ranked lower, never deleted.
+"""Detect text shaped like instructions to a model: labelled and ranked lower, never deleted.
 
 Precision comes first: a diary that says "you are now a father" or asks to ignore a previous e-mail is left
 alone. What is looked for is talk *to* a model *about* its instructions, roles or secrets.

@@ -1,4 +1,4 @@
-"""Text of a tool or a page which speaks to a memory, or for its owner.
+"""Detect text of a tool or page that speaks to a memory, or for its owner.
 
 Such text is rightly found by who searches for it, but no recall hands it to a model unasked: it may have been
 put there for that. So recall comes first here, unlike in `instructions`: what a page says about "the user",

@@ -1,4 +1,4 @@
-"""Where the value of a named secret begins and ends.
+"""Find where the value of a named secret begins and ends.
 
 Between quotation marks that is plain. An unquoted value goes on to the next white space: a sign that may
 separate (`;`, `&`, `,`, a quotation mark, a bracket) separates only where white space, the end of the text,

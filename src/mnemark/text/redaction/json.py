@@ -1,4 +1,4 @@
-"""Redaction of JSON values: tool arguments, tool results, metadata.
+"""Redact JSON values: tool arguments, tool results, metadata.
 
 Keys name secrets as they do in text, and what stands below such a key is judged with its name; all other
 strings are redacted as texts. The shape is kept: a value becomes a mark, no entry disappears.

@@ -1,4 +1,4 @@
-"""Secrets known by their own shape: keys with a prefix, private key blocks, tokens, e-mail addresses.
+"""Find secrets by their format: keys with a prefix, private key blocks, tokens, e-mail addresses.
 
 Each rule has literals, and its pattern is tried only where one of them stands; they are looked for only in
 the long words of a text, which are few. Patterns repeat one class at a time: linear in time.

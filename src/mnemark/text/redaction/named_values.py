@@ -1,4 +1,4 @@
-"""Where the value of a named secret begins and ends, and whether it is one, by the manner it is given."""
+"""Judge whether the value of a named secret is one, by the manner it is given."""
 
 import re
 from dataclasses import dataclass

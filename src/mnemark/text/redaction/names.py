@@ -1,4 +1,4 @@
-"""Is this the name of a secret? Judged by its words, in snake, camel and kebab case, English and Chinese."""
+"""Judge whether a name is that of a secret, in snake, camel and kebab case, English and Chinese."""
 
 import re
 from functools import lru_cache

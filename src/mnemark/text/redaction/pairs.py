@@ -1,4 +1,4 @@
-"""Secrets known by the name beside them: `key=value`, JSON, YAML, headers, options and prose.
+"""Find secrets by the name beside them: `key=value`, JSON, YAML, headers, options and prose.
 
 Every place where a word of `_STEMS` occurs is looked at once, with patterns that read a bounded number of
 characters from there; what was accepted is not looked at again. Together that is linear in time.

@@ -1,4 +1,4 @@
-"""The words by which redaction tells names of secrets, placeholders and mere talk about passwords."""
+"""Words that tell names of secrets from placeholders and mere talk about passwords."""
 
 
 def _words(text: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Taking secrets out of a text, before it is cut, stored, embedded, logged or shown.
+"""Redact secrets in a text, before it is cut, stored, embedded, logged or shown.
 
 `redact` is pure: the same text and rules give the same result. What is taken out is replaced with
 `[redacted:kind:hash]` (`[private]` for what a person marked so). The hash tells two secrets of one workspace

@@ -1,4 +1,4 @@
-"""What the rules of redaction share: spans, marks, and where a token may begin."""
+"""Spans, marks, and where a token may begin: shared by the rules of redaction."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Secrets in tables of Markdown whose column says what they are: `| user | password |` and rows below it.
+"""Find secrets in Markdown tables whose column says what they are: `| user | password |`.
 
 A row that names its secret itself (`| password | X |`) is read beside other names, in `redact_pairs`.
 """

@@ -1,4 +1,4 @@
-"""Secrets in URLs and on command lines: credentials, signed queries, options of well-known tools."""
+"""Find secrets in URLs and on command lines: credentials, signed queries, options of known tools."""
 
 import re
 from collections.abc import Iterator

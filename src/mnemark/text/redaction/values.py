@@ -1,4 +1,4 @@
-"""Is this a secret's name, and is that a secret? Judged by the words of the key and the look of the value.
+"""Judge whether a value is a secret, by its look: random, chosen, a reference or a placeholder.
 
 Names are strong ("password": whatever stands there is the secret) or plain ("token", "key": only what looks
 random is). Values that refer to a secret (`$API_KEY`, `getpass()`, `self.token`), describe one (`str`,

@@ -1,4 +1,4 @@
-"""Whether a model's words about a conversation can be from it: by numbers, names and shared words."""
+"""Check whether a model's words about a conversation are founded in it."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Text that says nothing by itself: a courtesy, a bare heading of a file's own name, front matter alone."""
+"""Tell text that says nothing by itself: a courtesy, a bare heading, front matter alone."""
 
 import re
 from typing import Final

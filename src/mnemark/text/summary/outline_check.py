@@ -1,4 +1,4 @@
-"""Whether a model that was asked to shorten a text kept to it: nothing invented, nothing turned round.
+"""Check that a model that shortened a text invented nothing and turned nothing round.
 
 Every line must rest on words of the source; its numbers, paths and code must stand there as they are, and
 what the source forbids must not come back allowed. A rule cannot prove that a summary is right; it refuses

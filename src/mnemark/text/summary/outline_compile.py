@@ -1,4 +1,4 @@
-"""Long instructions as short ones, by rule: only what a person wrote, whole items, what must be kept first.
+"""Shorten long instructions by rule: whole items, and what must be kept first.
 
 Nothing is rephrased. Where not all fits a budget, rules ("never", "必须") go first, then lists, then the
 first sentence of each paragraph, then the rest; an item is shown below all that leads to it, with its own

@@ -1,4 +1,4 @@
-"""What a compiled text does without: placeholders nobody filled in, examples, keys without a value."""
+"""Drop from an outline placeholders nobody filled in, examples, and keys without a value."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Signs by which sentences of a conversation are told apart, in English and Chinese; and names in them."""
+"""Classify sentences of a conversation in English and Chinese, and find names in them."""
 
 # ruff: noqa: E501 - a pattern reads best with its alternatives on one line
 

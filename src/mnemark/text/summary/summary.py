@@ -1,4 +1,4 @@
-"""What a conversation was about, by rule: goal, outcome, what was said and decided, what is left. Pure.
+"""Summarize a conversation by rule: goal, outcome, what was said, decided and left. Pure.
 
 Precision before recall: a line that is kept stands in a person's notes for years.
 """

@@ -1,4 +1,4 @@
-"""Tool executions in words: which ones matter, whether they failed, and a short title. Pure.
+"""Title tool executions: which matter, whether they failed, and a short title. Pure.
 
 Hosts call tools by many names (`exec`, `Bash`, `functions.exec_command`, `mcp__git__commit`), so a name is
 read by the words in it.

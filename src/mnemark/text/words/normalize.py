@@ -1,4 +1,4 @@
-"""One spelling for what reads the same: width, case, traditional Chinese, invisible characters."""
+"""Normalize text: width, case, traditional Chinese, invisible characters."""
 
 import re
 import unicodedata

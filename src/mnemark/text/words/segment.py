@@ -1,4 +1,4 @@
-"""Text to terms: one cut for the index and for the query, Chinese and English and what lies between.
+"""Segment text into terms: one cut for the index and the query, Chinese and English.
 
 Three laws hold, and are tested:
 

@@ -1,4 +1,4 @@
-"""Texts that say the same, and texts that may: groups of many short texts, in little more than linear time.
+"""Group short texts that say the same, or may, in little more than linear time.
 
 *The same* is what only differs in case, punctuation, plural or words without weight; numbers, negation and
 the order of words count. That is decided by a key, so that grouping costs one pass. *Alike* is a share of

@@ -1,4 +1,4 @@
-"""Words that say nothing about what a text is on: English and Chinese, and question words.
+"""Stop words of English and Chinese, and question words.
 
 The lists are written in plain spelling and pass through the same cut as every text, so that a term of
 `segment` is looked up as it is.

@@ -1,4 +1,4 @@
-"""One run of letters and digits: a plain word, or a compound (identifier, path, version, date, address).
+"""Split a run of letters and digits: a plain word, or a compound (identifier, path, version, date).
 
 A compound is cut into atoms at separators, at camel-case humps and between letters and digits. Its terms
 are the atoms, and every window of two to four neighbouring atoms: so `path.join` is found in

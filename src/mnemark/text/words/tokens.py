@@ -1,4 +1,4 @@
-"""How many tokens a model will see, estimated from counts of characters; and text cut to a budget.
+"""Estimate how many tokens a model will see, and cut text to a budget.
 
 The weights are fitted to the tokenizers of Qwen, DeepSeek and Mistral on English and Chinese dialogue,
 notes with code, JSON and Python; Qwen counts for two thirds. On English and code, of samples and of a vault

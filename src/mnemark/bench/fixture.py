@@ -20,7 +20,7 @@ DEPTH: Final = 60
 """Hits asked for where rankings are scored."""
 
 
-class Bed:
+class BenchFixture:
     """One set, ready to be asked. Made by `bedded`."""
 
     def __init__(self, data: DataSet, places: dict[str, tuple[Memory, Stored]], seconds: float) -> None:
@@ -86,7 +86,9 @@ def kept_or_temporary(keep: Path | None) -> Iterator[Path]:
 
 
 @contextmanager
-def bedded(data: DataSet, folder: Path, embedder: Embedder | None, *, names: bool = True) -> Iterator[Bed]:
+def bedded(
+    data: DataSet, folder: Path, embedder: Embedder | None, *, names: bool = True
+) -> Iterator[BenchFixture]:
     """Store a set below `folder`, each scope in a workspace of its own, sync, and open it."""
     kind = "" if names else "-numbered"
     base = folder / f"{data.name.rsplit(' on ', 1)[-1]}{kind}"
@@ -101,7 +103,7 @@ def bedded(data: DataSet, folder: Path, embedder: Embedder | None, *, names: boo
             memory.sync()
             seconds += time.perf_counter() - started
             places[scope] = (memory, stored)
-        yield Bed(data, places, seconds)
+        yield BenchFixture(data, places, seconds)
 
 
 def opened(root: Path, embedder: Embedder | None) -> Memory:
