@@ -22,7 +22,7 @@ import mnemark
 from hostile import near_misses, patterns_of
 from linear import seconds, slow
 
-SKIPPED: Final = ("mnemark.bench", "mnemark.__main__")
+SKIPPED: Final = ("mnemark_bench", "mnemark.__main__")
 USES: Final[dict[str, Callable[[re.Pattern[str], str], object]]] = {
     "match": lambda pattern, text: pattern.match(text),
     "fullmatch": lambda pattern, text: pattern.fullmatch(text),

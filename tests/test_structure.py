@@ -29,7 +29,6 @@ LATE: Final[dict[str, str]] = {
     "adapters/nanobot.py": "loaded by nanobot at its start",
     "adapters/nanobot_bridge.py": "loaded by nanobot at its start",
     "adapters/openakita.py": "loaded by OpenAkita at its start",
-    "bench/cli.py": "each part of the benchmark imports what it runs",
 }
 
 

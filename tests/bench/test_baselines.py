@@ -3,7 +3,7 @@ import math
 import pytest
 
 from bench import tiny
-from mnemark.bench.baselines import Bm25, Fts5
+from mnemark_bench.baselines import Bm25, Fts5
 
 IDS = [unit[0] for unit in tiny.UNITS]
 TEXTS = [unit[5] for unit in tiny.UNITS]

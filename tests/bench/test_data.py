@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from bench import tiny
-from mnemark.bench.data import Question, find_sets, load_set
 from mnemark.errors import UsageError
+from mnemark_bench.data import Question, find_sets, load_set
 
 
 def asked(date: str | None) -> datetime | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.bench.measures import auroc, difference, mean, measure, percentiles
+from mnemark_bench.measures import auroc, difference, mean, measure, percentiles
 
 
 def test_measures_of_one_ranking_by_hand() -> None:

@@ -7,18 +7,18 @@ import pytest
 from typer.testing import CliRunner
 
 from bench import tiny
-from mnemark.bench import duplicates, record
-from mnemark.bench.ablate import terms_of
-from mnemark.bench.cli import app
-from mnemark.bench.control import RandomWords, shuffled
-from mnemark.bench.corpus import Corpus, grow
-from mnemark.bench.data import load_set
-from mnemark.bench.evidence import NAMES, features
-from mnemark.bench.fixture import bedded
-from mnemark.bench.logistic import fit
-from mnemark.bench.removal import Removal
 from mnemark.embed.bundled import BundledEmbedder
 from mnemark.retrieval.presets import DEFAULT
+from mnemark_bench import duplicates, record
+from mnemark_bench.ablate import terms_of
+from mnemark_bench.cli import app
+from mnemark_bench.control import RandomWords, shuffled
+from mnemark_bench.corpus import Corpus, grow
+from mnemark_bench.data import load_set
+from mnemark_bench.evidence import NAMES, features
+from mnemark_bench.fixture import bedded
+from mnemark_bench.logistic import fit
+from mnemark_bench.removal import Removal
 
 
 def run(*arguments: object) -> str:

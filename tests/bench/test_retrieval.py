@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bench import tiny
-from mnemark.bench.cli import app
-from mnemark.bench.data import load_set
-from mnemark.bench.fixture import bedded
+from mnemark_bench.cli import app
+from mnemark_bench.data import load_set
+from mnemark_bench.fixture import bedded
 
 Run = Callable[..., Any]
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from mnemark.bench import year
+from mnemark_bench import simulated_year
 
 
 @pytest.mark.slow
 def test_a_year_gets_no_worse_and_holds_no_error() -> None:
-    months = list(year.run(None, say=lambda _: None))
+    months = list(simulated_year.run(None, say=lambda _: None))
     assert len(months) == 12
     assert months[-1].turns >= 3_000
     for month in months:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mnemark.bench import poison, poison_beside
-from mnemark.bench.poison_ways import WAYS, Attack
 from mnemark.memory.memory import Memory
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
+from mnemark_bench import poison, poison_beside
+from mnemark_bench.poison_ways import WAYS, Attack
 
 SET = Path(__file__).parent
 ATTACKS = poison.load(SET / "attacks.jsonl", Attack)

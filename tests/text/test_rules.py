@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.bench.extract import run
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.text.extraction.extract import extract
 from mnemark.text.quoting.fence import fence
 from mnemark.types import Origin
+from mnemark_bench.extract import run
 
 LABELLED = Path(__file__).parents[1] / "data" / "extraction"
 NOW = datetime(2026, 3, 11, 10, tzinfo=UTC)

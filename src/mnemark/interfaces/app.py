@@ -42,7 +42,7 @@ class Commands(TyperGroup):
         """The command of that name."""
         if cmd_name != "bench":
             return super().get_command(ctx, cmd_name)
-        from mnemark.bench.cli import app as bench
+        from mnemark_bench.cli import app as bench
 
         return typer.main.get_group(bench)  # as a part it has no completion of its own
 

@@ -25,7 +25,6 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from mnemark.bench.poison_ways import LLM, ORIGINS, QUOTED, UNTRUSTED, WAYS, Attack
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.model import Fact
 from mnemark.memory.memory import Memory
@@ -33,6 +32,7 @@ from mnemark.retrieval.quick_search import quick_search
 from mnemark.retrieval.render import block
 from mnemark.text.quoting.fence import check_fenced
 from mnemark.types import Origin
+from mnemark_bench.poison_ways import LLM, ORIGINS, QUOTED, UNTRUSTED, WAYS, Attack
 
 OWNED: Final = (
     ("city", "Hangzhou"), ("employer", "Northwind"), ("name", "Lin"), ("editor", "Helix"),

@@ -47,9 +47,9 @@ def retrieval(
     json: Json = False,
 ) -> None:
     """How well the right passages are found, beside FTS5 and BM25."""
-    from mnemark.bench import report
-    from mnemark.bench import retrieval as bench
     from mnemark.retrieval.presets import preset as named_preset
+    from mnemark_bench import report
+    from mnemark_bench import retrieval as bench
 
     names = tuple(named_preset(name).name for name in preset or ("lexical", "default"))
     options = bench.Options(
@@ -79,8 +79,8 @@ def ablate(
     json: Json = False,
 ) -> None:
     """What each term of the ranking gives, and what vectors without meaning would."""
-    from mnemark.bench import ablate as bench
-    from mnemark.bench import report
+    from mnemark_bench import ablate as bench
+    from mnemark_bench import report
 
     result = bench.run(folder, name=preset, embedder=embedder, keep=keep, limit=limit, tell=say)
     if json:
@@ -102,8 +102,8 @@ def belief(
     json: Json = False,
 ) -> None:
     """How well it is known that there is no answer, beside the top BM25 score."""
-    from mnemark.bench import belief as bench
-    from mnemark.bench import report
+    from mnemark_bench import belief as bench
+    from mnemark_bench import report
 
     result = bench.run(folder, embedder=embedder, keep=keep, limit=limit, fitting=fit, tell=say)
     if json:
@@ -122,8 +122,8 @@ def tokens(
     json: Json = False,
 ) -> None:
     """Tokens of the recall block against loading everything, at the same hit rate."""
-    from mnemark.bench import report
-    from mnemark.bench import tokens as bench
+    from mnemark_bench import report
+    from mnemark_bench import tokens as bench
 
     results = bench.run(folder, embedder=embedder, keep=keep, limit=limit, tell=say)
     if json:
@@ -141,8 +141,8 @@ def speed(
     json: Json = False,
 ) -> None:
     """Sync and search on a made-up corpus in both languages, as ratios to FTS5 and a numpy scan."""
-    from mnemark.bench import report
-    from mnemark.bench import speed as bench
+    from mnemark_bench import report
+    from mnemark_bench import speed as bench
 
     wanted = [*_numbers(sizes), *([bench.MILLION] if million else [])]
     results = bench.run(wanted, embedder=embedder, tell=say)
@@ -162,7 +162,7 @@ def extract(
     json: Json = False,
 ) -> None:
     """Precision and recall of learning by rule, on labelled turns."""
-    from mnemark.bench import extract as bench
+    from mnemark_bench import extract as bench
 
     result = bench.run(path, mistakes=mistakes or ())
     if json:
@@ -200,7 +200,7 @@ def year(
     json: Json = False,
 ) -> None:
     """A year of use: is what is still true found, and does the core memory hold nothing else."""
-    from mnemark.bench import year as bench
+    from mnemark_bench import simulated_year as bench
 
     found = list(bench.run(folder, months=months, say=say))
     if json:
@@ -218,7 +218,7 @@ def duplicates(
     json: Json = False,
 ) -> None:
     """How well and how fast facts that say the same are found, beside equal text and all pairs."""
-    from mnemark.bench import duplicates as bench
+    from mnemark_bench import duplicates as bench
 
     found = list(bench.run(size or bench.SIZES))
     if json:
@@ -243,11 +243,11 @@ def poison(
     json: Json = False,
 ) -> None:
     """What texts that nobody should trust can do, by each way in: leaks counted, and what revert leaves."""
-    from mnemark.bench import poison as bench
+    from mnemark_bench import poison as bench
 
     if beside is not None:
-        from mnemark.bench import poison_beside
-        from mnemark.bench.poison_ways import Attack
+        from mnemark_bench import poison_beside
+        from mnemark_bench.poison_ways import Attack
 
         attacks = bench.load(folder / "attacks.jsonl", Attack)
         rows = poison_beside.run(beside, attacks, embedder=embedder, limit=limit, say=say)
@@ -273,7 +273,7 @@ def record(
     json: Json = False,
 ) -> None:
     """How long until a turn or a fact is on the disk, beside a bare write and fsync."""
-    from mnemark.bench import record as bench
+    from mnemark_bench import record as bench
 
     found = bench.run(folder=folder)
     if json:

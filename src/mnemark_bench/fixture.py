@@ -7,14 +7,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from mnemark.bench.data import DataSet, Question, Unit
-from mnemark.bench.store import Stored
 from mnemark.embed import Embedder, make
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import Preset
 from mnemark.retrieval.search import Found, Request, search
 from mnemark.text.dates.moment import local_now
 from mnemark.types import Hit, Recall
+from mnemark_bench.data import DataSet, Question, Unit
+from mnemark_bench.store import Stored
 
 DEPTH: Final = 60
 """Hits asked for where rankings are scored."""

@@ -11,13 +11,13 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from mnemark.bench.data import DataSet, Question, Unit, find_sets, load_set
-from mnemark.bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
-from mnemark.bench.store import Stored
 from mnemark.embed import Embedder
 from mnemark.text.quoting.fence import inert, visible
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Recall
+from mnemark_bench.data import DataSet, Question, Unit, find_sets, load_set
+from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
+from mnemark_bench.store import Stored
 
 BUDGETS: Final = (400, 800, 1600)
 _DEADLINE: Final = 30.0

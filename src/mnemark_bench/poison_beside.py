@@ -12,12 +12,12 @@ from typing import Final
 
 import msgspec
 
-from mnemark.bench.data import Question, find_sets, load_set
-from mnemark.bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
-from mnemark.bench.measures import Difference, Measures, mean, measure
-from mnemark.bench.poison_ways import Attack
-from mnemark.bench.retrieval import compare
 from mnemark.types import Hit, Origin
+from mnemark_bench.data import Question, find_sets, load_set
+from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
+from mnemark_bench.measures import Difference, Measures, mean, measure
+from mnemark_bench.poison_ways import Attack
+from mnemark_bench.retrieval import compare
 
 SHOWN: Final = ("turn_fractional@5", "turn_fractional@10", "turn_mrr")
 _DEPTH: Final = 10

@@ -7,7 +7,7 @@ from mnemark.retrieval.ranking.confidence import Evidence, strengths
 from mnemark.types import Recall
 
 NAMES: Final = Evidence._fields[:-1]
-"""As in `retrieval.belief.Evidence`, which says what each is; each is weighed as `confidence.strengths` says."""
+"""As in `ranking.confidence.Evidence`, which says what each is; `confidence.strengths` weighs them."""
 
 
 def features(found: Recall) -> dict[str, float]:

@@ -7,13 +7,13 @@ from typing import Final
 import msgspec
 from msgspec.structs import asdict, replace
 
-from mnemark.bench.control import control_for
-from mnemark.bench.data import DataSet, find_sets, load_set
-from mnemark.bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
-from mnemark.bench.measures import Difference, Measures, difference, mean
-from mnemark.bench.retrieval import Rows, baseline_rows, plain_bm25, score
 from mnemark.embed import Embedder
 from mnemark.retrieval.presets import Preset, preset
+from mnemark_bench.control import control_for
+from mnemark_bench.data import DataSet, find_sets, load_set
+from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
+from mnemark_bench.measures import Difference, Measures, difference, mean
+from mnemark_bench.retrieval import Rows, baseline_rows, plain_bm25, score
 
 MEASURES: Final = ("turn_fractional@5", "turn_fractional@10", "session_fractional@5")
 _SHAPES: Final = frozenset({"k1", "rrf", "relevance"})

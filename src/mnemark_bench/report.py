@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from mnemark.bench.ablate import MEASURES, Ablation
-from mnemark.bench.belief import SCORES, BeliefResult
-from mnemark.bench.retrieval import COMPARED, REFERENCES, SetResult
-from mnemark.bench.speed import SpeedResult
-from mnemark.bench.tables import number, points, short, table
-from mnemark.bench.tokens import Spared
+from mnemark_bench.ablate import MEASURES, Ablation
+from mnemark_bench.belief import SCORES, BeliefResult
+from mnemark_bench.retrieval import COMPARED, REFERENCES, SetResult
+from mnemark_bench.speed import SpeedResult
+from mnemark_bench.tables import number, points, short, table
+from mnemark_bench.tokens import Spared
 
 _PARTS = ("any@5", "all@5", "fractional@5", "any@10", "all@10", "fractional@10", "mrr", "ndcg@10")
 

@@ -12,10 +12,10 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.bench.data import Unit
-from mnemark.bench.store import write_sessions
 from mnemark.embed.bundled import DATA
 from mnemark.embed.sections import read_sections, unpack_words
+from mnemark_bench.data import Unit
+from mnemark_bench.store import write_sessions
 
 SEED: Final = 20_260_213
 Language = Literal["en", "zh"]

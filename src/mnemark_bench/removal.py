@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from mnemark.bench.data import Unit
-from mnemark.bench.store import Stored
 from mnemark.memory.memory import Memory
+from mnemark_bench.data import Unit
+from mnemark_bench.store import Stored
 
 
 class Removal:

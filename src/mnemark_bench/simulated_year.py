@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
-from mnemark.bench.life import Truth, true_on, truths, turns
 from mnemark.memory.memory import Memory
 from mnemark.text.markdown.generated import find
 from mnemark.text.words.tokens import estimate_tokens
+from mnemark_bench.simulated_life import Truth, true_on, truths, turns
 
 MONTHS: Final = 12
 _DAYS: Final = 30

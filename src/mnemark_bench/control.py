@@ -13,10 +13,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.bench.baselines import document_terms
 from mnemark.embed import Embedder
 from mnemark.embed.bundled import DATA, BundledEmbedder
 from mnemark.embed.sections import read_sections, write_sections
+from mnemark_bench.baselines import document_terms
 
 SEED: Final = 20_260_213
 

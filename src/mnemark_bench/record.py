@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
-from mnemark.bench.corpus import Corpus
 from mnemark.memory.memory import Memory
+from mnemark_bench.corpus import Corpus
 
 COUNT: Final = 400
 BARE: Final = "write and fsync"

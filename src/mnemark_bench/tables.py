@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mnemark.bench.measures import Difference
+from mnemark_bench.measures import Difference
 
 WIDTH = 400
 """Columns where the output is no terminal."""

@@ -15,15 +15,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.bench.baselines import Bm25
-from mnemark.bench.data import DataSet, Question, find_sets, load_set
-from mnemark.bench.evidence import NAMES, features, vector
-from mnemark.bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
-from mnemark.bench.logistic import Logistic, fit
-from mnemark.bench.measures import auroc, brier, calibration_error
-from mnemark.bench.removal import Removal
-from mnemark.bench.retrieval import plain_bm25
 from mnemark.embed import Embedder
+from mnemark_bench.baselines import Bm25
+from mnemark_bench.data import DataSet, Question, find_sets, load_set
+from mnemark_bench.evidence import NAMES, features, vector
+from mnemark_bench.fixture import BenchFixture, bedded, embedder_for, kept_or_temporary
+from mnemark_bench.logistic import Logistic, fit
+from mnemark_bench.measures import auroc, brier, calibration_error
+from mnemark_bench.removal import Removal
+from mnemark_bench.retrieval import plain_bm25
 
 SCORES: Final = ("believable", "bm25 share", "bm25 raw")
 _HITS: Final = 8

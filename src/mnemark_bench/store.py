@@ -9,10 +9,10 @@ from typing import Final, Self
 
 import msgspec
 
-from mnemark.bench.data import Unit
 from mnemark.errors import UsageError
 from mnemark.memory.memory import Memory
 from mnemark.types import Hit
+from mnemark_bench.data import Unit
 
 FORM: Final = "1"
 """Raise it when units are stored in another way: kept workspaces are then made anew."""

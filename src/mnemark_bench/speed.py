@@ -18,15 +18,15 @@ import apsw
 import msgspec
 import numpy as np
 
-from mnemark.bench.baselines import MATCH, match_expression, spaced
-from mnemark.bench.corpus import Corpus, Text, grow
-from mnemark.bench.fixture import embedder_for, opened
-from mnemark.bench.measures import Measures, percentiles
-from mnemark.bench.overlap import overlap
 from mnemark.embed import Embedder
 from mnemark.errors import MnemarkError
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.query import content_terms
+from mnemark_bench.baselines import MATCH, match_expression, spaced
+from mnemark_bench.corpus import Corpus, Text, grow
+from mnemark_bench.fixture import embedder_for, opened
+from mnemark_bench.measures import Measures, percentiles
+from mnemark_bench.overlap import overlap
 
 SIZES: Final = (1_000, 10_000, 100_000)
 MILLION: Final = 1_000_000

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemark.bench.baselines import BM25, FTS5_CUT, FTS5_PLAIN, Baseline, Bm25, Fts5
-from mnemark.bench.data import DataSet, Question, Unit, find_sets, load_set
-from mnemark.bench.fixture import DEPTH, BenchFixture, bedded, embedder_for, kept_or_temporary
-from mnemark.bench.measures import Difference, Measures, difference, mean, measure, percentiles
 from mnemark.embed import Embedder
+from mnemark_bench.baselines import BM25, FTS5_CUT, FTS5_PLAIN, Baseline, Bm25, Fts5
+from mnemark_bench.data import DataSet, Question, Unit, find_sets, load_set
+from mnemark_bench.fixture import DEPTH, BenchFixture, bedded, embedder_for, kept_or_temporary
+from mnemark_bench.measures import Difference, Measures, difference, mean, measure, percentiles
 
 COMPARED: Final = ("turn_fractional@5", "turn_fractional@10", "session_any@5", "session_fractional@5")
 """The measures whose differences are given with an interval."""
