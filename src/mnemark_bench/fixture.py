@@ -11,7 +11,7 @@ from mnemark.embed import Embedder, make
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import Preset
 from mnemark.retrieval.search import Found, Request, search
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 from mnemark.types import Hit, Recall
 from mnemark_bench.data import DataSet, Question, Unit
 from mnemark_bench.store import Stored

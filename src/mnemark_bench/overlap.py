@@ -16,7 +16,7 @@ from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import preset
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
 from mnemark.retrieval.search import DenseRoute, Request, search
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 
 _TOP: Final = 10
 _BATCH: Final = 4_096

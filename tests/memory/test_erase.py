@@ -16,7 +16,7 @@ from mnemark import Memory
 from mnemark.files.journal import Change, Journal
 from mnemark.files.sessions import SessionLog
 from mnemark.memory.sessions.observations import age_out, note_down, observe
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 
 
 def opened(root: Path, embedder: str = "none") -> Memory:

@@ -15,7 +15,7 @@ from memory.erasing import old, write
 from mnemark import Memory, NotFoundError, ReadOnlyError, UsageError
 from mnemark.agent.hook.briefing import briefing
 from mnemark.memory.undo.pin import pins
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from mnemark.interfaces.tools import BY_NAME
 from mnemark.interfaces.tools_run import call
 from mnemark.memory.transfer.transfer import export_workspace
 from mnemark.retrieval.quick_search import quick_search
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 
 LEXICAL = {"embedder": "none"}
 SECRET, ILLNESS = "Tr0ub4dor3x", "lupus"

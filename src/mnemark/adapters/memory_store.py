@@ -18,7 +18,7 @@ from mnemark.files.merge import merge3
 from mnemark.files.reading import decode
 from mnemark.files.workspace import Workspace
 from mnemark.memory.curation.files import curated_files, read_context
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 from mnemark.text.redaction.private import PLACEHOLDER
 from mnemark.text.redaction.redact import NO_HASH, Rules, redact
 from mnemark.types import Problem

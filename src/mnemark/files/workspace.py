@@ -14,7 +14,7 @@ from mnemark.errors import ReadOnlyError
 from mnemark.files import listing, secrets
 from mnemark.files.config import Config
 from mnemark.files.secrets import redacted_turn
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 from mnemark.text.redaction.redact import Rules
 from mnemark.types import Turn
 

@@ -34,7 +34,7 @@ def _run(root: Path, what: Asked) -> str:
         from mnemark.agent.hook.briefing import briefing
         from mnemark.facts.visible import Visible
         from mnemark.files.config import load
-        from mnemark.text.dates.moment import local_now
+        from mnemark.text.dates.clock import local_now
 
         config = load(root)
         return briefing(Visible(root, config), local_now(config.timezone))

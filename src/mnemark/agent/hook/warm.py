@@ -16,7 +16,7 @@ from mnemark.errors import UsageError
 from mnemark.memory.curation.files import past_of
 from mnemark.memory.memory import Memory
 from mnemark.memory.sessions.session import Session
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 
 
 class Opened(Protocol):

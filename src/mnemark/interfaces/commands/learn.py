@@ -38,7 +38,7 @@ def learn(
     with opened(root, readonly=False) as memory:
         from mnemark.memory.learning.by_model import learn_all
         from mnemark.memory.learning.by_rule import learn as by_rule
-        from mnemark.text.dates.moment import local_now
+        from mnemark.text.dates.clock import local_now
 
         state = memory.state
         now = local_now(memory.config.timezone)

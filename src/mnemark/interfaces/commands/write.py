@@ -61,7 +61,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     from mnemark.files.edit import edit
     from mnemark.files.scopes import scopes_of
     from mnemark.files.workspace import Workspace
-    from mnemark.text.dates.moment import local_now
+    from mnemark.text.dates.clock import local_now
     from mnemark.text.markdown.daily_note import added
     from mnemark.text.redaction.redact import redact
 
@@ -117,7 +117,8 @@ def log(
     from mnemark.files.scopes import scopes_of
     from mnemark.interfaces import render
     from mnemark.interfaces.ledger import Ledger
-    from mnemark.text.dates.moment import local_now, moment
+    from mnemark.text.dates.clock import local_now
+    from mnemark.text.dates.moment import moment
 
     root = workspace.locate(workspace_, any_folder=True)
     config = load(root)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemark.errors import MnemarkError
 from mnemark.interfaces.http.pool import Workspaces
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory

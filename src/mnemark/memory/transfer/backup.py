@@ -36,7 +36,7 @@ from mnemark.memory.transfer.transfer import (
     put_in_place,
     target_for,
 )
-from mnemark.text.dates.moment import local_now
+from mnemark.text.dates.clock import local_now
 from mnemark.types import Problem
 
 _SMALL: Final = 4 << 20

@@ -2,15 +2,9 @@
 
 import time
 from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from mnemark.errors import UsageError
 from mnemark.text.dates.ranges import date_ranges
-
-
-def local_now(timezone: str) -> datetime:
-    """Wall time now, with its zone: of the configured place, or of this machine."""
-    return datetime.now(ZoneInfo(timezone)) if timezone else datetime.now().astimezone()
 
 
 def moment(
