@@ -22,10 +22,10 @@ from mnemark.facts.timeline import timeline
 from mnemark.files import layout, listing, names, platform
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.ids import derived_id, is_id, time_of
+from mnemark.files.layout import FACTS
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.types import ORIGINS
 
-FOLDER: Final = "memory/facts"
 REVIEW: Final = "memory/review/facts.md"
 """What waits for a person, in each scope."""
 _SUBJECT_OF: Final = {"imported": "user"}
@@ -86,7 +86,7 @@ class FactFiles:
 
     def paths(self, scope: str = "") -> list[str]:
         """Fact files of a scope, relative to the workspace, in the order of their names."""
-        folder = f"{scope}/{FOLDER}" if scope else FOLDER
+        folder = f"{scope}/{FACTS}" if scope else FACTS
         if layout.border(self.root, folder):
             return []
         try:
@@ -143,7 +143,7 @@ class FactFiles:
         paths = [path for path in self.paths(scope) if path.endswith(".md")]
         there = next((path for path in paths if _stem(path) == key), None)
         there = there or next((path for path in paths if subject_key(_stem(path)) == key), None)
-        return there or "/".join(filter(None, (scope, FOLDER, _file_name(key))))
+        return there or "/".join(filter(None, (scope, FACTS, _file_name(key))))
 
 
 @lru_cache(maxsize=16_384)
@@ -165,7 +165,7 @@ def _file_name(key: str) -> str:
     plain = key.replace(" ", "-")
     name = names.file_name(key, ".md")
     if name.rpartition("-")[0] == plain and len(plain.encode()) <= _READABLE_NAME:
-        place = layout.place(f"{FOLDER}/{plain}.md")
+        place = layout.place(f"{FACTS}/{plain}.md")
         return f"{plain}.md" if place is not None and place.role == "fact" else name
     return name
 

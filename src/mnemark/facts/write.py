@@ -30,7 +30,6 @@ ORDER: Final = (
 
 _ESCAPE: Final = re.compile(r"(?<!\\)(?:\\*~~|\\+[:：])|(?<=<)\\*!--")
 _STARTS: Final = re.compile(r"^(?=\\*[-+*#>|`_])")
-_HELD_SINCE: Final = re.compile(r" \(since [0-9]{4}-[0-9]{2}-[0-9]{2}\)\Z")
 _COLON: Final = re.compile(r"[:：]")
 
 
@@ -135,11 +134,6 @@ def core_entry(fact: Fact) -> str:
     words = f"{about}{fact.predicate}".strip()
     since = f" (since {fact.since[:10]})" if fact.supersedes and fact.since else ""
     return f"- {words}: {value}{since}" if words else f"- {value}{since}"
-
-
-def entry_words(line: str) -> str:
-    """What tells an entry (`core_entry`) from others; since when it says it holds makes no difference."""
-    return _HELD_SINCE.sub("", line.strip())
 
 
 def without_fact(text: str, identifier: str) -> str:

@@ -48,6 +48,8 @@ MARKS = (CONFIG, PRIVATE)
 """A folder that holds one of them is a workspace of its own, wherever it lies."""
 SCOPES = ("users", "agents", "projects")
 """Folders whose folders are scopes."""
+FACTS = "memory/facts"
+"""Folder of the fact files, in each scope."""
 
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _IDENTITY = frozenset({"user", "soul", "agent", "agents", "identity", "claude"})

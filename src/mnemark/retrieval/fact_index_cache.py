@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.errors import MnemarkError
-from mnemark.facts import states
-from mnemark.facts.states import FactStates, Known, Section, Stamp
+from mnemark.facts import doubts, known, states
+from mnemark.facts.known import Known, Section, Stamp
+from mnemark.facts.states import FactStates
 from mnemark.facts.store import FactStore
 from mnemark.files import listing
 from mnemark.files.journal import FOLDER as JOURNAL
@@ -90,7 +91,7 @@ class FactIndexCache:
         with self._lock:
             kept = self._kept.get(wanted)
             resting = time.monotonic() < self._due.get(wanted, 0.0)
-        if resting and kept is not None and _journals(kept.stamp) == states.journals_of(root):
+        if resting and kept is not None and _journals(kept.stamp) == known.journals_of(root):
             return Facts(kept.book)
         started = time.monotonic()
         stamp = states.stamp_of(root, wanted)
@@ -120,7 +121,7 @@ class FactIndexCache:
     def _known_of(self, held: "FactVersion") -> Known:
         """What is known of a fact; most of them are as they were when it was last kept."""
         found = self._known.get(id(held))
-        return states.known_of(held) if found is None or found[0] is not held else found[1]
+        return doubts.known_of(held) if found is None or found[0] is not held else found[1]
 
     def _read(self, wanted: tuple[str, ...], stamp: Stamp, deadline: float | None) -> _Kept | None:
         if deadline is None:

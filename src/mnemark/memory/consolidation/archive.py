@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from mnemark.facts.files import FOLDER, facts_in
+from mnemark.facts.files import facts_in
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, parse
 from mnemark.facts.write import bullet_of
+from mnemark.files.layout import FACTS
 from mnemark.memory.curation.plan import Edit, ScopeView
 
 ARCHIVE: Final = "memory/archive/facts"
@@ -27,7 +28,7 @@ def archive(look: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[li
         ids = [one for one in here if _without(look.text(path), path, {one}) is not None]
         if not ids:
             continue
-        to = path.replace(f"{FOLDER}/", f"{ARCHIVE}/", 1)
+        to = path.replace(f"{FACTS}/", f"{ARCHIVE}/", 1)
         bullets = _bullets(look.text(path), path, {one: facts[one] for one in ids})
         why = tuple(f"{here[one]}: {facts[one].get('reason', '')}".rstrip(": ") for one in ids)
         edits.append(Edit(to, _adding(to, bullets, f"# Archived: {_title(path)}\n\n"), why))
@@ -38,7 +39,7 @@ def archive(look: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[li
 
 def restore(look: ScopeView, path: str, ids: set[str]) -> list[Edit]:
     """Edits that bring facts back from the archive file at `path`."""
-    to = path.replace(f"{ARCHIVE}/", f"{FOLDER}/", 1)
+    to = path.replace(f"{ARCHIVE}/", f"{FACTS}/", 1)
     bullets = _bullets(look.text(path), path, {one: dict.fromkeys(_ADDED, "") for one in ids})
     facts = [fact for fact in facts_in(look.text(path), path, "") if fact.id in ids]
     why = tuple(f"{fact}: used again" for fact in facts)

@@ -1,0 +1,148 @@
+"""Doubt what was known of facts where files or journals were written since; see `facts.states`."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from mnemark.facts.files import FactFiles
+from mnemark.facts.keys import predicate_key, subject_key, value_key
+from mnemark.facts.known import Doubt, Known, Section, _folder, _mark, _states, entry_mark, journals_of
+from mnemark.facts.model import Fact
+from mnemark.facts.parse import clean
+from mnemark.facts.timeline import FactVersion
+from mnemark.facts.write import core_entry
+from mnemark.files import jsonl, platform
+from mnemark.types import Json
+
+MOST_BYTES: Final = 1 << 18
+"""Of changed files and of what was appended to journals: more is not read under a deadline."""
+
+
+_LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|edit|tombstone|forget|undo|erased)"')
+
+
+_WORDS: Final = ("subject", "predicate", "value")
+
+
+def known_of(held: FactVersion) -> Known:
+    """What is to be known of a fact."""
+    fact = held.fact
+    return Known(
+        fact.id,
+        _mark(fact.path) if fact.line else "",
+        _about(fact),
+        _words(fact),
+        entry_mark(core_entry(fact)),
+        None if held.begin is None else held.begin.timestamp(),
+        None if held.end is None else held.end.timestamp(),
+    )
+
+
+def _about(fact: Fact) -> str:
+    return _mark("\0".join(fact.key))
+
+
+def _words(fact: Fact) -> str:
+    words = (subject_key(fact.subject), predicate_key(fact.predicate), value_key(fact.value), fact.since)
+    return _mark("\0".join(words))
+
+
+def doubted(
+    root: Path, redacted: Callable[[str], str], scope: str, section: Section, facts: Mapping[str, Known]
+) -> Doubt:
+    """What is not known any more of the facts of a scope, because of what was written since."""
+    files = FactFiles(root, redacted)
+    doubt = Doubt()
+    room = _read_files(files, scope, section, facts, doubt)
+    _read_journals(files.root, scope, section, doubt, room)
+    return doubt
+
+
+def _read_files(
+    files: FactFiles, scope: str, section: Section, facts: Mapping[str, Known], doubt: Doubt
+) -> int:
+    """Look at the files that changed; returns how many bytes may still be read."""
+    room = MOST_BYTES
+    now = {_mark(path): (path, state) for path, state in _states(files.root, _folder(scope))}
+    changed = {
+        mark for mark in {*now, *section.files} if section.files.get(mark) != now.get(mark, ("", None))[1]
+    }
+    if not changed:
+        return room
+    stood: dict[str, list[Known]] = defaultdict(list)
+    for known in facts.values():
+        stood[known.file].append(known)
+    readable = set(files.paths(scope))
+    for mark in changed:
+        path, state = now.get(mark, ("", (0, 0, 0)))
+        room -= state[1]
+        if room < 0:
+            doubt.everything = True
+            return room
+        standing = {fact.id: fact for fact in files.facts(path)} if path in readable else {}
+        for known in stood[mark]:
+            if known.id not in standing:
+                doubt.ids.add(known.id)
+                doubt.about.add(known.about)
+        for fact in standing.values():
+            _compare(facts.get(fact.id), fact, doubt)
+    return room
+
+
+def _compare(known: Known | None, fact: Fact, doubt: Doubt) -> None:
+    """Doubt what a fact in a file is about, unless it says what it said."""
+    ended = bool(fact.until) and known is not None and known.end is None
+    if known is None or ended or known.words != _words(fact):
+        doubt.ids.add(fact.id)
+        doubt.about.add(_about(fact))
+        if known is not None:
+            doubt.about.add(known.about)
+
+
+def _read_journals(root: Path, scope: str, section: Section, doubt: Doubt, room: int) -> None:
+    now = dict(journals_of(root))
+    for path in {*now, *section.journals}:
+        state, before = now.get(path), section.journals.get(path, (0, 0, 0))
+        if not path.endswith(".jsonl") or state == before:
+            continue
+        rewritten = state is None or state[1] < before[1] or (before[1] > 0 and state[2] != before[2])
+        room -= 0 if state is None else state[1] - before[1]
+        if rewritten or room < 0 or not _appended(root / path, before[1], scope, doubt):
+            doubt.everything = True
+            return
+
+
+def _appended(path: Path, offset: int, scope: str, doubt: Doubt) -> bool:
+    """Doubt what the lines behind `offset` speak of; False where that cannot be told."""
+    try:
+        with platform.opened(path) as file:
+            file.seek(max(offset - 1, 0))
+            data = file.read(MOST_BYTES + 1)
+    except OSError:
+        return False
+    if offset and data[:1] != b"\n":
+        return False  # it was in the middle of a line
+    for line in data.split(b"\n"):
+        if _LINE.search(line) and not _take(jsonl.decode(line) or {}, scope, doubt):
+            return False
+    return True
+
+
+def _take(record: Mapping[str, Json], scope: str, doubt: Doubt) -> bool:
+    """Doubt what one line of a journal speaks of; False where that may be any fact."""
+    kind, payload = record.get("kind"), record.get("payload")
+    if not isinstance(payload, dict) or kind in {"undo", "erased"}:
+        return False
+    if str(record.get("scope") or "") == scope and kind != "forget":
+        for part in (payload, payload.get("before")):
+            if isinstance(part, dict):
+                subject, predicate, value = (clean(str(part.get(name) or "")) for name in _WORDS)
+                doubt.about.add(
+                    _about(Fact(id="", subject=subject or "user", predicate=predicate, value=value))
+                )
+    for name in ("fact", "id", "ids", "passing", "ends"):
+        found = payload.get(name)
+        doubt.ids.update(str(one) for one in (found if isinstance(found, (list, dict)) else [found]) if one)
+    return True
