@@ -7,10 +7,13 @@ The layout is in `vector_rows`.
 """
 
 import errno
+import os
 import re
 import secrets
 import threading
+import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self
@@ -40,6 +43,8 @@ _COPY_ROWS = 1 << 14
 
 _TRIES: Final = 5
 """Times a new file is begun where several processes do so at the same moment."""
+_ABANDONED: Final = 60.0
+"""Seconds after which a file that is being written is one that a crash left."""
 
 
 class VectorFile:
@@ -233,14 +238,20 @@ class VectorFile:
             raise
 
     def _begin(self) -> None:
-        # What a crash left while a file was written beside.
-        _beside(self.path, "new").unlink(missing_ok=True)
+        self._remove_left_over()
         if self._is_usable():
             return
         if self.path.exists():
             self.set_aside = _beside(self.path, "set-aside")
             FS.replace(self.path, self.set_aside)
         self._write_new(np.empty(0, dtype=np.int64))
+
+    def _remove_left_over(self) -> None:
+        """Remove what a crash left while a file was written beside; one written at this moment stays."""
+        for path in (_beside(self.path, "new"), *self.path.parent.glob(f"{self.path.stem}.*.vec.new")):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - _ABANDONED:
+                    path.unlink()
 
     def _is_usable(self) -> bool:
         try:
@@ -302,7 +313,7 @@ class VectorFile:
 
     def _write_new(self, rows: NDArray[np.int64]) -> None:
         """Write a file with `rows` of the current view beside, and swap it in."""
-        new = _beside(self.path, "new")
+        new = self.path.with_name(f"{self.path.stem}.{os.getpid()}-{threading.get_ident()}.vec.new")
         raw = self._view.raw
         # Never 0, which stands for "no file".
         header = Header(self.model, self.dimension, generation=secrets.randbits(63) + 1)
