@@ -17,7 +17,8 @@ SOURCE: Final = ROOT / "src" / "mnemark"
 LATE: Final[dict[str, str]] = {
     "memory/memory.py": "each method imports what it hands over to",
     "memory/sessions/session.py": "as `memory.py`",
-    "memory/open_workspace.py": "a model needs httpx",
+    "memory/maintenance.py": "where nothing is pending, a sync loads none of what completes it",
+    "memory/open_workspace.py": "models, and what they cost, are asked for by few",
     "memory/health/doctor.py": "httpx, where an embedding API is configured",
     "memory/health/upgrades.py": "httpx, where an embedding API is configured",
     "memory/curation/files.py": "a hook reads no facts, unless a fact file changed",

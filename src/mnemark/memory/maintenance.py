@@ -11,10 +11,7 @@ from typing import Final
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts import remember
 from mnemark.memory import file_edits
-from mnemark.memory.forgetting import erase
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.sessions import attachments, observations
-from mnemark.memory.undo import undo
 
 _PATIENCE: Final = 2.0
 
@@ -40,8 +37,12 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
 def finish_forgetting(ws: OpenWorkspace) -> None:
     """What was to be erased or taken back, and was cut off or met a file that was busy or closed."""
     if ws.index.hidden.unfinished():
+        from mnemark.memory.forgetting import erase
+
         erase.finish(ws)
     if ws.fact_store.log.withdrawn:
+        from mnemark.memory.undo import undo
+
         undo.take_out(ws)
 
 
@@ -76,6 +77,8 @@ def write_pending(ws: OpenWorkspace) -> None:
         if ws.readonly or not waits:
             return
         waiting, journal.waiting = journal.waiting, []
+    from mnemark.memory.sessions import attachments, observations
+
     observations.note_down(ws)
     for one in waiting:
         _, busy = attachments.bring_in(ws, one.scope, one.path, [one.placed], given=one.given)

@@ -4,6 +4,7 @@ import threading
 from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mnemark.embed.base import Embedder
 from mnemark.facts.store import FactStore
@@ -13,12 +14,13 @@ from mnemark.files.config import Config
 from mnemark.files.workspace import Workspace
 from mnemark.index.state import State
 from mnemark.index.store import Index
-from mnemark.llm import LLM, Budget, Entry, Ledger, Meter, Spent
 from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.journal.erasures import still_waiting
 from mnemark.memory.journal.sessions import SessionJournal
-from mnemark.net import OPENAI, check_host
 from mnemark.retrieval.searcher import Searcher
+
+if TYPE_CHECKING:
+    from mnemark.llm import LLM, Meter
 
 
 class OpenWorkspace(Workspace):
@@ -70,8 +72,10 @@ class OpenWorkspace(Workspace):
         found += [f"journal: {problem}; what was forgotten there may show" for problem in hidden.problems]
         return [*found, *(f"sync: {reason}" for reason in self.failed)]
 
-    def meter(self) -> Meter:
+    def meter(self) -> "Meter":
         """The day's budget of the model as configured, its ledger in `state.db`, shared by all processes."""
+        from mnemark.llm import Budget, Entry, Ledger, Meter, Spent
+
         state = self.state
 
         def append(entry: Entry) -> None:
@@ -86,7 +90,7 @@ class OpenWorkspace(Workspace):
         budget = Budget(calls_per_day=settings.calls_per_day, tokens_per_day=settings.tokens_per_day)
         return Meter(budget, Ledger(append, spent))
 
-    def model(self) -> LLM | None:
+    def model(self) -> "LLM | None":
         """The configured model; None unless a model and a budget above zero are configured.
 
         Raises:
@@ -96,6 +100,7 @@ class OpenWorkspace(Workspace):
         if not settings.active or self.readonly:
             return None
         from mnemark.llm.chat import ChatClient  # needs httpx
+        from mnemark.net import OPENAI, check_host
 
         with self._making:
             if self._model is None:
