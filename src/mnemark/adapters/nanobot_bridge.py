@@ -100,7 +100,7 @@ class Bridge:
         self._sessions: dict[str, Session] = {}
         self._spoken: dict[str, float] = {}
         self._busy = threading.Lock()
-        self._closed = False
+        self.closed = False
         self._worker = Worker("mnemark-nanobot", tick=self._sum_up)
         atexit.register(self.close)
         self._begin()
@@ -153,7 +153,7 @@ class Bridge:
 
     def keep(self, key: str, messages: Sequence[Mapping[str, Any]]) -> None:
         """Keep a turn's messages (as nanobot stores them, its own context taken out); nobody waits for it."""
-        if is_skipped(key) or not messages or self._closed:
+        if is_skipped(key) or not messages or self.closed:
             return
         found = [dict(message) for message in messages]
         self._spoken[key] = time.monotonic()
@@ -179,9 +179,9 @@ class Bridge:
     def close(self) -> None:
         """Keep what was told, and let go of the files."""
         with self._guard:
-            if self._closed:
+            if self.closed:
                 return
-            self._closed = True
+            self.closed = True
         self._opened.wait(_PATIENCE)
         left = self._worker.close()
         if left:
@@ -344,6 +344,6 @@ def bridge(root: Path, home: Path) -> Bridge:
     """The one bridge of this process for a workspace."""
     with _making:
         found = _bridges.get((root, home))
-        if found is None or found._closed:  # noqa: SLF001 - our own
+        if found is None or found.closed:
             found = _bridges[(root, home)] = Bridge(root, home)
         return found
