@@ -206,7 +206,7 @@ ARRANGED: Final[dict[str, Call]] = {
 NO_TEXT: Final[dict[str, str]] = {
     "dates.calendar.festival": "a key of our table",
     "markdown.generated.mark": "a hash",
-    "dates.moment.local_now": "a key of the database of zones",
+    "dates.clock.local_now": "a key of the database of zones",
     "redaction.redact.mark": "a hash",
     "redaction.extents.bare": "part of `redact.redact`",
     "redaction.extents.bare_entry": "part of `redact.redact`",

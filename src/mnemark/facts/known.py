@@ -107,3 +107,7 @@ _HELD_SINCE: Final = re.compile(r" \(since [0-9]{4}-[0-9]{2}-[0-9]{2}\)\Z")
 def entry_words(line: str) -> str:
     """What tells an entry (`core_entry`) from others; since when it says it holds makes no difference."""
     return _HELD_SINCE.sub("", line.strip())
+
+
+FACT = "fact"
+"""Key of `meta` that holds the id of the fact a unit is."""

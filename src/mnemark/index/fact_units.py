@@ -7,9 +7,6 @@ from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, clean
 from mnemark.files.layout import Place
 
-FACT = "fact"
-"""Key of `meta` that holds the id of the fact a unit is."""
-
 
 def bullets(path: str, text: str, place: Place, raw: str) -> list[tuple[ParsedFact, Fact]]:
     """The visible facts of a file with the bullets they stand in; none where it is no fact file."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact
 from mnemark.files.layout import Place
@@ -137,7 +138,7 @@ def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
         date=date,
         text=printable(fact_units.words_of(fact)),
         head=printable(head),
-        meta={fact_units.FACT: fact.id},
+        meta={FACT: fact.id},
     )
 
 

@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Any, Final, Literal
 
 from mnemark.facts.keys import predicate_key, predicate_names, subject_key, subject_names
-from mnemark.facts.known import entry_words
+from mnemark.facts.known import FACT, entry_words
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion, when
 from mnemark.facts.write import core_entry
-from mnemark.index.fact_units import FACT
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 

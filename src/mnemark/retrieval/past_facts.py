@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from mnemark.facts.known import FACT
 from mnemark.facts.states import FactStates
 from mnemark.files import layout
-from mnemark.index.fact_units import FACT
 from mnemark.types import Hit
 
 CORE_ROLES: Final = frozenset({"longterm", "identity", "persona"})
