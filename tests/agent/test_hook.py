@@ -54,6 +54,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     """An environment without a daemon and without the workspace of whoever runs the tests."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("MNEMARK_WORKSPACE", raising=False)
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # agents' machines keep what is compiled
     return dict(os.environ)
 
 
