@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import ReadOnlyError
 from mnemark.files import jsonl, platform
 from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scope_name
@@ -87,8 +86,7 @@ class ItemLog:
             UsageError: an item is no JSON.
             BusyError, ReadOnlyError: nothing was kept.
         """
-        if self.memory.readonly:
-            raise ReadOnlyError("this memory is open for reading only; open it for writing to add items")
+        self.memory.check_writable("add items")
         if not items:
             return []
         placed = self.session.log.place([self._turn(new) for new in items])
@@ -131,8 +129,7 @@ class ItemLog:
 
     def hide(self, items: Sequence[Kept]) -> None:
         """Forget items as `mnemark forget` does: no answer shows them, `undo` shows them again."""
-        if self.memory.readonly:
-            raise ReadOnlyError("this memory is open for reading only; open it for writing to delete items")
+        self.memory.check_writable("delete items")
         if items:
             gone = [Item(kind="turn", path=self.path, start_line=one.line, end_line=one.line, id=one.id)
                     for one in items]  # fmt: skip

@@ -85,7 +85,7 @@ class FactCache:
             self._beside = defaultdict(list)
             there = (
                 {fact.id for part in found.values() for group in part.by_key.values() for fact in group}
-                if (log.past)
+                if log.past
                 else self._places
             )
             for fact in beside_files(log, self._files, self._scope, there):

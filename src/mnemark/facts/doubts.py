@@ -8,7 +8,16 @@ from typing import Final
 
 from mnemark.facts.files import FactFiles
 from mnemark.facts.keys import predicate_key, subject_key, value_key
-from mnemark.facts.known import Doubt, Known, Section, _folder, _mark, _states, entry_mark, journals_of
+from mnemark.facts.known import (
+    Doubt,
+    Known,
+    Section,
+    entry_mark,
+    facts_folder,
+    journals_of,
+    mark_of,
+    states_in,
+)
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import clean
 from mnemark.facts.timeline import FactVersion
@@ -31,7 +40,7 @@ def known_of(held: FactVersion) -> Known:
     fact = held.fact
     return Known(
         fact.id,
-        _mark(fact.path) if fact.line else "",
+        mark_of(fact.path) if fact.line else "",
         _about(fact),
         _words(fact),
         entry_mark(core_entry(fact)),
@@ -41,12 +50,12 @@ def known_of(held: FactVersion) -> Known:
 
 
 def _about(fact: Fact) -> str:
-    return _mark("\0".join(fact.key))
+    return mark_of("\0".join(fact.key))
 
 
 def _words(fact: Fact) -> str:
     words = (subject_key(fact.subject), predicate_key(fact.predicate), value_key(fact.value), fact.since)
-    return _mark("\0".join(words))
+    return mark_of("\0".join(words))
 
 
 def doubted(
@@ -65,7 +74,7 @@ def _read_files(
 ) -> int:
     """Look at the files that changed; returns how many bytes may still be read."""
     room = MOST_BYTES
-    now = {_mark(path): (path, state) for path, state in _states(files.root, _folder(scope))}
+    now = {mark_of(path): (path, state) for path, state in states_in(files.root, facts_folder(scope))}
     changed = {
         mark for mark in {*now, *section.files} if section.files.get(mark) != now.get(mark, ("", None))[1]
     }

@@ -10,7 +10,7 @@ from mnemark.facts.files import FactFiles
 from mnemark.facts.journal import FactJournal, payload_of
 from mnemark.facts.keys import holds_many
 from mnemark.facts.model import Fact
-from mnemark.facts.versions import _edited_at, _last, _same, _struck_by_hand
+from mnemark.facts.versions import edited_at, last_known, says_same, struck_by_hand
 from mnemark.files import edit, journal, layout, listing, platform
 from mnemark.files.journal import Change
 from mnemark.types import Json
@@ -43,11 +43,11 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
         gone = _gone(log, files, scope, kept.everywhere(), paths)
     found: list[Change] = []
     for fact in standing.values():
-        last = _last(log, fact.id)
+        last = last_known(log, fact.id)
         replaced = None if last else _replaced(fact, gone)
         if replaced is not None:
             gone.remove(replaced)
-        ended = _struck_by_hand(fact, files) and fact.id not in log.ended
+        ended = struck_by_hand(fact, files) and fact.id not in log.ended
         if (payload := _edit(fact, last, replaced, files)) is not None:
             found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
         elif ended:
@@ -65,8 +65,8 @@ def _edit(fact: Fact, last: Fact | None, replaced: Fact | None, files: FactFiles
     old = replaced or last
     if old is None:
         return now | {"action": "added"}
-    if not _same(old, fact):
-        since = _edited_at(files, fact.path, old)
+    if not says_same(old, fact):
+        since = edited_at(files, fact.path, old)
         before = payload_of(old) | {"id": old.id, "origin": old.origin}
         return now | {"action": "changed", "since": since, "before": before}
     if last is not None and last.path and last.path != fact.path:

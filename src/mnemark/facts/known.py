@@ -14,12 +14,8 @@ from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.layout import FACTS
 
 VERSION: Final = 1
-
-
 State = tuple[int, int, int]
 """Time of the last write in nanoseconds, size and inode of a file."""
-
-
 Stamp = tuple[tuple[str, State], ...]
 """Names and states of files."""
 
@@ -74,23 +70,26 @@ class Doubt:
 
 def journals_of(root: Path) -> Stamp:
     """The states of the journals."""
-    return tuple(_states(root, JOURNAL))
+    return tuple(states_in(root, JOURNAL))
 
 
 def entry_mark(line: str) -> str:
     """What a line of a generated part is known by; since when it says it holds makes no difference."""
-    return _mark(entry_words(line))
+    return mark_of(entry_words(line))
 
 
-def _mark(text: str) -> str:
+def mark_of(text: str) -> str:
+    """Hash a text that is kept only to be compared."""
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def _folder(scope: str) -> str:
+def facts_folder(scope: str) -> str:
+    """The folder of a scope's fact files, relative to the workspace."""
     return f"{scope}/{FACTS}" if scope else FACTS
 
 
-def _states(root: Path, folder: str) -> Iterator[tuple[str, State]]:
+def states_in(root: Path, folder: str) -> Iterator[tuple[str, State]]:
+    """The paths and states of the files in a folder, in order; none where it cannot be listed."""
     try:
         with os.scandir(root / folder) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):

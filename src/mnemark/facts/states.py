@@ -22,11 +22,11 @@ from mnemark.facts.known import (
     Known,
     Section,
     Stamp,
-    _folder,
-    _mark,
-    _states,
     entry_mark,
+    facts_folder,
     journals_of,
+    mark_of,
+    states_in,
 )
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.ids import new_id
@@ -82,7 +82,7 @@ class FactStates:
         return self._read[scope]
 
     def _doubt(self, scope: str, section: Section, facts: Mapping[str, Known]) -> Doubt:
-        files = {_mark(path): state for path, state in _states(self._root, _folder(scope))}
+        files = {mark_of(path): state for path, state in states_in(self._root, facts_folder(scope))}
         if files == section.files and dict(journals_of(self._root)) == section.journals:
             return Doubt()
         from mnemark.facts.doubts import doubted  # what reads facts takes long to load
@@ -99,7 +99,7 @@ def load(home: Path, scope: str) -> Section | None:
     """What was kept of a scope; None where nothing was, or nothing that this version reads."""
     try:
         found = msgspec.msgpack.decode(
-            (home / layout.PRIVATE / KEPT_IN / _mark(scope)).read_bytes(), type=Section
+            (home / layout.PRIVATE / KEPT_IN / mark_of(scope)).read_bytes(), type=Section
         )
     except (OSError, msgspec.DecodeError):
         return None
@@ -113,7 +113,7 @@ def save(home: Path, scope: str, section: Section) -> None:
         platform.make_folder(folder)
         temporary = folder / (jsonl.TEMPORARY + new_id())
         jsonl.write_new(temporary, msgspec.msgpack.encode(section), durable=False)
-        platform.FS.replace(temporary, folder / _mark(scope))
+        platform.FS.replace(temporary, folder / mark_of(scope))
 
 
 def drop(home: Path) -> None:
@@ -124,12 +124,12 @@ def drop(home: Path) -> None:
 
 def stamp_of(root: Path, scopes: Iterable[str]) -> Stamp:
     """The states of all files that say something about the facts of these scopes; of journals first."""
-    return (*journals_of(root), *(one for scope in scopes for one in _states(root, _folder(scope))))
+    return (*journals_of(root), *(one for scope in scopes for one in states_in(root, facts_folder(scope))))
 
 
 def section_of(stamp: Stamp, scope: str, facts: Iterable[Known]) -> Section:
     """What is to be kept of a scope whose facts were read after `stamp` was taken."""
-    inside = f"{_folder(scope)}/"
-    files = {_mark(path): state for path, state in stamp if path.startswith(inside)}
+    inside = f"{facts_folder(scope)}/"
+    files = {mark_of(path): state for path, state in stamp if path.startswith(inside)}
     journals = {path: state for path, state in stamp if path.startswith(f"{JOURNAL}/")}
     return Section(files, journals, list(facts))

@@ -73,7 +73,7 @@ def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, 
             if other is None:
                 found[fact.id] = fact
                 continue
-            known = _last(log, fact.id)
+            known = last_known(log, fact.id)
             keeps = known is not None and words_of(known) == words_of(fact) != words_of(other)
             kept, copy = (fact, other) if keeps else (other, fact)
             found[fact.id] = kept
@@ -82,7 +82,7 @@ def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, 
     return found
 
 
-def _last(log: FactJournal, identifier: str) -> Fact | None:
+def last_known(log: FactJournal, identifier: str) -> Fact | None:
     """A fact as it was last known."""
     known = log.known.get(identifier)
     return known.fact if known else log.records.get(identifier)
@@ -90,14 +90,14 @@ def _last(log: FactJournal, identifier: str) -> Fact | None:
 
 def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
     """A fact, and what it said before a person changed it in its file."""
-    if fact.id in log.ended and _struck_by_hand(fact, files):
+    if fact.id in log.ended and struck_by_hand(fact, files):
         fact = msgspec.structs.replace(fact, until=log.ended[fact.id])
     words, since, before = log.changed.get(fact.id, (None, "", ""))
     if words is not None and words == words_of(fact):
         return [msgspec.structs.replace(fact, since=since, origin="file", supersedes=before)]
-    last = _last(log, fact.id)
-    if last is not None and not _same(last, fact):
-        since = _edited_at(files, fact.path, last)
+    last = last_known(log, fact.id)
+    if last is not None and not says_same(last, fact):
+        since = edited_at(files, fact.path, last)
         old = msgspec.structs.replace(last, id=past_id(last), until=since, path=fact.path, line=0)
         return [old, msgspec.structs.replace(fact, since=since, origin="file", supersedes=old.id)]
     known = log.known.get(fact.id)
@@ -106,7 +106,7 @@ def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
     return [fact]
 
 
-def _edited_at(files: FactFiles, path: str, last: Fact) -> str:
+def edited_at(files: FactFiles, path: str, last: Fact) -> str:
     """When a person changed a fact: at the file's last save, and after it began to hold.
 
     A copy keeps the time of its original, and clocks differ: a change is never older than what it changed.
@@ -116,12 +116,12 @@ def _edited_at(files: FactFiles, path: str, last: Fact) -> str:
     return (saved if began is None or began < saved else began + _NEXT).isoformat()
 
 
-def _struck_by_hand(fact: Fact, files: FactFiles) -> bool:
+def struck_by_hand(fact: Fact, files: FactFiles) -> bool:
     """Whether a bullet is struck through and does not say since when: it counts from the file's last save."""
     return bool(fact.until) and fact.until == files.saved_iso(fact.path)
 
 
-def _same(last: Fact, fact: Fact) -> bool:
+def says_same(last: Fact, fact: Fact) -> bool:
     """Whether a bullet says what it said; in another file it may be about another subject."""
     as_written = (last.predicate, last.value) == (fact.predicate, fact.value)
     if as_written and (last.path != fact.path or last.subject == fact.subject):

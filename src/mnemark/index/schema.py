@@ -265,12 +265,10 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except (apsw.BusyError, apsw.ProtocolError) as error:
         raise BusyError(f"{path.name} is locked by another process; try again") from error
-    except (apsw.InterruptError, apsw.ConnectionClosedError) as error:
-        raise MnemarkError("this memory was closed while it was read; open it again") from error
-    except apsw.SQLError as error:
-        if not str(error).startswith("vtable constructor failed"):
+    except (apsw.InterruptError, apsw.ConnectionClosedError, apsw.SQLError) as error:
+        # Interrupted while it prepares a statement with json_each, SQLite says that of the constructor.
+        if isinstance(error, apsw.SQLError) and not str(error).startswith("vtable constructor failed"):
             raise
-        # SQLite says so where it is interrupted while it prepares a statement with json_each.
         raise MnemarkError("this memory was closed while it was read; open it again") from error
     except apsw.FullError as error:
         raise MnemarkError(f"{path}: no room left on the disk; free some and run `mnemark sync`") from error

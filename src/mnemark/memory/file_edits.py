@@ -72,8 +72,7 @@ def write(
         old = _text(platform.content(target) if target.is_file() else b"", path)
         shown = shown_diff(ws, path, old, change(old))
         return Written("", path, "written" if shown else "unchanged", shown)
-    if ws.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to change its notes")
+    ws.check_writable("change its notes")
     ledger = ws.edits
     noted: list[str] = []
     made: tuple[Hunk, ...] = ()
@@ -164,8 +163,7 @@ def move(
         UsageError: another file stands there, or a path leaves the workspace.
         NotFoundError: there is no such file.
     """
-    if ws.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to move files")
+    ws.check_writable("move files")
     ledger = ws.edits
     source, target = layout.safe_path(ws.root, path), layout.safe_path(ws.root, to)
     if not source.is_file():

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mnemark.errors import MnemarkError
@@ -12,7 +11,6 @@ from mnemark.facts import doubts, known, states
 from mnemark.facts.known import Known, Section, Stamp
 from mnemark.facts.states import FactStates
 from mnemark.facts.store import FactStore
-from mnemark.files import listing
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.index.store import Index
 from mnemark.retrieval.fact_index import FactIndex
@@ -199,11 +197,6 @@ class FactIndexCache:
             return False
         new = sum(state[1] - section.journals.get(path, (0, 0, 0))[1] for path, state in _journals(stamp))
         return new <= _TAIL and self._known_as(lambda _: section).settled(scope)
-
-
-def all_scopes(root: Path) -> list[str]:
-    """All scopes there are; the root's is the first."""
-    return ["", *listing.scopes(root)]
 
 
 def _is_journal(path: str) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
-from mnemark.errors import ReadOnlyError
 from mnemark.files import layout
 from mnemark.files.ids import new_id
 from mnemark.llm.base import LLM, LLMUnavailable, Message
@@ -110,8 +109,8 @@ def condense(
     Raises:
         ReadOnlyError: the memory is open for reading only.
     """
-    if ws.readonly and not dry_run:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to condense notes")
+    if not dry_run:
+        ws.check_writable("condense notes")
     if not dry_run:
         file_edits.finish(ws)
     look = ScopeView(ws, now or ws.now(), scope=scope, llm=llm)

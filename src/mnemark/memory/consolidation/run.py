@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from mnemark.errors import ConfigError, ReadOnlyError
+from mnemark.errors import ConfigError
 from mnemark.facts.files import applied
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import catch_up, follow
@@ -114,8 +114,8 @@ def consolidate(
         ReadOnlyError: the memory is open for reading only.
         UsageError: `since` names no time.
     """
-    if ws.readonly and not dry_run:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to consolidate")
+    if not dry_run:
+        ws.check_writable("consolidate")
     now = (now or ws.now()).astimezone()
     first = moment(since, "since", now)
     notes: list[str] = []

@@ -18,7 +18,6 @@ from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 from mnemark.memory.curation.promotion import earned
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.retrieval.fact_index_cache import all_scopes
 from mnemark.text.markdown.generated import find, outside, put
 from mnemark.text.words.similarity import key_of
 
@@ -134,7 +133,7 @@ def remember_one(ws: OpenWorkspace, **said: Any) -> Fact:
 
 def withdraw_all(ws: OpenWorkspace) -> None:
     """`withdraw` in every scope, as part of taking something back: no change of its own that `undo` finds."""
-    withdraw(ws, all_scopes(ws.root), step="undo")
+    withdraw(ws, ws.scopes(), step="undo")
 
 
 def _without(holding: set[str]) -> Callable[[str], str]:

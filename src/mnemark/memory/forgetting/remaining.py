@@ -112,7 +112,7 @@ def _archives(ws: OpenWorkspace) -> Iterator[str]:
 def _names(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
     """Episodes that are called by what goes: a name is not changed, as links lead to it."""
     slugs = {slug_of(text) for text in targets.words.notes.texts}
-    for scope in ("", *listing.scopes(ws.root)):
+    for scope in ws.scopes():
         folder = f"{scope}/{EPISODES}" if scope else EPISODES
         for file in listing.names(ws.root, folder, ".md"):
             name = file.removesuffix(".md")[_DATE:]

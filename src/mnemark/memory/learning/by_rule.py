@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from mnemark.errors import IntegrityError, NotFoundError, ReadOnlyError
+from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.facts.journal import Words, said_mark, words_of
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts, remember_many
@@ -105,8 +105,8 @@ def learn(
         NotFoundError: there is no such session.
         ReadOnlyError: the memory is open for reading only, and it is no dry run.
     """
-    if ws.readonly and not dry_run:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to learn")
+    if not dry_run:
+        ws.check_writable("learn")
     logs = [(scope, log) for scope, log in _logs(ws.root) if session in (None, log.id)]
     if session is not None and not logs:
         raise NotFoundError(f"there is no session {session!r}; `mnemark sessions` lists them")

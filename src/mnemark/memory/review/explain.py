@@ -16,7 +16,6 @@ from mnemark.files.names import split_ref
 from mnemark.files.turns import decode_turn
 from mnemark.memory.curation.generated import behind
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.retrieval.fact_index_cache import all_scopes
 from mnemark.retrieval.query import content_terms
 from mnemark.retrieval.read import read_ref
 from mnemark.text.quoting.fence import visible
@@ -139,7 +138,7 @@ def _fact(known: FactStore, ref: str) -> Fact | None:
 
 
 def _scopes(known: FactStore) -> list[str]:
-    return all_scopes(known.root)
+    return known.workspace.scopes()
 
 
 def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.files import REVIEW
 from mnemark.facts.journal import Edited
 from mnemark.facts.model import Fact
@@ -127,8 +127,7 @@ def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
 
 def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
     """Accept or reject what waits under an id; see `accept` and `reject`."""
-    if ws.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to decide")
+    ws.check_writable("decide")
     known = ws.fact_store
     with known.lock:
         known.log.refresh()

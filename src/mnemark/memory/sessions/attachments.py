@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout, platform
 from mnemark.files.attachments import Attachment, Said, described, mime_of, path_for, written
 from mnemark.files.journal import Change
@@ -252,8 +252,7 @@ def describe(
         NotFoundError: there is no such attachment.
         UsageError: nothing was said, or it was secret.
     """
-    if ws.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to describe")
+    ws.check_writable("describe")
     path = path_for(scope, attachment)
     if not layout.safe_path(ws.root, path).is_file():
         raise NotFoundError(

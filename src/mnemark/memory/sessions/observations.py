@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from mnemark.errors import ReadOnlyError
 from mnemark.files import jsonl
 from mnemark.files.ids import new_id
 from mnemark.files.journal import FOLDER, Change
@@ -265,8 +264,7 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_D
     The archive is written first, then their lines in this machine's journal are blanked, so that a kill in
     between costs nothing; doing it again changes nothing. Other machines archive their own.
     """
-    if ws.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to archive")
+    ws.check_writable("archive")
     now = now or ws.now()
     limit = now - timedelta(days=days)
     note_down(ws)

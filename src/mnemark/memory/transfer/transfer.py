@@ -11,7 +11,7 @@ from typing import IO, Any, BinaryIO, Final, Literal, get_args
 
 import msgspec
 
-from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import IntegrityError, MnemarkError, NotFoundError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout, manifest, platform
 from mnemark.files.disk_errors import translate_os_errors, unread
@@ -149,8 +149,8 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
     path = path.expanduser().absolute()
     if not path.exists():
         raise NotFoundError(f"there is nothing at {path}")
-    if ws.readonly and not dry_run:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to import")
+    if not dry_run:
+        ws.check_writable("import")
     with workspace_lock(ws.root, timeout=10.0):
         incoming = Incoming(ws.root, ws.config, format, path, dry_run=dry_run)
         try:

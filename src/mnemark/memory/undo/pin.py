@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.errors import NotFoundError, ReadOnlyError
+from mnemark.errors import NotFoundError
 from mnemark.facts.store import FactStore, bring_in
 from mnemark.files.journal import Change, changes_of
 from mnemark.files.layout import scope_of
@@ -42,8 +42,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
         NotFoundError: there is no such ref or id.
         BusyError, ReadOnlyError: it could not be written; nothing was pinned.
     """
-    if ws.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to pin something")
+    ws.check_writable("pin something")
     item = Selector(ws, Wanted(ref=ref)).find()[0]
     for known in pins(ws):
         if (item.kind == "fact" and known.fact == item.id) or (item.kind != "fact" and known.ref == item.ref):

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.errors import ReadOnlyError, UsageError
+from mnemark.errors import UsageError
 from mnemark.files import listing, platform
 from mnemark.files.journal import Change
 from mnemark.files.locks import workspace_lock
@@ -84,8 +84,8 @@ def revert(
         raise UsageError("say what to take back: session, origin or since")
     if origin and origin not in ORIGINS:
         raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
-    if ws.readonly and not dry_run:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to take changes back")
+    if not dry_run:
+        ws.check_writable("take changes back")
     start = moment(since, "since", ws.now())
     finder = Selector(ws, Wanted(session=session or "", origin=origin or "", since=start))
     items = finder.find()

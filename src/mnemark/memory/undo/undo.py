@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.store import FactStore
 from mnemark.facts.write import without_fact
 from mnemark.files.journal import Change, changes_of
@@ -53,8 +53,7 @@ def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A00
         UsageError: it cannot be taken back: it erased something, it was a revert, or what it wrote was
             changed since.
     """
-    if ws.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to take changes back")
+    ws.check_writable("take changes back")
     done = _take_back(ws, id)
     withdraw_all(ws)
     follow(ws)
