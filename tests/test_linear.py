@@ -45,8 +45,8 @@ from mnemark.interfaces import output, render
 from mnemark.llm import extract
 from mnemark.memory.consolidation import archive, condense, tidy
 from mnemark.memory.curation import files, personas
-from mnemark.memory.forgetting import lines, sweep
 from mnemark.memory.forgetting import needles as search_patterns
+from mnemark.memory.forgetting import select, sweep
 from mnemark.memory.forgetting.receipt import forgotten
 from mnemark.memory.forgetting.select import Item
 from mnemark.memory.learning import model_prompt
@@ -54,8 +54,8 @@ from mnemark.memory.prompt import parts
 from mnemark.memory.sessions import compaction, messages, observations
 from mnemark.retrieval import query
 from mnemark.retrieval import render as recall_render
+from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes import fact_questions
-from mnemark.retrieval.snippet import snippet
 from mnemark.text import diff
 from mnemark.text.words.segment import query_terms
 from mnemark.types import Hit, Turn
@@ -136,8 +136,8 @@ def _record(text: str) -> object:
 
 
 def _hidden_lines(text: str) -> object:
-    lines = text.split("\n")
-    return tombstones.matches(lines, [tombstones.run_of(lines[: len(lines) // 2])])
+    select = text.split("\n")
+    return tombstones.matches(select, [tombstones.run_of(select[: len(select) // 2])])
 
 
 def _matched(text: str) -> object:
@@ -204,9 +204,9 @@ CASES: Final[Mapping[str, Call]] = {
     "memory.sweep": lambda text: sweep._log_refs(f"{text} {text}.jsonl#L1 {text}"),
     "memory.needles": _erased,
     "memory.model_prompt": _supported,
-    "memory.lines": lambda text: lines.blocks(text.split("\n")),
-    "memory.lines of parts": lambda text: lines.parts(text.split("\n")),
-    "memory.lines of a source": lambda text: lines.only_from(text, {"a.jsonl": {1, 2}}),
+    "memory.lines": lambda text: select.blocks(text.split("\n")),
+    "memory.lines of parts": lambda text: select.parts(text.split("\n")),
+    "memory.lines of a source": lambda text: select.only_from(text, {"a.jsonl": {1, 2}}),
     "memory.forget_receipt": lambda text: forgotten(
         [Item(kind="note", path="n", text=text)], Visible(Path())
     ),

@@ -22,7 +22,7 @@ from mnemark.agent.hook.log import log
 from mnemark.agent.hook.window import note_compaction
 from mnemark.files import platform
 from mnemark.files.edit import append_text, edit
-from mnemark.index import schema, state_schema
+from mnemark.index import schema, state
 from mnemark.index.check import rebuild
 from mnemark.index.vectors.open import open_store
 
@@ -127,7 +127,7 @@ def test_vectors_are_private(tmp_path: Path, umask: int, engine: str) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("connect_to", [schema.connect, state_schema.connect])
+@pytest.mark.parametrize("connect_to", [schema.connect, state.connect])
 def test_a_database_and_its_log_are_private_from_the_first_moment(
     tmp_path: Path, umask: int, connect_to: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

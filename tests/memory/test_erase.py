@@ -176,7 +176,7 @@ def test_what_someone_saves_meanwhile_stays(tmp_path: Path) -> None:
 
 
 def test_a_busy_file_is_finished_by_the_next_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemark.memory.forgetting.sweep._PATIENCE", 0.2)
+    monkeypatch.setattr("mnemark.memory.forgetting.sweep.LOCK_SECONDS", 0.2)
     secret = "the heron nests behind the old mill"
     with opened(tmp_path) as memory:
         log = memory.session("cli:a")

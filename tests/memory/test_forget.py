@@ -14,7 +14,7 @@ import pytest
 from memory.erasing import old, write
 from mnemark import Memory, NotFoundError, ReadOnlyError, UsageError
 from mnemark.agent.hook.briefing import briefing
-from mnemark.memory.undo.pin import pins
+from mnemark.memory.undo.undo import pins
 from mnemark.text.dates.clock import local_now
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemark.text.markdown.outline import outline, without_comments
-from mnemark.text.summary.outline_check import complaints
-from mnemark.text.summary.outline_compile import compiled
+from mnemark.text.summary.outline_compile import compiled, complaints
 from mnemark.text.words.tokens import estimate_tokens
 
 LONG = (

@@ -44,12 +44,12 @@ from mnemark.text.quoting import fence
 from mnemark.text.redaction import json as redact_json
 from mnemark.text.redaction import redact
 from mnemark.text.redaction import spans as redact_base
-from mnemark.text.summary import check as summary_check
 from mnemark.text.summary import filler, summary
-from mnemark.text.summary import outline_check as compile_check
 from mnemark.text.summary import outline_compile as compile_
-from mnemark.text.summary import outline_drop as compile_drop
+from mnemark.text.summary import outline_compile as compile_check
+from mnemark.text.summary import outline_compile as compile_drop
 from mnemark.text.summary import sentences as summary_rules
+from mnemark.text.summary import summary as summary_check
 from mnemark.text.summary import tool_titles as summary_tools
 from mnemark.text.words import normalize as normal
 from mnemark.text.words import similarity as similar
@@ -103,10 +103,10 @@ ARRANGED: Final[dict[str, Call]] = {
         drop_comments(text, names_id),
     ),
     "summary.outline_compile.compiled": lambda text: compile_.compiled(text, 300),
-    "summary.outline_check.complaints": lambda text: compile_check.complaints(
+    "summary.outline_compile.complaints": lambda text: compile_check.complaints(
         text.splitlines()[:300], text, must=text.splitlines()[:20]
     ),
-    "summary.outline_drop.kept": lambda text: compile_drop.kept(outline.outline(text)),
+    "summary.outline_compile.kept": lambda text: compile_drop.kept(outline.outline(text)),
     "markdown.daily_note.added": lambda text: daily.added(text, text.split("\n")),
     "facts.timeline.when": lambda text: facts_timeline.when(text, UTC),
     "facts.timeline.timeline": lambda text: facts_timeline.timeline(
@@ -169,7 +169,7 @@ ARRANGED: Final[dict[str, Call]] = {
         [summary.Line("user", text), summary.Line("assistant", text)], known=["Falcon"]
     ),
     "summary.summary.overlap": lambda text: summary.overlap(text, text),
-    "summary.check.unfounded": lambda text: summary_check.unfounded(text[:2_000], text),
+    "summary.summary.unfounded": lambda text: summary_check.unfounded(text[:2_000], text),
     "summary.sentences.entities": lambda text: (
         summary_rules.entities([text]),
         summary_rules.entities(text.split("\n"), most=2_000),
@@ -221,11 +221,11 @@ NO_TEXT: Final[dict[str, str]] = {
     "extraction.candidate.slot": "names of ours; it makes a reader",
     "summary.summary.label": "a key of our table",
     "dates.grammar.hours": "a key of ours",
-    "dates.festivals.festival_name": "words that one of our patterns matched",
-    "dates.numbers.chinese_amount": "words that one of our patterns matched",
-    "dates.numbers.chinese_number": "words that one of our patterns matched",
-    "dates.numbers.english_amount": "words that one of our patterns matched",
-    "dates.numbers.spelled_number": "words that one of our patterns matched",
+    "dates.calendar.festival_name": "words that one of our patterns matched",
+    "dates.grammar.chinese_amount": "words that one of our patterns matched",
+    "dates.grammar.chinese_number": "words that one of our patterns matched",
+    "dates.grammar.english_amount": "words that one of our patterns matched",
+    "dates.grammar.spelled_number": "words that one of our patterns matched",
 }
 
 

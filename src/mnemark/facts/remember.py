@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -27,8 +27,6 @@ from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
 from mnemark.types import ORIGINS, Origin, Turn
-
-_PATIENCE: Final = 10.0
 
 
 class _Said(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,7 +128,7 @@ def remember_many(
         if dry_run:
             store.log.refresh()
             return Deciding(store, scopes).decide_all(meant)
-        with workspace_lock(store.root, _PATIENCE):
+        with workspace_lock(store.root):
             store.log.refresh()
             noted = [
                 one for scope in scopes for one in edits(store.log, store.files, store.kept(scope), scope)
@@ -256,7 +254,7 @@ def follow(store: FactStore, scope: str = "") -> int:
     """Note in the journal what people changed in the fact files; returns how many changes there were."""
     store.workspace.check_writable("note changes")
     where = _scope(scope)
-    with store.lock, workspace_lock(store.root, _PATIENCE):
+    with store.lock, workspace_lock(store.root):
         store.log.refresh()
         noted = edits(store.log, store.files, store.kept(where), where)
         if noted:

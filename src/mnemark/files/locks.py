@@ -8,16 +8,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from mnemark.errors import BusyError
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import translate_os_errors
 
+LOCK_SECONDS: Final = 10.0
+"""How long a change waits for another writer, by default."""
 _held = threading.local()
 
 
 @contextmanager
-def workspace_lock(root: Path, timeout: float = 10.0) -> Iterator[None]:
+def workspace_lock(root: Path, timeout: float = LOCK_SECONDS) -> Iterator[None]:
     """Hold the workspace for writing shared files; a thread that holds it may take it again.
 
     Raises BusyError naming the holder after `timeout` seconds, ReadOnlyError where nothing can be written.
@@ -34,7 +37,7 @@ def sync_lock(root: Path, timeout: float = 0.0) -> Iterator[None]:
 
 
 @contextmanager
-def ending_lock(root: Path, timeout: float = 10.0) -> Iterator[None]:
+def ending_lock(root: Path, timeout: float = LOCK_SECONDS) -> Iterator[None]:
     """Hold the right to write down what ended; otherwise like `workspace_lock`."""
     with _hold(root, "ending.lock", timeout):
         yield

@@ -5,6 +5,7 @@ what the model cost. It holds refs and numbers, never text. Where it is missing 
 and `problem` says so.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,8 +17,79 @@ import apsw
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
 from mnemark.files.layout import PRIVATE, private_folder
 from mnemark.files.locks import workspace_lock
-from mnemark.index import schema, state_schema
+from mnemark.index import schema
 from mnemark.index.connections import Connections
+
+APPLICATION_ID: Final = 0x6D6E7374  # "mnst"
+
+MIGRATIONS: Final = (
+    """
+    CREATE TABLE uses (ref TEXT PRIMARY KEY, times INTEGER NOT NULL, last REAL NOT NULL)
+        STRICT, WITHOUT ROWID;
+    CREATE TABLE positions (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE queue (
+        id INTEGER PRIMARY KEY,
+        path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+        tries INTEGER NOT NULL DEFAULT 0,
+        next_try REAL NOT NULL,                  -- Unix seconds; a claim moves it to the end of its lease
+        failed INTEGER NOT NULL DEFAULT 0,
+        reason TEXT NOT NULL DEFAULT '',
+        UNIQUE (path, first, last)
+    ) STRICT;
+    CREATE INDEX queue_due ON queue (next_try, id) WHERE failed = 0;
+    CREATE INDEX queue_failed ON queue (id) WHERE failed = 1;
+    CREATE TABLE spend (
+        id INTEGER PRIMARY KEY,
+        request TEXT NOT NULL, day TEXT NOT NULL, time TEXT NOT NULL, model TEXT NOT NULL, what TEXT NOT NULL,
+        calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX spend_by_day ON spend (day);
+    """,
+)
+"""Never changed once released: a new one is added behind."""
+
+
+def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
+    """Open `state.db` at the newest version; it is made where it is missing.
+
+    Raises:
+        NewerFormatError: a newer mnemark made it; it is left alone.
+        IntegrityError: it is damaged, or no state of mnemark.
+    """
+    schema.check_files(path)
+    with schema.translated(path):
+        if readonly:
+            connection = apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
+        else:
+            connection = schema.open_file(path)
+        connection.set_busy_timeout(schema.BUSY_MS)
+        if not readonly:
+            schema.write_ahead(connection)
+            connection.execute("PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON").fetchall()
+        version = _version(connection, path)
+        if version < len(MIGRATIONS) and not readonly:
+            with schema.immediate(connection):
+                for sql in MIGRATIONS[_version(connection, path) :]:  # another process may have been first
+                    connection.execute(sql)
+                connection.execute(
+                    f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={len(MIGRATIONS)}"
+                )
+        return connection
+
+
+def _version(connection: apsw.Connection, path: Path) -> int:
+    # Emptiness first: who makes it sets marks and tables at once, so that a later look sees all of it.
+    empty = not schema.scalar(connection, "SELECT count(*) FROM sqlite_schema")
+    application, version = connection.pragma("application_id"), connection.pragma("user_version")
+    if application != APPLICATION_ID and not (empty and not application and not version):
+        raise IntegrityError(f"{path.name} is not mnemark's bookkeeping; move it away")
+    if isinstance(version, int) and version > len(MIGRATIONS):
+        raise NewerFormatError(
+            f"{path.name} has format {version}, this mnemark reads {len(MIGRATIONS)}; "
+            f"upgrade mnemark, or delete {path.parent.name}/{path.name} (it only keeps count)"
+        )
+    return int(version or 0)
+
 
 NAME: Final = "state.db"
 TRIES: Final = 3
@@ -263,10 +335,10 @@ class State:
 
     def _open(self) -> apsw.Connection:
         if self.readonly:
-            return state_schema.connect(self.path, readonly=True)
+            return connect(self.path, readonly=True)
         private_folder(self.root)
         try:
-            return state_schema.connect(self.path)
+            return connect(self.path)
         except NewerFormatError:
             raise
         except IntegrityError as error:
@@ -276,14 +348,14 @@ class State:
         """Make another in place of a damaged one, unless another process has just done so."""
         with workspace_lock(self.root):
             try:
-                return state_schema.connect(self.path)
+                return connect(self.path)
             except NewerFormatError:
                 raise
             except IntegrityError:
                 for end in ("", "-wal", "-shm"):
                     self.path.with_name(NAME + end).unlink(missing_ok=True)
                 self.problem = f"{error}; it was made anew, counts and queue began from nothing"
-                return state_schema.connect(self.path)
+                return connect(self.path)
 
     def _write(self, change: Callable[[apsw.Connection], T]) -> T:
         if self.readonly:
@@ -320,7 +392,7 @@ class State:
 
     def _remove_if_damaged(self, error: IntegrityError) -> None:
         try:
-            connection = state_schema.connect(self.path)
+            connection = connect(self.path)
             sound = schema.scalar(connection, "PRAGMA quick_check(1)") == "ok"
             connection.close()
         except (IntegrityError, apsw.CorruptError, apsw.NotADBError):

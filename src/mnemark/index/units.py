@@ -5,7 +5,7 @@ text and weighed apart. Neighbours are not copied into it: their share is added 
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -13,14 +13,46 @@ from typing import Any, Final
 
 import msgspec
 
+from mnemark.facts.files import visible_facts
 from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
-from mnemark.facts.parse import ParsedFact
+from mnemark.facts.parse import ParsedFact, clean
 from mnemark.files.layout import Place
-from mnemark.index import fact_units
 from mnemark.text.markdown.frontmatter import document_title, front_matter
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.types import Kind, Origin, Turn
+
+
+def bullets(path: str, text: str, place: Place, raw: str) -> list[tuple[ParsedFact, Fact]]:
+    """The visible facts of a file with the bullets they stand in; none where it is no fact file."""
+    if place.kind != "fact":
+        return []
+    return visible_facts(text, raw, path, "")
+
+
+def date_of(fact: Fact) -> str | None:
+    """Since when a fact holds; None where nobody dated it."""
+    return fact.since or None
+
+
+def words_of(fact: Fact) -> str:
+    """What a fact says, as it is searched and embedded."""
+    return clean(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)
+
+
+def without(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
+    """The text with the lines of these bullets emptied, so that the numbers of all lines hold."""
+    for parsed, _ in reversed(found):
+        lines = text[parsed.bullet.start : parsed.bullet.end].splitlines(keepends=True)
+        ends = "".join(line[len(line.rstrip("\r\n")) :] for line in lines)
+        text = text[: parsed.bullet.start] + ends + text[parsed.bullet.end :]
+    return text
+
+
+def says_something(text: str) -> bool:
+    """Whether there is more than headings."""
+    return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
+
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June"),
@@ -96,11 +128,11 @@ def note_units(
     stem = PurePosixPath(path)
     tags = _words(fields.fields.get("tags"))
     cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
-    found = fact_units.bullets(path, text, place, text if raw is None else raw)
+    found = bullets(path, text, place, text if raw is None else raw)
     units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in found]
-    text = fact_units.without(text, found)
+    text = without(text, found)
     for passage in cut(text, limit=limit):
-        if not passage.text.strip() or (found and not fact_units.says_something(passage.text)):
+        if not passage.text.strip() or (found and not says_something(passage.text)):
             continue
         if place.kind == "episode" and passage.end_line <= fields.end_line:
             continue  # for machines; what it names stands on the page as well
@@ -126,7 +158,7 @@ def note_units(
 
 
 def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
-    date = fact_units.date_of(fact)
+    date = date_of(fact)
     head = " ".join((fact.subject, around, " ".join(fact.tags), date_words(date)))
     return Unit(
         ordinal=first_ordinal(fact.line),
@@ -136,7 +168,7 @@ def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
         origin=fact.origin,
         title=printable(fact.subject),
         date=date,
-        text=printable(fact_units.words_of(fact)),
+        text=printable(words_of(fact)),
         head=printable(head),
         meta={FACT: fact.id},
     )

@@ -16,13 +16,11 @@ from mnemark.interfaces.commands.facts import facts, remember
 from mnemark.interfaces.commands.find import read, recall, search
 from mnemark.interfaces.commands.follow import watch
 from mnemark.interfaces.commands.forget import forget
-from mnemark.interfaces.commands.hook import hook
 from mnemark.interfaces.commands.learn import learn
-from mnemark.interfaces.commands.mcp import mcp
 from mnemark.interfaces.commands.prompt import prompt
 from mnemark.interfaces.commands.repair import doctor, verify
 from mnemark.interfaces.commands.review import review, why
-from mnemark.interfaces.commands.serve import serve
+from mnemark.interfaces.commands.serve import hook, mcp, serve
 from mnemark.interfaces.commands.sessions import sessions
 from mnemark.interfaces.commands.transfer import backup, export, import_, restore
 from mnemark.interfaces.commands.undo import pin, revert, undo

@@ -27,9 +27,8 @@ from mnemark.memory.transfer.backup import Saved
 from mnemark.memory.transfer.importer import Summary
 from mnemark.memory.transfer.restore import Restored
 from mnemark.memory.transfer.transfer import Exported
-from mnemark.memory.undo.pin import Pinned
 from mnemark.memory.undo.revert import Reverted
-from mnemark.memory.undo.undo import Undone
+from mnemark.memory.undo.undo import Pinned, Undone
 from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.interfaces.changes import words_of
+from mnemark.interfaces.ledger import words_of
 from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, safe_line, say, style
 from mnemark.types import Problem
 

@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from mnemark.memory.sessions.history import SpokenTurn
     from mnemark.memory.transfer.importer import Summary
     from mnemark.memory.transfer.transfer import ImportFormat
-    from mnemark.memory.undo.pin import Pinned
     from mnemark.memory.undo.revert import Reverted
-    from mnemark.memory.undo.undo import Undone
+    from mnemark.memory.undo.undo import Pinned, Undone
 
 
 class Memory(OpenWorkspace):
@@ -399,8 +398,8 @@ class Memory(OpenWorkspace):
         return revert(self, session=session, origin=origin, since=since, dry_run=dry_run)
 
     def pin(self, ref: str) -> "Pinned":
-        """Keep a fact, a turn or a piece of a note from fading; see `mnemark.memory.undo.pin.pin`."""
-        from mnemark.memory.undo.pin import pin
+        """Keep a fact, a turn or a piece of a note from fading; see `mnemark.memory.undo.undo.pin`."""
+        from mnemark.memory.undo.undo import pin
 
         return pin(self, ref)
 

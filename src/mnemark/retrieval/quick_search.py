@@ -19,7 +19,7 @@ from mnemark.index.read_only import LINE_SHIFT, Place, QuickIndex, Row, Stored
 from mnemark.retrieval import past_facts
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.ranking import confidence
-from mnemark.retrieval.snippet import snippet
+from mnemark.retrieval.render import snippet
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop

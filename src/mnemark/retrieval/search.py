@@ -19,15 +19,14 @@ from mnemark.index.units import embedded_text
 from mnemark.retrieval import filters, past_facts
 from mnemark.retrieval.cross_language import bridge
 from mnemark.retrieval.deadline import in_turn
-from mnemark.retrieval.explain import explain, in_route
 from mnemark.retrieval.fact_index import FactIndex
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import DEFAULT, SUSPECT_FACTOR, Preset
 from mnemark.retrieval.query import Query, reread_times, understand
 from mnemark.retrieval.ranking import confidence, features, fusion, rank, rerank
+from mnemark.retrieval.render import snippet
 from mnemark.retrieval.routes import dense, facts, lexical, qmd
 from mnemark.retrieval.routes.dense import QueryVector, VectorRows, WeightedQuery
-from mnemark.retrieval.snippet import snippet
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import query_terms
 from mnemark.types import DateRange, Hit
@@ -420,3 +419,30 @@ def _in_order(
         key=lambda i: (-rounded[i], records[i].path, records[i].start_line, positions[i]),
     )
     return [rank.Ranked(int(positions[i]), rounded[i], boosts[i]) for i in order]
+
+
+def explain(
+    entry: rank.Ranked, words: lexical.Lexical, meaning: Floats | None, fused: Floats
+) -> dict[str, Any]:
+    """Where a passage's score comes from: each route's rank and score, each term's part, each boost."""
+    pos = entry.pos
+    routes: dict[str, Any] = {"lexical": in_route(words.scores, pos)}
+    routes["lexical"]["own"] = round(float(words.own[pos]), 4)
+    routes["lexical"]["whole"] = round(float(words.scores[pos] - words.own[pos]), 4)
+    if meaning is not None:
+        routes["dense"] = in_route(meaning, pos)
+    terms = {
+        term: {"idf": round(words.idf[term], 2), "here": features.holds(hits.pos, pos)}
+        for term, hits in words.hits.items()
+    }
+    boosts = {name: round(value, 4) for name, value in entry.boosts.items()}
+    return {"routes": routes, "fused": round(float(fused[pos]), 4), "boosts": boosts, "terms": terms}
+
+
+def in_route(scores: Floats, pos: int) -> dict[str, Any]:
+    """A passage's score and rank in one route."""
+    value = float(scores[pos])
+    return {
+        "score": round(value, 4),
+        "rank": int(np.count_nonzero(scores > value)) + 1 if value > 0 else None,
+    }

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnemark.errors import ReadOnlyError
-from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces import output, render, workspace
 
 
 def init(
@@ -14,7 +14,7 @@ def init(
         Path, typer.Argument(metavar="[FOLDER]", help="Made if missing.", show_default=False)
     ] = Path(),
     *,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Make a folder a workspace.
 
@@ -42,7 +42,7 @@ def init(
         output.say(f"There are {old.kind} files here: bring them in with `mnemark import {old.kind} {root}`.")
 
 
-def sync(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
+def sync(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
     """Bring the index to the state of the files."""
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.opened(root) as memory:
@@ -57,7 +57,7 @@ def sync(*, workspace_: options.Workspace = None, json: options.Json = False) ->
         output.say(f"Note: {output.safe(problem)}")
 
 
-def status(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
+def status(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
     """Show what a workspace holds and how fresh its index is.
 
     Nothing is changed.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import UsageError
-from mnemark.interfaces import options
+from mnemark.interfaces import output
 from mnemark.interfaces.output import out, out_json, safe, say
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def connect(
         Path | None,
         typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, and change no settings."),
     ] = None,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:  # fmt: skip
     """Write hooks and memory tools into an agent's configuration, or take them out.
 

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.interfaces.options import Json, Workspace
-from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
+from mnemark.interfaces.output import BOLD, DIM, Json, Workspace, out, out_json, safe, say, style
 from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:

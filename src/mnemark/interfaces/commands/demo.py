@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces import output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -26,7 +26,7 @@ def demo(
         typer.Argument(metavar="[FOLDER]", help="Where to put it; by default a temporary folder."),
     ] = None,
     *,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Try it on a bilingual sample workspace.
 

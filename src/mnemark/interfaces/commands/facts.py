@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces import output, workspace
 
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
@@ -20,7 +20,7 @@ def remember(
     ],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="What it is.")],
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     subject: Annotated[str, typer.Option(metavar="NAME", help="Whom or what it is about.")] = "user",
     type_: Annotated[
         str, typer.Option("--type", metavar="TYPE", help="fact, preference, rule, skill or error.")
@@ -37,7 +37,7 @@ def remember(
     tag: Annotated[list[str] | None, typer.Option(metavar="WORD", help="May be given several times.")] = None,
     scope: _OneScope = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would become of it.")] = False,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Remember a fact.
 
@@ -90,11 +90,11 @@ def facts(
         str | None, typer.Argument(metavar="[SUBJECT]", help='Only about this one: user, "Li Ming", 项目.')
     ] = None,
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     as_of: Annotated[str | None, typer.Option(metavar="TIME", help="Those that held then.")] = None,
     history: Annotated[bool, typer.Option("--history", help="Also the values before.")] = False,
     scope: _OneScope = "",
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """List what is known: subject, predicate, value, since when.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from mnemark.errors import DegradedError, UsageError
-from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces import output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -24,11 +24,11 @@ are for one that is warm."""
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help='Any text; "-" reads it from stdin.')],
     *,
-    workspace_: options.Workspace = None,
-    count: options.Count = None,
-    since: options.Since = None,
-    until: options.Until = None,
-    as_of: options.AsOf = None,
+    workspace_: output.Workspace = None,
+    count: output.Count = None,
+    since: output.Since = None,
+    until: output.Until = None,
+    as_of: output.AsOf = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(metavar="KIND", help="Only note, fact, episode, turn, observation or attachment."),
@@ -37,15 +37,15 @@ def search(
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="Only owner, agent, tool, web, file or import."),
     ] = None,
-    scope: options.Scope = None,
+    scope: output.Scope = None,
     archived: Annotated[bool, typer.Option("--archived", help="Search the archive, too.")] = False,
     preset: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Ranking: default, lexical, nanobot, nanocrab, openakita."),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say where each score comes from.")] = False,
-    strict: options.Strict = False,
-    json: options.Json = False,
+    strict: output.Strict = False,
+    json: output.Json = False,
 ) -> None:
     """Find the passages that answer best.
 
@@ -84,17 +84,17 @@ def search(
 def recall(
     query: Annotated[str, typer.Argument(metavar="QUERY", help='What was said or asked; "-" reads stdin.')],
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     budget: Annotated[
         int | None, typer.Option(metavar="TOKENS", help="Size of the block.", show_default="800")
     ] = None,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", help="Answer by then with what is ready.")
     ] = _COLD_DEADLINE,
-    count: options.Count = None,
-    scope: options.Scope = None,
-    strict: options.Strict = False,
-    json: options.Json = False,
+    count: output.Count = None,
+    scope: output.Scope = None,
+    strict: output.Strict = False,
+    json: output.Json = False,
 ) -> None:
     """Print the block for a prompt.
 
@@ -123,11 +123,11 @@ def recall(
 def read(
     ref: Annotated[str, typer.Argument(metavar="REF", help="PATH, PATH#L12 or PATH#L12-L30.")],
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     raw: Annotated[
         bool, typer.Option("--raw", help="As it stands in the file, with what is secret or private.")
     ] = False,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Print the text a ref names.
 

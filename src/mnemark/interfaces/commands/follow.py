@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces import output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
@@ -17,7 +17,7 @@ _RETRY_SECONDS: Final = 1.0
 """After another process was found syncing."""
 
 
-def watch(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
+def watch(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
     """Keep the index up to date while files change.
 
     Prints a line for each change; Ctrl-C ends it.

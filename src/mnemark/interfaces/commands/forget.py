@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import UsageError
-from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces import output, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.forgetting.receipt import Receipt
@@ -18,7 +18,7 @@ def forget(
         typer.Argument(metavar="[REF]", help="PATH#L12, PATH#L12-L14, PATH, or the id of a turn or fact."),
     ] = None,
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     query: Annotated[
         str | None, typer.Option(metavar="WORDS", help="What holds these very words, letter for letter.")
     ] = None,
@@ -45,7 +45,7 @@ def forget(
         bool, typer.Option("--dry-run", help="Only say what would go, and from where.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Erase without asking.")] = False,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Hide something from every answer, or erase it.
 

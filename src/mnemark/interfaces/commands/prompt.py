@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from mnemark.errors import DegradedError, UsageError
-from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces import output, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.curation.identity import Part
@@ -20,7 +20,7 @@ def prompt(
         str | None, typer.Argument(metavar="[QUERY]", help="What was said; none: no recall.")
     ] = None,
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="The session it is for.")] = None,
     scope: Annotated[str, typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME …")] = "",
     persona: Annotated[str | None, typer.Option(metavar="NAME", help='A persona; "" for none.')] = None,
@@ -32,8 +32,8 @@ def prompt(
     layers: Annotated[
         bool, typer.Option("--layers", help="Only the list of layers and what they cost.")
     ] = False,
-    strict: options.Strict = False,
-    json: options.Json = False,
+    strict: output.Strict = False,
+    json: output.Json = False,
 ) -> None:
     """Show what an agent would see, and what it costs.
 

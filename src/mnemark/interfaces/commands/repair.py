@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import IntegrityError, NewerFormatError, UsageError
-from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces import output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.health.doctor import Report
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def doctor(
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Mend: build the index anew beside the old, compare, exchange.")
     ] = False,
@@ -30,7 +30,7 @@ def doctor(
         str, typer.Option(metavar="NAME", help="With --fetch: a name of fastembed's list.")
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="With --fetch: do not ask.")] = False,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Say what keeps mnemark from working well.
 
@@ -56,9 +56,9 @@ def doctor(
 
 def verify(
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     deep: Annotated[bool, typer.Option("--deep", help="Look at everything instead of a sample.")] = False,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Check the index against itself and the files.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces import output, workspace
 from mnemark.interfaces.commands.facts import row
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def review(
         str | None, typer.Argument(metavar="[ID]", help='As listed; "edits" accepts all changes in files.')
     ] = None,
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     scope: Annotated[
         str, typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME, projects/NAME.")
     ] = "",
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Decide what waits: what tools or the web proposed, conflicts, and changes made in the fact files.
 
@@ -83,8 +83,8 @@ def why(
         str | None, typer.Argument(metavar="[QUERY]", help="Also why this question found it, or did not.")
     ] = None,
     *,
-    workspace_: options.Workspace = None,
-    json: options.Json = False,
+    workspace_: output.Workspace = None,
+    json: output.Json = False,
 ) -> None:
     """Tell where something came from: who said it, when and where, what it was before, and the journal."""
     root = workspace.locate(workspace_)

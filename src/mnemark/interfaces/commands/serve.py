@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
-from mnemark.interfaces import options, output
+from mnemark.interfaces import output
 
 if TYPE_CHECKING:
     from mnemark.agent.daemon import Daemon
+
+
+from mnemark.interfaces.output import out
 
 _STOP_SECONDS = 15.0
 
 
 def serve(
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     port: Annotated[int, typer.Option(metavar="PORT", help="0: one that is free.", min=0, max=65535)] = 0,
     idle: Annotated[
         float, typer.Option(metavar="MINUTES", help="End after so long without a request; 0: never.", min=0)
@@ -34,7 +37,7 @@ def serve(
         bool, typer.Option("--nightly/--no-nightly", help="Consolidate at the configured time.")
     ] = True,
     stop: Annotated[bool, typer.Option("--stop", help="End the one that runs.")] = False,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Run the daemon: one warm process for all agents and workspaces of a user.
 
@@ -98,3 +101,43 @@ def _stop(*, json: bool) -> None:
             raise MnemarkError(f"process {found.pid} is still finishing its requests; look again in a moment")
         time.sleep(0.05)
     _tell(found, "ended", json=json)
+
+
+def hook(
+    event: Annotated[
+        str, typer.Argument(help="session-start, prompt, tool, response, compact or session-end.")
+    ] = "",
+    *,
+    agent: Annotated[
+        str, typer.Option("--agent", "-a", help="claude-code, codex, gemini-cli or cursor.")
+    ] = "",
+    workspace_: output.Workspace = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Do not ask the daemon.")] = False,
+) -> None:
+    """Answer an event of an agent: JSON on stdin, JSON on stdout, always exit 0.
+
+    `mnemark connect` writes it into the agent's configuration. Why a hook did nothing is in
+    .mnemark/hook.log.
+    """
+    from mnemark.agent.hook.command import run
+
+    words = [event] if event else []
+    words += [f"--agent={agent}"] if agent else []
+    words += [f"--workspace={workspace_}"] if workspace_ else []
+    words += ["--alone"] if alone else []
+    if run(words) is None:
+        out("Give an event: session-start, prompt, tool, response, compact or session-end.")
+
+
+def mcp(
+    *,
+    workspace_: output.Workspace = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Neither ask nor start the daemon.")] = False,
+) -> None:
+    """Serve the memory tools to a model on stdin and stdout (MCP).
+
+    Asks the daemon of `mnemark serve`, and starts it when needed.
+    """
+    from mnemark.interfaces.mcp.front import serve
+
+    serve(workspace_, alone=alone)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.interfaces.options import Json, Workspace
-from mnemark.interfaces.output import DIM, out, out_json, safe, safe_line, say, style
+from mnemark.interfaces.output import DIM, Json, Workspace, out, out_json, safe, safe_line, say, style
 from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import IncompleteError
-from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces import output, render, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,14 +23,14 @@ _SHOWN_PATHS = 20
 def export(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, or to replace.")],
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     format_: Annotated[
         str,
         typer.Option(
             "--format", metavar="FORMAT", help='"zip": the files as they are; "jsonl": a line a passage.'
         ),
     ] = "zip",
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Write the text of a memory into one file.
 
@@ -61,8 +61,8 @@ def backup(
         ),
     ] = None,
     *,
-    workspace_: options.Workspace = None,
-    json: options.Json = False,
+    workspace_: output.Workspace = None,
+    json: output.Json = False,
 ) -> None:
     """Save the whole folder in one file, read it again and compare.
 
@@ -84,7 +84,7 @@ def restore(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder.")],
     *,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Bring a backup back as a workspace of its own, to the byte.
 
@@ -136,9 +136,9 @@ def import_(
     ],
     source: Annotated[Path, typer.Argument(metavar="PATH", help="What to bring in; it is never changed.")],
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Bring in notes and conversations.
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces import output, workspace
 
 
 def undo(
@@ -15,8 +15,8 @@ def undo(
         ),
     ] = None,
     *,
-    workspace_: options.Workspace = None,
-    json: options.Json = False,
+    workspace_: output.Workspace = None,
+    json: output.Json = False,
 ) -> None:
     """Take back a change: something remembered, forgotten, pinned, or edited automatically.
 
@@ -41,7 +41,7 @@ def undo(
 
 def revert(
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="What came from this session.")] = None,
     origin: Annotated[
         str | None,
@@ -52,7 +52,7 @@ def revert(
         typer.Option(metavar="TIME", help='What was recorded from then on: 2026-02-13, "yesterday".'),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Take back all that one source brought in.
 
@@ -72,8 +72,8 @@ def revert(
 def pin(
     ref: Annotated[str, typer.Argument(metavar="REF", help="PATH#L12, or the id of a fact or turn.")],
     *,
-    workspace_: options.Workspace = None,
-    json: options.Json = False,
+    workspace_: output.Workspace = None,
+    json: output.Json = False,
 ) -> None:
     """Keep a fact, a turn or a piece of a note from fading."""
     with workspace.opened(workspace.locate(workspace_)) as memory:

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from mnemark.errors import BusyError, UsageError
-from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces import output, workspace
 from mnemark.interfaces.commands.find import read_text
 
 
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", help='What to write down; "-" reads it from stdin.')],
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="Record a turn of this session instead of a note.")
     ] = None,
@@ -24,7 +24,7 @@ def add(
         str | None,
         typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME, projects/NAME."),
     ] = None,
-    json: options.Json = False,
+    json: output.Json = False,
 ) -> None:
     """Write something down.
 
@@ -101,12 +101,12 @@ def _lines_of(note: list[str], bullet: list[str]) -> str:
 
 def log(
     *,
-    workspace_: options.Workspace = None,
+    workspace_: output.Workspace = None,
     count: Annotated[int, typer.Option("-n", "--count", metavar="N", help="Entries at most.", min=1)] = 20,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session's turns.")] = None,
-    since: options.Since = None,
-    scope: options.Scope = None,
-    json: options.Json = False,
+    since: output.Since = None,
+    scope: output.Scope = None,
+    json: output.Json = False,
 ) -> None:
     """List what was written last.
 

@@ -21,8 +21,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import put
 from mnemark.text.markdown.outline import outline, without_comments
 from mnemark.text.quoting.fence import fence, strip_fences
-from mnemark.text.summary.outline_check import complaints
-from mnemark.text.summary.outline_compile import compiled
+from mnemark.text.summary.outline_compile import compiled, complaints
 from mnemark.text.words.tokens import estimate_tokens
 
 STEP: Final = "condense"

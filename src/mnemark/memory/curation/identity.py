@@ -22,8 +22,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import outside
 from mnemark.text.markdown.outline import outline
 from mnemark.text.quoting.fence import strip_fences
-from mnemark.text.summary.outline_check import complaints
-from mnemark.text.summary.outline_compile import Compiled, principle
+from mnemark.text.summary.outline_compile import Compiled, complaints, principle
 from mnemark.text.summary.outline_compile import compiled as by_rule
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Problem

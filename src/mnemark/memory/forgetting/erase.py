@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -23,7 +23,7 @@ from mnemark.facts.store import FactStore
 from mnemark.files import edit as editing
 from mnemark.files import layout, observations, platform
 from mnemark.files.journal import Change
-from mnemark.files.locks import sync_lock, workspace_lock
+from mnemark.files.locks import LOCK_SECONDS, sync_lock, workspace_lock
 from mnemark.files.scan import ignorer
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
 from mnemark.memory import file_edits
@@ -36,8 +36,6 @@ from mnemark.memory.forgetting.sweep import Done, Step, Sweep, Targets, holding
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
-
-_PATIENCE: Final = 10.0
 
 
 def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
@@ -89,7 +87,7 @@ def _noted(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
     payload |= {"files": files, "at": held[1] if held else {}, "passing": passing}
     payload["said"] = _said(facts, items)
     payload = {name: value for name, value in payload.items() if value}
-    with facts.lock, workspace_lock(ws.root, _PATIENCE):
+    with facts.lock, workspace_lock(ws.root):
         return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
 
 
@@ -194,13 +192,13 @@ def _derived(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     if ws.index.readonly or not ws.index.exists():
         return []
     try:
-        ws.searcher.refresher.sync(progress=None, wait=_PATIENCE, embed=False)
+        ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
         ws.searcher.reader.let_go()
-        with sync_lock(ws.index.home, timeout=_PATIENCE):
+        with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
             for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
                 platform.FS.unlink(cut_off)
         states.drop(ws.index.home)
-        size, embedded = ws.searcher.embeddings.scrub(ws.index, wait=_PATIENCE)
+        size, embedded = ws.searcher.embeddings.scrub(ws.index, wait=LOCK_SECONDS)
     except (MnemarkError, OSError) as error:  # in use, damaged, closed: the words wait where they are
         waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))
         return []

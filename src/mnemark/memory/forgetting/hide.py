@@ -2,17 +2,14 @@
 
 from collections import defaultdict
 from contextlib import suppress
-from typing import Final
 
 from mnemark.errors import BusyError
 from mnemark.files.journal import Change
-from mnemark.files.locks import workspace_lock
+from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.tombstones import run_of
 from mnemark.memory.forgetting.select import Item, Wanted, ends_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Json
-
-_PATIENCE: Final = 10.0
 
 
 def asked(wanted: Wanted) -> dict[str, Json]:
@@ -27,7 +24,7 @@ def asked(wanted: Wanted) -> dict[str, Json]:
 def hide(ws: OpenWorkspace, items: list[Item], more: dict[str, Json]) -> str:
     """Write down that these are forgotten, and take them out of the index; returns the line's id."""
     facts = ws.fact_store
-    with facts.lock, workspace_lock(ws.root, _PATIENCE):
+    with facts.lock, workspace_lock(ws.root):
         facts.log.refresh()
         payload = payload_of(items) | {"ends": ends_of(facts, items)} | more
         payload = {name: value for name, value in payload.items() if value}
@@ -39,7 +36,7 @@ def hide(ws: OpenWorkspace, items: list[Item], more: dict[str, Json]) -> str:
 def follow(ws: OpenWorkspace) -> None:
     """Bring the index up to date; while another process is at it, answers leave out all that is hidden."""
     with suppress(BusyError):
-        ws.searcher.refresher.sync(progress=None, wait=_PATIENCE, embed=False)
+        ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
 
 
 def payload_of(items: list[Item]) -> dict[str, Json]:

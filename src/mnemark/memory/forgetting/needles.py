@@ -11,8 +11,7 @@ from typing import Any, Final, NamedTuple
 from mnemark.facts.parse import clean, split_words
 from mnemark.files.needles import BytePatterns, forms
 from mnemark.files.tombstones import line_mark
-from mnemark.memory.forgetting.lines import PART
-from mnemark.memory.forgetting.select import Item
+from mnemark.memory.forgetting.select import PART, Item
 from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.summary.sentences import entities, request
 from mnemark.types import Json

@@ -9,7 +9,7 @@ import msgspec
 from mnemark.facts.visible import Visible
 from mnemark.files.reading import read
 from mnemark.memory.forgetting.select import Item, Kind
-from mnemark.retrieval.snippet import without_comments
+from mnemark.retrieval.render import without_comments
 from mnemark.types import Problem
 
 _WORDS: Final = 72

@@ -17,7 +17,7 @@ from mnemark.facts.parse import parse
 from mnemark.files import edit as editing
 from mnemark.files import jsonl, layout, listing, moving, observations, platform, reading
 from mnemark.files.disk_errors import is_no_file, unread
-from mnemark.files.locks import workspace_lock
+from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.needles import (
     BytePatterns,
     lines_of,
@@ -30,15 +30,14 @@ from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Run, line_mark, matches
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
-from mnemark.memory.forgetting.lines import blocks, only_from
 from mnemark.memory.forgetting.needles import Words, weight
 from mnemark.memory.forgetting.receipt import Place
+from mnemark.memory.forgetting.select import blocks, only_from
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.text.markdown.comments import drop_comments, names_id
 
 _LARGEST: Final = 1 << 29
-_PATIENCE: Final = 10.0
 _TELLING: Final = 4
 """Weight of a line by which an edit in the journal is known to hold it: more than the end of a code block."""
 _OWN: Final = (
@@ -104,7 +103,7 @@ class Sweep:
         The workspace's lock is held, so that nobody takes a fact that is half erased for one that a person
         wrote or removed, and notes that down.
         """
-        with nullcontext() if self.dry_run else workspace_lock(self.root, _PATIENCE):
+        with nullcontext() if self.dry_run else workspace_lock(self.root):
             self._run()
         return self.done
 
@@ -197,7 +196,7 @@ class Sweep:
 
     def _drop(self, full: Path) -> None:
         """Derived, or a record of an edit: the files of one record go together."""
-        with workspace_lock(self.root, _PATIENCE):
+        with workspace_lock(self.root):
             names = full.parent.glob(f"{full.stem}.*") if full.parent.name == "displaced" else [full]
             for name in list(names):
                 platform.FS.unlink(name)
@@ -223,7 +222,7 @@ class Sweep:
             for number, data in enumerate(_bytes(full).split(b"\n"), 1):
                 change(jsonl.Line(0, number, data, 0))
         elif self._concerns(path, _bytes(full), journal=journal):
-            with workspace_lock(self.root, _PATIENCE):
+            with workspace_lock(self.root):
                 jsonl.rewrite(full, change)
         if lines:
             self._place(path, "journal" if journal else "turns", lines, gained)
@@ -292,7 +291,7 @@ class Sweep:
         gone = sum(len(line) for number, line in enumerate(lines_of(data), 1) if number in lines)
         if not self.dry_run:
             result = editing.edit(
-                self.root, path, lambda now: self._left(path, now), keep=0, timeout=_PATIENCE
+                self.root, path, lambda now: self._left(path, now), keep=0, timeout=LOCK_SECONDS
             )
             if result.status == "deferred":
                 raise BusyError("someone is saving it")
@@ -310,7 +309,7 @@ class Sweep:
 
     def _remove(self, path: str, data: bytes) -> None:
         if not self.dry_run:
-            done = moving.remove(self.root, path, expected=data, timeout=_PATIENCE)
+            done = moving.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
             if done != "moved":
                 raise BusyError("someone is saving it")
         self._place(path, "file", (), len(data))

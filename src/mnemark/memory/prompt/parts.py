@@ -1,13 +1,20 @@
 """Parts of a prompt: text, source, cost, and what was left out."""
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 
+from mnemark.facts.model import Fact
+from mnemark.files import layout
+from mnemark.files.scan import scan
 from mnemark.memory.curation.files import paragraphs
 from mnemark.memory.curation.identity import Part
+from mnemark.memory.curation.personas import FOLDER as PERSONAS
+from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.quoting.fence import visible
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
 JOIN: Final = "\n\n"
@@ -80,3 +87,62 @@ def is_chinese(texts: Iterable[str]) -> bool:
     """Whether people write Chinese here: a character counts as much as a word."""
     together = "\n".join(texts)
     return len(_CHINESE.findall(together)) > len(_LATIN.findall(together))
+
+
+_MOST: Final = 40
+"""Names on one line."""
+_COUNTED: Final = (
+    ("episode", "Episodes", "情景"),
+    ("attachment", "Attachments", "附件"),
+    ("session", "Sessions", "会话"),
+)
+
+
+def catalogue(ws: OpenWorkspace, facts: list[Fact], *, scope: str, chinese: bool) -> list[str]:
+    """One line for each kind of thing there is.
+
+    Args:
+        ws: whose.
+        facts: the current facts.
+        scope: whose memory beside the root's; other scopes are not told of.
+        chinese: the language of the words around the names.
+    """
+    names: dict[str, list[str]] = defaultdict(list)
+    dates: list[str] = []
+    for found in scan(ws.root, ignore=ws.config.ignore).entries:
+        place = layout.place(found.path)
+        if place is None or not place.searchable or place.scope not in {"", scope}:
+            continue
+        names[place.role].append(found.path)
+        if place.role == "daily" and place.dated:
+            dates.append(place.dated)
+    lines: list[str] = []
+    subjects = Counter(visible(fact.subject) for fact in facts)
+    if subjects:
+        told = [
+            f"{name} ({count})"
+            for name, count in sorted(subjects.items(), key=lambda pair: (-pair[1], pair[0]))
+        ]
+        lines.append(_line("关于这些有事实" if chinese else "Facts about", told, chinese=chinese))
+    if dates:
+        first, last = min(dates), max(dates)
+        span = first if first == last else f"{first} – {last} ({len(set(dates))})"
+        lines.append(f"- {'每日笔记：' if chinese else 'Notes by day: '}{span}")
+    if names["note"]:
+        told = [visible(path) for path in sorted(names["note"])]
+        lines.append(_line("其他笔记" if chinese else "Other notes", told, chinese=chinese))
+    if names["persona"]:
+        told = [visible(path.rpartition("/")[2].rpartition(".")[0]) for path in sorted(names["persona"])]
+        lines.append(_line("角色" if chinese else PERSONAS.capitalize(), told, chinese=chinese))
+    for role, english, zh in _COUNTED:
+        if names[role]:
+            lines.append(f"- {zh}：{len(names[role])}" if chinese else f"- {english}: {len(names[role])}")
+    return lines
+
+
+def _line(label: str, names: list[str], *, chinese: bool) -> str:
+    more = len(names) - _MOST
+    told = ("、" if chinese else ", ").join(names[:_MOST])
+    if more > 0:
+        told += f" … 另有 {more} 项" if chinese else f" … and {more} more"
+    return f"- {label}：{told}" if chinese else f"- {label}: {told}"

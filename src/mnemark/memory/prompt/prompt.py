@@ -18,9 +18,8 @@ from mnemark.files import layout
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.prompt.catalog import catalogue
 from mnemark.memory.prompt.facts import Facts, facts_for, lines_of, refs_of
-from mnemark.memory.prompt.parts import JOIN, Layer, cut, is_chinese, pieces_of
+from mnemark.memory.prompt.parts import JOIN, Layer, catalogue, cut, is_chinese, pieces_of
 from mnemark.memory.prompt.quoted import Asked, Quoted, scratchpads
 from mnemark.memory.sessions.session import Session
 from mnemark.text.markdown.generated import outside

@@ -32,8 +32,7 @@ from mnemark.memory.sessions.messages import (
 from mnemark.memory.sessions.recorder import Recorder
 from mnemark.text.diff import common
 from mnemark.text.quoting.fence import fenced, strip_fences
-from mnemark.text.summary.check import unfounded
-from mnemark.text.summary.summary import Line, digest, summary_lines
+from mnemark.text.summary.summary import Line, digest, summary_lines, unfounded
 from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import Recall, Turn
 
@@ -50,7 +49,6 @@ MOST_SUMMARY: Final = 600
 """Tokens of a summary."""
 LOOKED_AT: Final = 400
 """Turns that a summary is made from."""
-_PATIENCE: Final = 10.0
 _FENCE: Final = 75
 _ENGLISH: Final = (
     "This conversation is about to be shortened: what was said before the last few turns will no longer be "
@@ -197,7 +195,7 @@ def _recorded(session: Recorder, messages: Sequence[Message]) -> _Record:
         if turn is not None:
             turn = msgspec.structs.replace(turn, time=now) if is_undated(message) else turn
             turns[at] = ws.redact(turn)
-    with workspace_lock(ws.root, _PATIENCE):
+    with workspace_lock(ws.root):
         log = list(session.log.turns())
         known = _matched(turns, log)
         missing = [at for at in turns if at not in known]

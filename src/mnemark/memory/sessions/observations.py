@@ -41,7 +41,6 @@ ARCHIVE: Final = "memory/archive/observations"
 AGE_DAYS: Final = 30
 _ENDS: Final = ("# ", "## ", "<!-- mnemark:begin")
 """How the line begins that ends a section."""
-_PATIENCE: Final = 10.0
 _BUSY: Final = 0.3
 
 
@@ -98,7 +97,7 @@ def observe(
     payload = _payload(workspace, session, tool, arguments, result, call=call, error=error)
     if duration_ms is not None:
         payload["duration_ms"] = duration_ms
-    with journal.lock, workspace_lock(workspace.root, _PATIENCE):
+    with journal.lock, workspace_lock(workspace.root):
         journal.refresh()
         if (scope, session, payload["key"]) in journal.keys:
             return None
@@ -332,5 +331,5 @@ def _blank(ws: OpenWorkspace, ids: frozenset[str]) -> None:
         gone = record is not None and record.get("kind") == "observe" and record.get("id") in ids
         return b"{}" if gone else None
 
-    with workspace_lock(ws.root, _PATIENCE):
+    with workspace_lock(ws.root):
         jsonl.rewrite(ws.root / FOLDER / state.journal.file, change)

@@ -8,8 +8,7 @@ import msgspec
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.text.quoting.fence import inert, strip_fences
 from mnemark.text.redaction.redact import Rules, redact
-from mnemark.text.summary.check import unfounded
-from mnemark.text.summary.summary import Action, Digest, Line
+from mnemark.text.summary.summary import Action, Digest, Line, unfounded
 from mnemark.text.words.tokens import estimate_tokens
 
 TIMEOUT: Final = 10.0

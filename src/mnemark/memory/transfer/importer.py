@@ -16,6 +16,7 @@ from mnemark.files.config import Config
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit import edit
 from mnemark.files.journal import Change, Journal
+from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.old_layouts import FACTS, Step
 from mnemark.files.reading import digest
 from mnemark.files.sessions import SessionLog
@@ -24,7 +25,6 @@ from mnemark.files.workspace import Workspace
 from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
-_PATIENCE: Final = 10.0
 _BATCH: Final = 1_000
 """Turns written with one `fsync`."""
 _BATCH_BYTES: Final = 8 << 20
@@ -94,7 +94,7 @@ class Incoming:
     def _put(self, name: str, data: bytes) -> None:
         if self._dry_run:
             return
-        result = edit(self.root, name, lambda old: old or data, quiet=0.0, timeout=_PATIENCE)
+        result = edit(self.root, name, lambda old: old or data, quiet=0.0, timeout=LOCK_SECONDS)
         if result.status == "deferred":
             raise BusyError(f"{name} is being saved by someone else; import again, it goes on from here")
 

@@ -11,7 +11,7 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.files import listing, platform
 from mnemark.files.journal import Change
-from mnemark.files.locks import workspace_lock
+from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.hide import follow, hide
@@ -24,7 +24,6 @@ from mnemark.memory.undo.undo import take_out
 from mnemark.text.dates.moment import moment
 from mnemark.types import ORIGINS, Json
 
-_PATIENCE: Final = 10.0
 _SHOWN: Final = 40
 _NAMED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
 _FOR_PAD: Final = re.compile(r"memory/episodes/|SCRATCHPAD\.md$")
@@ -124,7 +123,7 @@ def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[
     """
     gone = {item.id for item in items if item.id}
     wrote = [
-        file_edits.write(ws, path, partial(_without, gone), step="undo", timeout=_PATIENCE)
+        file_edits.write(ws, path, partial(_without, gone), step="undo", timeout=LOCK_SECONDS)
         for path in _pages(ws.root, gone)
     ]
     now = ws.now()
@@ -192,7 +191,7 @@ def _edits(ws: OpenWorkspace, wanted: Wanted, zone: tzinfo) -> list[Entry]:
 def _withdraw(ws: OpenWorkspace, ids: list[str]) -> None:
     facts = ws.fact_store
     if ids:
-        with facts.lock, workspace_lock(ws.root, _PATIENCE):
+        with facts.lock, workspace_lock(ws.root):
             payload: dict[str, Json] = {"ids": list(ids), "revert": True}
             facts.log.append(Change(kind="undo", payload=payload, origin="owner"))
 

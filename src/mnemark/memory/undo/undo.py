@@ -7,19 +7,19 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.facts.store import FactStore
+from mnemark.facts.store import FactStore, bring_in
 from mnemark.facts.write import without_fact
 from mnemark.files.journal import Change, changes_of
-from mnemark.files.locks import workspace_lock
+from mnemark.files.layout import scope_of
+from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.hide import follow
+from mnemark.memory.forgetting.select import Item, Selector, Wanted
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.undo.pin import pin_lines, restore
 
 What = Literal["remember", "forget", "edit", "pin"]
-_PATIENCE: Final = 10.0
 _BUSY: Final = 0.5
 
 
@@ -143,7 +143,7 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
 
 def _note(ws: OpenWorkspace, identifier: str, scope: str = "") -> FactStore:
     facts = ws.fact_store
-    with facts.lock, workspace_lock(ws.root, _PATIENCE):
+    with facts.lock, workspace_lock(ws.root):
         facts.log.append(Change(kind="undo", payload={"ids": [identifier]}, origin="owner", scope=scope))
     return facts
 
@@ -168,7 +168,9 @@ def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
         for path in facts.files.paths(fact.scope):
             if all(one.id != identifier for one in facts.files.facts(path)):
                 continue
-            done = file_edits.write(ws, path, partial(_without, identifier), step="undo", timeout=_PATIENCE)
+            done = file_edits.write(
+                ws, path, partial(_without, identifier), step="undo", timeout=LOCK_SECONDS
+            )
             (waiting if done.status == "deferred" else paths).append(path)
     return tuple(dict.fromkeys(paths)), tuple(dict.fromkeys(waiting))
 
@@ -190,3 +192,108 @@ def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
     _note(ws, identifier)
     restore(ws, payload)
     return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))
+
+
+_FIELDS: Final = {"importance": "1", "priority": "permanent"}
+
+
+class Pinned(msgspec.Struct, frozen=True, kw_only=True):
+    """A pin: its line in the journal, and what it holds."""
+
+    id: str
+    fact: str = ""
+    """Id of the fact; empty for turns and notes."""
+    ref: str = ""
+    turn: str = ""
+    """Id of the turn; empty for facts and notes."""
+
+
+def pin(ws: OpenWorkspace, ref: str) -> Pinned:
+    """Keep a fact, a turn or a piece of a note from fading.
+
+    A fact gets importance 1 and priority "permanent" in its file; of turns and notes the journal keeps a mark
+    that `pins` lists. Pinned again, nothing changes. `undo` with the pin's id takes it back.
+
+    Args:
+        ws: where.
+        ref: `path#L12`, or the id of a fact or turn.
+
+    Raises:
+        NotFoundError: there is no such ref or id.
+        BusyError, ReadOnlyError: it could not be written; nothing was pinned.
+    """
+    ws.check_writable("pin something")
+    item = Selector(ws, Wanted(ref=ref)).find()[0]
+    for known in pins(ws):
+        if (item.kind == "fact" and known.fact == item.id) or (item.kind != "fact" and known.ref == item.ref):
+            return known
+    payload = _payload(ws.fact_store, item)
+    facts = ws.fact_store
+    scope = str(payload.pop("scope", ""))
+    changes = [Change(kind="pin", payload=payload, origin="owner", scope=scope)]
+    if item.kind == "fact":
+        said = {"fact": item.id, "path": item.path, "fields": _FIELDS}
+        changes.append(Change(kind="confirm", payload=said, origin="owner", scope=scope))
+    with facts.lock, workspace_lock(ws.root):
+        made = facts.log.append(*changes)[0]
+    with facts.lock:
+        bring_in(facts, scope)
+    return _pinned(made.id, payload)
+
+
+def _payload(facts: FactStore, item: Item) -> dict[str, object]:
+    if item.kind != "fact":
+        return {"ref": item.ref, "turn": item.id if item.kind == "turn" else ""}
+    with facts.lock:
+        facts.log.refresh()
+        for scope in dict.fromkeys(("", *_scope_of(item.path))):
+            for held in facts.held(scope):
+                fact = held.fact
+                if fact.id == item.id:
+                    importance = "" if fact.importance is None else f"{fact.importance:g}"
+                    before = {"importance": importance, "priority": fact.priority}
+                    return {"fact": item.id, "path": fact.path, "before": before, "scope": scope}
+    raise NotFoundError(f"{item.ref} is no fact that holds; accept it first")
+
+
+def _scope_of(path: str) -> list[str]:
+    return [scope_of(path)]
+
+
+def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
+    """Give a fact back what it had before it was pinned."""
+    before, fact = payload.get("before"), payload.get("fact")
+    if not isinstance(before, Mapping) or not isinstance(fact, str):
+        return
+    facts = ws.fact_store
+    path = str(payload.get("path", ""))
+    said = {"fact": fact, "path": path, "fields": {str(key): str(text) for key, text in before.items()}}
+    with facts.lock, workspace_lock(ws.root):
+        facts.log.append(Change(kind="confirm", payload=said, origin="owner", scope=scope_of(path)))
+        bring_in(facts, scope_of(path))
+
+
+def pins(ws: OpenWorkspace) -> list[Pinned]:
+    """All pins that hold, oldest first."""
+    return [_pinned(identifier, payload) for identifier, payload in pin_lines(ws).items()]
+
+
+def _pinned(identifier: str, payload: Mapping[str, object]) -> Pinned:
+    return Pinned(
+        id=identifier,
+        fact=str(payload.get("fact", "")),
+        ref=str(payload.get("ref", "")),
+        turn=str(payload.get("turn", "")),
+    )
+
+
+def pin_lines(ws: OpenWorkspace) -> dict[str, Mapping[str, object]]:
+    """Pins that hold, by the id of their line."""
+    found: dict[str, Mapping[str, object]] = {}
+    for change in changes_of(ws.root, ("pin", "undo")):
+        payload = change.payload if isinstance(change.payload, Mapping) else {}
+        if change.kind == "pin":
+            found[change.id] = payload
+        for one in payload.get("ids") or () if change.kind == "undo" else ():
+            found.pop(one, None)
+    return found

@@ -18,8 +18,8 @@ from mnemark.facts.known import FACT
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion
 from mnemark.files import layout
-from mnemark.index.fact_units import date_of, words_of
 from mnemark.index.rows import seconds, seconds_of
+from mnemark.index.units import date_of, words_of
 from mnemark.retrieval.fact_index import FactIndex, State, content_of, meta_of, told
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from mnemark.text.dates.calendar import festival, lunar_day
-from mnemark.text.dates.festivals import CHINESE, festival_name
+from mnemark.text.dates.calendar import CHINESE, festival, festival_name, lunar_day
+from mnemark.text.dates.grammar import CHINESE as NUMBER
 from mnemark.text.dates.grammar import (
     FEW,
     Grain,
@@ -17,6 +17,8 @@ from mnemark.text.dates.grammar import (
     Word,
     Yearly,
     ago,
+    chinese_amount,
+    chinese_number,
     days,
     edge_of,
     hours,
@@ -25,11 +27,10 @@ from mnemark.text.dates.grammar import (
     part_of,
     past,
     recent,
+    spelled_number,
     week,
     year,
 )
-from mnemark.text.dates.numbers import CHINESE as NUMBER
-from mnemark.text.dates.numbers import chinese_amount, chinese_number, spelled_number
 
 _N: Final = "一二三四五六七八九"
 _MONTH: Final = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"

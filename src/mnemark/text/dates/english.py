@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from mnemark.text.dates.calendar import festival
-from mnemark.text.dates.festivals import ENGLISH, festival_name
+from mnemark.text.dates.calendar import ENGLISH, festival, festival_name
+from mnemark.text.dates.grammar import ENGLISH as NUMBER
 from mnemark.text.dates.grammar import (
     GRAINS,
     Grain,
@@ -17,6 +17,7 @@ from mnemark.text.dates.grammar import (
     Yearly,
     ago,
     days,
+    english_amount,
     following,
     hours,
     midnight,
@@ -27,8 +28,6 @@ from mnemark.text.dates.grammar import (
     week,
     year,
 )
-from mnemark.text.dates.numbers import ENGLISH as NUMBER
-from mnemark.text.dates.numbers import english_amount
 
 Found = Word | None
 

@@ -3,8 +3,22 @@
 import re
 from typing import Any, Final
 
-from mnemark.text.extraction.candidate import BLOT, Clause, Found, Read, Rule, bare, many, slot, usable
-from mnemark.text.extraction.tools import NAMED, VERSION, VERSIONED, is_program, kind_of
+from mnemark.text.extraction.candidate import (
+    BLOT,
+    NAMED,
+    VERSION,
+    VERSIONED,
+    Clause,
+    Found,
+    Read,
+    Rule,
+    bare,
+    is_program,
+    kind_of,
+    many,
+    slot,
+    usable,
+)
 
 _HAN: Final = r"[\u4e00-\u9fff]"
 _JOBS: Final = (

@@ -11,8 +11,7 @@ import string
 from collections import Counter
 from itertools import pairwise
 
-from mnemark.text.redaction.names import strength
-from mnemark.text.redaction.placeholders import STAND_INS
+from mnemark.text.redaction.names import STAND_INS, strength
 
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _PERCENT = r"%(?:[({][\w.: -]*[)}]|-?\d*[sdrv](?![A-Za-z0-9])|\w+%)"

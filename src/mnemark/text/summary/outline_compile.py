@@ -6,13 +6,203 @@ number. What was left out is named.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from mnemark.text.markdown.outline import Item, ancestors, outline
-from mnemark.text.summary.outline_drop import kept
+from mnemark.text.words.segment import query_terms
+from mnemark.text.words.stopwords import is_stop
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
+
+_EXAMPLE_HEADING: Final = re.compile(
+    r"^[\W_\d]*(?:(?:(?:few[- ]shot|usage|sample|code|some|an?) )?examples?\b|templates?\b|samples?\b|e\.g\.|"
+    r"示例|例子|举例|范例|样例|案例|模板)(?!\w* (?:of what|for who))",
+    re.IGNORECASE,
+)
+_EXAMPLE: Final = re.compile(
+    r"^[\W_]*(?:(?:good |bad )?examples?(?: \d+)?\s*(?:[:：]|\*\*)|e\.g\.?[,:\s]|for example\b|"
+    r"for instance\b|such as:|(?:例如|比如|譬如|举例|示例|例子|例)\d*\s*[:：,，])",
+    re.IGNORECASE,
+)
+_HOLLOW: Final = (
+    r"(?:your|the user'?s?|user|agent|add|insert|fill|enter|describe|write|pick|choose|put|list|e\.g|"
+    r"optional|something|placeholder|name here|todo|tbd|"
+    r"在此|在这里|请|此处|这里|填|输入|你的|您的|待|可选|例如|如[:：])"
+)
+_PLACEHOLDER: Final = re.compile(
+    rf"(?<![(（\[【<_*])[(（\[【<_*]++\s*+{_HOLLOW}[^()（）\[\]【】<>]{{0,120}}[)）\]】>_*]+", re.IGNORECASE
+)
+_TODO: Final = re.compile(
+    r"^[\W_]*(?:TODO|TBD|FIXME|XXX|N/?A|none yet|nothing yet|coming soon|lorem ipsum|待定|待填写?|待补充?|"
+    r"待办|暂无|无|略|空)(?:\b|(?=[:：。\W])|$)",
+    re.IGNORECASE,
+)
+_BLANKS: Final = re.compile(r"^[\W_]*$")
+_CHECKBOX: Final = re.compile(r"^\[[ xX]\]\s*")
+_KEY: Final = re.compile(r"^[*_]*+[^:：\n]{1,60}[*_]*+\s*+[:：][*_]*\s*(?P<value>.*)$", re.DOTALL)
+
+
+def kept(items: list[Item]) -> list[int]:
+    """Places of the items that say something."""
+    gone: set[int] = set()
+    for at, item in enumerate(items):
+        if any(above in gone for above in ancestors(items, at)) or _is_out(items, at):
+            gone.add(at)
+        elif item.kind == "code" and at and at - 1 in gone and _EXAMPLE.match(items[at - 1].text):
+            gone.add(at)  # "Example:" and below it the example
+    filled: set[int] = set()
+    """Places with something below that stays."""
+    for at in range(len(items) - 1, -1, -1):
+        if at not in gone and at not in filled and _is_hollow(items, at, gone):
+            gone.add(at)
+        elif at not in gone:
+            filled.add(items[at].parent)
+    return [at for at in range(len(items)) if at not in gone]
+
+
+def _is_out(items: list[Item], at: int) -> bool:
+    item = items[at]
+    if item.kind == "heading":
+        return bool(_EXAMPLE_HEADING.match(item.text) or _PLACEHOLDER.fullmatch(item.text))
+    if item.kind == "code":
+        return False
+    text = _CHECKBOX.sub("", item.text)
+    if _EXAMPLE.match(text):
+        return True
+    key = _KEY.match(text)
+    return _says_nothing(text) or bool(key and key["value"] and _says_nothing(key["value"]))
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether it is a placeholder and nothing else."""
+    left = _PLACEHOLDER.sub("", text)
+    if left != text and _BLANKS.match(left):
+        return True
+    return bool(_TODO.match(text)) and (
+        len(text) < 24 or text.lstrip("*_-[ ").upper().startswith(("TODO", "TBD", "FIXME"))
+    )
+
+
+def _is_hollow(items: list[Item], at: int, gone: set[int]) -> bool:
+    """Whether nothing is left of what has nothing below it: a heading, or a key."""
+    item = items[at]
+    if item.kind == "heading":
+        return True
+    follows = items[at + 1].kind if at + 1 < len(items) and at + 1 not in gone else ""
+    if follows in {"code", "table", "quote"}:  # without its "Do not run:" the code says the opposite
+        return False
+    text = _CHECKBOX.sub("", item.text)
+    key = _KEY.match(text)
+    return bool(_BLANKS.match(text)) or bool(key and _BLANKS.match(key["value"]))
+
+
+GROUNDED: Final = 0.6
+"""Share of a line's words that must stand in the source."""
+COVERED: Final = 0.5
+"""Share of a rule's words that a line must have to stand for it."""
+MOST_LINES: Final = 400
+MOST_CHARACTERS: Final = 50_000
+"""Of a shorter form: each line is looked for in the whole source."""
+_EXACT: Final = re.compile(
+    r"`[^`\n]+`|https?://\S+|\d[\d.,:/-]*\d|\d|(?<!\w)[~./][\w./-]{2,}|(?<![\w-])[\w-]+/[\w./-]+"
+)
+_NOT: Final = re.compile(
+    r"\b(?:not|never|no|don'?t|doesn'?t|cannot|can'?t|won'?t|without|avoid|forbidden|refuse|except|unless|neither|nor)\b|"
+    r"不|没|别|勿|禁|严禁|绝不|避免|除非|无需|拒绝",
+    re.IGNORECASE,
+)
+_MARKS: Final = re.compile(r"^[\s>#*+-]*+(?:\d{1,3}[.)、])?\s*")
+
+
+def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -> list[str]:
+    """What is wrong with `lines` as a shorter form of `source`; empty where nothing is found.
+
+    Args:
+        lines: the shorter form.
+        source: the text it was made from.
+        must: items of the source that must be there in some wording.
+    """
+    shown = [line for line in lines if _MARKS.sub("", line).strip()]
+    if len(shown) > MOST_LINES or sum(map(len, shown)) > MOST_CHARACTERS:
+        return [f"more than {MOST_LINES} lines or {MOST_CHARACTERS:,} characters: too long to be checked"]
+    known = _Source(source)
+    found = [wrong for line in shown if (wrong := _wrong(line, known))]
+    kept = [words_of(line) for line in shown]
+    for rule in must:
+        words = words_of(rule)
+        if words and max((len(words & one) / len(words) for one in kept), default=0.0) < COVERED:
+            found.append(f"a rule is missing: {rule[:80]}")
+    return found
+
+
+class _Source:
+    """What a text says, looked up by its words, so that a line costs no walk through all of it."""
+
+    def __init__(self, text: str) -> None:
+        self.words = words_of(text)
+        self._flat = _flat(text)
+        self._exact = {_bare(exact) for exact in _EXACT.findall(text)}
+        pieces: dict[frozenset[str], str] = {}  # of those with the same words the first is the nearest
+        for item in outline(text):
+            pieces.setdefault(words_of(item.text), item.text)
+        self._pieces = list(pieces.values())
+        self._sizes = [len(words) for words in pieces]
+        self._denials: dict[int, int] = {}
+        self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        for place, words in enumerate(pieces):
+            for word in words:
+                self._holders[word].append(place)
+
+    def has(self, exact: str) -> bool:
+        """Whether a number, path or code stands there as it is."""
+        bare = _bare(exact)
+        return bare in self._exact or bare in self._flat
+
+    def denials(self, words: frozenset[str]) -> int | None:
+        """How often the piece that has most words in common says no; None where none has enough of them."""
+        nearest = self._nearest(words)
+        if nearest is not None and nearest not in self._denials:
+            self._denials[nearest] = len(_NOT.findall(self._pieces[nearest]))
+        return None if nearest is None else self._denials[nearest]
+
+    def _nearest(self, words: frozenset[str]) -> int | None:
+        shared = Counter(place for word in words for place in self._holders.get(word, ()))
+        best, share = -1, COVERED
+        for place in sorted(shared):
+            alike = shared[place] / (len(words) + self._sizes[place] - shared[place])
+            if alike > share or (best < 0 and alike == share):
+                best, share = place, alike
+        return best if best >= 0 else None
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Words with weight, as the search cuts them."""
+    return frozenset(term for term in query_terms(text) if not is_stop(term))
+
+
+def _wrong(line: str, source: _Source) -> str:
+    said = _MARKS.sub("", line)
+    words = words_of(said)
+    for exact in _EXACT.findall(said):
+        if not source.has(exact):
+            return f"not in the source: {exact} in {line[:80]!r}"
+    if words and len(words & source.words) / len(words) < GROUNDED:
+        return f"not in the source: {line[:80]!r}"
+    denials = source.denials(words)
+    if denials is not None and len(_NOT.findall(line)) != denials:
+        return f"turned round: {line[:80]!r}"
+    return ""
+
+
+def _bare(exact: str) -> str:
+    return _flat(exact.strip("`.,:-"))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.casefold().split())
+
 
 _STRICT: Final = re.compile(
     r"\b(?:never|must|always|do not|don'?t|cannot|can'?t|shall|should|only|forbidden|required?|avoid|prefer|"
