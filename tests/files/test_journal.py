@@ -2,10 +2,12 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from mnemark.errors import UsageError
+from mnemark.files import platform
 from mnemark.files.ids import is_id
 from mnemark.files.journal import FOLDER, Change, Journal
 from mnemark.files.platform import machine_name
@@ -70,3 +72,57 @@ def test_no_journal_is_an_empty_one(tmp_path: Path) -> None:
 def test_a_machine_needs_a_plain_name(tmp_path: Path, machine: str) -> None:
     with pytest.raises(UsageError, match="cannot name a machine"):
         Journal(tmp_path, machine)
+
+
+def test_feeds_share_one_reading_and_each_gets_its_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, "one")
+    journal.append_many([Change(kind="forget"), Change(kind="write", payload={"kind": "forget"})])
+    forgets, both = journal.feed("forget"), journal.feed("forget", "write")
+    assert [entry.change.kind for entry in forgets.take()[1]] == ["forget"]
+    assert [entry.change.kind for entry in both.take()[1]] == ["forget", "write"], "asked later, and has all"
+
+    Journal(tmp_path, "two").append_many([Change(kind="write"), Change(kind="other"), Change(kind="forget")])
+    opened: list[Path] = []
+    plain = platform.opened
+
+    def noted(path: Path) -> BinaryIO:
+        opened.append(path)
+        return plain(path)
+
+    monkeypatch.setattr(platform, "opened", noted)
+    assert [entry.change.kind for entry in both.take()[1]] == ["write", "forget"]
+    assert [entry.change.kind for entry in forgets.take()[1]] == ["forget"]
+    assert forgets.take() == both.take() == (False, [])
+    assert [path.name for path in opened] == ["two.jsonl"], "what was appended is read once"
+
+
+def test_a_feed_begins_anew_where_a_file_was_rewritten(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "one")
+    journal.append_many([Change(kind="note", payload=n) for n in range(3)])
+    feed = journal.feed("note")
+    assert [entry.change.payload for entry in feed.take()[1]] == [0, 1, 2]
+    path = tmp_path / "journal/one.jsonl"
+    path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")
+    rewritten, entries = feed.take()
+    assert rewritten
+    assert [entry.change.payload for entry in entries] == [0]
+
+
+def test_a_line_that_is_being_written_waits_for_its_end(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "one")
+    journal.append(Change(kind="note", payload="first"))
+    path = tmp_path / "journal/one.jsonl"
+    line = path.read_bytes()
+    feed = journal.feed("note")
+    feed.take()
+    later = line.replace(b"first", b"later").replace(b'"id":"0', b'"id":"1')
+    with path.open("ab") as file:
+        file.write(later[:-20])
+    assert feed.take() == (False, [])
+    with path.open("ab") as file:
+        file.write(later[-20:-1])
+    assert [entry.change.payload for entry in feed.take()[1]] == ["later"], "whole, if without a line end"
+    journal.append(Change(kind="note", payload="last"))
+    assert [entry.change.payload for entry in feed.take()[1]] == ["last"]

@@ -184,7 +184,7 @@ def test_a_journal_that_was_read_stays_known_while_it_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = journal.Journal(tmp_path, "one").append(journal.Change(kind="forget", payload={"ids": ["F1"]}))
-    log = TombstoneLog(tmp_path)
+    log = TombstoneLog(journal.Journal(tmp_path))
     assert log.current().facts == {"F1"}
     path = tmp_path / "journal/one.jsonl"
     with path.open("a", encoding="utf-8") as file:

@@ -10,7 +10,6 @@ import pytest
 from mnemark import Memory
 from mnemark.files.journal import Change, Journal
 from mnemark.index.sync import sync
-from mnemark.index.unindexed import LogSizes
 from mnemark.memory.file_edits import write
 from mnemark.retrieval.refresh import ExternalEdits
 
@@ -53,29 +52,18 @@ def test_what_is_written_while_the_files_are_looked_at_is_found_next(
 def test_only_edits_count_and_each_once(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.append(Change(kind="done", payload={"ids": []}))
-    edits = ExternalEdits(tmp_path, LogSizes(tmp_path))
+    edits = ExternalEdits(Journal(tmp_path))
     assert not edits.came()
 
     def told(kind: str, **payload: str) -> bool:
         journal.append(Change(kind=kind, payload=dict(payload)))
-        return EditsAnew(edits).came()
+        return edits.came()
 
     assert not told("observe", text='say "kind":"done" to them')
     assert told("done")
     assert not told("remember")
     assert told("project")
-    assert not EditsAnew(edits).came()
+    assert not edits.came()
     for path in (tmp_path / "journal").iterdir():
         path.write_bytes(b"")
-    assert EditsAnew(edits).came(), "it was replaced"
-
-
-class EditsAnew:
-    """Asks without the pause between two looks at the logs."""
-
-    def __init__(self, edits: ExternalEdits) -> None:
-        self._edits = edits
-
-    def came(self) -> bool:
-        self._edits._logs._due = float("-inf")
-        return self._edits.came()
+    assert edits.came(), "it was replaced"

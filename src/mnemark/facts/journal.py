@@ -1,9 +1,8 @@
 """Read what the journal says about facts: remembered, written, edited, removed, proposed."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,7 +12,8 @@ from mnemark.facts.keys import predicate_key, subject_key, value_key
 from mnemark.facts.model import TYPES, Fact
 from mnemark.facts.parse import clean
 from mnemark.files.ids import derived_id
-from mnemark.files.journal import Change, Journal, JournalEntry, JournalTail
+from mnemark.files.journal import Change, Journal, JournalEntry
+from mnemark.files.tombstones import Forgotten, strings
 from mnemark.types import Json
 
 Words = tuple[str, str, str]
@@ -99,28 +99,19 @@ class Edited(NamedTuple):
     time: str
 
 
-class Hides(NamedTuple):
-    """What one line of the journal hides: ids, those of them that waited for their file, and ends."""
-
-    ids: frozenset[str]
-    waited: frozenset[str]
-    ends: Mapping[str, str]
-    erase: bool = False
-    passing: frozenset[str] = frozenset()
-    """Ids that come from words, and may come back with them once all is erased."""
-    said: frozenset[str] = frozenset()
-    """Marks (`said_mark`) of the facts among what was erased: from what was said before they are not learned
-    again."""
-
-
 class FactJournal:
     """The state of the journal; `refresh` reads on from where it stopped."""
 
-    def __init__(self, root: Path, redacted: Callable[[str], str] = str) -> None:
+    KINDS: Final = (
+        "remember", "propose", "conflict", "confirm", "project", "edit", "tombstone", "accept", "reject",
+        *Forgotten.KINDS,
+    )  # fmt: skip
+
+    def __init__(self, journal: Journal, redacted: Callable[[str], str] = str) -> None:
         """`redacted` takes secrets out of a text: older lines may tell of bullets that hold some."""
         self._redacted = redacted
-        self.journal = Journal(root)
-        self._tail = JournalTail(self.journal)
+        self.journal = journal
+        self._feed = journal.feed(*self.KINDS)
         self._forget()
 
     epoch = 0
@@ -153,10 +144,9 @@ class FactJournal:
         """When facts ended whose successor was forgotten: forgetting does not bring them back."""
         self.withdrawn: set[str] = set()
         """Remembered facts that were taken back."""
-        self.forgets: dict[str, Hides] = {}
-        """What lines of the journal hide, by their ids."""
-        self._undone: set[str] = set()
-        self._erased: set[str] = set()
+        self.forgotten = Forgotten()
+        self._waited: dict[str, frozenset[str]] = {}
+        """Ids that waited for their file when a line hid them."""
         self.proposals: dict[str, Fact] = {}
         self.edits: dict[str, Edited] = {}
         """What people changed in the files, by the id of the line that says so."""
@@ -164,7 +154,11 @@ class FactJournal:
 
     def refresh(self) -> None:
         """Read what was appended; all of it where a journal was rewritten."""
-        self._tail.follow(self._read, self._forget)
+        rewritten, entries = self._feed.take()
+        if rewritten:
+            self._forget()
+        for entry in entries:
+            self._read(entry)
 
     def append(self, *changes: Change) -> list[Change]:
         """Acknowledge changes, and know them."""
@@ -197,13 +191,13 @@ class FactJournal:
                 self._edited(change, payload, own=own)
             case "tombstone":
                 self._removed(change, payload)
-            case "forget":
-                self._forgotten(change.id, payload)
-            case "undo":
-                for identifier in _ids(payload):
-                    self._take_back(identifier)
-            case "erased":
-                self._erased.update(_ids(payload))
+            case "forget" | "undo" | "erased":
+                self.forgotten.take(change)
+                if change.kind == "forget":
+                    self._hide_waiting(change.id, payload)
+                elif change.kind == "undo":
+                    for identifier in _ids(payload):
+                        self._take_back(identifier)
                 self._hide()
             case "accept" | "reject":
                 self._close(*_ids(payload))
@@ -286,52 +280,55 @@ class FactJournal:
                 (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
             )
 
-    def _forgotten(self, line: str, payload: Mapping[str, Json]) -> None:
-        if line in self._undone:
+    def _hide_waiting(self, line: str, payload: Mapping[str, Json]) -> None:
+        """Let facts that are forgotten wait for their files no longer."""
+        if line in self.forgotten.undone:
             return
-        passing = _texts(payload.get("passing"))
-        ids = [*_ids(payload), *passing]
-        given = payload.get("ends")
-        ends = {str(key): str(end) for key, end in given.items()} if isinstance(given, Mapping) else {}
-        waited = frozenset(self._open.intersection(ids))
-        erase = bool(payload.get("erase"))
-        said = frozenset(_texts(payload.get("said")))
-        self.forgets[line] = Hides(frozenset(ids), waited, ends, erase, frozenset(passing), said)
+        ids = self.forgotten.hidden_facts(line)
+        self._waited[line] = ids & self._open
         self._close(*ids)
-        self._hide()
-        if erase:
+        if payload.get("erase"):
             for identifier in ids:  # or its bullet would be missed, and its words be noted once more
                 self.known.pop(identifier, None)
 
     def _take_back(self, identifier: str) -> None:
         """Show again what a line hid; or let go of a remembered fact."""
-        self._undone.add(identifier)
-        forgotten = self.forgets.pop(identifier, None)
-        if forgotten is not None:
-            self._closed -= forgotten.waited
-            self._open |= forgotten.waited
+        if identifier in self._waited:
+            waited = self._waited.pop(identifier)
+            self._closed -= waited
+            self._open |= waited
         elif identifier in self.records:
             self.withdrawn.add(identifier)
             self._close(identifier)
             self.known.pop(identifier, None)
-        self._hide()
 
     def _hide(self) -> None:
         self.epoch += 1
-        hidden = (
-            one.ids - one.passing if line in self._erased else one.ids for line, one in self.forgets.items()
-        )
-        self.hidden = self.withdrawn.union(*hidden)
-        self.ends = {key: end for one in self.forgets.values() for key, end in one.ends.items()}
+        standing = dict(self.forgotten.standing())
+        self.hidden = self.withdrawn.union(*(self.forgotten.hidden_facts(line) for line in standing))
+        self.ends = {
+            str(fact): str(end)
+            for payload in standing.values()
+            for fact, end in _mapping(payload.get("ends")).items()
+        }
+
+    def was_erased(self) -> dict[str, str]:
+        """The line that erased a fact last, by the mark (`said_mark`) of its words.
+
+        From what was said before that line it is not learned again.
+        """
+        return {
+            mark: line for line, payload in self.forgotten.standing() for mark in strings(payload.get("said"))
+        }
 
     def pending(self, scope: str | None = None) -> list[str]:
         """Ids of acknowledged lines that no file holds yet, oldest first."""
         return sorted(one for one in self._open if scope in (None, self.scopes[one]))
 
 
-def _ids(payload: Mapping[str, Json]) -> list[str]:
-    return _texts([*_texts(payload.get("ids")), payload.get("fact", payload.get("id"))])
+def _ids(payload: Mapping[str, Json]) -> Sequence[str]:
+    return strings([*strings(payload.get("ids")), payload.get("fact", payload.get("id"))])
 
 
-def _texts(value: Json) -> list[str]:
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
+def _mapping(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}

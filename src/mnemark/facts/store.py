@@ -37,7 +37,7 @@ class FactStore:
         self.root = root
         self.redacted = visible.redacted
         self.zone: tzinfo = ZoneInfo(zone) if zone else _local()
-        self.log = FactJournal(root, visible.redacted)
+        self.log = FactJournal(workspace.journal, visible.redacted)
         self.files = FactFiles(root, visible.redacted)
         self.lock = threading.RLock()
         self._kept: dict[str, FactCache] = {}

@@ -17,6 +17,7 @@ from mnemark.facts.files import facts_in
 from mnemark.facts.parse import parse
 from mnemark.files import layout
 from mnemark.files.config import Config
+from mnemark.files.journal import Journal
 from mnemark.files.reading import Document, read
 from mnemark.files.scan import Entry
 from mnemark.files.secrets import redacted_turn, rules_without_salt
@@ -31,9 +32,10 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 class Visible:
     """The visible texts of one workspace. Safe to use from several threads."""
 
-    def __init__(self, root: Path, config: Config | None = None) -> None:
+    def __init__(self, root: Path, config: Config | None = None, journal: Journal | None = None) -> None:
         self.root = root
-        self.hidden = TombstoneLog(root)
+        self.journal = journal or Journal(root)
+        self.hidden = TombstoneLog(self.journal)
         """What was forgotten and is still in the files."""
         config = config or Config()
         self._patterns, self._emails = config.redact, config.redact_emails

@@ -4,19 +4,24 @@ A machine appends only to its own file, so that syncing a folder between machine
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.files import jsonl, listing, names, platform
+from mnemark.files import jsonl, layout, listing, names, platform
+from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.ids import new_id, time_of
 from mnemark.types import ORIGINS, Json, Origin, Problem
 
 FOLDER = "journal"
+_AROUND = b"\xef\xbb\xbf \t\r\n"
+"""What may stand around a line: some editors begin a file with a byte order mark."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +46,7 @@ class JournalEntry(NamedTuple):
     file: str
     offset: int
     line: int
+    """Number of the line in its file, from 1; 0 where it was not counted."""
     change: Change
     end: int
 
@@ -49,13 +55,22 @@ _KNOWN = frozenset(Change.__struct_fields__) - {"extra"}
 
 
 class Journal:
-    """The journal of the workspace `root`; `machine` names the file written (by default this machine's)."""
+    """The journal of the workspace `root`; `machine` names the file written (by default this machine's).
+
+    Safe to use from several threads.
+    """
 
     def __init__(self, root: Path, machine: str | None = None) -> None:
         self.root = root
         self.file = f"{machine or platform.machine_name()}.jsonl"
         if Path(self.file).name != self.file or self.file.startswith("."):
             raise UsageError(f"{machine!r} cannot name a machine; use letters, digits and '-'")
+        self._lock = threading.Lock()
+        self._feeds: list[Feed] = []
+        self._read: dict[str, tuple[int, int]] = {}
+        """Inode, and bytes handed to the feeds, of each file."""
+        self.problems: tuple[str, ...] = ()
+        """Files that could not be read on, and why; what was read of them stays known."""
 
     def append(self, change: Change) -> Change:
         """Write a change and return it, id and time filled in, once on the disk. Errors as for turns."""
@@ -100,6 +115,116 @@ class Journal:
                     problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
         return [found[identifier] for identifier in sorted(found)]
 
+    def feed(self, *kinds: str) -> "Feed":
+        """Follow the lines of some kinds, from the first one on."""
+        return Feed(self, kinds)
+
+    def size(self) -> int:
+        """Bytes of this machine's file that the feeds have read."""
+        return self._read.get(self.file, (0, 0))[1]
+
+    def hand_on(self, feed: "Feed") -> tuple[bool, list[JournalEntry]]:
+        """Read on, once for all feeds, and give this one what waits for it; see `Feed.take`."""
+        with self._lock:
+            self._read_on()
+            if feed not in self._feeds:
+                known = {name: (0, end) for name, (_, end) in self._read.items()}
+                feed.waiting = self._lines(known, feed.kinds)
+                self._feeds.append(feed)
+            entries, rewritten = feed.waiting, feed.rewritten
+            feed.waiting, feed.rewritten = [], False
+            return rewritten, entries
+
+    def _read_on(self) -> None:
+        try:
+            there = states(self.root)
+        except OSError as error:
+            self.problems = (f"{FOLDER}/ {unread(error)}",)
+            return
+        if any(_is_rewritten(there.get(name), *read) for name, read in self._read.items()):
+            self._read = {}
+            for feed in self._feeds:
+                feed.waiting, feed.rewritten = [], True
+        self.problems = ()
+        grown = {name: self._read.get(name, (0, 0))[1] for name in there}
+        spans = {name: (start, -1) for name, start in grown.items() if there[name].size != start}
+        if not spans:
+            return
+        kinds = frozenset[str]().union(*(feed.kinds for feed in self._feeds))
+        for entry in self._lines(spans, kinds, there):
+            for feed in self._feeds:
+                if entry.change.kind in feed.kinds:
+                    feed.waiting.append(entry)
+
+    def _lines(
+        self,
+        spans: Mapping[str, tuple[int, int]],
+        kinds: Collection[str],
+        there: Mapping[str, platform.Identity] = MappingProxyType({}),
+    ) -> list[JournalEntry]:
+        """The lines of these kinds within spans of bytes of the files, ordered by id, each change once.
+
+        What is read of the files in `there` is known as read.
+        """
+        found: dict[str, JournalEntry] = {}
+        for name, (start, end) in spans.items():
+            try:
+                with platform.opened(self.root / FOLDER / name) as file:
+                    file.seek(start)
+                    data = file.read() if end < 0 else file.read(end - start)
+            except OSError as error:
+                if not is_no_file(error):
+                    self.problems += (f"{FOLDER}/{layout.shown(name)} {unread(error)}",)
+                continue
+            data = _whole_lines(data)
+            if name in there:
+                self._read[name] = there[name].inode, start + len(data)
+            for entry in _entries(name, start, data, kinds):
+                found.setdefault(entry.change.id, entry)
+        return [found[identifier] for identifier in sorted(found)]
+
+
+class Feed:
+    """The lines of some kinds of a journal, for one reader."""
+
+    def __init__(self, journal: Journal, kinds: Iterable[str]) -> None:
+        self.journal = journal
+        self.kinds = frozenset(kinds)
+        self.waiting: list[JournalEntry] = []
+        self.rewritten = False
+
+    def take(self) -> tuple[bool, list[JournalEntry]]:
+        """What came since it was last asked, and whether a file was rewritten: then that is all there is."""
+        return self.journal.hand_on(self)
+
+
+def _is_rewritten(state: platform.Identity | None, inode: int, size: int) -> bool:
+    return state is None or state.inode != inode or state.size < size
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """The data without a last line that is being written, or was torn."""
+    end = data.rfind(b"\n") + 1
+    last = data[end:].strip(_AROUND)
+    return data if last.endswith(b"}") and jsonl.decode(last) is not None else data[:end]
+
+
+def _entries(file: str, start: int, data: bytes, kinds: Collection[str]) -> Iterator[JournalEntry]:
+    """The changes of these kinds in whole lines, which begin at the byte `start` of the file."""
+    if not kinds:
+        return
+    end = 0
+    words = "|".join(sorted(kinds)).encode()
+    for match in re.finditer(rb'"kind"\s*:\s*"(?:' + words + rb')"', data):
+        if match.start() < end:  # the same words again, in the payload
+            continue
+        first = data.rfind(b"\n", 0, match.start()) + 1
+        end = data.find(b"\n", match.end()) + 1 or len(data)
+        record = jsonl.decode(data[first:end].strip(_AROUND))
+        change = decode_change(record) if record is not None else None
+        if change is not None and change.kind in kinds:
+            yield JournalEntry(file, start + first, 0, change, start + end)
+
 
 def look(root: Path) -> listing.Listed:
     """The journals of all machines by name, and those that cannot be read."""
@@ -115,38 +240,6 @@ def states(root: Path) -> dict[str, platform.Identity]:
         (name, platform.identity(root / FOLDER / name)) for name in listing.listed(root, FOLDER, ".jsonl")
     )
     return {name: state for name, state in found if state is not None}
-
-
-class JournalTail:
-    """Reads on in a journal from where the last reading stopped."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._offsets: dict[str, int] = {}
-        self._inodes: dict[str, int] = {}
-
-    def follow(self, take: Callable[[JournalEntry], None], forget: Callable[[], None]) -> None:
-        """Give what was appended to `take`; where a file was rewritten, `forget` first and then all of it.
-
-        What was read of a journal that cannot be read any more stays known.
-        """
-        try:
-            there = states(self._journal.root)
-        except OSError:
-            return
-        for name, offset in self._offsets.items():
-            state = there.get(name)
-            if state is None or state.inode != self._inodes[name] or state.size < offset:
-                self._offsets, self._inodes = {}, {}
-                forget()
-                break
-        if all(state.size == self._offsets.get(name, 0) for name, state in there.items()):
-            return
-        for entry in self._journal.read(self._offsets):
-            take(entry)
-            if entry.end > self._offsets.get(entry.file, 0):
-                self._offsets[entry.file] = entry.end
-                self._inodes[entry.file] = there[entry.file].inode if entry.file in there else 0
 
 
 def _encode(change: Change) -> bytes:
@@ -183,17 +276,4 @@ def _time(written: Json, identifier: str) -> datetime | None:
 
 def changes_of(root: Path, kinds: Iterable[str]) -> list[Change]:
     """The changes of these kinds in the journals of all machines, in the order of their ids, each once."""
-    kinds = frozenset(kinds)
-    words = "|".join(sorted(kinds)).encode()
-    wanted = re.compile(rb'"kind"\s*:\s*"(?:' + words + rb')"')
-    found: dict[str, Change] = {}
-    for path in look(root).files:
-        data = platform.content(path)
-        for match in wanted.finditer(data):
-            end = data.find(b"\n", match.end())
-            line = data[data.rfind(b"\n", 0, match.start()) + 1 : end if end >= 0 else len(data)]
-            record = jsonl.decode(line)
-            change = decode_change(record) if record is not None else None
-            if change is not None and change.kind in kinds:
-                found.setdefault(change.id, change)
-    return [found[identifier] for identifier in sorted(found)]
+    return [entry.change for entry in Journal(root).feed(*kinds).take()[1]]

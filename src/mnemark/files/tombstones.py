@@ -9,18 +9,15 @@ import hashlib
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from mnemark.files import jsonl, layout, platform
-from mnemark.files.disk_errors import is_no_file, unread
-from mnemark.files.journal import FOLDER, states
+from mnemark.files import layout
+from mnemark.files.journal import Change, Journal
 from mnemark.text.diff import runs_in
 from mnemark.types import Json, Turn
 
-_LINES: Final = re.compile(rb'"kind"\s*:\s*"(?:forget|undo|erased)"')
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 Run = tuple[str, ...]
@@ -128,120 +125,107 @@ def _key(path: str) -> Place:
     return layout.scope_of(path), path.rpartition("/")[2]
 
 
+class Forgotten:
+    """What the journal's lines on forgetting, undoing and erasing say together."""
+
+    KINDS: Final = ("forget", "undo", "erased")
+
+    def __init__(self) -> None:
+        self.lines: dict[str, Change] = {}
+        """What was forgotten, also what was undone since, by the id of the line."""
+        self.undone: set[str] = set()
+        """Ids of lines, and of facts, that were taken back."""
+        self.erased: set[str] = set()
+        """Ids of lines whose words are gone from the files."""
+
+    def take(self, change: Change) -> bool:
+        """Take in a line of one of `KINDS`; whether it says anything."""
+        if not isinstance(change.payload, Mapping):
+            return False
+        if change.kind == "forget":
+            self.lines[change.id] = change
+        else:
+            into = self.undone if change.kind == "undo" else self.erased
+            into.update(strings(change.payload.get("ids")))
+        return True
+
+    def standing(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
+        """Ids and payloads of the lines that were not undone."""
+        for identifier, change in self.lines.items():
+            if identifier not in self.undone and isinstance(change.payload, Mapping):
+                yield identifier, change.payload
+
+    def hidden_facts(self, identifier: str) -> frozenset[str]:
+        """Ids of the facts that a line hides; words that were erased may be remembered again."""
+        payload = self.lines[identifier].payload
+        if not isinstance(payload, Mapping):
+            return frozenset()
+        passing = () if identifier in self.erased else strings(payload.get("passing"))
+        return frozenset((*strings(payload.get("ids")), *passing))
+
+    def unfinished(self) -> list[Change]:
+        """Lines that ask for words to be erased that are not known to be, in the order of their ids."""
+        return [
+            change
+            for identifier, change in sorted(self.lines.items())
+            if identifier not in self.erased
+            and isinstance(change.payload, Mapping)
+            and change.payload.get("erase")
+        ]
+
+
 class TombstoneLog:
     """Follows the journal's lines on forgetting. Safe to use from several threads."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, journal: Journal) -> None:
+        self._feed = journal.feed(*Forgotten.KINDS)
         self._lock = threading.Lock()
         self._hidden = NOTHING
-        self.problems: tuple[str, ...] = ()
-        """Journals that cannot be read, and why: what they hide is known as far as it was read before."""
-        self._clear()
+        self._forgotten = Forgotten()
 
-    def _clear(self) -> None:
-        self._seen: dict[str, tuple[int, int]] = {}
-        """Inode, and bytes read, of each journal."""
-        self._forgotten: dict[str, Mapping[str, Json]] = {}
-        self._undone: set[str] = set()
-        self._erased: set[str] = set()
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Journals that cannot be read, and why: what they hide is known as far as it was read before."""
+        return self._feed.journal.problems
 
     def current(self) -> Tombstones:
         """What is hidden now; a `stat` of each journal where nothing changed."""
         with self._lock:
-            try:
-                there = states(self._root)
-            except OSError as error:
-                self.problems = (f"{FOLDER}/ {unread(error)}",)
-                return self._hidden
-            if any(self._rewritten(name, there) for name in self._seen):
-                self._clear()
-                self._hidden = Tombstones(self._hidden.version + 1)
-            changed = False
-            problems = []
-            for name, state in there.items():
-                if state.size == self._seen.get(name, (-1, -1))[1]:
-                    continue
-                try:
-                    changed |= self._read(name, state)
-                except OSError as error:
-                    if not is_no_file(error):
-                        problems.append(f"{FOLDER}/{layout.shown(name)} {unread(error)}")
-            self.problems = tuple(problems)
-            if changed:
-                self._hidden = self._fold(self._hidden.version + 1)
+            rewritten, entries = self._feed.take()
+            if rewritten:
+                self._forgotten = Forgotten()
+            changed = [self._forgotten.take(entry.change) for entry in entries]
+            if rewritten or any(changed):
+                self._hidden = _fold(self._forgotten, self._hidden.version + 1)
             return self._hidden
 
-    def unfinished(self) -> bool:
-        """Whether something was noted to be erased and is not known to be."""
+    def unfinished(self) -> list[Change]:
+        """Lines that ask for words to be erased that are not known to be, oldest first."""
         self.current()
         with self._lock:
-            return any(
-                payload.get("erase") for one, payload in self._forgotten.items() if one not in self._erased
-            )
+            return self._forgotten.unfinished()
 
-    def _rewritten(self, name: str, there: Mapping[str, platform.Identity]) -> bool:
-        state = there.get(name)
-        inode, size = self._seen[name]
-        return state is None or state.inode != inode or state.size < size
 
-    def _read(self, name: str, state: platform.Identity) -> bool:
-        """Take in what a journal gained, up to its last whole line; whether any of it is about forgetting."""
-        start = self._seen.get(name, (0, 0))[1]
-        try:
-            with platform.opened(self._root / FOLDER / name) as file:
-                file.seek(start)
-                data = file.read()
-        except FileNotFoundError:
-            return False
-        whole = data.rfind(b"\n") + 1
-        self._seen[name] = (state.inode, start + whole)
-        found = False
-        for match in _LINES.finditer(data, 0, whole):
-            first = data.rfind(b"\n", 0, match.start()) + 1
-            record = jsonl.decode(data[first : data.index(b"\n", match.end())])
-            found |= record is not None and self._take(record)
-        return found
-
-    def _take(self, record: Mapping[str, Json]) -> bool:
-        payload, identifier = record.get("payload"), record.get("id")
-        if not isinstance(payload, Mapping) or not isinstance(identifier, str):
-            return False
-        match record.get("kind"):
-            case "forget":
-                self._forgotten[identifier] = payload
-            case "undo":
-                self._undone.update(strings(payload.get("ids")))
-            case "erased":
-                self._erased.update(strings(payload.get("ids")))
-            case _:
-                return False
-        return True
-
-    def _fold(self, version: int) -> Tombstones:
-        turns: set[str] = set()
-        facts = set(self._undone)  # facts that were taken back, too, while a file still holds them
-        lines: defaultdict[Place, set[Run]] = defaultdict(set)
-        logs: defaultdict[Place, set[str]] = defaultdict(set)
-        for identifier, payload in self._forgotten.items():
-            if identifier in self._undone:
-                continue
-            facts.update(strings(payload.get("ids")))
-            for path, ids in by_path(payload.get("turns")):
-                turns.update(ids)
-                logs[_key(path)].update(ids)
-            if identifier in self._erased:  # the same words may be written again
-                continue
-            facts.update(strings(payload.get("passing")))
+def _fold(forgotten: Forgotten, version: int) -> Tombstones:
+    turns: set[str] = set()
+    facts = set(forgotten.undone)  # facts that were taken back, too, while a file still holds them
+    lines: defaultdict[Place, set[Run]] = defaultdict(set)
+    logs: defaultdict[Place, set[str]] = defaultdict(set)
+    for identifier, payload in forgotten.standing():
+        facts |= forgotten.hidden_facts(identifier)
+        for path, ids in by_path(payload.get("turns")):
+            turns.update(ids)
+            logs[_key(path)].update(ids)
+        if identifier not in forgotten.erased:  # else the same words may be written again
             for path, runs in runs_by_path(payload.get("lines")):
                 lines[_key(path)].update(runs)
-        return Tombstones(
-            version,
-            frozenset(turns),
-            frozenset(facts),
-            {key: frozenset(runs) for key, runs in lines.items()},
-            {key: frozenset(ids) for key, ids in logs.items()},
-        )
+    return Tombstones(
+        version,
+        frozenset(turns),
+        frozenset(facts),
+        {key: frozenset(runs) for key, runs in lines.items()},
+        {key: frozenset(ids) for key, ids in logs.items()},
+    )
 
 
 def strings(value: Any) -> Sequence[str]:

@@ -13,6 +13,7 @@ import msgspec
 from mnemark.errors import ReadOnlyError
 from mnemark.files import listing, secrets
 from mnemark.files.config import Config
+from mnemark.files.journal import Journal
 from mnemark.files.secrets import redacted_turn
 from mnemark.text.dates.clock import local_now
 from mnemark.text.redaction.redact import Rules
@@ -29,6 +30,7 @@ class Workspace:
     def __init__(self, root: Path, config: Config, *, readonly: bool = False) -> None:
         self.root = root
         self.config = config
+        self.journal = Journal(root)
         self.readonly = readonly
         """Whether nothing may be written, not even an index."""
         self.wrote: Callable[[str, int], None] = _nobody_follows

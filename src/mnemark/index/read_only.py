@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from mnemark.errors import NotFoundError
 from mnemark.files import layout
+from mnemark.files.journal import Journal
 from mnemark.files.tombstones import TombstoneLog
 from mnemark.index import schema
 from mnemark.text.redaction import spans
@@ -161,7 +162,7 @@ class QuickIndex:
         marks: dict[str, str] = {}
         if isinstance(self._marks, str):
             marks = msgspec.json.decode(self._marks, type=dict[str, str])
-        hidden = TombstoneLog(self._root).current()
+        hidden = TombstoneLog(Journal(self._root)).current()
         found: list[Any] = []
         with schema.translated(self._path):
             for passage in passages:

@@ -29,7 +29,7 @@ class OpenWorkspace(Workspace):
     def __init__(self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None) -> None:
         links.check(root)
         super().__init__(root, config, readonly=readonly)
-        self.visible = Visible(root, config)
+        self.visible = Visible(root, config, self.journal)
         self.fact_store = FactStore(self, self.visible)
         self.failed: tuple[str, ...] = ()
         """Why parts of the last sync could not be done."""
@@ -47,7 +47,7 @@ class OpenWorkspace(Workspace):
     @cached_property
     def edits(self) -> EditJournal:
         """The automatic edits that the journal tells of."""
-        return EditJournal(self.root)
+        return EditJournal(self.journal)
 
     @cached_property
     def session_journal(self) -> SessionJournal:
@@ -64,8 +64,9 @@ class OpenWorkspace(Workspace):
 
         Of the files that an erase waits for the first `most` are named.
         """
-        hidden = self.index.hidden
-        waits = still_waiting(self.root) if hidden.unfinished() else []
+        hidden = self.visible.hidden
+        unfinished = hidden.unfinished()
+        waits = still_waiting(self.root, unfinished) if unfinished else []
         found = [f"forget: an erase is not finished: {one}" for one in waits[:most]]
         if len(waits) > most:
             found.append(f"forget: it waits for {len(waits) - most:,} more; `mnemark doctor` lists them")

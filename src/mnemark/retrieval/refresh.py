@@ -2,15 +2,13 @@
 
 import threading
 import time
-from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
-from mnemark.files import platform
 from mnemark.files.config import Config
+from mnemark.files.journal import Journal
 from mnemark.index.store import Index
 from mnemark.index.sync import Progress, SyncReport, sync
-from mnemark.index.unindexed import LogSizes
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.text.dates.moment import Clock
 
@@ -18,36 +16,15 @@ from mnemark.text.dates.moment import Clock
 class ExternalEdits:
     """Tells once of edits that came since it was last asked."""
 
-    def __init__(self, root: Path, logs: LogSizes) -> None:
-        self._root = root
-        self._logs = logs
-        self._version = -1
-        self._read: dict[str, int] = {}
+    def __init__(self, journal: Journal) -> None:
+        self._feed = journal.feed("done", "project")
+        self._first = True
 
     def came(self) -> bool:
         """Whether a file was edited; what came before the first call does not count."""
-        version, sizes = self._logs.current()
-        if version == self._version:
-            return False
-        first, self._version = self._version < 0, version
-        grown = {
-            path: (self._read.get(path, 0), size)
-            for path, size in sizes.items()
-            if path.startswith(_FOLDER) and size != self._read.get(path, 0)
-        }
-        self._read = self._read | {path: size for path, (_, size) in grown.items()}
-        return not first and any(self._holds(path, *span) for path, span in grown.items())
-
-    def _holds(self, path: str, start: int, end: int) -> bool:
-        if not 0 <= end - start <= _MOST:
-            return True
-        try:
-            with platform.opened(self._root / path) as file:
-                file.seek(start)
-                data = file.read(end - start)
-        except OSError:  # it goes or is replaced just now: then a look is due in any case
-            return True
-        return any(mark in data for mark in _MARKS)
+        rewritten, entries = self._feed.take()
+        first, self._first = self._first, False
+        return not first and (rewritten or bool(entries))
 
 
 FRESH_SECONDS: Final = 1.0
@@ -170,10 +147,3 @@ class IndexRefresher:
         finally:
             self._looked.set()
             self._behind.release()
-
-
-_FOLDER: Final = "journal/"
-_MARKS: Final = (b'"kind":"done"', b'"kind":"project"')
-"""An edit is in its file; words in a payload have their quotes escaped."""
-_MOST: Final = 1 << 20
-"""More than so many new bytes are not read: then an edit is among them, as far as anybody knows."""

@@ -107,7 +107,7 @@ class Searcher:
         self.index = index
         self.reader = Reader(index, limit=config.passage_tokens, ignore=config.ignore)
         self.embeddings = Embeddings(index.home, config, readonly=index.readonly, embedder=self.embedder)
-        edits = ExternalEdits(self.workspace.root, self.reader.logs)
+        edits = ExternalEdits(self.workspace.journal)
         self.refresher = IndexRefresher(index, self.embeddings, config, edits)
 
     def ready(self) -> None:
@@ -137,7 +137,7 @@ class Searcher:
         """A folder opened for reading only whose index is kept in `home`; None: for this process alone."""
         links.check(root)
         workspace = Workspace(root, config, readonly=True)
-        visible = Visible(root, config)
+        visible = Visible(root, config, workspace.journal)
         searcher = cls(workspace, visible, FactStore(workspace, visible), embedder=embedder)
         if home is None:
             searcher.ready()

@@ -229,7 +229,7 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
         return []
     receipts = []
     known = erasures.load(ws.root)
-    for note in erasures.unfinished(ws.root):
+    for note in ws.visible.hidden.unfinished():
         if not at_once and erasures.is_blocked(ws.root, known.get(note.id, ())):
             continue
         payload = note.payload if isinstance(note.payload, Mapping) else {}

@@ -3,12 +3,11 @@
 import threading
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, JournalTail, decode_change
+from mnemark.files.journal import FOLDER, Change, Journal, JournalEntry, decode_change
 from mnemark.files.jsonl import records
 from mnemark.text.markdown.hunks import Hunk
 from mnemark.types import Json, Origin
@@ -51,9 +50,9 @@ class Run(NamedTuple):
 class EditJournal:
     """The ledger as the journal says; `refresh` reads on from where it stopped."""
 
-    def __init__(self, root: Path) -> None:
-        self.journal = Journal(root)
-        self._tail = JournalTail(self.journal)
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self._feed = journal.feed("write", "move", "done", "drop", "undo", "consolidate")
         self.lock = threading.RLock()
         self._clear()
 
@@ -65,7 +64,11 @@ class EditJournal:
 
     def refresh(self) -> None:
         """Read what was appended; all of it where a journal was rewritten."""
-        self._tail.follow(self._read, self._clear)
+        rewritten, entries = self._feed.take()
+        if rewritten:
+            self._clear()
+        for entry in entries:
+            self._read(entry)
 
     def _read(self, entry: JournalEntry) -> None:
         change = entry.change

@@ -8,7 +8,7 @@ Losing it only means looking once more.
 import os
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +16,7 @@ import msgspec
 
 from mnemark.errors import ReadOnlyError
 from mnemark.files import layout, platform
-from mnemark.files.journal import Change, changes_of
-from mnemark.files.tombstones import strings
+from mnemark.files.journal import Change
 
 NAME: Final = "erasing.json"
 _AGAIN: Final = 3600.0
@@ -113,22 +112,8 @@ def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
         return  # the next command looks once more
 
 
-def still_waiting(root: Path) -> list[str]:
+def still_waiting(root: Path, unfinished: Iterable[Change]) -> list[str]:
     """What keeps erasing that is not finished from being so, for people. Nothing is written."""
     known = load(root)
-    ids = [note.id for note in unfinished(root)]
-    found = dict.fromkeys(one.text for identifier in ids for one in known.get(identifier, ()))
+    found = dict.fromkeys(wait.text for note in unfinished for wait in known.get(note.id, ()))
     return list(found) or ["it was cut off; `mnemark sync` goes on with it"]
-
-
-def unfinished(root: Path) -> list[Change]:
-    """Notes of erasing that are not done, oldest first."""
-    done: set[str] = set()
-    notes = []
-    for change in changes_of(root, ("forget", "erased")):
-        payload = change.payload if isinstance(change.payload, Mapping) else {}
-        if change.kind == "erased":
-            done.update(strings(payload.get("ids")))
-        elif payload.get("erase"):
-            notes.append(change)
-    return [note for note in notes if note.id not in done]

@@ -5,19 +5,12 @@ Read on from where it stopped; one state for each `Memory`.
 
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from mnemark.files import jsonl
-from mnemark.files.journal import FOLDER, Change, Journal, decode_change, states
+from mnemark.files.journal import Change
 from mnemark.files.sessions import Placed
 from mnemark.files.workspace import Workspace
 from mnemark.types import Json
-
-_KINDS: Final = tuple(
-    b'"' + kind + b'"' for kind in (b"observe", b"noted", b"aged", b"end", b"describe", b"attach")
-)
 
 
 class Observed(NamedTuple):
@@ -50,15 +43,14 @@ class SessionJournal:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.journal = Journal(workspace.root)
+        self.journal = workspace.journal
+        self._feed = self.journal.feed("observe", "noted", "aged", "end", "describe", "attach")
         self.lock = threading.RLock()
         self.waiting: list[Unpaged] = []
         """Turns of this process whose attachments have no page yet."""
         self._clear()
 
     def _clear(self) -> None:
-        self._offsets: dict[str, tuple[int, int]] = {}
-        """Inode, and bytes read, of each journal."""
         self.observed: dict[str, Observed] = {}
         self.keys: set[tuple[str, str, str]] = set()
         """Scope, session and key of each execution."""
@@ -73,31 +65,12 @@ class SessionJournal:
 
     def refresh(self) -> None:
         """Read what was appended; all of it where a journal was rewritten."""
-        try:
-            there = states(self.journal.root)
-        except OSError:  # what was read stays known
-            return
-        for name, (inode, size) in self._offsets.items():
-            state = there.get(name)
-            if state is None or state.inode != inode or state.size < size:
-                self._clear()
-                break
-        for name, state in there.items():
-            start = self._offsets.get(name, (0, 0))[1]
-            if state.size > start:
-                with suppress(OSError):  # `doctor` tells of a journal that cannot be read
-                    self._offsets[name] = (state.inode, self._read(self.journal.root / FOLDER / name, start))
-
-    def _read(self, path: Path, start: int) -> int:
-        for line in jsonl.read(path, start, start_line=1):
-            start = line.end
-            if not any(kind in line.data for kind in _KINDS):
-                continue
-            record = jsonl.decode(line.data)
-            change = decode_change(record) if record is not None else None
-            if change is not None and isinstance(change.payload, Mapping):
-                self._take(path.name, change, change.payload)
-        return start
+        rewritten, entries = self._feed.take()
+        if rewritten:
+            self._clear()
+        for entry in entries:
+            if isinstance(entry.change.payload, Mapping):
+                self._take(entry.file, entry.change, entry.change.payload)
 
     def _take(self, file: str, change: Change, payload: Mapping[str, Json]) -> None:
         match change.kind:
@@ -140,10 +113,6 @@ class SessionJournal:
             for (scope, identifier), changes in self.described.items()
             if changes[-1].id not in self.noted
         ]
-
-    def size(self) -> int:
-        """Bytes of this machine's journal that were read."""
-        return self._offsets.get(self.journal.file, (0, 0))[1]
 
 
 def _ids(payload: Mapping[str, Json]) -> list[str]:

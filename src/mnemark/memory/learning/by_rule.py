@@ -149,7 +149,7 @@ class Sources:
                 same, source = everything.get(said.fact), said.fields.get("source", "")
                 if same is not None and source:
                     self._known.add((same.scope, words_of(same), _source(source)))
-            self._erased = {mark: time_of(line) for line, hides in log.forgets.items() for mark in hides.said}
+            self._erased = {mark: time_of(line) for mark, line in log.was_erased().items()}
 
     def add(self, scope: str, fact: Fact) -> None:
         """It is known now."""

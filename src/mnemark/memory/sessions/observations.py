@@ -103,7 +103,7 @@ def observe(
             return None
         change = Change(kind="observe", payload=payload, origin="tool", scope=scope, id=new_id(), time=when)
         journal.append(change)
-        workspace.wrote(f"{FOLDER}/{journal.journal.file}", journal.size())
+        workspace.wrote(f"{FOLDER}/{journal.journal.file}", journal.journal.size())
     title, failed = str(payload["title"]), bool(payload.get("failed"))
     return Observation(change.id, when, session, str(payload["tool"]), title, failed)
 

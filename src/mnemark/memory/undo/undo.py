@@ -77,8 +77,7 @@ def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     group = [one for one in _learned_in(ws, identifier) if one in known] + group
     if group:
         return [_undo(ws, one, known) for one in reversed(group)]
-    hides = ws.fact_store.log.forgets.get(identifier)
-    if hides is not None and hides.erase:
+    if dict(ws.fact_store.log.forgotten.standing()).get(identifier, {}).get("erase"):
         raise UsageError("what was erased is gone and cannot be brought back")
     raise NotFoundError(
         f"there is no change {identifier!r} that can be taken back; `mnemark log` shows those there are"
@@ -116,7 +115,9 @@ def _changes(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
             for one in log.records
             if one not in log.hidden and not (own and log.machines.get(one) != log.journal.file)
         }
-        known |= dict.fromkeys((one for one, hides in log.forgets.items() if not hides.erase), "forget")
+        known |= dict.fromkeys(
+            (one for one, payload in log.forgotten.standing() if not payload.get("erase")), "forget"
+        )
     known |= dict.fromkeys((one.id for one in file_edits.entries(ws) if _is_own_edit(one)), "edit")
     return known | dict.fromkeys(pin_lines(ws), "pin")
 
@@ -180,10 +181,10 @@ def _without(identifier: str, text: str) -> str:
 
 
 def _show(ws: OpenWorkspace, identifier: str) -> Undone:
-    hides = ws.fact_store.log.forgets[identifier]
+    ids = ws.fact_store.log.forgotten.hidden_facts(identifier)
     _note(ws, identifier)
-    facts = f"{len(hides.ids)} {'fact' if len(hides.ids) == 1 else 'facts'}"
-    count = facts if hides.ids else "turns and notes"
+    facts = f"{len(ids)} {'fact' if len(ids) == 1 else 'facts'}"
+    count = facts if ids else "turns and notes"
     return Undone(id=identifier, what="forget", text=count)
 
 
