@@ -3,11 +3,11 @@
     python tools/growth.py grow FOLDER [--sessions 5000] [--facts 10000] [--passages 100000]
     python tools/growth.py ask FOLDER
 
-`grow` makes a workspace that was used for long, through the library: sessions of four turns that are ended as
-agents end them, ten a day (the last of them today), facts remembered in batches of a thousand, and a mixed
+`grow` makes a workspace that was used for long, through the library: sessions of four turns that are ended
+as agents end them, ten a day (the last of them today), facts remembered in batches of a thousand, and a mixed
 Chinese and English corpus beside them. It prints the processor time of an end as the sessions grow in number,
-and of the facts. `ask` prints what single calls take there: in a process of its own for each (the first call),
-and again (the second). It leaves a few facts behind.
+and that of the facts. `ask` prints what single calls take there: in a process of its own for each (the first
+call), and again (the second). It leaves a few facts behind.
 """
 
 import argparse
