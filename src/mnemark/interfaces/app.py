@@ -1,6 +1,7 @@
 """Assemble the commands, and turn errors into a line and an exit code."""
 
-from typing import Annotated, Any
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
 import typer.main
@@ -8,41 +9,76 @@ from typer.core import TyperGroup
 
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError
-from mnemark.interfaces.commands.care import init, status, sync
-from mnemark.interfaces.commands.connect import connect
-from mnemark.interfaces.commands.consolidate import consolidate
-from mnemark.interfaces.commands.demo import demo
-from mnemark.interfaces.commands.facts import facts, remember
-from mnemark.interfaces.commands.find import read, recall, search
-from mnemark.interfaces.commands.follow import watch
-from mnemark.interfaces.commands.forget import forget
-from mnemark.interfaces.commands.learn import learn
-from mnemark.interfaces.commands.prompt import prompt
-from mnemark.interfaces.commands.repair import doctor, verify
-from mnemark.interfaces.commands.review import review, why
-from mnemark.interfaces.commands.serve import hook, mcp, serve
-from mnemark.interfaces.commands.sessions import sessions
-from mnemark.interfaces.commands.transfer import backup, export, import_, restore
-from mnemark.interfaces.commands.undo import pin, revert, undo
-from mnemark.interfaces.commands.write import add, log
 from mnemark.interfaces.output import error, out
 from mnemark.interfaces.process import INTERRUPTED, abandon_stdout, debugging
 
+COMMANDS: Final[dict[str, str]] = {
+    "init": "care",
+    "demo": "demo",
+    "sync": "care",
+    "watch": "follow",
+    "search": "find",
+    "recall": "find",
+    "read": "find",
+    "add": "write",
+    "log": "write",
+    "status": "care",
+    "doctor": "repair",
+    "verify": "repair",
+    "export": "transfer",
+    "backup": "transfer",
+    "restore": "transfer",
+    "consolidate": "consolidate",
+    "learn": "learn",
+    "sessions": "sessions",
+    "prompt": "prompt",
+    "serve": "serve",
+    "mcp": "serve",
+    "hook": "serve",
+    "connect": "connect",
+    "remember": "facts",
+    "facts": "facts",
+    "review": "review",
+    "why": "review",
+    "forget": "forget",
+    "undo": "undo",
+    "revert": "undo",
+    "pin": "undo",
+    "import": "transfer",
+}
+"""The module of each command in `interfaces.commands`, in the order of the help."""
+SETTINGS: Final[dict[str, Any]] = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
+}
+
 
 class Commands(TyperGroup):
-    """The group of all commands; those of `bench` are loaded when they are asked for."""
+    """The group of all commands; each is imported when it is asked for."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        unloaded: Any = None
+        # For lists of names, and for suggestions after a typing error; `get_command` loads one.
+        self.commands = dict.fromkeys([*COMMANDS, "bench"], unloaded)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as click calls it
         """The names in the order of the help."""
-        return [*super().list_commands(ctx), "bench"]
+        return list(self.commands)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name."""
-        if cmd_name != "bench":
-            return super().get_command(ctx, cmd_name)
-        from mnemark_bench.cli import app as bench
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as click calls it
+        """The command of that name; None where there is none."""
+        if cmd_name == "bench":
+            from mnemark_bench.cli import app as bench
 
-        return typer.main.get_group(bench)  # as a part it has no completion of its own
+            return typer.main.get_group(bench)  # as a part it has no completion of its own
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"mnemark.interfaces.commands.{COMMANDS[cmd_name]}")
+        single = typer.Typer(add_completion=False, **SETTINGS)
+        single.command(cmd_name)(getattr(module, "import_" if cmd_name == "import" else cmd_name))
+        return typer.main.get_command(single)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; errors raised on purpose end it with their own exit code."""
@@ -64,9 +100,7 @@ app = typer.Typer(
     cls=Commands,
     help="Memory for LLM agents: a folder of plain text, found again in milliseconds.",
     no_args_is_help=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    **SETTINGS,
 )
 
 
@@ -87,37 +121,3 @@ def root(
     """Memory for LLM agents: a folder of plain text, found again in milliseconds."""
     if context.invoked_subcommand is None:
         out(context.get_help())
-
-
-COMMANDS = (
-    *(
-        init,
-        demo,
-        sync,
-        watch,
-        search,
-        recall,
-        read,
-        add,
-        log,
-        status,
-        doctor,
-        verify,
-        export,
-        backup,
-        restore,
-    ),
-    consolidate,
-    learn,
-    sessions,
-    prompt,
-    serve,
-    mcp,
-    hook,
-    connect,
-    *(remember, facts, review, why),
-    *(forget, undo, revert, pin),
-)
-for command in COMMANDS:
-    app.command()(command)
-app.command("import")(import_)
