@@ -15,10 +15,10 @@ from mnemark.text.quoting.fence import (
     inert,
     inert_together,
     is_fenced,
-    looks_like_instructions,
     strip_fences,
     visible,
 )
+from mnemark.text.quoting.injection import looks_like_instructions
 
 NONCE = "0123456789abcdef"
 END = f"</mnemark-recall {NONCE}>"

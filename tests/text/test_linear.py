@@ -225,6 +225,9 @@ NO_TEXT: Final[dict[str, str]] = {
     "dates.grammar.chinese_amount": "words that one of our patterns matched",
     "dates.grammar.chinese_number": "words that one of our patterns matched",
     "dates.grammar.english_amount": "words that one of our patterns matched",
+    "dates.grammar.read_words": "part of `dates.english.words` and `dates.chinese.words`",
+    "dates.grammar.yearly_festival": "a key of our table",
+    "dates.grammar.some_time_ago": "words that one of our patterns matched",
     "dates.grammar.spelled_number": "words that one of our patterns matched",
 }
 

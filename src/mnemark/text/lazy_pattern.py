@@ -7,7 +7,7 @@ from typing import Final
 
 
 class LazyPattern:
-    """As much of `re.Pattern` as is used of patterns that few texts need. Arguments as of `re.compile`."""
+    """A stand-in for `re.Pattern`; arguments as of `re.compile`."""
 
     def __init__(self, source: str, flags: int = 0) -> None:
         self.source: Final = source
@@ -15,12 +15,16 @@ class LazyPattern:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The pattern itself."""
+        """The compiled pattern."""
         return re.compile(self.source, self.flags)
 
     def match(self, text: str, start: int = 0) -> re.Match[str] | None:
         """As `re.Pattern.match`."""
         return self.compiled.match(text, start)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """As `re.Pattern.search`."""
+        return self.compiled.search(text)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """As `re.Pattern.finditer`."""

@@ -7,9 +7,10 @@ term was computed from the ephemeris with `sxtwl` 2.0 and, but for 2100, agreed 
 """
 
 import re
+from calendar import Calendar
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 FIRST_YEAR: Final = 1990
 LAST_YEAR: Final = 2100
@@ -40,22 +41,22 @@ Days = tuple[date, date]
 
 
 def lunar_day(year: int, month: int, day: int) -> date:
-    """The Gregorian date of a day of the Chinese year that begins in `year` (never one of a leap month).
+    """Return the Gregorian date of a day of the Chinese year that begins in `year`, outside leap months.
 
     Raises:
-        ValueError: outside 1990-2100, or there is no such month or day.
+        ValueError: outside 1990-2100, or no such month or day.
     """
     code = _code(year)
     leap = code >> 5 & 15
-    index = month - 1 + (1 if leap and month > leap else 0)
-    if not 1 <= month <= 12 or not 1 <= day <= _length(code, index):
+    index = month - 1 + (0 < leap < month)
+    if not 1 <= month <= 12 or not 1 <= day <= _month_length(code, index):
         raise ValueError(f"the Chinese year {year} has no day {month}/{day}")
-    before = sum(_length(code, i) for i in range(index))
+    before = sum(_month_length(code, i) for i in range(index))
     return date(year, 1, 20) + timedelta(days=(code & 31) + before + day - 1)
 
 
 def easter_sunday(year: int) -> date:
-    """Gregorian Easter (the anonymous algorithm, as in Meeus, Astronomical Algorithms, chapter 8)."""
+    """Return Gregorian Easter (the anonymous algorithm, as in Meeus, Astronomical Algorithms, chapter 8)."""
     a, (b, c) = year % 19, divmod(year, 100)
     d, e = divmod(b, 4)
     g = (8 * b + 13) // 25
@@ -68,21 +69,9 @@ def easter_sunday(year: int) -> date:
 
 
 def nth_weekday(year: int, month: int, weekday: int, n: int) -> date:
-    """The n-th (from 1; -1: the last) weekday (0: Monday) of a month."""
-    if n > 0:
-        first = date(year, month, 1)
-        return first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (n - 1))
-    last = date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
-    return last - timedelta(days=(last.weekday() - weekday) % 7)
-
-
-def festival(name: str, year: int) -> Days:
-    """The days of a festival in the Gregorian year `year`. `name` is a key of `FESTIVALS`.
-
-    Raises:
-        ValueError: the festival's table does not reach that year.
-    """
-    return FESTIVALS[name](year)
+    """Return the n-th (from 1; -1: the last) weekday (0: Monday) of a month."""
+    days = [day for day, found in Calendar().itermonthdays2(year, month) if day and found == weekday]
+    return date(year, month, days[n - (n > 0)])
 
 
 def _code(year: int) -> int:
@@ -91,7 +80,7 @@ def _code(year: int) -> int:
     return _YEARS[year - FIRST_YEAR]
 
 
-def _length(code: int, index: int) -> int:
+def _month_length(code: int, index: int) -> int:
     return 29 + (code >> (9 + index) & 1)
 
 
@@ -103,164 +92,108 @@ def _fixed(month: int, day: int, days: int = 1) -> Callable[[int], Days]:
     return lambda year: _span(date(year, month, day), days)
 
 
-def _lunar(month: int, day: int, days: int = 1) -> Callable[[int], Days]:
-    return lambda year: _span(lunar_day(year, month, day), days)
+def _lunar(month: int, day: int, days: int = 1, shift: int = 0) -> Callable[[int], Days]:
+    return lambda year: _span(lunar_day(year, month, day) + timedelta(days=shift), days)
 
 
-def _nth(month: int, weekday: int, n: int, shift: int = 0, days: int = 1) -> Callable[[int], Days]:
-    return lambda year: _span(nth_weekday(year, month, weekday, n) + timedelta(days=shift), days)
+def _nth(month: int, weekday: int, n: int, shift: int = 0) -> Callable[[int], Days]:
+    return lambda year: _span(nth_weekday(year, month, weekday, n) + timedelta(days=shift))
 
 
 def _easter(shift: int, days: int = 1) -> Callable[[int], Days]:
     return lambda year: _span(easter_sunday(year) + timedelta(days=shift), days)
 
 
-def _new_year(shift: int, days: int = 1) -> Callable[[int], Days]:
-    return lambda year: _span(lunar_day(year, 1, 1) + timedelta(days=shift), days)
+class Festival(NamedTuple):
+    """The days of a festival in a Gregorian year, and patterns of its names."""
 
-
-def _laba(year: int) -> Days:
-    # The eighth day of the twelfth month is in January, now and then in the last days of December.
-    return _span(lunar_day(year - 1, 12, 8))
-
-
-FESTIVALS: Final[Mapping[str, Callable[[int], Days]]] = {
-    # Chinese calendar. The Spring Festival is the eve and the seven days after it, as the public holiday is.
-    "spring festival": _new_year(-1, 8),
-    "new year's eve (lunar)": _new_year(-1),
-    "lunar new year": _new_year(0),
-    "lantern": _lunar(1, 15),
-    "dragon head": _lunar(2, 2),
-    "dragon boat": _lunar(5, 5),
-    "qixi": _lunar(7, 7),
-    "ghost": _lunar(7, 15),
-    "mid-autumn": _lunar(8, 15),
-    "double ninth": _lunar(9, 9),
-    "laba": _laba,
-    "qingming": lambda year: _span(date(year, 4, 4 + (_code(year) >> 22 & 1))),
-    "winter solstice": lambda year: _span(date(year, 12, 21 + (_code(year) >> 24 & 1))),
-    # Days of the Gregorian calendar, China.
-    "new year": _fixed(1, 1),
-    "women": _fixed(3, 8),
-    "arbor": _fixed(3, 12),
-    "may day": _fixed(5, 1, 5),
-    "youth": _fixed(5, 4),
-    "children": _fixed(6, 1),
-    "army": _fixed(8, 1),
-    "teachers": _fixed(9, 10),
-    "national day": _fixed(10, 1, 7),
-    "singles": _fixed(11, 11),
-    "double twelve": _fixed(12, 12),
-    # Western.
-    "valentine": _fixed(2, 14),
-    "white day": _fixed(3, 14),
-    "st patrick": _fixed(3, 17),
-    "april fools": _fixed(4, 1),
-    "good friday": _easter(-2),
-    "easter": _easter(-2, 4),
-    "easter sunday": _easter(0),
-    "easter monday": _easter(1),
-    "cinco de mayo": _fixed(5, 5),
-    "mother": _nth(5, 6, 2),
-    "father": _nth(6, 6, 3),
-    "memorial": _nth(5, 0, -1),
-    "juneteenth": _fixed(6, 19),
-    "independence": _fixed(7, 4),
-    "labor": _nth(9, 0, 1),
-    "halloween": _fixed(10, 31),
-    "veterans": _fixed(11, 11),
-    "thanksgiving": _nth(11, 3, 4),
-    "black friday": _nth(11, 3, 4, shift=1),
-    "christmas eve": _fixed(12, 24),
-    "christmas day": _fixed(12, 25),
-    "christmas": _fixed(12, 24, 3),
-    "boxing": _fixed(12, 26),
-    "new year's eve": _fixed(12, 31),
-}
-"""Name to the days it takes in a Gregorian year."""
+    days: Callable[[int], Days]
+    english: str = ""
+    chinese: str = ""
 
 
 _N: Final = "一二三四五六七八九"
+_LABOUR_DAY_ZH: Final = (
+    rf"(?<![{_N}十])五一(?:劳动节|节|假期|小?长假|黄金周|(?![{_N}十年月日号个班路广]))|劳动节"
+)
+_CHILDREN_ZH: Final = rf"(?<![{_N}十])六一(?:儿童节|节|(?![{_N}十年月日号个班路]))|儿童节"
+# Of two names that begin alike, the longer one comes first.
+FESTIVALS: Final[Mapping[str, Festival]] = {
+    # Chinese calendar. The Spring Festival is the eve and the seven days after it, as the public holiday is.
+    "spring festival": Festival(_lunar(1, 1, 8, shift=-1), r"spring\s+festival", "春节|过年"),
+    "new year's eve (lunar)": Festival(
+        _lunar(1, 1, shift=-1), r"(?:chinese|lunar)\s+new\s+year'?s?\s+eve", "除夕夜?|大年三十|年三十"
+    ),
+    "lunar new year": Festival(_lunar(1, 1), r"(?:chinese|lunar)\s+new\s+year"),
+    "lantern": Festival(_lunar(1, 15), r"lantern\s+festival", "元宵节?"),
+    "dragon head": Festival(_lunar(2, 2), "", "龙抬头"),
+    "dragon boat": Festival(_lunar(5, 5), r"dragon\s+boat(?:\s+festival)", "端午节?"),
+    "qixi": Festival(_lunar(7, 7), "", "七夕节?"),
+    "ghost": Festival(_lunar(7, 15), "", "中元节"),
+    "mid-autumn": Festival(_lunar(8, 15), r"mid-?\s?autumn(?:\s+festival)?", "中秋节?"),
+    "double ninth": Festival(_lunar(9, 9), "", "重阳节?"),
+    # The eighth day of the twelfth month is in January, now and then in the last days of December.
+    "laba": Festival(lambda year: _span(lunar_day(year - 1, 12, 8)), "", "腊八节?"),
+    "qingming": Festival(
+        lambda year: _span(date(year, 4, 4 + (_code(year) >> 22 & 1))),
+        r"qingming(?:\s+festival)?|tomb[\s-]sweeping\s+day", "清明节?",
+    ),
+    "winter solstice": Festival(lambda year: _span(date(year, 12, 21 + (_code(year) >> 24 & 1))), "", "冬至"),
+    # Days of the Gregorian calendar, China.
+    "new year's eve": Festival(_fixed(12, 31), r"new\s+year'?s?\s+eve", "跨年夜?"),
+    "new year": Festival(_fixed(1, 1), r"new\s+year'?s\s+day|new\s+year\s+day|new\s+year's", "元旦节?"),
+    "women": Festival(_fixed(3, 8), r"women'?s\s+day", "三八(?:妇女)?节|妇女节"),
+    "arbor": Festival(_fixed(3, 12), "", "植树节"),
+    "may day": Festival(_fixed(5, 1, 5), "", _LABOUR_DAY_ZH),
+    "youth": Festival(_fixed(5, 4), "", "五四青年节|青年节"),
+    "children": Festival(_fixed(6, 1), r"children'?s\s+day", _CHILDREN_ZH),
+    "army": Festival(_fixed(8, 1), "", "建军节"),
+    "teachers": Festival(_fixed(9, 10), "", "教师节"),
+    "national day": Festival(_fixed(10, 1, 7), "", "国庆节?|(?<!双)十一(?:假期|长假|黄金周|期间)"),
+    "singles": Festival(_fixed(11, 11), r"singles'?\s+day", "双(?:十一|11)|光棍节"),
+    "double twelve": Festival(_fixed(12, 12), "", "双(?:十二|12)"),
+    # Western.
+    "valentine": Festival(_fixed(2, 14), r"(?:saint\s+|st\.?\s+)?valentine'?s?\s+day", "情人节"),
+    "white day": Festival(_fixed(3, 14), "", "白色情人节"),
+    "st patrick": Festival(_fixed(3, 17), r"(?:saint|st\.?)\s+patrick'?s?\s+day"),
+    "april fools": Festival(_fixed(4, 1), r"april\s+fools?'?s?(?:\s+day)?", "愚人节"),
+    "good friday": Festival(_easter(-2), r"good\s+friday"),
+    "easter sunday": Festival(_easter(0), r"easter\s+sunday"),
+    "easter monday": Festival(_easter(1), r"easter\s+monday"),
+    "easter": Festival(_easter(-2, 4), "easter", "复活节"),
+    "cinco de mayo": Festival(_fixed(5, 5), r"cinco\s+de\s+mayo"),
+    "mother": Festival(_nth(5, 6, 2), r"mother'?s'?\s+day", "母亲节"),
+    "father": Festival(_nth(6, 6, 3), r"father'?s'?\s+day", "父亲节"),
+    "memorial": Festival(_nth(5, 0, -1), r"memorial\s+day"),
+    "juneteenth": Festival(_fixed(6, 19), "juneteenth"),
+    "independence": Festival(_fixed(7, 4), r"independence\s+day|(?:the\s+)?(?:fourth|4th)\s+of\s+july"),
+    "labor": Festival(_nth(9, 0, 1), r"labou?r\s+day"),
+    "halloween": Festival(_fixed(10, 31), "halloween", "万圣节?"),
+    "veterans": Festival(_fixed(11, 11), r"veterans'?\s+day"),
+    "thanksgiving": Festival(_nth(11, 3, 4), "thanksgiving", "感恩节"),
+    "black friday": Festival(_nth(11, 3, 4, shift=1), r"black\s+friday", "黑色星期五|黑五"),
+    "christmas eve": Festival(_fixed(12, 24), r"christmas\s+eve|xmas\s+eve", "平安夜"),
+    "christmas day": Festival(_fixed(12, 25), r"christmas\s+day"),
+    "christmas": Festival(_fixed(12, 24, 3), "christmas|xmas", "圣诞节?"),
+    "boxing": Festival(_fixed(12, 26), r"boxing\s+day"),
+}  # fmt: skip
+ENGLISH: Final = "|".join(found.english for found in FESTIVALS.values() if found.english)
+CHINESE: Final = "|".join(found.chinese for found in FESTIVALS.values() if found.chinese)
 
-ENGLISH: Final[dict[str, str]] = {
-    r"christmas\s+eve|xmas\s+eve": "christmas eve",
-    r"christmas\s+day": "christmas day",
-    r"christmas|xmas": "christmas",
-    r"boxing\s+day": "boxing",
-    r"(?:chinese|lunar)\s+new\s+year'?s?\s+eve": "new year's eve (lunar)",
-    r"(?:chinese|lunar)\s+new\s+year": "lunar new year",
-    r"spring\s+festival": "spring festival",
-    r"new\s+year'?s?\s+eve": "new year's eve",
-    r"new\s+year'?s\s+day|new\s+year\s+day|new\s+year's": "new year",
-    r"easter\s+sunday": "easter sunday",
-    r"easter\s+monday": "easter monday",
-    r"easter": "easter",
-    r"good\s+friday": "good friday",
-    r"halloween": "halloween",
-    r"thanksgiving": "thanksgiving",
-    r"black\s+friday": "black friday",
-    r"(?:saint\s+|st\.?\s+)?valentine'?s?\s+day": "valentine",
-    r"(?:saint|st\.?)\s+patrick'?s?\s+day": "st patrick",
-    r"april\s+fools?'?s?(?:\s+day)?": "april fools",
-    r"independence\s+day|(?:the\s+)?(?:fourth|4th)\s+of\s+july": "independence",
-    r"labou?r\s+day": "labor",
-    r"memorial\s+day": "memorial",
-    r"veterans'?\s+day": "veterans",
-    r"juneteenth": "juneteenth",
-    r"mother'?s'?\s+day": "mother",
-    r"father'?s'?\s+day": "father",
-    r"cinco\s+de\s+mayo": "cinco de mayo",
-    r"mid-?\s?autumn(?:\s+festival)?": "mid-autumn",
-    r"dragon\s+boat(?:\s+festival)": "dragon boat",
-    r"lantern\s+festival": "lantern",
-    r"qingming(?:\s+festival)?|tomb[\s-]sweeping\s+day": "qingming",
-    r"singles'?\s+day": "singles",
-    r"women'?s\s+day": "women",
-    r"children'?s\s+day": "children",
-}
-CHINESE: Final[dict[str, str]] = {
-    "春节": "spring festival",
-    "过年": "spring festival",
-    "除夕夜?": "new year's eve (lunar)",
-    "大年三十": "new year's eve (lunar)",
-    "年三十": "new year's eve (lunar)",
-    "元宵节?": "lantern",
-    "龙抬头": "dragon head",
-    "端午节?": "dragon boat",
-    "七夕节?": "qixi",
-    "中元节": "ghost",
-    "中秋节?": "mid-autumn",
-    "重阳节?": "double ninth",
-    "腊八节?": "laba",
-    "清明节?": "qingming",
-    "冬至": "winter solstice",
-    "元旦节?": "new year",
-    r"三八(?:妇女)?节|妇女节": "women",
-    "植树节": "arbor",
-    rf"(?<![{_N}十])五一(?:劳动节|节|假期|小?长假|黄金周|(?![{_N}十年月日号个班路广]))|劳动节": "may day",
-    "五四青年节|青年节": "youth",
-    rf"(?<![{_N}十])六一(?:儿童节|节|(?![{_N}十年月日号个班路]))|儿童节": "children",
-    "建军节": "army",
-    "教师节": "teachers",
-    r"国庆节?|(?<!双)十一(?:假期|长假|黄金周|期间)": "national day",
-    r"双(?:十一|11)|光棍节": "singles",
-    r"双(?:十二|12)": "double twelve",
-    "白色情人节": "white day",
-    "情人节": "valentine",
-    "愚人节": "april fools",
-    "复活节": "easter",
-    "母亲节": "mother",
-    "父亲节": "father",
-    "万圣节?": "halloween",
-    "感恩节": "thanksgiving",
-    "黑色星期五|黑五": "black friday",
-    "平安夜": "christmas eve",
-    "圣诞节?": "christmas",
-    "跨年夜?": "new year's eve",
-}
+
+def festival(name: str, year: int) -> Days:
+    """Return the days of a festival (a key of `FESTIVALS`) in a Gregorian year.
+
+    Raises:
+        ValueError: the table does not reach that year.
+    """
+    return FESTIVALS[name].days(year)
 
 
 def festival_name(written: str) -> str:
-    """The key of a festival from the words that one of the patterns matched."""
-    names = (ENGLISH | CHINESE).items()
-    return next(name for pattern, name in names if re.fullmatch(pattern, written, re.IGNORECASE))
+    """Return the key of the festival whose pattern matched these words."""
+    return next(
+        name
+        for name, found in FESTIVALS.items()
+        if re.fullmatch(f"{found.english}|{found.chinese}", written, re.IGNORECASE)
+    )

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from mnemark.text.dates.calendar import ENGLISH, festival, festival_name
+from mnemark.text.dates.calendar import ENGLISH, festival_name
 from mnemark.text.dates.grammar import ENGLISH as NUMBER
 from mnemark.text.dates.grammar import (
     GRAINS,
+    WEEKDAYS,
     Grain,
     Reading,
     Span,
@@ -24,21 +25,23 @@ from mnemark.text.dates.grammar import (
     month,
     past,
     previous,
+    read_words,
     recent,
+    recent_weekend,
+    some_time_ago,
     week,
+    weekend,
     year,
+    yearly_festival,
 )
-
-Found = Word | None
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _PLAIN_MONTHS: Final = {"january", "february", "july", "september", "october", "november", "december"}
-"""Those that are neither first names nor other words."""
+"""Months that are neither first names nor other words."""
 _MONTH: Final = (
     r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december"
     r"|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 )
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _UNIT: Final = r"(?P<unit>minute|hour|day|week|month|quarter|year)s?"
 _YEAR: Final = r"(?:19|20)\d\d"
 _OF_YEAR: Final = (
@@ -66,91 +69,81 @@ _YEAR_BEFORE: Final = re.compile(
 )
 
 
-def _day_word(match: re.Match[str], now: datetime) -> Found:
+def _day_word(match: re.Match[str], now: datetime) -> Word | None:
     word = " ".join(match[0].lower().split())
     today = midnight(now)
     if word in ("tonight", "last night"):
-        return _word(match, hours(days(today - timedelta(days=word == "last night")), "night"), "hour")
+        return Word(*match.span(), hours(days(today - timedelta(days=word == "last night")), "night"), "hour")
     if word.startswith("this "):
-        return _word(match, hours(days(today), word[5:]), "hour")
+        return Word(*match.span(), hours(days(today), word[5:]), "hour")
     shift = 0
     if "yesterday" in word:
         shift = -2 if "before" in word else -1
     elif "tomorrow" in word:
         shift = 2 if "after" in word else 1
-    return _word(match, days(today + timedelta(days=shift)), "day")
+    return Word(*match.span(), days(today + timedelta(days=shift)), "day")
 
 
-def _relative(match: re.Match[str], now: datetime) -> Found:
+def _relative(match: re.Match[str], now: datetime) -> Word | None:
     rel = match["which"].lower().split()[-1]
     if match["unit"].lower() == "weekend":
-        return _word(match, _weekend(now, _SHIFT[rel]), "span")
+        return Word(*match.span(), weekend(now, _SHIFT[rel]), "span")
     unit = GRAINS[match["unit"].lower()]
     if match["twice"]:
-        return _word(match, ago(now, 2, unit), unit)
+        return Word(*match.span(), ago(now, 2, unit), unit)
     if rel == "past":
-        return _word(match, past(now, 1, unit), "span")
-    return _word(match, ago(now, -_SHIFT[rel], unit), unit)
+        return Word(*match.span(), past(now, 1, unit), "span")
+    return Word(*match.span(), ago(now, -_SHIFT[rel], unit), unit)
 
 
-def _weekend(now: datetime, shift: int) -> Span:
-    return days(week(now, shift)[0] + timedelta(days=5), 2)
+def _bare_weekend(match: re.Match[str], now: datetime) -> Word:
+    return Word(*match.span(), recent_weekend(now), "span")
 
 
-def _bare_weekend(match: re.Match[str], now: datetime) -> Found:
-    this = _weekend(now, 0)
-    return _word(match, this if this[0] <= now else _weekend(now, -1), "span")
-
-
-def _ago(match: re.Match[str], now: datetime) -> Found:
+def _ago(match: re.Match[str], now: datetime) -> Word | None:
     unit = GRAINS[match["unit"].lower()]
     if match["number"].lower().startswith("half"):
-        if unit != "year":
-            return None
-        return _word(match, ago(now, 6, "month"), "month")
+        return Word(*match.span(), ago(now, 6, "month"), "month") if unit == "year" else None
     least, most = english_amount(match["number"])
     sign = 1 if match["side"].lower() in ("ago", "back") else -1
-    first, last = sorted((ago(now, sign * least, unit), ago(now, sign * most, unit)))
-    return _word(match, (first[0], last[1]), unit if first == last else "span")
+    return some_time_ago(match, now, (sign * least, sign * most), unit)
 
 
-def _past(match: re.Match[str], now: datetime) -> Found:
+def _past(match: re.Match[str], now: datetime) -> Word | None:
     unit = GRAINS[match["unit"].lower()]
     if match["number"].lower().startswith("half"):
-        return _word(match, past(now, 6, "month"), "span") if unit == "year" else None
+        return Word(*match.span(), past(now, 6, "month"), "span") if unit == "year" else None
     _, most = english_amount(match["number"])
     if match["rel"].lower() == "next":
-        end = ago(now, -most, unit)[1] if unit not in ("day", "week") else None
         start = midnight(now) + timedelta(days=1)
-        return _word(
-            match, (start, end or start + timedelta(days=most * (7 if unit == "week" else 1))), "span"
-        )
-    return _word(match, past(now, most, unit), "span")
+        if unit in ("day", "week"):
+            return Word(*match.span(), days(start, most * (7 if unit == "week" else 1)), "span")
+        return Word(*match.span(), (start, ago(now, -most, unit)[1]), "span")
+    return Word(*match.span(), past(now, most, unit), "span")
 
 
-def _iso(match: re.Match[str], now: datetime) -> Found:
+def _iso(match: re.Match[str], now: datetime) -> Word | None:
     number, first = int(match["y"]), int(match["m"])
     if match["d"] is None:
-        return _word(match, month(number, first), "month")
-    return _word(match, days(now.replace(year=number, month=first, day=int(match["d"]))), "day")
+        return Word(*match.span(), month(number, first), "month")
+    return Word(*match.span(), days(now.replace(year=number, month=first, day=int(match["d"]))), "day")
 
 
-def _slashes(match: re.Match[str], now: datetime) -> Found:
+def _slashes(match: re.Match[str], now: datetime) -> Word | None:
     first, second = int(match["m"]), int(match["d"])
     if first > 12 or match["sep"] == ".":
         first, second = second, first
-    return _word(match, days(now.replace(year=int(match["y"]), month=first, day=second)), "day")
+    return Word(*match.span(), days(now.replace(year=int(match["y"]), month=first, day=second)), "day")
 
 
-def _date(match: re.Match[str], now: datetime) -> Found:
+def _date(match: re.Match[str], now: datetime) -> Word | None:
     name, day = match["month"].lower(), int(match["day"])
-    number = _month_number(name)
+    number = _MONTHS.index(name[:3]) + 1
     ordinal, last = match["ordinal"], match.groupdict().get("last")
     if name in ("may", "march") and match["month"].islower() and match.start("month") < match.start("day"):
         before = match.string[max(0, match.start() - 12) : match.start()]
-        if not (
-            ordinal or match["year"] or re.search(r"\b(?:on|since|until|by|from|before|after)\s+$", before)
-        ):
+        led = re.search(r"\b(?:on|since|until|by|from|before|after)\s+$", before)
+        if not (ordinal or match["year"] or led):
             return None
     size = int(last) - day + 1 if last else 1
     if size < 1:
@@ -158,22 +151,18 @@ def _date(match: re.Match[str], now: datetime) -> Found:
 
     def yearly(which: int) -> Span:
         # 29 February of a common year: the search for the most recent one goes on to 1 March.
-        base = month(which, number)
-        if day + size - 1 > (month(which, number)[1] - base[0]).days and not (number == 2 and day == 29):
+        start, end = month(which, number)
+        if day + size - 1 > (end - start).days and not (number == 2 and day == 29):
             raise ValueError(f"no day {day} in month {number}")
-        return days(base[0] + timedelta(days=day - 1), size)
+        return days(start + timedelta(days=day - 1), size)
 
     return _yearly(match, now, yearly, "day" if size == 1 else "span")
 
 
-def _month_number(name: str) -> int:
-    return _MONTHS.index(name[:3]) + 1
-
-
-def _month(match: re.Match[str], now: datetime) -> Found:
+def _month(match: re.Match[str], now: datetime) -> Word | None:
     written = match["month"]
     name = written.lower()
-    number = _month_number(name)
+    number = _MONTHS.index(name[:3]) + 1
     before = match.string[max(0, match.start() - 12) : match.start()]
     weak = False
     if name == "may" and written.islower() and match["rel"] == "this" and not match["year"]:
@@ -189,7 +178,7 @@ def _month(match: re.Match[str], now: datetime) -> Found:
     return _yearly(match, now, lambda which: month(which, number), "month", weak=weak)
 
 
-def _season(match: re.Match[str], now: datetime) -> Found:
+def _season(match: re.Match[str], now: datetime) -> Word | None:
     first = _SEASONS[match["season"].lower()]
     before = match.string[max(0, match.start() - 16) : match.start()]
     if not (match["rel"] or match["year"] or match["of"] or _SEASON_BEFORE.search(before)):
@@ -197,33 +186,28 @@ def _season(match: re.Match[str], now: datetime) -> Found:
     return _yearly(match, now, lambda which: month(which, first, 3), "season")
 
 
-def _quarter(match: re.Match[str], now: datetime) -> Found:
+def _quarter(match: re.Match[str], now: datetime) -> Word | None:
     if match["nth"] and not (match["the"] or match["rel"] or match["year"] or match["of"]):
         return None
     number = int(match["q"] or 0) or ("first", "second", "third", "fourth").index(match["nth"].lower()) + 1
     return _yearly(match, now, lambda which: month(which, number * 3 - 2, 3), "quarter")
 
 
-def _half(match: re.Match[str], now: datetime) -> Found:
+def _half(match: re.Match[str], now: datetime) -> Word | None:
     first = 1 if match["h"] == "1" or (match["nth"] or "").lower() == "first" else 7
     return _yearly(match, now, lambda which: month(which, first, 6), "span")
 
 
-def _festival(match: re.Match[str], now: datetime) -> Found:
+def _festival(match: re.Match[str], now: datetime) -> Word | None:
     name = festival_name(match["festival"])
-
-    def yearly(which: int) -> Span:
-        first, end = festival(name, which)
-        return days(now.replace(year=first.year, month=first.month, day=first.day), (end - first).days)
-
-    return _yearly(match, now, yearly, "day" if name != "spring festival" else "span")
+    return _yearly(match, now, yearly_festival(name), "day" if name != "spring festival" else "span")
 
 
-def _weekday(match: re.Match[str], now: datetime) -> Found:
+def _weekday(match: re.Match[str], now: datetime) -> Word | None:
     name = match["weekday"].lower().rstrip(".")
-    number = next(i for i, full in enumerate(_WEEKDAYS) if full.startswith(name[:3]))
+    number = next(i for i, full in enumerate(WEEKDAYS) if full.startswith(name[:3]))
     rel = " ".join((match["rel"] or "").lower().split())
-    if name not in _WEEKDAYS and (not rel or match["weekday"].islower()):
+    if name not in WEEKDAYS and (not rel or match["weekday"].islower()):
         return None
     start = match.start() if rel != "on" else match.start("weekday")
     today = midnight(now)
@@ -241,23 +225,19 @@ def _weekday(match: re.Match[str], now: datetime) -> Found:
     return Word(start, match.end(), days(found), "day", weekly=not rel.strip("on") and not match["week"])
 
 
-def _only_year(match: re.Match[str], _now: datetime) -> Found:
+def _only_year(match: re.Match[str], _now: datetime) -> Word | None:
     before = match.string[max(0, match.start() - 16) : match.start()]
     if match["until"]:
-        return _word(match, (year(int(match["year"]))[0], year(int(match["until"]))[1]), "span")
+        return Word(*match.span(), (year(int(match["year"]))[0], year(int(match["until"]))[1]), "span")
     if _YEAR_BEFORE.search(before):
-        return _word(match, year(int(match["year"])), "year")
+        return Word(*match.span(), year(int(match["year"])), "year")
     if _WEAK.search(before):
-        return Word(match.start(), match.end(), year(int(match["year"])), "year", weak=True)
+        return Word(*match.span(), year(int(match["year"])), "year", weak=True)
     return None
 
 
-def _word(match: re.Match[str], span: Span, grain: Grain) -> Word:
-    return Word(match.start(), match.end(), span, grain)
-
-
 def _yearly(match: re.Match[str], now: datetime, make: Yearly, grain: Grain, *, weak: bool = False) -> Word:
-    """The year a yearly time is of: written, relative, or the most recent one."""
+    """Choose the year of a yearly time: written, relative, or the most recent one."""
     groups = match.groupdict()
     rel = " ".join((groups.get("rel") or "").lower().split())
     if groups["year"]:
@@ -273,92 +253,43 @@ def _yearly(match: re.Match[str], now: datetime, make: Yearly, grain: Grain, *, 
     elif rel == "this":
         span = make(now.year)
     else:
-        return Word(match.start(), match.end(), recent(make, now), grain, yearly=make, weak=weak)
-    return Word(match.start(), match.end(), span, grain)
+        return Word(*match.span(), recent(make, now), grain, yearly=make, weak=weak)
+    return Word(*match.span(), span, grain)
 
 
 _DAY: Final = r"(?P<day>3[01]|[12]\d|0?[1-9])(?P<ordinal>st|nd|rd|th)?"
 _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
-    (
-        (
-            r"\b(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tonight|"
-            r"today|tomorrow|last\s+night|this\s+(?:morning|afternoon|evening))\b"
-        ),
-        _day_word,
-    ),
-    (
-        r"\b(?:the\s+)?(?:(?P<twice>(?P<unit>week|month|year|quarter)\s+(?P<which>before)\s+last))\b",
-        _relative,
-    ),
-    (
-        (
-            r"\b(?P<which>(?:the\s+|this\s+)?past|last|previous|this|current|next|this\s+coming|coming)\s+"
-            r"(?P<unit>weekend|week|month|quarter|year)\b(?P<twice>)"
-        ),
-        _relative,
-    ),
+    ((r"\b(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tonight|"
+     r"today|tomorrow|last\s+night|this\s+(?:morning|afternoon|evening))\b"), _day_word),
+    (r"\b(?:the\s+)?(?:(?P<twice>(?P<unit>week|month|year|quarter)\s+(?P<which>before)\s+last))\b",
+     _relative),
+    ((r"\b(?P<which>(?:the\s+|this\s+)?past|last|previous|this|current|next|this\s+coming|coming)\s+"
+     r"(?P<unit>weekend|week|month|quarter|year)\b(?P<twice>)"), _relative),
     (r"\b(?:the\s+|over\s+the\s+)weekend\b", _bare_weekend),
     (rf"\b{NUMBER}\s+{_UNIT}\s+(?P<side>ago|back|from\s+now)\b", _ago),
     (rf"\b(?:the\s+)?(?P<rel>last|past|previous|next)\s+{NUMBER}\s+{_UNIT}\b", _past),
-    (
-        (
-            rf"(?<![\d.\-/])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>1[0-2]|0?[1-9])"
-            r"(?:(?P=sep)(?P<d>3[01]|[12]\d|0?[1-9]))?(?![\d\-/]|\.\d)"
-        ),
-        _iso,
-    ),
-    (
-        (
-            rf"(?<![\d.\-/])(?P<m>3[01]|[12]\d|0?[1-9])(?P<sep>[-/.])(?P<d>3[01]|[12]\d|0?[1-9])(?P=sep)"
-            rf"(?P<y>{_YEAR})(?![\d\-/]|\.\d)"
-        ),
-        _slashes,
-    ),
+    ((rf"(?<![\d.\-/])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>1[0-2]|0?[1-9])"
+     r"(?:(?P=sep)(?P<d>3[01]|[12]\d|0?[1-9]))?(?![\d\-/]|\.\d)"), _iso),
+    ((rf"(?<![\d.\-/])(?P<m>3[01]|[12]\d|0?[1-9])(?P<sep>[-/.])(?P<d>3[01]|[12]\d|0?[1-9])(?P=sep)"
+     rf"(?P<y>{_YEAR})(?![\d\-/]|\.\d)"), _slashes),
     (rf"(?<![\w.\-/:]){_DAY}\s+(?:of\s+)?{_MONTH}(?![\w]){_OF_YEAR}", _date),
-    (
-        (
-            rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through)\s*(?P<last>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?)?"
-            rf"(?![\w:%/]|[.,]\d){_OF_YEAR}"
-        ),
-        _date,
-    ),
+    ((rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}(?:\s*(?:-|–|to|through)\s*(?P<last>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?)?"
+     rf"(?![\w:%/]|[.,]\d){_OF_YEAR}"), _date),
     (rf"\b{_REL}{_MONTH}(?!\w|\s+\d{{1,2}}(?:st|nd|rd|th)\b){_OF_YEAR}", _month),
-    (
-        (
-            rf"\b{_REL}"
-            rf"(?P<season>spring|summer|autumn|fall|winter)\b(?!\s+(?:boot|festival|break|framework|mvc|roll)\b){_OF_YEAR}"
-        ),
-        _season,
-    ),
-    (
-        rf"\b{_REL}(?P<the>the\s+)?(?:Q(?P<q>[1-4])|(?P<nth>first|second|third|fourth)\s+quarter)\b{_OF_YEAR}",
-        _quarter,
-    ),
-    (
-        (
-            rf"\b(?:H(?P<h>[12])\b(?=\s+{_YEAR})|(?:the\s+)?(?P<nth>first|second)\s+half\b"
-            rf"(?=\s+of\s+(?:{_YEAR}|(?:last|this|next)\s+year))){_OF_YEAR}"
-        ),
-        _half,
-    ),
-    (rf"\b{_REL}(?P<festival>{'|'.join(ENGLISH)})(?!\w){_OF_YEAR}", _festival),
-    (
-        (
-            rf"(?<!every\s)(?<!each\s)\b(?:(?P<rel>this\s+past|this\s+coming|last|past|previous|this|next|coming|on)\s+)?"
-            rf"(?P<weekday>{'|'.join(_WEEKDAYS)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)(?!\w)"
-            r"(?:\s+(?:of\s+)?(?P<week>last|this|next)\s+week\b)?"
-        ),
-        _weekday,
-    ),
-    (
-        (
-            rf"(?<![\w.\-/#$€£])(?P<year>{_YEAR})(?:\s*[-–—]\s*(?P<until>{_YEAR}))?(?![\w\-/:%]|[.,]\d|\s*(?:年|words|"
-            r"steps|lines|characters|tokens|people|users|files|items|dollars|euros|yuan|meters|metres|miles|km|"
-            r"calories|points|times|rows|records|requests|copies|hours|minutes|days|pages)\b)"
-        ),
-        _only_year,
-    ),
-)
+    ((rf"\b{_REL}(?P<season>spring|summer|autumn|fall|winter)\b"
+     rf"(?!\s+(?:boot|festival|break|framework|mvc|roll)\b){_OF_YEAR}"), _season),
+    (rf"\b{_REL}(?P<the>the\s+)?(?:Q(?P<q>[1-4])|(?P<nth>first|second|third|fourth)\s+quarter)\b{_OF_YEAR}",
+     _quarter),
+    ((rf"\b(?:H(?P<h>[12])\b(?=\s+{_YEAR})|(?:the\s+)?(?P<nth>first|second)\s+half\b"
+     rf"(?=\s+of\s+(?:{_YEAR}|(?:last|this|next)\s+year))){_OF_YEAR}"), _half),
+    (rf"\b{_REL}(?P<festival>{ENGLISH})(?!\w){_OF_YEAR}", _festival),
+    ((rf"(?<!every\s)(?<!each\s)\b(?:(?P<rel>this\s+past|this\s+coming|last|past|previous|this|next|coming|on)\s+)?"
+     rf"(?P<weekday>{'|'.join(WEEKDAYS)}|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b\.?)(?!\w)"
+     r"(?:\s+(?:of\s+)?(?P<week>last|this|next)\s+week\b)?"), _weekday),
+    ((rf"(?<![\w.\-/#$€£])(?P<year>{_YEAR})(?:\s*[-–—]\s*(?P<until>{_YEAR}))?(?![\w\-/:%]|[.,]\d|\s*(?:年|words|"
+     r"steps|lines|characters|tokens|people|users|files|items|dollars|euros|yuan|meters|metres|miles|km|"
+     r"calories|points|times|rows|records|requests|copies|hours|minutes|days|pages)\b)"), _only_year),
+)  # fmt: skip
 
 QUICK: Final = re.compile(
     r"\b(?:before\slast|yester|today|tonight|tomorrow|(?:this|last|next|past|previous|coming|current)\s|weekend|week|month|"
@@ -374,17 +305,10 @@ QUICK: Final = re.compile(
 
 @cache
 def _rules() -> tuple[tuple[re.Pattern[str], Reading], ...]:
-    """Compiled when the first time word is met: it takes longer than everything else in a short search."""
+    """Compile when the first time word is met: it takes longer than everything else in a short search."""
     return tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in _READINGS)
 
 
 def words(text: str, now: datetime) -> Iterator[Word]:
-    """All readings of English time words, overlapping ones included. `now` is naive."""
-    for pattern, read in _rules():
-        for match in pattern.finditer(text):
-            try:
-                found = read(match, now)
-            except (ValueError, OverflowError):
-                continue  # a date that does not exist, such as 31 February or the year 10000
-            if found is not None:
-                yield found
+    """Yield all readings of English time words, overlapping ones included. `now` is naive."""
+    return read_words(_rules(), text, now)

@@ -1,13 +1,15 @@
-"""Spans of time, and words that stand for one, for all languages.
+"""Calendar arithmetic and the words that stand for a span of time, shared by English and Chinese.
 
 A `Word` is a stretch of text and the span it means. Words that name no year ("March", "Christmas") carry
 `yearly`, from which the span of any year follows.
 """
 
 import re
-from collections.abc import Callable
-from datetime import datetime, time, timedelta
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime, time, timedelta
 from typing import Final, Literal, NamedTuple
+
+from mnemark.text.dates.calendar import festival
 
 _NUMBERS: Final = {
     word: number
@@ -28,12 +30,12 @@ CHINESE: Final = rf"(?P<number>\d{{1,4}}|好?几|数|半|两三|三四|十几|[{
 
 
 def spelled_number(text: str) -> int:
-    """The value of characters read digit by digit: 二〇二五 is 2025."""
+    """Return the value of characters read digit by digit: 二〇二五 is 2025."""
     return int("".join(str(_DIGITS[digit]) for digit in text))
 
 
 def english_amount(text: str) -> tuple[int, int]:
-    """The least and most that the words matched by `ENGLISH` may mean."""
+    """Return the least and most that words matched by `ENGLISH` may mean."""
     words = " ".join(text.lower().split())
     if re.fullmatch(_FEW_WORDS, words):
         return FEW
@@ -42,23 +44,20 @@ def english_amount(text: str) -> tuple[int, int]:
 
 
 def chinese_number(text: str) -> int:
-    """The value of a numeral up to 9999 in digits, or up to 999 in characters."""
+    """Return the value of a numeral up to 9999 in digits, or up to 999 in characters."""
     if text.isdecimal():
         return int(text)
-    total = 0
     hundreds, _, rest = text.rpartition("百")
-    if hundreds:
-        total += _DIGITS[hundreds] * 100
     tens, ten, ones = rest.rpartition("十")
-    if ten:
-        total += (_DIGITS[tens] if tens else 1) * 10
+    total = _DIGITS[hundreds] * 100 if hundreds else 0
+    total += (_DIGITS[tens] if tens else 1) * 10 if ten else 0
     return total + (_DIGITS[ones] if ones else 0)
 
 
 def chinese_amount(text: str) -> tuple[int, int]:
-    """The least and most that the words matched by `CHINESE` may mean."""
+    """Return the least and most that words matched by `CHINESE` may mean."""
     vague = {"几": FEW, "好几": FEW, "数": FEW, "两三": (2, 3), "三四": (3, 4), "十几": (11, 19)}
-    return vague[text] if text in vague else (chinese_number(text), chinese_number(text))
+    return vague.get(text) or (chinese_number(text), chinese_number(text))
 
 
 Span = tuple[datetime, datetime]
@@ -69,40 +68,28 @@ Yearly = Callable[[int], Span]
 
 Grain = Literal["minute", "hour", "day", "week", "month", "quarter", "season", "year", "span"]
 
-GRAINS: Final[dict[str, Grain]] = {
-    "minute": "minute",
-    "hour": "hour",
-    "day": "day",
-    "week": "week",
-    "month": "month",
-    "quarter": "quarter",
-    "year": "year",
-}
-"""Those that are units of time, by name."""
+_UNITS: Final[tuple[Grain, ...]] = ("minute", "hour", "day", "week", "month", "quarter", "year")
+GRAINS: Final[dict[str, Grain]] = {unit: unit for unit in _UNITS}
+"""Units of time by name."""
 
 Third = Literal["early", "mid", "late"]
 
 START: Final = datetime(1, 1, 1)  # noqa: DTZ001 - local by contract
-"""Stands for "any time before" in `before X` and `until X`."""
-
 END: Final = datetime(9999, 12, 31)  # noqa: DTZ001 - local by contract
-"""Stands for "any time after"."""
+"""Bounds of open ranges such as `before X` and `after X`."""
 
-HOURS: Final = {
-    "night before": (0, 6),
-    "morning": (5, 12),
-    "noon": (11, 14),
-    "afternoon": (12, 18),
-    "evening": (18, 24),
-}
+_HOURS: Final = {
+    "night before": (0, 6), "morning": (5, 12), "noon": (11, 14), "afternoon": (12, 18), "evening": (18, 24),
+    "night": (18, 30),
+}  # fmt: skip
 """Parts of the day, in hours after midnight."""
-
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 FEW: Final = (2, 6)
-"""What "a few" may be."""
+"""The numbers that "a few" may mean."""
 
 
 class Word(NamedTuple):
-    """One time word in the text, `start <= i < end` in characters."""
+    """A time word and its half-open position in the text, in characters."""
 
     start: int
     end: int
@@ -116,69 +103,94 @@ class Word(NamedTuple):
 
 
 Reading = Callable[[re.Match[str], datetime], Word | None]
-"""What a match means at a time; ValueError or OverflowError for a date that does not exist."""
+"""Interprets a match at a time; raises ValueError or OverflowError for a date that does not exist."""
 
 
-def midnight(now: datetime) -> datetime:
-    """The start of the day."""
-    return datetime.combine(now.date(), time())
+def read_words(rules: Iterable[tuple[re.Pattern[str], Reading]], text: str, now: datetime) -> Iterator[Word]:
+    """Yield the readings of all matches, overlapping ones included. `now` is naive."""
+    for pattern, read in rules:
+        for match in pattern.finditer(text):
+            try:
+                found = read(match, now)
+            except (ValueError, OverflowError):
+                continue  # a date that does not exist (31 February, the year 10000), or outside a table
+            if found is not None:
+                yield found
 
 
-def days(first: datetime, count: int = 1) -> Span:
-    """`count` days from midnight of `first`."""
-    first = midnight(first)
-    return first, first + timedelta(days=count)
+def midnight(day: date) -> datetime:
+    """Return the start of the day."""
+    return datetime.combine(day, time())
+
+
+def days(first: date, count: int = 1) -> Span:
+    """Return `count` days from midnight of `first`."""
+    start = midnight(first)
+    return start, start + timedelta(days=count)
 
 
 def month(year: int, number: int, count: int = 1) -> Span:
-    """`count` calendar months; `number` may be outside 1-12 and then counts from that year on."""
-    return _first(year, number), _first(year, number + count)
+    """Return `count` calendar months; a `number` outside 1-12 counts from that year on."""
+    return _month_start(year, number), _month_start(year, number + count)
 
 
-def _first(year: int, number: int) -> datetime:
+def _month_start(year: int, number: int) -> datetime:
     return datetime(year + (number - 1) // 12, (number - 1) % 12 + 1, 1)  # noqa: DTZ001 - local by contract
 
 
 def year(number: int) -> Span:
-    """A calendar year."""
+    """Return a calendar year."""
     return month(number, 1, 12)
 
 
+def yearly_festival(name: str) -> Yearly:
+    """Return the function from a year to the days of a festival (a key of `calendar.FESTIVALS`)."""
+
+    def yearly(which: int) -> Span:
+        first, end = festival(name, which)
+        return midnight(first), midnight(end)
+
+    return yearly
+
+
 def week(now: datetime, shift: int = 0) -> Span:
-    """The week from Monday to Monday, `shift` weeks from the one of `now`."""
+    """Return the week from Monday to Monday, `shift` weeks from the one of `now`."""
     return days(midnight(now) + timedelta(days=7 * shift - now.weekday()), 7)
 
 
+def weekend(now: datetime, shift: int = 0) -> Span:
+    """Return Saturday and Sunday, `shift` weeks from the week of `now`."""
+    return days(week(now, shift)[0] + timedelta(days=5), 2)
+
+
+def recent_weekend(now: datetime) -> Span:
+    """Return the most recent weekend that began on or before `now`."""
+    this = weekend(now)
+    return this if this[0] <= now else weekend(now, -1)
+
+
 def recent(yearly: Yearly, now: datetime) -> Span:
-    """The most recent one that began on or before `now`."""
-    for number in (now.year, now.year - 1):
-        span = yearly(number)
-        if span[0] <= now:
-            return span
-    return yearly(now.year - 2)
+    """Return the most recent span that began on or before `now`."""
+    return _first_year(yearly, range(now.year, now.year - 3, -1), lambda span: span[0] <= now)
 
 
 def previous(yearly: Yearly, now: datetime) -> Span:
-    """The most recent one that is over."""
-    today = midnight(now)
-    for number in (now.year + 1, now.year, now.year - 1):
-        span = yearly(number)
-        if span[1] <= today:
-            return span
-    return yearly(now.year - 2)
+    """Return the most recent span that is over."""
+    return _first_year(yearly, range(now.year + 1, now.year - 3, -1), lambda span: span[1] <= midnight(now))
 
 
 def following(yearly: Yearly, now: datetime) -> Span:
-    """The first one that begins after `now`."""
-    for number in (now.year - 1, now.year, now.year + 1):
-        span = yearly(number)
-        if span[0] > now:
-            return span
-    return yearly(now.year + 2)
+    """Return the first span that begins after `now`."""
+    return _first_year(yearly, range(now.year - 1, now.year + 3), lambda span: span[0] > now)
+
+
+def _first_year(yearly: Yearly, years: range, fits: Callable[[Span], bool]) -> Span:
+    """Return the span of the first year that fits; of the last year unless one does."""
+    return next((span for number in years[:-1] if fits(span := yearly(number))), None) or yearly(years[-1])
 
 
 def part_of(span: Span, grain: Grain, which: Third) -> Span:
-    """The early, middle or late third: of a month days 1-10, 11-20 and the rest; of a year 4 months."""
+    """Return a third: of a month days 1-10, 11-20 or the rest; of a year four months."""
     start, end = span
     index = ("early", "mid", "late").index(which)
     if grain == "month":
@@ -192,20 +204,20 @@ def part_of(span: Span, grain: Grain, which: Third) -> Span:
 
 
 def edge_of(span: Span, grain: Grain, which: Third) -> Span:
-    """The beginning, middle or end: of a year two months (January, June or November on); else its third."""
+    """Return the beginning, middle or end: of a year two months (from January, June or November on)."""
     if grain == "year":
         return month(span[0].year, {"early": 1, "mid": 6, "late": 11}[which], 2)
     return part_of(span, grain, which)
 
 
 def hours(day: Span, part: str) -> Span:
-    """A part of the day that `day` begins; `part` is a key of `HOURS`, or "night": 18:00 to 6:00."""
-    first, last = (18, 30) if part == "night" else HOURS[part]
+    """Return a part (a key of `_HOURS`) of the day that `day` begins; the night ends on the next day."""
+    first, last = _HOURS[part]
     return day[0] + timedelta(hours=first), day[0] + timedelta(hours=last)
 
 
 def ago(now: datetime, count: int, unit: Grain) -> Span:
-    """The day, calendar week (Monday on), month, quarter or year, or the hour or minute, so far back."""
+    """Return the calendar unit (weeks from Monday) `count` units before the one of `now`."""
     if unit == "day":
         return days(midnight(now) - timedelta(days=count))
     if unit == "week":
@@ -222,8 +234,14 @@ def ago(now: datetime, count: int, unit: Grain) -> Span:
     return start, start + size
 
 
+def some_time_ago(match: re.Match[str], now: datetime, counts: tuple[int, int], unit: Grain) -> Word:
+    """Return the word for "2 to 6 weeks ago"; negative counts lie ahead."""
+    first, last = sorted(ago(now, count, unit) for count in counts)
+    return Word(*match.span(), (first[0], last[1]), unit if first == last else "span")
+
+
 def past(now: datetime, count: int, unit: Grain) -> Span:
-    """The last `count` units up to the end of today; hours and minutes up to now."""
+    """Return the last `count` units up to the end of today; hours and minutes up to now."""
     tomorrow = midnight(now) + timedelta(days=1)
     if unit in ("minute", "hour"):
         return now - timedelta(**{unit + "s": count}), now + timedelta(minutes=1)

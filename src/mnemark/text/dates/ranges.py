@@ -27,10 +27,12 @@ from mnemark.text.dates import english as en
 from mnemark.text.dates.grammar import (
     END,
     START,
+    WEEKDAYS,
     Grain,
     Span,
     Third,
     Word,
+    Yearly,
     days,
     edge_of,
     hours,
@@ -40,20 +42,14 @@ from mnemark.text.dates.grammar import (
 from mnemark.types import DateRange
 
 LONGEST: Final = 16_384
-"""Characters that are looked at: far more than a question has."""
+"""Characters that are read: far more than a question has."""
 
 Change = Callable[[Span], Span]
 
 _PARTS: Final[dict[str, Third]] = {
-    "early": "early",
-    "beginning": "early",
-    "start": "early",
-    "mid": "mid",
-    "middle": "mid",
-    "late": "late",
+    "early": "early", "beginning": "early", "start": "early", "mid": "mid", "middle": "mid", "late": "late",
     "end": "late",
-}
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+}  # fmt: skip
 _NTH: Final = ("first", "second", "third", "fourth", "last")
 _PART_BEFORE: Final = re.compile(
     r"\b(?:(?P<part>early|mid|late)(?:\s+in)?[\s-]+|(?:the\s+)?(?P<edge>beginning|start|middle|end)\s+of\s+|"
@@ -98,26 +94,21 @@ _OVER_AND_OVER: Final = re.compile(
     r"周末|(?:周|星期|礼拜)[一二三四五六日天]",
     re.IGNORECASE,
 )
-"""Days that come again: "what do I usually do at the weekend" means none in particular."""
+"""Recurring days: "what do I usually do at the weekend" means none in particular."""
 
 
 def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
-    """Time words with where they stand (`start <= i < end`, in characters) and what they mean, in order.
+    """Return the time words of a text as `(start, end, range)`, half-open in characters, in order.
 
-    `now` may be naive or aware; ranges are naive, on its clock. Looks at the first `LONGEST` characters;
-    never raises, and work is linear. `DateRange.text` is the matched words.
+    `now` may be naive or aware; ranges are naive, on its clock. Reads the first `LONGEST` characters in
+    linear time and never raises. `DateRange.text` is the matched words.
     """
     head = text[:LONGEST]
-    english = en.QUICK.search(head) is not None
-    chinese = zh.QUICK.search(head) is not None
-    if not (english or chinese):
-        return []
     here = now.replace(tzinfo=None)
-    readings: list[Word] = []
-    if english:
-        readings.extend(en.words(head, here))
-    if chinese:
-        readings.extend(zh.words(head, here))
+    readings = [
+        *(en.words(head, here) if en.QUICK.search(head) else ()),
+        *(zh.words(head, here) if zh.QUICK.search(head) else ()),
+    ]
     found = _apart([_extended(head, word) for word in _apart(readings)])
     if _HABIT.search(head):
         found = [word for word in found if not _OVER_AND_OVER.fullmatch(head, word.start, word.end)]
@@ -129,12 +120,12 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
 
 
 def date_ranges(text: str, now: datetime) -> list[DateRange]:
-    """What the time words of a text mean, in order; see `spans`."""
+    """Return the date ranges that the time words of a text mean, in order; see `spans`."""
     return [found for _, _, found in spans(text, now)]
 
 
 def strip_ranges(text: str, ranges: Iterable[DateRange]) -> str:
-    """The text without the words of `ranges` (and a preposition that only led to them), blanks collapsed."""
+    """Remove the words of `ranges`, and prepositions that led to them, from a text; blanks are collapsed."""
     at = 0
     kept: list[str] = []
     for found in ranges:
@@ -148,7 +139,7 @@ def strip_ranges(text: str, ranges: Iterable[DateRange]) -> str:
 
 
 def _apart(readings: list[Word]) -> list[Word]:
-    """The leftmost, then longest readings, without overlap."""
+    """Return the leftmost, then longest readings, without overlap."""
     out: list[Word] = []
     for word in sorted(readings, key=lambda word: (word.start, -word.end)):
         if not out or word.start >= out[-1].end:
@@ -157,20 +148,15 @@ def _apart(readings: list[Word]) -> list[Word]:
 
 
 def _extended(text: str, word: Word) -> Word:
-    """With "early", "end of", "first week of" before it, and "morning", 晚上 after it."""
+    """Narrow a word by "early", "end of", "first week of" before it, and "morning", 晚上 after it."""
     if (match := _PART_AFTER.match(text, word.end)) and word.grain == "day":
         part = match["en"].lower() if match["en"] else _ZH_PARTS[match["zh"][0]]
         word = word._replace(end=match.end(), span=hours(word.span, part), grain="hour", yearly=None)
     match = _PART_BEFORE.search(text, max(0, word.start - 32), word.start)
     if match is None:
         return word
-    return _narrowed(word, match) or word
-
-
-def _narrowed(word: Word, match: re.Match[str]) -> Word | None:
-    """The word with what stands before it; None if the two make no sense together."""
     change = _day_change(match) if word.grain == "day" else _part_change(match, word.grain)
-    return _mapped(word, match.start(), change) if change else None
+    return (_mapped(word, match.start(), change) if change else None) or word
 
 
 def _day_change(match: re.Match[str]) -> Change | None:
@@ -183,11 +169,11 @@ def _day_change(match: re.Match[str]) -> Change | None:
 
 
 def _beside(span: Span, unit: str, *, before: bool) -> Span:
-    """The nearest day, seven days, weekend or weekday before or after a day."""
+    """Return the nearest day, seven days, weekend or weekday before or after a day."""
     if unit in ("day", "week"):
         size = 1 if unit == "day" else 7
         return days(span[0] - timedelta(days=size) if before else span[1], size)
-    size, number = (2, 5) if unit == "weekend" else (1, _WEEKDAYS.index(unit))
+    size, number = (2, 5) if unit == "weekend" else (1, WEEKDAYS.index(unit))
     if before:
         back = (span[0].weekday() - number - 1) % 7 + 1
         return days(span[0] - timedelta(days=back), size)
@@ -197,23 +183,18 @@ def _beside(span: Span, unit: str, *, before: bool) -> Span:
 def _part_change(match: re.Match[str], grain: Grain) -> Change | None:
     if grain not in ("month", "year", "season", "quarter", "week"):
         return None
-    if match["part"]:
-        return lambda span: part_of(span, grain, _PARTS[match["part"].lower()])
-    if match["edge"]:
-        return lambda span: edge_of(span, grain, _PARTS[match["edge"].lower()])
+    if third := match["part"] or match["edge"]:
+        narrow = part_of if match["part"] else edge_of
+        return lambda span: narrow(span, grain, _PARTS[third.lower()])
     if match["day"]:
         last = match["day"].lower() == "last"
         return lambda span: days(span[1] - timedelta(days=1) if last else span[0])
     if match["week"] and grain == "month":
         index = _NTH.index(match["week"].lower())
-        return lambda span: _nth_week(span, index)
+        if index == 4:
+            return lambda span: (span[1] - timedelta(days=7), span[1])
+        return lambda span: days(span[0] + timedelta(days=7 * index), 7)
     return None
-
-
-def _nth_week(span: Span, index: int) -> Span:
-    if index == 4:
-        return span[1] - timedelta(days=7), span[1]
-    return days(span[0] + timedelta(days=7 * index), 7)
 
 
 def _mapped(word: Word, start: int, change: Change) -> Word | None:
@@ -222,29 +203,20 @@ def _mapped(word: Word, start: int, change: Change) -> Word | None:
     except (ValueError, OverflowError):
         return None
     yearly = word.yearly
-    return word._replace(
-        start=start,
-        span=span,
-        grain="span",
-        weak=False,
-        yearly=(lambda which: change(yearly(which))) if yearly else None,
-    )
+    changed: Yearly | None = (lambda which: change(yearly(which))) if yearly else None
+    return word._replace(start=start, span=span, grain="span", weak=False, yearly=changed)
 
 
 def _ranged(text: str, found: list[Word]) -> list[Word]:
-    """Two words with "to", 到 or "between ... and" between them as one; lone weak words dropped."""
+    """Join two words with "to", 到 or "between ... and" between them; drop lone weak words."""
     out: list[Word] = []
     at = 0
     while at < len(found):
         word = found[at]
         joined = _range(text, word, found[at + 1]) if at + 1 < len(found) else None
-        if joined is not None:
-            out.append(joined)
-            at += 2
-            continue
-        if not word.weak:
-            out.append(word)
-        at += 1
+        if joined or not word.weak:
+            out.append(joined or word)
+        at += 2 if joined else 1
     return out
 
 
@@ -268,7 +240,7 @@ def _range(text: str, a: Word, b: Word) -> Word | None:
 
 
 def _ordered(a: Word, b: Word) -> tuple[Span, Span]:
-    """The spans of both, with the years and weeks that are not written chosen so that `b` follows `a`."""
+    """Return both spans, with years and weeks that are not written chosen so that `b` follows `a`."""
     first, last = a.span, b.span
     if a.yearly and not b.yearly:
         first = a.yearly(last[0].year)
@@ -284,20 +256,13 @@ def _ordered(a: Word, b: Word) -> tuple[Span, Span]:
 
 
 _KINDS: Final = {
-    "ever": "since",
-    "since": "since",
-    "before": "before",
-    "prior": "before",
-    "after": "after",
-    "until": "until",
-    "till": "until",
-    "up": "until",
-    "by": "until",
-}
+    "ever": "since", "since": "since", "before": "before", "prior": "before", "after": "after",
+    "until": "until", "till": "until", "up": "until", "by": "until",
+}  # fmt: skip
 
 
 def _opened(text: str, word: Word, now: datetime) -> Word:
-    """With "since", "before", "after", "until" before it, or 以来, 之前, 之后, 为止 after it."""
+    """Open a range by "since", "before", "after", "until" before it, or 以来, 之前, 之后, 为止 after it."""
     lead = _OPEN_BEFORE.search(text, max(0, word.start - 16), word.start)
     tail = _OPEN_AFTER.match(text, word.end)
     start, end, kind = word.start, word.end, None
@@ -335,42 +300,27 @@ _ZH_DOES: Final = (
     r"[^。？！]{0,4}?(?:什么|哪|谁|啥)"
 )
 _ZH_ASKS: Final = r"[^。？！\n]{0,30}?(?:什么|哪|谁|啥|多少|几|怎么|是否|吗)"
-_ORDER: Final[tuple[tuple[Literal["before", "after", "latest", "first"], str], ...]] = (
-    (
-        "before",
-        rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bbefore\s+\w|(?:之前|以前){_ZH_DOES}",
-    ),
-    (
-        "after",
-        rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bafter\s+\w|(?:之后|以后|接着|然后){_ZH_DOES}",
-    ),
-    (
-        "latest",
-        (
-            r"\b(?:latest|newest|most\s+recent(?:ly)?|currently|right\s+now|at\s+the\s+moment|nowadays|as\s+of\s+now|"
-            r"up[\s-]to[\s-]date|last\s+time|(?:my|our|the|your|his|her|their)\s+current)\b|"
-            rf"最近的?一次|上一次|最后一次|最新|(?:上次|现在|(?<!到)目前|当前|如今|眼下)(?!为止){_ZH_ASKS}"
-        ),
-    ),
-    (
-        "first",
-        (
-            r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s++did\s++[^.!?]{1,40}?\s++first)\b|"
-            r"第一次|首次|最早|最初|最先|一开始|起初|头一次"
-        ),
-    ),
-)
+Order = Literal["before", "after", "latest", "first"]
+_ORDER: Final[tuple[tuple[Order, str], ...]] = (
+    ("before",
+     rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bbefore\s+\w|(?:之前|以前){_ZH_DOES}"),
+    ("after",
+     rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bafter\s+\w|(?:之后|以后|接着|然后){_ZH_DOES}"),
+    ("latest",
+     (r"\b(?:latest|newest|most\s+recent(?:ly)?|currently|right\s+now|at\s+the\s+moment|nowadays|as\s+of\s+now|"
+      r"up[\s-]to[\s-]date|last\s+time|(?:my|our|the|your|his|her|their)\s+current)\b|"
+      rf"最近的?一次|上一次|最后一次|最新|(?:上次|现在|(?<!到)目前|当前|如今|眼下)(?!为止){_ZH_ASKS}")),
+    ("first",
+     (r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s++did\s++[^.!?]{1,40}?\s++first)\b|"
+      r"第一次|首次|最早|最初|最先|一开始|起初|头一次")),
+)  # fmt: skip
 
 
 @cache
-def _order() -> tuple[tuple[Literal["before", "after", "latest", "first"], re.Pattern[str]], ...]:
+def _order() -> tuple[tuple[Order, re.Pattern[str]], ...]:
     return tuple((hint, re.compile(pattern, re.IGNORECASE)) for hint, pattern in _ORDER)
 
 
-def order_hint(text: str) -> Literal["before", "after", "latest", "first"] | None:
-    """Whether a question asks by order: what came before or after something, the latest, or the first."""
-    head = text[:2000]
-    for hint, pattern in _order():
-        if pattern.search(head):
-            return hint
-    return None
+def order_hint(text: str) -> Order | None:
+    """Tell whether a question asks for what came before or after something, the latest, or the first."""
+    return next((hint for hint, pattern in _order() if pattern.search(text[:2000])), None)

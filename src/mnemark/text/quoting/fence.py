@@ -1,17 +1,16 @@
 """Fence recalled text as a quotation that cannot close itself.
 
     <mnemark-recall 8c1f… memory>
-    <one line that says what this is>
+    <one line of introduction>
     … the text, made inert …
     </mnemark-recall 8c1f…>
 
-The number is random for each call. Inside, whatever could pass for a mark of ours, for a role or a special
-token of a chat template, or could not be seen at all, is written visibly with ‹ and ›. Making inert twice
-changes nothing, and this is how a block is checked again before it goes into a prompt.
+The number is random for each call. Inside, text that could pass for a fence mark, a role or a special token
+of a chat template, and invisible text, is written visibly with ‹ and ›.
 
-Why twice changes nothing: every change writes ‹ or › at its place, and no pattern matches across either. So
-what matches in a text that was made inert stood there before, untouched, and would have been changed then.
-A pattern that is added or changed has to keep to this; the tests try all short texts of all marks.
+`inert` is idempotent, and a block is checked by this before it goes into a prompt: every change writes ‹ or
+› at its place, and no pattern matches across either. A pattern that is added or changed has to keep to this;
+the tests try all short texts of all marks.
 """
 
 import hashlib
@@ -20,20 +19,7 @@ import secrets
 from collections.abc import Sequence
 
 from mnemark.errors import UsageError
-from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.normalize import INVISIBLE
-
-__all__ = [
-    "NOT_QUOTED",
-    "check_fenced",
-    "fence",
-    "inert",
-    "inert_together",
-    "is_fenced",
-    "looks_like_instructions",
-    "strip_fences",
-    "visible",
-]
 
 _NAME = "mnemark-recall"
 NOT_QUOTED = "[a passage was left out here: it cannot be quoted safely]"
@@ -59,8 +45,8 @@ _BLOCK = re.compile(
 
 _PICTURES = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2934-\u2b55\u3030\u303d\u3297\u3299"
+    "\U0001f000-\U0001faff"
 )
-_PICTURES += "\U0001f000-\U0001faff"
 # Joiner and selector make one picture of two (👩‍🚀, ❤️); anywhere else they hide something.
 _HIDDEN = re.compile(
     rf"(?P<keep>(?<=[{_PICTURES}0-9#*])\ufe0f|(?:(?<=[{_PICTURES}])|(?<=[{_PICTURES}]\ufe0f))\u200d(?=[{_PICTURES}]))|"
@@ -92,10 +78,15 @@ _ROLE_HEADING = re.compile(
 
 
 def fence(body: str, *, nonce: str | None = None, label: str = "memory") -> str:
-    """`body` as a quoted block, inert whatever it holds.
+    """Quote `body`, made inert, as a block.
 
-    `nonce` is drawn at random if not given (8 to 64 hexadecimal digits); `label` is one lower-case word.
-    Raises `UsageError` for a nonce or label of another form.
+    Args:
+        body: any text.
+        nonce: 8 to 64 hexadecimal digits; drawn at random if not given.
+        label: one lower-case word.
+
+    Raises:
+        UsageError: the nonce or label has another form.
     """
     number = secrets.token_hex(8) if nonce is None else nonce
     if not _NONCE.fullmatch(number):
@@ -107,7 +98,7 @@ def fence(body: str, *, nonce: str | None = None, label: str = "memory") -> str:
 
 
 def inert(text: str) -> str:
-    """`text` with hidden characters, our marks, role markers and special tokens written visibly."""
+    """Write hidden characters, fence marks, role markers and special tokens visibly."""
     text = text.replace("\r\n", "\n")
     text = _HIDDEN.sub(_show, text)
     text = _TOKEN.sub(r"‹\g<inside>›", text)
@@ -118,11 +109,10 @@ def inert(text: str) -> str:
 
 
 def inert_together(passages: Sequence[str], joint: str = "\n") -> list[str]:
-    """The passages, made inert, such that they make a sound block when joined.
+    """Make passages inert such that they stay so when joined.
 
-    In place of a passage that would not stay inert stands `NOT_QUOTED`: it costs that passage and never the
-    block. By the rule above there is none; but were a pattern to break it, one hostile text would empty every
-    prompt that recalls it.
+    A passage that would not is replaced by `NOT_QUOTED`. By the rule above there is none; but were a pattern
+    to break it, one hostile text would otherwise empty every prompt that recalls it.
     """
     shown = [inert(passage) for passage in passages]
     if _is_inert(joint.join(shown)):
@@ -139,7 +129,7 @@ def _is_inert(text: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """`text` as one inert line: for titles, paths and dates shown beside recalled text."""
+    """Make `text` one inert line, for titles, paths and dates shown beside recalled text."""
     return inert(_LINE_BREAKS.sub(_show, text.replace("\r\n", "\n")))
 
 
@@ -150,12 +140,12 @@ def _show(match: re.Match[str]) -> str:
 
 
 def is_fenced(text: str) -> bool:
-    """Whether `text` holds a begin or end mark of a block, whole or torn off at the end."""
+    """Return whether `text` holds a begin or end mark of a block, whole or torn off at the end."""
     return _ANY_MARK.search(text) is not None
 
 
 def check_fenced(block: str) -> bool:
-    """Whether `block` is exactly one well-formed block with nothing suspicious inside."""
+    """Return whether `block` is exactly one well-formed block of inert text."""
     found = _BLOCK.fullmatch(block)
     if found is None or found["intro"] != _INTRO.format(nonce=found["nonce"]):
         return False
@@ -163,10 +153,10 @@ def check_fenced(block: str) -> bool:
 
 
 def strip_fences(text: str) -> str:
-    """`text` without its recall blocks, so that what was recalled is not learned again.
+    """Remove recall blocks from `text`, so that what was recalled is not learned again.
 
     A block without its end is removed up to the end of the text, one without its begin from the start (or
-    from the block before): rather too much than something learned twice. One line break after a block goes.
+    from the block before): rather too much than learned twice. One line break after a block goes with it.
     """
     kept: list[str] = []
     start = 0
@@ -186,12 +176,10 @@ def strip_fences(text: str) -> str:
 
 
 def _after(text: str, end: int) -> int:
-    if text.startswith("\r\n", end):
-        return end + 2
-    return end + 1 if text.startswith("\n", end) else end
+    return end + (2 if text.startswith("\r\n", end) else text.startswith("\n", end))
 
 
 def fenced(body: str, label: str = "memory") -> str:
-    """The quotation, its number taken from what is quoted: no text can hold its own hash."""
+    """Quote `body` with its hash as number, which no text can hold: the same text gives the same block."""
     nonce = hashlib.blake2b(body.encode("utf-8", "replace"), digest_size=8).hexdigest()
     return fence(body, nonce=nonce, label=label)

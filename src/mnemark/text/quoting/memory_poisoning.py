@@ -1,8 +1,8 @@
 """Detect text of a tool or page that speaks to a memory, or for its owner.
 
-Such text is rightly found by who searches for it, but no recall hands it to a model unasked: it may have been
-put there for that. So recall comes first here, unlike in `instructions`: what a page says about "the user",
-as if it knew them, is counted in, and a manual's "if the user is not signed in" is not.
+A search finds such text, but no recall hands it to a model unasked: it may have been put there for that. So
+recall comes before precision here, unlike in `injection`: statements of a page about "the user", as if it
+knew them, count, and a manual's "if the user is not signed in" does not.
 """
 
 import re
@@ -13,82 +13,54 @@ from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.normalize import normalize
 
 _ENGLISH: Final = (
-    (
-        r"\b(?:the |this |our |your )?(?:user|owner|customer|human)'?s? (?:now|no longer|currently|"
-        r"actually|really|always|never|prefers|likes|lives|works|wants|moved|switched|hates|owns|"
-        r"has a new|has changed|decided|trusts|loves|uses)\b"
-    ),
-    (
-        r"\b(?:the |this |our |your )?(?:user|owner|customer|human)'s? (?:\w+[ -]){1,3}(?:is|are|was|"
-        r"has been|have been|has changed|has moved|changed|moved|switched|equals|=|:)(?: |$)"
-    ),
-    (
-        r"\b(?:the |this |our |your )?(?:user|owner|customer|human) (?:name|city|e-?mail|employer|"
-        r"address|editor|language|birthday|phone|job|home|country)\b[^.\n]{0,12}(?:is|:|=)"
-    ),
-    (
-        r"\b(?:memori[sz]e|keep in mind|bear in mind|don't forget|"
-        r"do not forget)\b[^.\n]{0,24}(?:\bthat\b|\bthis\b|[:,]|\bto\b|\bfor\b)"
-    ),
-    (
-        r"\bremember(?:\s?[:,]|,? (?:that|this)\b[^.\n]{0,40}\b(?:user|owner|always|never|my|"
-        r"the assistant)\b)|^remember that\b|\bnote to (?:self|memory|the (?:ai|assistant|agent|model))\b"
-    ),
-    (
-        r"\b(?:from now on|henceforth|in (?:all )?future sessions|for all (?:future|later) (?:sessions|"
-        r"chats))\b"
-    ),
-    (
-        r"\b(?:update|add|save|store|write|append|edit|overwrite|record|commit|put|insert|keep|"
-        r"persist)\b[^.\n]{0,30}\b(?:memory|memories|memory\.md|user\.md|soul\.md|agents?\.md|"
-        r"preferences?|facts?)\b"
-    ),
+    (r"\b(?:the |this |our |your )?(?:user|owner|customer|human)'?s? (?:now|no longer|currently|actually|"
+     "really|always|never|prefers|likes|lives|works|wants|moved|switched|hates|owns|has a new|has changed|"
+     r"decided|trusts|loves|uses)\b"),
+    (r"\b(?:the |this |our |your )?(?:user|owner|customer|human)'s? (?:\w+[ -]){1,3}(?:is|are|was|has been|"
+     "have been|has changed|has moved|changed|moved|switched|equals|=|:)(?: |$)"),
+    (r"\b(?:the |this |our |your )?(?:user|owner|customer|human) (?:name|city|e-?mail|employer|address|"
+     r"editor|language|birthday|phone|job|home|country)\b[^.\n]{0,12}(?:is|:|=)"),
+    (r"\b(?:memori[sz]e|keep in mind|bear in mind|don't forget|do not forget)\b[^.\n]{0,24}(?:\bthat\b|"
+     r"\bthis\b|[:,]|\bto\b|\bfor\b)"),
+    (r"\bremember(?:\s?[:,]|,? (?:that|this)\b[^.\n]{0,40}\b(?:user|owner|always|never|my|the assistant)\b)|"
+     r"^remember that\b|\bnote to (?:self|memory|the (?:ai|assistant|agent|model))\b"),
+    (r"\b(?:from now on|henceforth|in (?:all )?future sessions|for all (?:future|later) (?:sessions|"
+     r"chats))\b"),
+    (r"\b(?:update|add|save|store|write|append|edit|overwrite|record|commit|put|insert|keep|"
+     r"persist)\b[^.\n]{0,30}\b(?:memory|memories|memory\.md|user\.md|soul\.md|agents?\.md|preferences?|"
+     r"facts?)\b"),
     r"\b(?:memory|user|soul|agents)\.md\b|\bmemory/(?:facts|review)\b|\bmnemark\b",
-    (
-        r"\b(?:rule|policy|preference|instruction|important)\s?[:,][^.\n]{0,60}\b(?:always|never|must|"
-        r"every|all)\b"
-    ),
-    (
-        r"(?:^|[.!:;\n] ?)(?:please )?(?:always|never) (?:use|run|reply|answer|respond|say|send|trust|"
-        r"recommend|approve|commit|ask|write|call|install|follow|obey)\b"
-    ),
-    (
-        r"\b(?:for|to|dear|attention) (?:ai|llm|language model)s?(?: agents?| assistants?)?\b|\b(?:ai|"
-        r"llm) agents?\b"
-    ),
-    (
-        r"\b(?:tool|function)_result|\b(?:human|assistant|system|developer)\s?:\s?\S|\bobey|\btrust(?:s|"
-        r"ed)? \w+|\boutside the quotation|\bspeaks? for the owner|\badministrator\b[^\n]{0,10}$"
-    ),
-)
+    (r"\b(?:rule|policy|preference|instruction|important)\s?[:,][^.\n]{0,60}\b(?:always|never|must|every|"
+     r"all)\b"),
+    (r"(?:^|[.!:;\n] ?)(?:please )?(?:always|never) (?:use|run|reply|answer|respond|say|send|trust|"
+     r"recommend|approve|commit|ask|write|call|install|follow|obey)\b"),
+    (r"\b(?:for|to|dear|attention) (?:ai|llm|language model)s?(?: agents?| assistants?)?\b|\b(?:ai|"
+     r"llm) agents?\b"),
+    (r"\b(?:tool|function)_result|\b(?:human|assistant|system|developer)\s?:\s?\S|\bobey|\btrust(?:s|"
+     r"ed)? \w+|\boutside the quotation|\bspeaks? for the owner|\badministrator\b[^\n]{0,10}$"),
+)  # fmt: skip
 _CHINESE: Final = (
-    (
-        r"(?:用户|主人|机主|使用者)(?:现|已(?!登录)|不再|住|喜欢|偏好|搬|改|升级|跳槽|更换|总|从|叫|是|"
-        r"希望|想要|没有|(?:的|邮箱|城市|姓名|名字|地址|电话|"
-        r"公司|生日)[^。,\n]{0,8}(?:是|为|已|改|换|变|:|@|在))"
-    ),
-    r"(?:请|要|务必|切|一定|会话都|都要)记(?:住|下|得|录)?|记(?:住|一下|到|在)|切记|牢记|别忘|不要忘",
-    (
-        r"(?:写入|写进|更新|添加|保存|存入|加入|加到|修改|记录|"
-        r"存)[^。\n]{0,10}(?:记忆|memory|偏好|事实|user\.md)"
-    ),
+    ("(?:用户|主人|机主|使用者)(?:现|已(?!登录)|不再|住|喜欢|偏好|搬|改|升级|跳槽|更换|总|从|叫|是|希望|"
+     r"想要|没有|(?:的|邮箱|城市|姓名|名字|地址|电话|公司|生日)[^。,\n]{0,8}(?:是|为|已|改|换|变|:|@|在))"),
+    "(?:请|要|务必|切|一定|会话都|都要)记(?:住|下|得|录)?|记(?:住|一下|到|在)|切记|牢记|别忘|不要忘",
+    (r"(?:写入|写进|更新|添加|保存|存入|加入|加到|修改|记录|存)[^。\n]{0,10}(?:记忆|memory|偏好|事实|"
+     r"user\.md)"),
     r"(?:以后|今后|从今|从现在|往后|此后)[^。\n]{0,12}(?:都|一律|总是|每次|凡是|必须|只)",
     r"(?:规则|规定|政策|重要|偏好|注意)\s?[:,][^。\n]{0,30}(?:永远|总是|一律|必须|不要|不得|只|先)",
-    r"(?:永远|一律|总是)(?:不要|别|要|用|使用|批准|相信|推荐|先)",
+    "(?:永远|一律|总是)(?:不要|别|要|用|使用|批准|相信|推荐|先)",
     r"(?:信任|服从|听从|遵从|相信)\S|引用(?:之外|结束)|代表主人|新的主人|通过验证|可信度|事实更新|优先于",
     r"(?:ai|助手|语言模型|大模型)[^。\n]{0,10}(?:请|必须|应当|应该|跳过|停止|先|调用|读到)",
-)
+)  # fmt: skip
 _FORGED: Final = (
     r"\borigin\b\W{0,4}(?:owner|file|agent)\b|<!--|来源\s?[=:]",
     r'"role"\s?:|"kind"\s?:|\brole:\s|"predicate"|^\s?[-*+] \*\*',
     r"(?:^|\n)(?:\+\+\+|---) \S+\.md|\*\*\* (?:begin|update|end)|>> ?\S{1,200}\.md",
-    r"\bmnemark|(?:<|&lt;|\\u003c)\|?\s?/?(?:system|user|assistant|im_|human|tool)|</\w*(?:results?|calls)>|\[/?inst\]",
-)
+    (r"\bmnemark|(?:<|&lt;|\\u003c)\|?\s?/?(?:system|user|assistant|im_|human|tool)|</\w*(?:results?|"
+     r"calls)>|\[/?inst\]"),
+)  # fmt: skip
 LEFT_OUT: Final = "[recalled text was left out here]"
-"""Stands in what a tool returned for the blocks taken out of it: it read a memory, or was made to look so."""
-_SHAPES: Final = tuple(
-    (re.compile("|".join(shapes), re.MULTILINE)) for shapes in (_ENGLISH, _CHINESE, _FORGED)
-)
+"""Replaces the recalled blocks in the output of a tool."""
+_SHAPES: Final = tuple(re.compile("|".join(shapes), re.MULTILINE) for shapes in (_ENGLISH, _CHINESE, _FORGED))
 _FIRST_PERSON: Final = re.compile(
     r"\b(?:my (?:new |preferred |favou?rite )?(?:name|address|city|home|employer|job|e-?mail|language|"
     r"editor|boss|birthday|phone) (?:is|:)|i (?:moved to|live in|work (?:at|for)|prefer|always|never|"
@@ -97,7 +69,7 @@ _FIRST_PERSON: Final = re.compile(
     r"喜欢|偏好|一直用|"
     r"们决定|的(?:名字|城市|地址|公司|邮箱))"
 )
-# Tags, directions, invisible operators and soft hyphens: nobody types them. Joiners of pictures stay out.
+# Tags, directions, invisible operators and soft hyphens, which nobody types; joiners of emoji are left out.
 _HIDDEN: Final = re.compile(
     "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\U000e0000-\U000e007f]"
     "|(?<!^)\ufeff|\ufeff[\u2060a-zA-Z]|\x1b\\[[0-9;]*8m"
@@ -106,9 +78,9 @@ _MIXED: Final = re.compile("[a-zA-Z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\
 
 
 def speaks_for_owner(text: str) -> bool:
-    """Whether text of an untrusted origin speaks to a memory or a model, for the owner, or hides something.
+    """Return whether text of an untrusted origin speaks to a memory or a model, for the owner, or hides text.
 
-    Meant for what tools and pages say, and for nothing else: most of it is fine when a person says it.
+    Only for the words of tools and pages: most of this is fine when a person says it.
     """
     if LEFT_OUT in text or _HIDDEN.search(text) or _MIXED.search(text) or looks_like_instructions(text):
         return True
@@ -117,5 +89,5 @@ def speaks_for_owner(text: str) -> bool:
 
 
 def without_recalled(text: str) -> str:
-    """What a tool returned without recalled blocks; where there were any, a line says so."""
+    """Remove recalled blocks from the output of a tool; a line says so where there were any."""
     return f"{strip_fences(text).strip()}\n{LEFT_OUT}".strip() if is_fenced(text) else text
