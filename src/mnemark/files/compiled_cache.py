@@ -1,19 +1,18 @@
-"""Texts made from others, kept below `.mnemark/compiled/`: derived, and deleted at will."""
+"""Cache texts compiled from others in `.mnemark/compiled/`; they can be deleted at any time."""
 
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from mnemark.files import jsonl, layout, platform
-from mnemark.files.ids import new_id
 
 FOLDER: Final = "compiled"
 KEPT: Final = 6
-"""Texts of one name that are kept: several budgets and scopes are in use side by side."""
+"""Texts kept of each name: several budgets and scopes are in use side by side."""
 
 
 def load(root: Path, name: str, key: str) -> str | None:
-    """The text kept under that name and key; None where there is none."""
+    """Return the text kept under a name and key, or None."""
     try:
         return platform.content(root / layout.PRIVATE / FOLDER / f"{name}-{key}.md").decode()
     except (OSError, UnicodeDecodeError):  # made anew
@@ -21,20 +20,18 @@ def load(root: Path, name: str, key: str) -> str | None:
 
 
 def save(root: Path, name: str, key: str, text: str) -> None:
-    """Keep a text, and of that name only the newest. What cannot be kept is only made again next time."""
+    """Keep a text, and the newest others of that name; a failure only means making it again."""
     with suppress(OSError):
         folder = layout.private_folder(root) / FOLDER
         platform.make_folder(folder)
-        temporary = folder / (jsonl.TEMPORARY + new_id())
-        jsonl.write_new(temporary, text.encode("utf-8", "replace"))
-        platform.FS.replace(temporary, folder / f"{name}-{key}.md")
+        jsonl.replace_file(folder / f"{name}-{key}.md", text.encode("utf-8", "replace"))
         files = sorted(folder.glob(f"{name}-*.md"), key=lambda path: path.stat().st_mtime_ns)
         for path in files[:-KEPT]:
             platform.FS.unlink(path)
 
 
 def clear(root: Path) -> list[str]:
-    """Remove all of them, for example because what they were made from was erased; returns their paths."""
+    """Remove all texts, for example because their sources were erased, and return their paths."""
     folder = root / layout.PRIVATE / FOLDER
     gone = []
     for path in sorted(folder.glob("*")) if folder.is_dir() else ():

@@ -1,4 +1,4 @@
-"""Translate errors of the operating system into words that name the fix."""
+"""Translate errors of the operating system into messages that name the fix."""
 
 import errno
 from collections.abc import Iterator
@@ -11,20 +11,18 @@ from mnemark.files.platform import NotAFileError
 _READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 REFUSED_NAMES = frozenset({errno.EILSEQ, errno.EINVAL, errno.ENAMETOOLONG, errno.ENOTDIR})
-"""What a file system says to a name that it cannot hold."""
+"""Errors for names that a file system cannot hold."""
 _WINDOWS_SHARING = frozenset({32, 33})  # another program has the file open, or locks a part of it
-
-
 _LINK = frozenset({errno.ELOOP, errno.EMLINK})
 
 
 def is_no_file(error: OSError) -> bool:
-    """Whether what was to be read is a pipe, socket, device, folder or link: it holds no bytes of its own."""
+    """Whether a read failed because the path is a pipe, socket, device, folder or link."""
     return isinstance(error, NotAFileError) or error.errno in {*_LINK, errno.ENXIO}  # ENXIO: sockets
 
 
 def unread(error: OSError) -> str:
-    """Why a file could not be read, to be said after its name: "cannot be read: Permission denied"."""
+    """Describe a failed read, to follow the file's name: "cannot be read: Permission denied"."""
     if error.errno in _LINK:
         return "is a link, not followed"
     if is_no_file(error):
@@ -36,17 +34,14 @@ def unread(error: OSError) -> str:
 
 @contextmanager
 def translate_os_errors(path: Path) -> Iterator[None]:
-    """Turn an OSError met while writing `path` into ReadOnlyError, BusyError, UsageError or MnemarkError.
-
-    Nothing was acknowledged when one is raised.
-    """
+    """Turn an OSError from writing `path` into a ReadOnlyError, BusyError, UsageError or MnemarkError."""
     try:
         yield
     except OSError as error:
-        raise _meaning(error, path) from error
+        raise _translated(error, path) from error
 
 
-def _meaning(error: OSError, path: Path) -> MnemarkError:
+def _translated(error: OSError, path: Path) -> MnemarkError:
     if getattr(error, "winerror", None) in _WINDOWS_SHARING:
         return BusyError(f"{path.name}: another program has it open; close it there and try again")
     if error.errno in _READ_ONLY:

@@ -1,14 +1,14 @@
-"""Append-only files of JSON lines: what was acknowledged is there once, whole, after any crash.
+"""Append to and read files of JSON lines; an acknowledged line survives any crash, once and whole.
 
-Appending is: lock, one `write`, `fsync`, return. A line that a crash left torn is closed by the next append
-and stays a line of its own; a write that failed is taken back.
+Appending is: lock, one `write`, `fsync`, return. A line torn by a crash is closed by the next append and stays
+a line of its own; a failed write is taken back.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,17 +24,16 @@ PATIENCE = 10.0
 """Seconds to wait for another writer of the same file."""
 
 TEMPORARY = ".mnemark-tmp-"
-"""How names of temporary files begin; what a crash leaves of them is swept at the next start."""
+"""Prefix of temporary files; those that a crash leaves are removed at the next start."""
 
 _BLOCK = 1 << 20
-_FIRST_BLOCK = 1 << 14
-"""Of a long log often only the header or the last lines are wanted: reading begins with less."""
+_FIRST_BLOCK = 1 << 14  # of a long log often only the header is wanted
 _BOM = b"\xef\xbb\xbf"
 _decode = msgspec.json.Decoder().decode
 
 
 class Line(NamedTuple):
-    """One line: offset of its first byte, number (1-based), bytes without the line end, offset behind it."""
+    """A line: offset of its first byte, number (from 1), bytes without the line end, offset behind it."""
 
     offset: int
     number: int
@@ -43,63 +42,60 @@ class Line(NamedTuple):
 
 
 def append(path: Path, line: bytes, *, header: bytes = b"", timeout: float = PATIENCE) -> int:
-    """Append one line (without its newline) and return its byte offset once it is on the disk.
-
-    `header` is written first where the file is new, or where its last line was torn (it may have been the
-    header). Raises BusyError, ReadOnlyError, or MnemarkError (disk full or failing); then nothing was kept.
-    """
+    """Append one line and return its byte offset; see `append_many`."""
     return append_many(path, [line], header=header, timeout=timeout)[0]
 
 
 def append_many(
-    path: Path,
-    lines: Sequence[bytes],
-    *,
-    header: bytes = b"",
-    timeout: float = PATIENCE,
+    path: Path, lines: Sequence[bytes], *, header: bytes = b"", timeout: float = PATIENCE
 ) -> list[int]:
-    """Append lines with one `fsync` and return their byte offsets: all of them are kept, or none."""
+    """Append all lines (without newlines) or none, with one `fsync`, and return their byte offsets.
+
+    `header` is written first where the file is new, or where its last line was torn (it may have been the
+    header). Raises BusyError, ReadOnlyError, or MnemarkError (disk full or failing); then nothing was kept.
+    """
     if any(b"\n" in line for line in lines):
         raise UsageError("a line of JSON cannot hold a newline")
     if not lines:
         return []
     with translate_os_errors(path):
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-        make = partial(platform.make_folder, path.parent)
-        with platform.locked(path, flags, timeout=timeout, missing=make) as fd:
-            size = platform.size_of(fd)
-            torn = size > 0 and platform.read_at(fd, size - 1, 1) != b"\n"
-            before = b"\n" if torn else b""
-            if header and (torn or not size):
+        with platform.locked(path, flags, timeout=timeout, make_parent=True) as fd:
+            size = os.fstat(fd).st_size
+            before = b"\n" if size and _last_byte(fd, size) != b"\n" else b""
+            if header and (before or not size):
                 before += header + b"\n"
-            _write_whole(fd, before + b"\n".join(lines) + b"\n", size, path.parent)
-    offsets = [size + len(before)]
-    for line in lines[:-1]:
-        offsets.append(offsets[-1] + len(line) + 1)
-    return offsets
+            try:
+                _write(fd, before + b"\n".join(lines) + b"\n")
+                if not size:
+                    platform.FS.sync_folder(path.parent)
+            except OSError:
+                with suppress(OSError):  # the first error is told; a torn rest is closed by the next append
+                    platform.FS.truncate(fd, size)
+                    platform.FS.sync(fd)
+                raise
+    return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=size + len(before)))
 
 
-def _write_whole(fd: int, data: bytes, size: int, folder: Path) -> None:
+def _last_byte(fd: int, size: int) -> bytes:
+    os.lseek(fd, size - 1, os.SEEK_SET)
+    return os.read(fd, 1)
+
+
+def _write(fd: int, data: bytes, *, durable: bool = True) -> None:
     rest = memoryview(data)
-    try:
-        while rest:
-            rest = rest[platform.FS.write(fd, rest) :]
+    while rest:
+        rest = rest[platform.FS.write(fd, rest) :]
+    if durable:
         platform.FS.sync(fd)
-        if not size:
-            platform.FS.sync_folder(folder)
-    except OSError:
-        with suppress(OSError):  # the first error is what is told; a torn rest is closed by the next append
-            platform.FS.truncate(fd, size)
-            platform.FS.sync(fd)
-        raise
 
 
 def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) -> Iterator[Line]:
-    """Lines from `start_offset` on, which is the start of a line; empty where there is no file.
+    """Yield the lines from `start_offset` on, which begins a line; none if there is no file.
 
-    Blank lines count but are not yielded. A last line without newline is yielded only if it is whole JSON
-    (editors and other programs leave the newline out); otherwise it is being written, or was torn.
-    `start_line` is the number of the line at `start_offset`; where it is not given, lines are counted.
+    Blank lines count but are not yielded. A last line without newline is yielded only if it is whole JSON,
+    as editors leave the newline out; otherwise it is being written, or was torn. `start_line` is the number
+    of the line at `start_offset`; without it, lines are counted.
     """
     try:
         file = platform.opened(path)
@@ -137,7 +133,7 @@ def _is_whole(data: bytes) -> bool:
 
 
 def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
-    """How many lines end between the bytes `start` and `stop`."""
+    """Count the lines that end between the bytes `start` and `stop`."""
     count = 0
     with platform.opened(path) as file:
         file.seek(start)
@@ -148,7 +144,7 @@ def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
 
 
 def holds(path: Path, wanted: bytes) -> bool:
-    """Whether the bytes stand anywhere in a file; no where there is none. Quicker than reading lines."""
+    """Whether a file contains the bytes (at least two); False if there is none."""
     try:
         file = platform.opened(path)
     except FileNotFoundError:
@@ -158,12 +154,12 @@ def holds(path: Path, wanted: bytes) -> bool:
         while block := file.read(_BLOCK):
             if wanted in before + block:
                 return True
-            before = block[1 - len(wanted) :] if len(wanted) > 1 else b""
+            before = block[1 - len(wanted) :]
     return False
 
 
 def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
-    """(offset, bytes) of the lines, last one first, reading the file from its end; rules as for `read`."""
+    """Yield (offset, bytes) of the lines, last one first; rules as for `read`."""
     try:
         file = platform.opened(path)
     except FileNotFoundError:
@@ -193,26 +189,20 @@ def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def decode(data: bytes) -> dict[str, Json] | None:
-    """The JSON object in a line; None where it is none."""
+    """Decode a line to a JSON object; None if it is none."""
     try:
         value = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        value = _decode_leniently(data)
+        try:  # `json` accepts more: NaN, and halves of surrogate pairs, which become visible
+            text = json.dumps(json.loads(data), ensure_ascii=False)
+            value = json.loads(text.encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            return None
     return value if isinstance(value, dict) else None
 
 
-def _decode_leniently(data: bytes) -> Json:
-    """What `json` accepts beyond the strict reading: NaN, and halves of surrogate pairs, made visible."""
-    try:
-        value = json.loads(data)
-        text = json.dumps(value, ensure_ascii=False)
-        return json.loads(text.encode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
-
-
 def encode(record: Json) -> bytes:
-    """One line of JSON without newline. Raises UsageError for what JSON cannot hold."""
+    """Encode a record as a line without newline. Raises UsageError for what JSON cannot hold."""
     try:
         return msgspec.json.encode(record)
     except UnicodeEncodeError:
@@ -231,24 +221,21 @@ def records(
     problems: list[Problem] | None = None,
     name: str = "",
 ) -> Iterator[tuple[Line, dict[str, Json]]]:
-    """Lines with their JSON objects; a line that holds none is a Problem (`name` is the path told in it)."""
+    """Yield lines with their JSON objects; others become problems of the path `name`."""
     for line in read(path, start_offset, start_line=start_line):
         record = decode(line.data)
         if record is not None:
             yield line, record
         elif problems is not None:
-            problems.append(
-                Problem(
-                    name or path.name, f"line {line.number} is no JSON object; left as it is", skipped=False
-                ),
-            )
+            reason = f"line {line.number} is no JSON object; left as it is"
+            problems.append(Problem(name or path.name, reason, skipped=False))
 
 
 def rewrite(path: Path, change: Callable[[Line], bytes | None], *, timeout: float = PATIENCE) -> int:
-    """Change lines, for erasing; hold the workspace's lock. Returns how many lines changed.
+    """Change lines, for erasing, and return how many changed; hold the workspace's lock.
 
-    `change` returns the new bytes of a line, or None to keep it. The number of lines stays, so that refs to
-    other lines hold; return `{}` to blank one. Appending processes wait and go on in the new file.
+    `change` returns the new bytes of a line (`{}` blanks it), or None to keep it. Lines keep their numbers,
+    so that refs hold. Appending processes wait and go on in the new file.
     """
     with translate_os_errors(path), platform.locked(path, os.O_RDWR | os.O_APPEND, timeout=timeout):
         data, status = platform.read_file(path)
@@ -261,28 +248,31 @@ def rewrite(path: Path, change: Callable[[Line], bytes | None], *, timeout: floa
                 lines[index] = new
                 changed += 1
         if changed:
-            temporary = path.with_name(TEMPORARY + new_id())
-            write_new(temporary, b"\n".join(lines), status)
-            platform.FS.replace(temporary, path)
+            replace_file(path, b"\n".join(lines), status)
             platform.FS.sync_folder(path.parent)
     return changed
 
 
-def write_new(path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True) -> int:
-    """Write a file that must not exist yet, with the permissions of `like`; removed again where it fails.
+def replace_file(
+    path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True
+) -> None:
+    """Put a file in place atomically, by a temporary one beside it, with the permissions of `like`."""
+    temporary = path.with_name(TEMPORARY + new_id())
+    write_new(temporary, data, like, durable=durable)
+    platform.FS.replace(temporary, path)
 
-    Returns its inode.
+
+def write_new(path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True) -> int:
+    """Write a file that must not exist, with the permissions of `like`, and return its inode.
+
+    It is removed again where writing fails.
     """
     fd = platform.FS.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         if like is not None:
             platform.keep_permissions(fd, like)
-        rest = memoryview(data)
-        while rest:
-            rest = rest[platform.FS.write(fd, rest) :]
-        if durable:
-            platform.FS.sync(fd)
-        return platform.inode_of(fd)
+        _write(fd, data, durable=durable)
+        return os.fstat(fd).st_ino
     except OSError:
         with suppress(OSError):  # the sweep at the next start removes it
             platform.FS.unlink(path)

@@ -1,7 +1,4 @@
-"""Lock a workspace: one lock for writing shared files, one for syncing the index.
-
-Both are released by the system when their process ends, however it ends.
-"""
+"""Lock a workspace. The system releases locks when their process ends, however it ends."""
 
 import os
 import threading
@@ -15,15 +12,14 @@ from mnemark.files import layout, platform
 from mnemark.files.disk_errors import translate_os_errors
 
 LOCK_SECONDS: Final = 10.0
-"""How long a change waits for another writer, by default."""
 _held = threading.local()
 
 
 @contextmanager
 def workspace_lock(root: Path, timeout: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the workspace for writing shared files; a thread that holds it may take it again.
+    """Hold the lock for writing shared files; a thread that holds it may take it again.
 
-    Raises BusyError naming the holder after `timeout` seconds, ReadOnlyError where nothing can be written.
+    Raises BusyError naming the holder after `timeout` seconds, ReadOnlyError.
     """
     with _hold(root, "lock", timeout):
         yield
@@ -31,14 +27,14 @@ def workspace_lock(root: Path, timeout: float = LOCK_SECONDS) -> Iterator[None]:
 
 @contextmanager
 def sync_lock(root: Path, timeout: float = 0.0) -> Iterator[None]:
-    """Hold the right to sync the index of the workspace; otherwise like `workspace_lock`."""
+    """Hold the lock for syncing the index; otherwise like `workspace_lock`."""
     with _hold(root, "sync.lock", timeout):
         yield
 
 
 @contextmanager
 def ending_lock(root: Path, timeout: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the right to write down what ended; otherwise like `workspace_lock`."""
+    """Hold the lock for writing down ended sessions; otherwise like `workspace_lock`."""
     with _hold(root, "ending.lock", timeout):
         yield
 
@@ -63,19 +59,15 @@ def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
         except BusyError:
             raise BusyError(f"{_holder(path)} holds {layout.PRIVATE}/{name}; wait for it or end it") from None
     try:
-        _sign(fd)
+        with suppress(OSError):  # the name is for people; a full disk must not keep anyone from freeing some
+            platform.FS.truncate(fd, 0)
+            os.lseek(fd, 0, os.SEEK_SET)
+            platform.FS.write(fd, memoryview(f"{os.getpid()} {platform.machine_name()}\n".encode()))
         counts[path] = 1
         yield
     finally:
         counts.pop(path, None)
         lock.__exit__(None, None, None)
-
-
-def _sign(fd: int) -> None:
-    with suppress(OSError):  # the name is for people; a full disk must not keep anyone from freeing some
-        platform.FS.truncate(fd, 0)
-        os.lseek(fd, 0, os.SEEK_SET)
-        platform.FS.write(fd, memoryview(f"{os.getpid()} {platform.machine_name()}\n".encode()))
 
 
 def _holder(path: Path) -> str:

@@ -1,11 +1,8 @@
-"""Everything that differs between Linux, macOS and Windows, and every call that changes a file.
+"""Wrap what differs between Linux, macOS and Windows, and every call that changes a file.
 
-The files layer writes only through `FS`. Tests put a file layer in its place that fails, writes short or dies
-at the n-th call, so that each promise about crashes is tried at each call there is.
-
-What is made here is its owner's alone from the first moment, whatever the umask: files 0600, folders 0700. A
-file that takes the place of another gets that one's mode (`keep_permissions`). Windows has no such modes: a
-file is open to whom its folder is.
+The files layer writes only through `FS`; tests replace it by one that fails, writes short or dies at the n-th
+call. New files have mode 0600 and new folders 0700, whatever the umask. A file that replaces another gets its
+mode (`keep_permissions`). Windows has no such modes: the folder decides.
 """
 
 import errno
@@ -14,7 +11,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -31,12 +28,8 @@ else:
 
 _PLAIN_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 OPEN_FLAGS = _PLAIN_FLAGS | getattr(os, "O_NOFOLLOW", 0)
-"""Added to every open: not inherited, bytes as they are, never waiting for the other end of a pipe, never
-through a link as last part of the name."""
-
+"""For every open: not inherited, binary, never waiting for the other end of a pipe, not through a link."""
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-"""Modes of what is made here."""
-
 RESERVED = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$"}
     | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"},
@@ -54,7 +47,7 @@ _NOT_SUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOP
 
 
 class Identity(NamedTuple):
-    """Which file it is and which state of it: equal values mean that nobody wrote in between."""
+    """A file and its state: equal values mean that nobody wrote in between."""
 
     device: int
     inode: int
@@ -63,14 +56,14 @@ class Identity(NamedTuple):
 
 
 class NotAFileError(OSError):
-    """A pipe, socket, device or folder stands where a file is looked for; nothing of it was read."""
+    """A path names a pipe, socket, device or folder, not a regular file; nothing of it was read."""
 
 
 class FileSystem:
-    """The calls that open and change files. One instance, `FS`, is used by all of the files layer."""
+    """System calls that open and change files."""
 
     def open(self, path: Path, flags: int) -> int:
-        """Open a regular file, made private; links are refused (ELOOP) where the system can."""
+        """Open a regular file, created private; links are refused (ELOOP) where the system can."""
         return _regular(os.open(path, flags | OPEN_FLAGS, PRIVATE_FILE), path)
 
     def open_to_read(self, path: Path, *, links: bool) -> int:
@@ -78,32 +71,32 @@ class FileSystem:
         return _regular(os.open(path, os.O_RDONLY | (_PLAIN_FLAGS if links else OPEN_FLAGS)), path)
 
     def close(self, fd: int) -> None:
-        """Close, which releases the locks taken through `fd`."""
+        """Close `fd`, which releases its locks."""
         os.close(fd)
 
     def write(self, fd: int, data: memoryview) -> int:
-        """One `write`; returns how many bytes were taken, which may be fewer than given."""
+        """Write once and return the number of bytes written, which may be fewer than given."""
         return os.write(fd, data)
 
     def truncate(self, fd: int, size: int) -> None:
-        """Cut the file at `size` bytes."""
+        """Truncate the file to `size` bytes."""
         os.ftruncate(fd, size)
 
     def sync(self, fd: int) -> None:
-        """Bring the file's bytes to the disk; on macOS past the disk's own cache."""
+        """Flush a file to the disk; on macOS through the disk's own cache, too."""
         full = getattr(fcntl, "F_FULLFSYNC", None) if sys.platform == "darwin" else None
-        if full is None:
-            os.fsync(fd)
-            return
-        try:
-            fcntl.fcntl(fd, full)
-        except OSError as error:  # network and FAT volumes know only the plain call
-            if error.errno not in _NOT_SUPPORTED | {errno.ENOTTY}:
-                raise
-            os.fsync(fd)
+        if full is not None:
+            try:
+                fcntl.fcntl(fd, full)
+            except OSError as error:  # network and FAT volumes know only the plain call
+                if error.errno not in _NOT_SUPPORTED | {errno.ENOTTY}:
+                    raise
+            else:
+                return
+        os.fsync(fd)
 
     def sync_folder(self, folder: Path) -> None:
-        """Bring names in `folder` to the disk. Windows does so by itself and cannot open folders."""
+        """Flush the names in `folder` to the disk. Windows does so by itself and cannot open folders."""
         if sys.platform == "win32":
             return
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -116,15 +109,15 @@ class FileSystem:
             os.close(fd)
 
     def mkdir(self, folder: Path) -> None:
-        """Make one folder, a private one."""
+        """Make one private folder."""
         folder.mkdir(PRIVATE_FOLDER)
 
     def replace(self, source: Path, target: Path) -> None:
-        """Rename over whatever `target` is."""
+        """Rename, replacing `target`."""
         source.replace(target)
 
     def rename_new(self, source: Path, target: Path) -> None:
-        """Rename to a name that must be free; `FileExistsError` where it is not."""
+        """Rename to a name that must be free. Raises FileExistsError."""
         if sys.platform == "win32":
             source.rename(target)
         elif not _rename_with_flags(source, target, linux=_NOREPLACE, mac=_MAC_EXCLUSIVE):
@@ -132,27 +125,24 @@ class FileSystem:
             source.unlink()
 
     def exchange(self, one: Path, other: Path) -> bool:
-        """Exchange two files in one step; False where the system or the file system cannot."""
+        """Exchange two files atomically; return False where the system or the file system cannot."""
         return _rename_with_flags(one, other, linux=_EXCHANGE, mac=_MAC_SWAP)
 
     def link(self, source: Path, target: Path) -> None:
-        """Give the file a second name."""
+        """Make a hard link."""
         os.link(source, target)
 
     def symlink(self, to: str, path: Path) -> None:
-        """Make a link; whether there is something it leads to does not matter."""
+        """Make a symbolic link, possibly dangling."""
         path.symlink_to(to)
 
     def unlink(self, path: Path) -> None:
-        """Remove the name; gone already is fine."""
+        """Remove a file if it is there."""
         path.unlink(missing_ok=True)
 
 
 def _regular(fd: int, path: Path) -> int:
-    """The descriptor of what is a file; anything else is closed again unread.
-
-    Looked at after the open: what a folder's list or a `stat` said may have been replaced since.
-    """
+    # Checked after the open: what a `stat` before it said may have been replaced since.
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
     os.close(fd)
@@ -160,7 +150,7 @@ def _regular(fd: int, path: Path) -> int:
 
 
 FS = FileSystem()
-"""The file layer in use."""
+"""The file system in use."""
 
 
 @functools.cache
@@ -171,19 +161,12 @@ def _libc() -> "ctypes.CDLL":
 
 
 def give_back_memory() -> bool:
-    """Have the C library give freed memory back to the system; for a process that runs long on many threads.
+    """Make glibc return freed memory to the system; return whether it could. Call before starting threads.
 
-    glibc keeps a heap for each thread, up to eight for each processor, and what is freed in the middle of one
-    stays: a daemon with 20 threads held a fifth of its memory so. With two heaps, and with arrays beyond
-    128 KiB mapped one by one (a fixed threshold; by itself it rises to 32 MiB), it goes back at once.
-    To be called before threads are started.
-
-    Returns:
-        Whether it could be said: only glibc knows how.
+    glibc keeps up to eight heaps a processor and what is freed in the middle of one: a daemon with 20 threads
+    held a fifth of its memory so. Two heaps, and arrays over 128 KiB mapped one by one, go back at once.
     """
-    if not sys.platform.startswith("linux"):
-        return False
-    mallopt = getattr(_libc(), "mallopt", None)
+    mallopt = getattr(_libc(), "mallopt", None) if sys.platform.startswith("linux") else None
     if mallopt is None:
         return False
     wanted = {_ARENA_MAX: 2, _MMAP_THRESHOLD: 1 << 17, _TRIM_THRESHOLD: 1 << 20}
@@ -191,20 +174,15 @@ def give_back_memory() -> bool:
 
 
 def lean_environment() -> dict[str, str]:
-    """The environment for a process that runs long on many threads: glibc keeps no freed pieces for each.
+    """Return an environment for a daemon, in which glibc keeps no freed pieces for each thread.
 
-    It is read when a process starts. A daemon that eight agents used for five minutes took 7 MB less so.
-    What the user has set stays.
+    It saves a daemon with eight agents 7 MB. What the user has set stays.
     """
     return {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0", **os.environ}
 
 
 def trim_memory() -> bool:
-    """Give back now what was freed in the middle of a heap; takes milliseconds. As `give_back_memory`.
-
-    Small arrays that grow with a workspace are freed between things that stay: after 8,000 turns a process
-    held 4 MB of such holes.
-    """
+    """Return freed memory to the system now (milliseconds): 8,000 turns left holes of 4 MB in the heap."""
     trim = getattr(_libc(), "malloc_trim", None) if sys.platform.startswith("linux") else None
     if trim is None:
         return False
@@ -213,7 +191,7 @@ def trim_memory() -> bool:
 
 
 def _rename_with_flags(source: Path, target: Path, *, linux: int, mac: int) -> bool:
-    """Rename with a flag of the kernel; False where there is no such call. Other failures raise OSError."""
+    """Rename with flags; return False where there is no such call. Other failures raise OSError."""
     import ctypes
 
     one, other = os.fsencode(source), os.fsencode(target)
@@ -233,19 +211,19 @@ def _rename_with_flags(source: Path, target: Path, *, linux: int, mac: int) -> b
 
 
 def is_link(path: str | Path) -> bool:
-    """Whether a name is a link to elsewhere: a symbolic one, or a junction of Windows."""
+    """Whether a path is a symbolic link or a junction."""
     if os.path.islink(path):  # noqa: PTH114 - asked with every lock, and quicker
         return True
     return sys.platform == "win32" and sys.version_info >= (3, 12) and os.path.isjunction(path)
 
 
 def is_junction(entry: "os.DirEntry[str]") -> bool:
-    """Whether a name in a folder is a junction of Windows."""
+    """Whether a folder's entry is a junction."""
     return sys.platform == "win32" and sys.version_info >= (3, 12) and entry.is_junction()
 
 
 def identity(path: Path) -> Identity | None:
-    """State of the file at `path`, links not followed; None where there is nothing."""
+    """Return the state of the file at `path`, links not followed; None if there is none."""
     try:
         return identity_of(path.lstat())
     except FileNotFoundError:
@@ -253,59 +231,39 @@ def identity(path: Path) -> Identity | None:
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """The same from a status taken before."""
+    """Return the identity in a status."""
     return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def size_of(fd: int) -> int:
-    """Size in bytes of an open file."""
-    return os.fstat(fd).st_size
-
-
-def inode_of(fd: int) -> int:
-    """Number of an open file on its volume."""
-    return os.fstat(fd).st_ino
-
-
-def read_at(fd: int, offset: int, length: int) -> bytes:
-    """Up to `length` bytes at `offset`; the position moves, which appending does not mind."""
-    os.lseek(fd, offset, os.SEEK_SET)
-    return os.read(fd, length)
-
-
 def open_file(path: Path) -> BinaryIO:
-    """A regular file opened for reading, not through a link. Raises FileNotFoundError, NotAFileError."""
+    """Open a regular file for reading, not through a link. Raises FileNotFoundError, NotAFileError."""
     return os.fdopen(FS.open_to_read(path, links=False), "rb")
 
 
 def read_file(path: Path) -> tuple[bytes, os.stat_result]:
-    """All bytes of a file and its status before they were read; opened as by `open_file`."""
+    """Read a file that is no link; return its bytes and its status before they were read."""
     with open_file(path) as file:
         status = os.fstat(file.fileno())
         return file.read(), status
 
 
 def opened(path: Path) -> BinaryIO:
-    """A regular file opened for reading; through a link, too.
+    """Open a regular file for reading; through a link, too. Raises NotAFileError, OSError.
 
-    Whatever a walk finds is opened by this or by `read_file`: a pipe without a writer would hang the process
-    for good, a device may have no end.
-
-    Raises:
-        NotAFileError: it is a pipe, a socket, a device or a folder.
-        OSError: it is gone or cannot be read; `faults.unread` says it in words.
+    Whatever a walk finds is opened by this or by `read_file`: a pipe without a writer would hang the process,
+    a device may have no end.
     """
     return os.fdopen(FS.open_to_read(path, links=True), "rb")
 
 
 def content(path: Path) -> bytes:
-    """All bytes of a regular file; see `opened`."""
+    """Read a regular file; see `opened`."""
     with opened(path) as file:
         return file.read()
 
 
 def is_readable(path: Path) -> bool:
-    """Whether there is a regular file that can be read."""
+    """Whether `path` is a regular file that can be read."""
     try:
         opened(path).close()
     except OSError:
@@ -314,7 +272,7 @@ def is_readable(path: Path) -> bool:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it that are missing, each private and its name brought to the disk."""
+    """Make a private folder and its missing parents, each flushed to the disk."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -325,29 +283,27 @@ def make_folder(folder: Path) -> None:
 
 
 def open_new(path: Path) -> BinaryIO:
-    """A new file to be written, private; what has that name before goes, even if it is a link."""
+    """Create a private file for writing; whatever has that name is removed first, even a link."""
     FS.unlink(path)
     return os.fdopen(FS.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL), "w+b")
 
 
 def open_appended(path: Path) -> BinaryIO:
-    """A log to add lines to, made private where it is missing; each `write` is one of the system's."""
-    fd = FS.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    return os.fdopen(fd, "ab", buffering=0)
+    """Open a log for appending, created private; unbuffered."""
+    return os.fdopen(FS.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0)
 
 
 def make_file(path: Path) -> None:
-    """Make an empty private file where there is none.
+    """Make an empty private file where there is none, for SQLite, which would make its own with the umask.
 
-    For programs that make their own files with the umask, such as SQLite: it finds this one, and gives its
-    log the same mode. A file that is there is not opened: closing it would let go of SQLite's locks on it.
+    A file that is there is not opened: closing it would release SQLite's locks on it.
     """
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, PRIVATE_FILE))
 
 
 def keep_permissions(fd: int, status: os.stat_result) -> None:
-    """Give an open new file the mode of the one it will replace, and its owner where that is allowed."""
+    """Give an open new file the mode of the file it will replace, and its owner where that is allowed."""
     if sys.platform == "win32":
         return
     mine = os.fstat(fd)
@@ -358,13 +314,13 @@ def keep_permissions(fd: int, status: os.stat_result) -> None:
 
 
 def set_permissions(path: Path, mode: int) -> None:
-    """Set the mode of a file or folder that is no link; Windows has none."""
+    """Set the mode of a file or folder that is no link; does nothing on Windows."""
     if sys.platform != "win32":
         path.chmod(mode)
 
 
 def set_time(path: Path, mtime_ns: int) -> None:
-    """Set when a file, folder or link was changed; where a system cannot for links, they are left."""
+    """Set the modification time; of a link only where the system can."""
     if os.utime in os.supports_follow_symlinks:
         os.utime(path, ns=(mtime_ns, mtime_ns), follow_symlinks=False)
     elif not is_link(path):
@@ -372,7 +328,7 @@ def set_time(path: Path, mtime_ns: int) -> None:
 
 
 def allows_name(name: str) -> bool:
-    """Whether a file may have the name on this system; what its file system allows, only trying tells."""
+    """Whether this operating system allows the name; its file system may still refuse it."""
     if sys.platform == "win32":
         stem = name.partition(".")[0].rstrip(" ").casefold()
         return not (set(name) & _WINDOWS_MARKS or name[-1] in ". " or stem in RESERVED or min(name) < " ")
@@ -380,7 +336,7 @@ def allows_name(name: str) -> bool:
 
 
 def try_lock(fd: int) -> bool:
-    """Take the one exclusive lock of an open file without waiting; closing it releases the lock."""
+    """Take the exclusive lock of an open file without waiting; closing it releases the lock."""
     try:
         if sys.platform == "win32":
             os.lseek(fd, _WINDOWS_LOCK_OFFSET, os.SEEK_SET)
@@ -395,17 +351,11 @@ def try_lock(fd: int) -> bool:
 
 
 @contextmanager
-def locked(
-    path: Path,
-    flags: int,
-    *,
-    timeout: float,
-    missing: Callable[[], None] | None = None,
-) -> Iterator[int]:
-    """Open `path` and hold its exclusive lock; yields the descriptor. `missing` makes its folder if need be.
+def locked(path: Path, flags: int, *, timeout: float, make_parent: bool = False) -> Iterator[int]:
+    """Open `path`, hold its exclusive lock and yield the descriptor. Raises BusyError after `timeout` seconds.
 
-    Where the file was replaced while waiting, the new one is opened and locked: what is written through the
-    descriptor is written into the file that has the name. Raises BusyError after `timeout` seconds.
+    Where the file was replaced while waiting, the new one is opened and locked. `make_parent` makes its
+    folder where it is missing.
     """
     deadline = time.monotonic() + timeout
     pause = _FIRST_PAUSE
@@ -413,9 +363,9 @@ def locked(
         try:
             fd = FS.open(path, flags)
         except FileNotFoundError:
-            if missing is None:
+            if not make_parent:
                 raise
-            missing()
+            make_folder(path.parent)
             fd = FS.open(path, flags)
         try:
             while not try_lock(fd):
@@ -431,38 +381,31 @@ def locked(
 
 
 def _is_at(fd: int, path: Path) -> bool:
-    mine = os.fstat(fd)
-    now = identity(path)
-    if now is None:
-        return False
-    return sys.platform == "win32" or (now.device, now.inode) == (mine.st_dev, mine.st_ino)
+    mine, now = os.fstat(fd), identity(path)
+    same = now is not None and (now.device, now.inode) == (mine.st_dev, mine.st_ino)
+    return same or (sys.platform == "win32" and now is not None)
 
 
 @functools.cache
 def machine_name() -> str:
-    """Name of this machine, safe in a file name: the host's name and six characters that tell twins apart."""
+    """Return a name for this machine that is safe in a file name: its host name and a hash of six characters."""
     import hashlib  # with sockets and uuid this is half of what a light client would spend on its start
     import socket
 
     host = socket.gethostname().split(".")[0]
     readable = "".join(c if c.isascii() and c.isalnum() else "-" for c in host).strip("-").lower()
-    mark = hashlib.blake2b(f"{host}\n{_machine_mark()}".encode(), digest_size=3).hexdigest()
+    try:
+        machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    except OSError:  # only systemd writes it; elsewhere the network card's number must do
+        import uuid
+
+        machine = str(uuid.getnode())
+    mark = hashlib.blake2b(f"{host}\n{machine}".encode(), digest_size=3).hexdigest()
     return f"{readable[:40] or 'machine'}-{mark}"
 
 
-def _machine_mark() -> str:
-    with suppress(OSError):  # only systemd writes it; elsewhere the network card's number must do
-        return Path("/etc/machine-id").read_text(encoding="ascii").strip()
-    import uuid
-
-    return str(uuid.getnode())
-
-
 def state_folder() -> Path:
-    """Where programs keep what they know about one user on this machine; it need not exist.
-
-    `XDG_STATE_HOME` counts on every system where it is an absolute path.
-    """
+    """Return the folder for a user's state on this machine; it need not exist. XDG_STATE_HOME wins."""
     given = os.environ.get("XDG_STATE_HOME", "")
     if given and Path(given).is_absolute():
         return Path(given, "mnemark")
@@ -474,14 +417,13 @@ def state_folder() -> Path:
 
 
 def private_folder(folder: Path) -> None:
-    """Make a folder that nobody but its owner may look into; one that is there is closed to others."""
+    """Make a folder that only its owner may look into, or close one that is there."""
     make_folder(folder)
-    if sys.platform != "win32":  # there the user's own folders are private as they are
-        folder.chmod(PRIVATE_FOLDER)
+    set_permissions(folder, PRIVATE_FOLDER)
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Put a file in place at once, readable by its owner alone (mode 0600)."""
+    """Replace a file atomically by one with mode 0600."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
         with open_new(temporary) as file:
@@ -493,14 +435,14 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def is_private(status: os.stat_result) -> bool:
-    """Whether a file is the user's own and closed to all others."""
+    """Whether a file belongs to the user and is closed to all others."""
     if sys.platform == "win32":
         return True
     return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
 
 
 def is_locked(path: Path) -> bool:
-    """Whether someone holds the lock of the file at `path`; False where there is none."""
+    """Whether a process holds the lock of the file at `path`; False if there is none."""
     try:
         fd = os.open(path, os.O_RDWR | OPEN_FLAGS)
     except FileNotFoundError:
