@@ -1,7 +1,7 @@
 """How much of the top ten the vectors' eight bits keep: the same questions with exact float32 vectors."""
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.embed import Embedder
-from mnemark.errors import MnemarkError
 from mnemark.index.units import embedded_text
 from mnemark.index.vectors.base import VectorStore
+from mnemark.index.vectors.keys import Packed
 from mnemark.memory.memory import Memory
 from mnemark.retrieval.presets import preset
 from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows, WeightedQuery
@@ -24,7 +24,7 @@ _SAME: Final = 1e-6
 """Cosines that differ by less are a tie in float32."""
 
 
-class Exact:
+class Exact(VectorStore):
     """A store with the rows of another, as float32. Reads only.
 
     Args:
@@ -33,8 +33,10 @@ class Exact:
     """
 
     engine = "float32"
+    suffix = ".float32"
 
     def __init__(self, store: VectorStore, matrix: NDArray[np.float32]) -> None:
+        super().__init__(store.path.parent, store.model, store.dimension, readonly=True)
         self._store = store
         self._matrix = matrix
 
@@ -48,35 +50,27 @@ class Exact:
         """As of the other."""
         return self._store.generation
 
-    def refresh(self) -> bool:
-        """Nothing changes here."""
-        return False
+    def close(self) -> None:
+        """Nothing to let go of."""
 
-    def lookup(self, keys: Sequence[bytes]) -> NDArray[np.int64]:
-        """As of the other."""
+    def _refresh(self) -> None:
+        pass
+
+    def _find(self, keys: Packed) -> NDArray[np.int64]:
         return self._store.lookup(keys)
 
-    def missing(self, keys: Sequence[bytes]) -> list[bytes]:
-        """As of the other."""
-        return self._store.missing(keys)
-
-    def scores(
-        self, query: NDArray[np.float32], rows: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float32]:
-        """Cosines in float32, 0 for row -1."""
+    def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
         found = np.append(self._matrix @ query, np.float32(0))
         return np.asarray(found[:-1] if rows is None else found[rows], np.float32)
 
-    def add(self, keys: Sequence[bytes], matrix: NDArray[np.float32]) -> NDArray[np.int64]:  # noqa: ARG002
-        """Refused."""
-        raise MnemarkError("this store is for reading")
+    def _begin(self) -> None:
+        raise NotImplementedError
 
-    def compact(self, keep: Iterable[bytes]) -> int:  # noqa: ARG002
-        """Refused."""
-        raise MnemarkError("this store is for reading")
+    def _append(self, keys: Packed, matrix: NDArray[np.float32]) -> None:
+        raise NotImplementedError
 
-    def close(self) -> None:
-        """Nothing to let go of."""
+    def _compact(self, keep: Packed) -> int:
+        raise NotImplementedError
 
 
 def overlap(memory: Memory, embedder: Embedder, questions: Sequence[str]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Collect a batch of changes without the lock, and write it in one transaction."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 import apsw
 import msgspec
@@ -57,27 +57,27 @@ class Batch:
 
     @property
     def full(self) -> bool:
-        """Time to flush."""
+        """Whether it is time to flush."""
         return self._size >= FLUSH_AT
 
     def __bool__(self) -> bool:
         return bool(self._states or self._removed or self._emptied or self._seen)
 
     def remove(self, document: int) -> None:
-        """The file is gone."""
+        """Drop a document whose file is gone."""
         self._removed.add(document)
         self._emptied.add(document)
 
     def replace(self, document: int) -> None:
-        """What the index holds of the document is to be forgotten before new units come."""
+        """Drop the passages of a document before its new units come."""
         self._emptied.add(document)
 
     def put(self, state: FileState) -> None:
-        """The file's new state; written with the units added for it."""
+        """Set a file's new state; written with the units added for it."""
         self._states[state.document] = state
 
     def saw(self, document: int, entry: Entry, checked_ns: int) -> None:
-        """The file's bytes are those the index has; only what tells a change at a glance is new."""
+        """Note a new stat of a file whose bytes are those the index has."""
         places = (entry.size, entry.mtime_ns, entry.ctime_ns, _signed(entry.inode), _signed(entry.device))
         self._seen.append((*places, checked_ns, document))
 
@@ -89,7 +89,7 @@ class Batch:
                 self._builders.append(SegmentBuilder())
             row, packed = passage_row(self.next_passage, document, unit, place, scope)
             self._builders[-1].add(row, packed)
-            self._passages.append(passage_tuple(self.next_passage, document, unit))
+            self._passages.append(_passage(self.next_passage, document, unit))
             self.next_passage += 1
             self._size += 1
         return self._size - before
@@ -144,7 +144,7 @@ class Batch:
 def passage_row(
     number: int, document: int, unit: Unit, place: Place, scope: int
 ) -> tuple[tuple[object, ...], dict[str, int]]:
-    """The columns of a passage, in the order of `ROW`, and its packed term counts."""
+    """Return the columns of a passage, in the order of `ROW`, and its packed term counts."""
     analysis = analyse(unit.text, unit.head)
     flags = (ARCHIVED if place.archived else 0) | (CORE if place.role in _CORE_ROLES else 0)
     if speaks_for_owner(unit.text) if unit.origin in UNTRUSTED else looks_like_instructions(unit.text):
@@ -168,7 +168,7 @@ def passage_row(
 def insert_segment(
     connection: apsw.Connection, size: int, rows: bytes, postings: Iterable[tuple[str, bytes]]
 ) -> None:
-    """Store a segment with nobody dead in it."""
+    """Store a segment without dead passages."""
     dead = bytes((size + 7) // 8)
     connection.execute("INSERT INTO segments (size, rows, dead) VALUES (?, ?, ?)", (size, rows, dead))
     segment = connection.last_insert_rowid()
@@ -178,7 +178,7 @@ def insert_segment(
 
 
 def scope_number(connection: apsw.Connection, known: dict[str, int], name: str) -> int:
-    """The number of a scope, given one when it is new."""
+    """Return the number of a scope; a new one gets one."""
     if name not in known:
         connection.execute("INSERT INTO scopes (name) VALUES (?)", (name,))
         known[name] = connection.last_insert_rowid()
@@ -223,26 +223,10 @@ def _document(state: FileState, scope: int) -> tuple[object, ...]:
     )
 
 
-def passage_tuple(number: int, document: int, unit: Unit) -> tuple[object, ...]:
-    """The row of a passage in the table of that name."""
-    return (
-        number,
-        document,
-        unit.ordinal,
-        unit.start_line,
-        unit.end_line,
-        unit.kind,
-        unit.origin,
-        unit.role,
-        unit.title,
-        unit.date,
-        unit.text,
-        _json(unit.meta),
-    )
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return msgspec.json.encode(value).decode() if value else "{}"
+def _passage(number: int, document: int, unit: Unit) -> tuple[object, ...]:
+    # The fields of a unit stand in the order of the table's columns; its `head` is only indexed.
+    *columns, _head, meta = msgspec.structs.astuple(unit)
+    return (number, document, *columns, msgspec.json.encode(meta).decode() if meta else "{}")
 
 
 def _signed(number: int) -> int:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -42,7 +43,7 @@ def sqlite_version() -> str:
 
 
 def damages(index: Index, *, deep: bool = False) -> list[str]:
-    """What does not fit together in the database, in words; empty where all does.
+    """Describe what does not fit together in the database; empty where all does.
 
     Raises:
         BusyError, IntegrityError: it cannot even be read.
@@ -63,11 +64,11 @@ def damages(index: Index, *, deep: bool = False) -> list[str]:
 
 def _tables(connection: apsw.Connection) -> Iterator[str]:
     orphans = "SELECT count(*) FROM passages WHERE document NOT IN (SELECT id FROM documents)"
-    if count := schema.scalar(connection, orphans):
-        yield f"{count} passages belong to no document"
+    if number := schema.scalar(connection, orphans):
+        yield f"{number} passages belong to no document"
     lost = "SELECT count(*) FROM postings WHERE segment NOT IN (SELECT id FROM segments)"
-    if count := schema.scalar(connection, lost):
-        yield f"{count} posting lists belong to no segment"
+    if number := schema.scalar(connection, lost):
+        yield f"{number} posting lists belong to no segment"
 
 
 def _segments(connection: apsw.Connection, *, deep: bool) -> Iterator[str]:
@@ -97,21 +98,20 @@ def _postings(connection: apsw.Connection, segment: int, size: int, *, deep: boo
 
 
 def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
-    """What a sync would change now, in words."""
+    """Describe what a sync would change now."""
     steps = plan([entry for entry in entries if searchable(entry)], index.known())
     words = {"add": "is not in the index", "remove": "is gone, but in the index", "move": "was renamed"}
+    known = "SELECT size FROM documents WHERE path = ?"
     return [f"{step.path} {words[step.action]}" for step in steps if step.action in words] + [
-        f"{step.path} has grown" for step in steps if step.action == "append" and _grew(index, step.entry)
+        f"{step.path} has grown"
+        for step in steps
+        if step.action == "append" and step.entry is not None
+        if schema.scalar(index.connection, known, (step.path,)) != step.entry.size
     ]
 
 
-def _grew(index: Index, entry: Entry | None) -> bool:
-    sql = "SELECT size FROM documents WHERE path = ?"
-    return entry is not None and schema.scalar(index.connection, sql, (entry.path,)) != entry.size
-
-
 def knows_below(home: Path, folder: str) -> bool:
-    """Whether the index kept in `home` holds files below a folder of its workspace; so too if it is damaged.
+    """Whether the index kept in `home` holds files below a folder of its workspace; True if it is damaged.
 
     Nothing is written, whatever version made it.
     """
@@ -120,11 +120,8 @@ def knows_below(home: Path, folder: str) -> bool:
         return False
     sql = "SELECT 1 FROM documents WHERE path >= ? AND path < ? LIMIT 1"
     try:
-        connection = schema.connect(path, readonly=True)
-        try:
+        with closing(schema.connect(path, readonly=True)) as connection:
             return schema.scalar(connection, sql, (f"{folder}/", f"{folder}0")) is not None
-        finally:
-            connection.close()
     except (MnemarkError, apsw.Error):
         return True
 
@@ -152,7 +149,7 @@ def rebuild(
     folder = layout.private_folder(root)
     with sync_lock(root, timeout=10.0):
         before = _passages(root)
-        _remove(folder / NEW)
+        schema.remove(folder / NEW)
         fresh = Index(root, name=NEW, visible=visible)
         try:
             sync(fresh, ignore=ignore, limit=limit)
@@ -162,11 +159,11 @@ def rebuild(
             fresh.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if not _copied(fresh.connection, folder / NAME):
                 fresh.close()
-                _remove(folder / NAME)
+                schema.remove(folder / NAME)
                 (folder / NEW).replace(folder / NAME)
         finally:
             fresh.close()
-            _remove(folder / NEW)
+            schema.remove(folder / NEW)
     return Rebuilt(before, after)
 
 
@@ -207,11 +204,6 @@ def _copied(source: apsw.Connection, path: Path) -> bool:
     return True
 
 
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
 class Counts(NamedTuple):
     """Files, passages (in all, by kind, by scope), bytes on the disk, problems."""
 
@@ -238,6 +230,5 @@ def count(index: Index) -> Counts:
             connection, "SELECT problems FROM documents WHERE problems <> '[]' ORDER BY path"
         )
     problems = [problem for (text,) in stored for problem in msgspec.json.decode(text, type=list[Problem])]
-    wal = index.path.with_name(index.path.name + "-wal")
-    size = index.path.stat().st_size + (wal.stat().st_size if wal.exists() else 0)
+    size = schema.size_on_disk(index.path)
     return Counts(files, sum(kinds.values()), kinds, scopes, size, tuple(problems))

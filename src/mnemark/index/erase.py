@@ -17,6 +17,7 @@ from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.embed_missing import keys_of
 
 _MAGIC: Final = b"SQLite format 3\0"
+_TABLES: Final = "SELECT name FROM pragma_table_list WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 
 
 def is_database(path: Path) -> bool:
@@ -26,7 +27,7 @@ def is_database(path: Path) -> bool:
 
 
 def scrub_index(index: Index, store: VectorStore | None, *, wait: float = 10.0) -> int:
-    """Rewrite what the index holds of passages that are gone, and the vectors; bytes less on the disk.
+    """Rewrite the index and the vectors without passages that are gone; returns by how many bytes it shrank.
 
     Sync before: what is in the files is in the index, and nothing else stays in it.
 
@@ -34,21 +35,16 @@ def scrub_index(index: Index, store: VectorStore | None, *, wait: float = 10.0) 
         BusyError: another process syncs, or reads the index; try again.
     """
     with sync_lock(index.home, timeout=wait):
-        before = _size(index.path)
+        before = schema.size_on_disk(index.path)
         compact(index)
         if store is not None:
             store.refresh()
             store.compact(keys_of(index))
-        return max(before - _size(index.path), 0)
-
-
-def _size(path: Path) -> int:
-    names = (path, path.with_name(path.name + "-wal"))
-    return sum(name.stat().st_size for name in names if name.exists())
+        return max(before - schema.size_on_disk(index.path), 0)
 
 
 def erase_rows(path: Path, forms: Sequence[bytes]) -> int:
-    """Delete every row of a database that holds any of the byte strings; how many there were.
+    """Delete every row of a database that holds any of the byte strings; returns how many.
 
     All of its tables are looked at, whatever they are for. Afterwards neither the file nor its log holds a
     byte of what was deleted.
@@ -63,7 +59,12 @@ def erase_rows(path: Path, forms: Sequence[bytes]) -> int:
             connection.set_busy_timeout(schema.BUSY_MS)
             connection.execute("PRAGMA secure_delete=ON").fetchall()
             with schema.immediate(connection):
-                count = sum(_erase_from(connection, table, forms) for table in _tables(connection))
+                listed = (
+                    "SELECT name FROM pragma_table_list WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+                )
+                count = sum(
+                    _erase_from(connection, table, forms) for (table,) in schema.rows(connection, listed)
+                )
             connection.execute("VACUUM")
             if connection.pragma("journal_mode") == "wal":
                 busy, *_ = schema.rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0]
@@ -72,11 +73,6 @@ def erase_rows(path: Path, forms: Sequence[bytes]) -> int:
         finally:
             connection.close()
     return count
-
-
-def _tables(connection: apsw.Connection) -> list[str]:
-    listed = "SELECT name FROM pragma_table_list WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-    return [name for (name,) in schema.rows(connection, listed)]
 
 
 def _erase_from(connection: apsw.Connection, table: str, forms: Sequence[bytes]) -> int:

@@ -1,5 +1,8 @@
 """Keep the segments few: join small ones, rewrite those with many dead."""
 
+import itertools
+import operator
+
 import apsw
 import numpy as np
 import numpy.typing as npt
@@ -73,18 +76,11 @@ def merge(connection: apsw.Connection, chosen: list[int]) -> None:
 def _joined(connection: apsw.Connection, chosen: list[int], renumber: Renumber) -> list[tuple[str, bytes]]:
     marks = ",".join("?" * len(chosen))
     sql = f"SELECT term, segment, data FROM postings WHERE segment IN ({marks}) ORDER BY term, segment"  # noqa: S608
-    joined: list[tuple[str, bytes]] = []
-    term: str | None = None
-    parts: list[tuple[int, bytes]] = []
-    for found, segment, data in schema.rows(connection, sql, chosen):
-        if found != term:
-            if term is not None:
-                joined.append((term, merged_posting(parts, renumber)))
-            term, parts = found, []
-        parts.append((segment, data))
-    if term is not None:
-        joined.append((term, merged_posting(parts, renumber)))
-    return [(name, data) for name, data in joined if data]
+    joined = (
+        (term, merged_posting([(segment, data) for _, segment, data in found], renumber))
+        for term, found in itertools.groupby(schema.rows(connection, sql, chosen), operator.itemgetter(0))
+    )
+    return [(term, data) for term, data in joined if data]
 
 
 def _sizes(connection: apsw.Connection) -> list[tuple[int, int, int]]:

@@ -29,25 +29,16 @@ class View:
         self.scopes: Mapping[str, int] = later.scopes or index.scopes()
 
     def fetch(self, positions: Sequence[int] | npt.NDArray[np.int64]) -> list[Record]:
-        """The passages at these positions, in that order."""
+        """Return the passages at these positions, in that order."""
         numbers = [int(number) for number in self.snapshot.rows["passage"][positions]]
         stored = self._index.fetch([number for number in numbers if number >= 0])
         return [self._later.records[number] if number < 0 else stored[number] for number in numbers]
 
-    def positions(self, path: str) -> Positions:
-        """Positions of a document's passages; none where there is no such document."""
-        document = self._document(path)
-        if document is None:
-            return np.zeros(0, np.int64)
-        return np.flatnonzero(self.snapshot.rows["document"] == document)
-
-    def _document(self, path: str) -> int | None:
+    def positions(self, path: str, line: int = 0) -> Positions:
+        """Return the positions of a document's passages from a line on; none for an unknown document."""
         document = self._later.documents.get(path)
-        return self._index.document(path) if document is None else document
-
-    def window(self, path: str, line: int) -> Positions:
-        """Positions of a document's passages from a line on."""
-        document = self._document(path)
+        if document is None:
+            document = self._index.document(path)
         if document is None:
             return np.zeros(0, np.int64)
         rows = self.snapshot.rows
@@ -90,7 +81,7 @@ class Reader:
 
     @contextmanager
     def reading(self) -> Iterator[View]:
-        """The state of this moment."""
+        """Yield the state of this moment."""
         with self.index.reading() as stored:
             moment = self._current(stored)
             yield View(self.index, moment.joined, moment.later)
@@ -113,7 +104,7 @@ class Reader:
             return found
 
     def let_go(self) -> None:
-        """Keep nothing of what was read: something of it was erased."""
+        """Drop what was read: something of it was erased."""
         self._moment = None
 
     def _state(self) -> _State:
@@ -123,7 +114,7 @@ class Reader:
         same = known is not None and known.stored is stored and known.hidden == state.hidden.version
         before = known.later if known is not None and same else NOTHING
         later, joined = NOTHING, stored
-        stale = unindexed.outdated(self.index, state.hidden)
+        stale = self.index.outdated(state.hidden)
         grown = unindexed.growth(self.index, state.sizes, self._ignored, stale)
         if grown or stale:
             later = unindexed.load(self.index, grown, self._limit, state.hidden, stale, before=before)

@@ -33,13 +33,12 @@ def count_marks(text: str) -> int:
 
 def paths_with_new_values(index: Index) -> frozenset[str]:
     """Files of which the index holds an exact secret that was not known when they were indexed."""
-    new = _hashes(index).keys() - _noted(index)
+    known = _hashes(index)
+    new = known.keys() - _noted(index)
     if not new:
         return frozenset()
-    known = _hashes(index)
     wanted = re.compile("|".join(re.escape(known[one]) for one in sorted(new)))
-    sql = "SELECT document, title, text, meta FROM passages"
-    rows = index.connection.execute(sql)
+    rows = index.connection.execute("SELECT document, title, text, meta FROM passages")
     numbers = {number for number, *texts in rows if any(map(wanted.search, texts))}
     listed = schema.rows(index.connection, "SELECT id, path FROM documents")
     return frozenset(path for number, path in listed if number in numbers)

@@ -94,7 +94,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
 
 
 def open_file(path: Path) -> apsw.Connection:
-    """A database to write to, made where it is missing; nobody but its owner can read it or its log.
+    """Open a database for writing, made where it is missing; only its owner can read it or its log.
 
     SQLite would make it with the umask, and gives its log and shared memory the mode of the database.
     """
@@ -109,8 +109,7 @@ def check_files(path: Path) -> None:
     Raises:
         IntegrityError: it is a pipe, a socket, a device or a folder.
     """
-    for end in ("", "-wal", "-shm", "-journal"):
-        file = path.with_name(path.name + end)
+    for file in _files(path):
         try:
             mode = file.stat().st_mode
         except OSError:  # not there, or told by whoever opens it
@@ -119,9 +118,25 @@ def check_files(path: Path) -> None:
             raise IntegrityError(f"{file.name} is no file; remove {file}, or run `mnemark doctor --fix`")
 
 
+def remove(path: Path) -> None:
+    """Delete a database with its logs."""
+    for file in _files(path):
+        file.unlink(missing_ok=True)
+
+
+def size_on_disk(path: Path) -> int:
+    """Return the bytes of a database and its write-ahead log."""
+    names = (path, path.with_name(f"{path.name}-wal"))
+    return sum(name.stat().st_size for name in names if name.exists())
+
+
+def _files(path: Path) -> list[Path]:
+    return [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal")]
+
+
 @contextmanager
 def roomy(connection: apsw.Connection) -> Iterator[None]:
-    """For writing much: a cache that large transactions fit into, let go of afterwards."""
+    """Use a cache that large transactions fit into, for as long as the context lasts."""
     connection.execute(f"PRAGMA cache_size={_WRITER_CACHE}").fetchall()
     try:
         yield
@@ -158,7 +173,7 @@ def _connect_readonly(path: Path) -> apsw.Connection:
 
 
 def lay_out(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
-    """Make an empty index of whatever the database holds, inside the caller's write transaction."""
+    """Replace everything in the database by an empty index, inside the caller's write transaction."""
     connection.execute("PRAGMA defer_foreign_keys=ON")
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     tables = rows(connection, listed)
@@ -178,7 +193,7 @@ def ask_for_scrub(connection: apsw.Connection) -> None:
 
 
 def is_whole(connection: apsw.Connection) -> bool:
-    """Whether the database has the very tables of `SCHEMA`: a sound one may not be what it says it is."""
+    """Whether the database has the very tables of `SCHEMA`."""
     return _described(connection) == _expected()
 
 
@@ -205,8 +220,7 @@ def version(connection: apsw.Connection) -> int | None:
         # Another process may have laid it out since the first look: then both marks are there by now.
         application, found = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID:
-        msg = "index.db is not a mnemark index; move it away and run `mnemark sync`"
-        raise IntegrityError(msg)
+        raise IntegrityError("index.db is not a mnemark index; move it away and run `mnemark sync`")
     if isinstance(found, int) and found > VERSION:
         raise NewerFormatError(
             f"index.db has format {found}, this mnemark reads {VERSION}; "
@@ -216,17 +230,17 @@ def version(connection: apsw.Connection) -> int | None:
 
 
 def rows(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-    """All rows of a query; SQLite's types are what the schema's STRICT tables say."""
+    """Return all rows of a query; the schema's STRICT tables fix their types."""
     return connection.execute(sql, bindings).fetchall()
 
 
 def scalar(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) -> Any:
-    """The first column of the first row; None where there is no row."""
+    """Return the first column of the first row; None where there is no row."""
     return connection.execute(sql, bindings).get
 
 
 def read_meta(connection: apsw.Connection) -> dict[str, str | int]:
-    """All of the `meta` table."""
+    """Return the `meta` table."""
     return dict(rows(connection, "SELECT key, value FROM meta"))
 
 
@@ -260,7 +274,7 @@ def _end(connection: apsw.Connection) -> None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Name the fix for what can go wrong with a database file; bugs pass through."""
+    """Raise errors of a database file as mnemark's own, which name the fix; bugs pass through."""
     try:
         yield
     except (apsw.BusyError, apsw.ProtocolError) as error:

@@ -13,7 +13,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -162,7 +162,7 @@ def merged_posting(parts: Sequence[tuple[int, bytes]], renumber: dict[int, npt.N
 
 
 def due_for_merge(sizes: Sequence[tuple[int, int, int]], *, fan: int = 8, large: int = 32_768) -> list[int]:
-    """Which segments to merge into one now, by id; empty when there is nothing to do.
+    """Return the ids of the segments to merge into one now; empty when there is nothing to do.
 
     `sizes` lists (id, size, dead). Segments of a like size (within a factor of eight) are merged when there
     are eight of them, so that each passage is rewritten about log8(n) times; one that is a quarter dead is
@@ -175,15 +175,9 @@ def due_for_merge(sizes: Sequence[tuple[int, int, int]], *, fan: int = 8, large:
     for segment, size, dead in sizes:
         if size < large:
             tiers.setdefault((size.bit_length() - 1) // 3, []).append((segment, size - dead))
-    for tier in sorted(tiers):
-        members = tiers[tier]
-        if len(members) >= fan:
-            chosen, total = [], 0
-            for segment, size in members:
-                if total + size > MAX_SIZE:
-                    break
-                chosen.append(segment)
-                total += size
-            if len(chosen) > 1:
-                return chosen
+    for _, members in sorted(tiers.items()):
+        totals = accumulate(alive for _, alive in members)
+        chosen = [segment for (segment, _), total in zip(members, totals, strict=True) if total <= MAX_SIZE]
+        if len(members) >= fan and len(chosen) > 1:
+            return chosen
     return []

@@ -1,8 +1,8 @@
 """`.mnemark/state.db`: bookkeeping that can be lost without losing a word.
 
-How often passages were used, how far logs were read for what, which turns wait for a language model, and
-what the model cost. It holds refs and numbers, never text. Where it is missing or damaged it is made anew,
-and `problem` says so.
+It counts how often passages were used, how far logs were read, which turns wait for a language model, and
+what the model cost. It holds refs and numbers, never text. A missing or damaged one is made anew, and
+`problem` says so.
 """
 
 import os
@@ -107,7 +107,7 @@ class Use(NamedTuple):
 
 
 class Item(NamedTuple):
-    """Turns that wait for the model: lines `first` to `last` of a session's file, 1-based and inclusive."""
+    """Turns waiting for the model: lines `first` to `last` of a session's file, 1-based and inclusive."""
 
     id: int
     path: str
@@ -167,7 +167,7 @@ class State:
             "INSERT INTO uses VALUES (?1, 1, ?2) "
             "ON CONFLICT (ref) DO UPDATE SET times = times + 1, last = max(last, excluded.last)"
         )
-        self._write(lambda db: _many(db, sql, rows))
+        self._write_rows(sql, rows)
 
     def counts(self, refs: Iterable[str]) -> dict[str, Use]:
         """The uses of those refs that were ever used."""
@@ -183,12 +183,12 @@ class State:
     # positions
 
     def position(self, name: str) -> str:
-        """What was noted under `name`; empty where nothing was."""
+        """Return the value noted under `name`; empty where there is none."""
         rows = self._rows("SELECT value FROM positions WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else ""
 
     def positions(self, prefix: str) -> dict[str, str]:
-        """All that was noted under names that begin with `prefix`."""
+        """Return all notes whose names begin with `prefix`."""
         sql = "SELECT name, value FROM positions WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1"
         return dict(self._rows(sql, (prefix,)))
 
@@ -248,34 +248,33 @@ class State:
         return self._write(take)
 
     def done(self, ids: Iterable[int]) -> None:
-        """What was claimed is learned from: it leaves the queue."""
-        rows = [(one,) for one in ids]
-        self._write(lambda db: _many(db, "DELETE FROM queue WHERE id = ?", rows))
+        """Take items that were learned from out of the queue."""
+        self._write_rows("DELETE FROM queue WHERE id = ?", [(one,) for one in ids])
 
     def give_back(self, ids: Iterable[int], due: datetime) -> None:
-        """What was claimed was not tried, and is due then."""
+        """Return claimed items that were not tried; they are due again at `due`."""
         rows = [(due.timestamp(), one) for one in ids]
         sql = "UPDATE queue SET tries = max(tries - 1, 0), next_try = ? WHERE id = ? AND failed = 0"
-        self._write(lambda db: _many(db, sql, rows))
+        self._write_rows(sql, rows)
 
     def missed(self, ids: Iterable[int], reason: str, due: datetime) -> None:
-        """What was claimed failed: tried again then, or after `TRIES` tries kept as failed."""
+        """Record that claimed items failed: they are due again at `due`, or failed for good after `TRIES`."""
         rows = [(reason, due.timestamp(), one) for one in ids]
         sql = (
             f"UPDATE queue SET reason = ?, next_try = ?, failed = (tries >= {TRIES}) "  # noqa: S608
             "WHERE id = ? AND failed = 0"
         )
-        self._write(lambda db: _many(db, sql, rows))
+        self._write_rows(sql, rows)
 
     def failed(self, most: int = 100) -> list[Item]:
-        """What failed for good, the latest first."""
+        """Return items that failed for good, the latest first."""
         sql = (
             "SELECT id, path, first, last, tries, reason FROM queue WHERE failed = 1 ORDER BY id DESC LIMIT ?"
         )
         return [Item(*row) for row in self._rows(sql, (most,))]
 
     def retry_failed(self, now: datetime) -> int:
-        """Try what failed from the beginning; how many there were."""
+        """Make failed items due again with no tries counted; returns how many there were."""
         sql = "UPDATE queue SET failed = 0, tries = 0, next_try = ? WHERE failed = 1"
 
         def again(db: apsw.Connection) -> int:
@@ -309,7 +308,7 @@ class State:
             "INSERT INTO spend (request, day, time, model, what, calls, tokens_in, tokens_out) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        self._write(lambda db: _many(db, sql, [entry]))
+        self._write_rows(sql, [entry])
 
     def spent(self, day: date) -> tuple[int, int]:
         """Calls and tokens of a day."""
@@ -320,7 +319,7 @@ class State:
     # forgetting
 
     def forget_text(self, refs: Iterable[str]) -> int:
-        """Forget that these refs (`path#L12`, `path#L3-L9`, or a whole `path`) exist; how many rows went."""
+        """Delete the rows about these refs (`path#L12`, `path#L3-L9` or a whole `path`); returns how many."""
         names = list(refs)
 
         def forget(db: apsw.Connection) -> int:
@@ -337,36 +336,25 @@ class State:
         if self.readonly:
             return connect(self.path, readonly=True)
         private_folder(self.root)
-        try:
-            return connect(self.path)
-        except NewerFormatError:
-            raise
-        except IntegrityError as error:
-            return self._anew(error)
-
-    def _anew(self, error: IntegrityError) -> apsw.Connection:
-        """Make another in place of a damaged one, unless another process has just done so."""
-        with workspace_lock(self.root):
-            try:
-                return connect(self.path)
-            except NewerFormatError:
-                raise
-            except IntegrityError:
-                for end in ("", "-wal", "-shm"):
-                    self.path.with_name(NAME + end).unlink(missing_ok=True)
-                self.problem = f"{error}; it was made anew, counts and queue began from nothing"
-                return connect(self.path)
+        return connect(self.path)
 
     def _write(self, change: Callable[[apsw.Connection], T]) -> T:
         if self.readonly:
             raise ReadOnlyError(f"{NAME} is open for reading only; open the memory for writing")
-        return self._mended(lambda: self._changed(change))
 
-    def _changed(self, change: Callable[[apsw.Connection], T]) -> T:
-        with schema.translated(self.path):
-            db = self._connections.current()
-            with schema.immediate(db):
-                return change(db)
+        def work() -> T:
+            with schema.translated(self.path):
+                db = self._connections.current()
+                with schema.immediate(db):
+                    return change(db)
+
+        return self._mended(work)
+
+    def _write_rows(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        def insert(db: apsw.Connection) -> None:
+            db.executemany(sql, rows)
+
+        self._write(insert)
 
     def _rows(self, sql: str, bindings: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         if self.readonly and not self.path.exists():
@@ -379,7 +367,7 @@ class State:
         return ask() if self.readonly else self._mended(ask)
 
     def _mended(self, work: Callable[[], T]) -> T:
-        """Do it; where the file turns out to be damaged, make it anew and do it again."""
+        """Do `work`; where the file turns out to be damaged, make it anew and do it again."""
         try:
             return work()
         except NewerFormatError:
@@ -395,11 +383,12 @@ class State:
             connection = connect(self.path)
             sound = schema.scalar(connection, "PRAGMA quick_check(1)") == "ok"
             connection.close()
+        except NewerFormatError:
+            raise
         except (IntegrityError, apsw.CorruptError, apsw.NotADBError):
             sound = False
         if not sound:
-            for end in ("", "-wal", "-shm"):
-                self.path.with_name(NAME + end).unlink(missing_ok=True)
+            schema.remove(self.path)
             self.problem = f"{error}; it was made anew, counts and queue began from nothing"
 
 
@@ -407,10 +396,6 @@ def _note(db: apsw.Connection, values: Mapping[str, str]) -> None:
     kept = [(name, value) for name, value in values.items() if value]
     db.executemany("INSERT OR REPLACE INTO positions VALUES (?, ?)", kept)
     db.executemany("DELETE FROM positions WHERE name = ?", [(name,) for name in values if not values[name]])
-
-
-def _many(db: apsw.Connection, sql: str, rows: Iterable[Sequence[object]]) -> None:
-    db.executemany(sql, rows)
 
 
 def _forget(db: apsw.Connection, ref: str) -> None:

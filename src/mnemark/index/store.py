@@ -1,5 +1,6 @@
 """`Index`: one workspace's `index.db`, opened, read at one moment, thrown away when it does not fit."""
 
+import functools
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,13 +11,12 @@ from typing import Any, Final
 import apsw
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.platform import identity, machine_name
-from mnemark.files.tombstones import TombstoneLog
+from mnemark.files.tombstones import TombstoneLog, Tombstones
 from mnemark.index import schema
 from mnemark.index.connections import Connections
 from mnemark.index.plan import Known
@@ -100,17 +100,17 @@ class Index:
             elif not self._usable():
                 with schema.immediate(self.connection):
                     if not self._usable():  # another process may have been faster
-                        schema.lay_out(self.connection, self.identity() | {"generation": self._generation()})
+                        self._lay_out()
             self._file = self._identity_on_disk()
+
+    def _lay_out(self) -> None:
+        # A generation that no reader has seen yet, from the clock: the old index may be beyond reading.
+        schema.lay_out(self.connection, self.identity() | {"generation": time.time_ns()})
 
     def _usable(self) -> bool:
         connection = self.connection
         whole = schema.version(connection) == schema.VERSION and schema.is_whole(connection)
         return whole and not self.stale_reason()
-
-    def _generation(self) -> int:
-        """A generation that no reader has seen yet, from the clock: the old index may be beyond reading."""
-        return time.time_ns()
 
     def _identity_on_disk(self) -> tuple[int, int] | None:
         found = identity(self.path)
@@ -122,7 +122,7 @@ class Index:
         return self.visible.hidden
 
     def follow(self) -> None:
-        """Notice that the database was deleted or exchanged while it is open, and use what is there now."""
+        """Use the database that is there now, where it was deleted or exchanged while it was open."""
         if self._file is not None and self._identity_on_disk() != self._file:
             with self._loading:
                 self._connections.renew()
@@ -132,7 +132,7 @@ class Index:
             self._prepare()
 
     def identity(self) -> dict[str, str | int]:
-        """What must be the same for a stored index to be used."""
+        """Return the settings that must be the same for a stored index to be used."""
         return {
             "fingerprint": fingerprint(),
             "machine": machine_name(),
@@ -140,19 +140,18 @@ class Index:
         }
 
     def stale_reason(self) -> str | None:
-        """Why the stored index cannot be used, or None."""
+        """Return why the stored index cannot be used, or None."""
         with schema.translated(self.path):
             if schema.version(self.connection) != schema.VERSION:
                 return "it was made by an older mnemark"
             meta = schema.read_meta(self.connection)
         expected = self.identity()
-        if meta.get("fingerprint") != expected["fingerprint"]:
-            return "it was segmented by other rules"
-        if meta.get("machine") != expected["machine"]:
-            return "it was made on another machine"
-        if meta.get("redaction") != expected["redaction"]:
-            return "it was redacted by other rules"
-        return None
+        reasons = {
+            "fingerprint": "it was segmented by other rules",
+            "machine": "it was made on another machine",
+            "redaction": "it was redacted by other rules",
+        }
+        return next((why for name, why in reasons.items() if meta.get(name) != expected[name]), None)
 
     @property
     def connection(self) -> apsw.Connection:
@@ -170,7 +169,7 @@ class Index:
     def reset(self) -> None:
         """Empty the index in one transaction: readers see the old one or none of it."""
         with schema.translated(self.path), schema.immediate(self.connection):
-            schema.lay_out(self.connection, self.identity() | {"generation": self._generation()})
+            self._lay_out()
 
     def close(self) -> None:
         """Close all connections."""
@@ -187,10 +186,7 @@ class Index:
             raise NotFoundError(f"{self.root} has no index yet; run `mnemark sync`, which may write one")
         connection = self.connection
         with schema.translated(self.path), schema.reading(connection):
-            generation = int(
-                schema.scalar(connection, "SELECT value FROM meta WHERE key = 'generation'") or 0
-            )
-            yield self._current(connection, generation)
+            yield self._current(connection, self.generation())
 
     def _current(self, connection: apsw.Connection, generation: int) -> Snapshot:
         """The snapshot of a generation; one thread makes it, and those that wait take what it made."""
@@ -216,17 +212,13 @@ class Index:
         for segment, size, rows, dead in schema.rows(connection, sql):
             if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
                 raise IntegrityError(f"{_DAMAGED} (segment {segment})")
-            bits = dead_bits(dead, size)
-            views.append(SegmentView(np.frombuffer(rows, ROW), bits, _PostingReader(self, segment, size)))
-        return Snapshot(generation, views, self._ranks(connection))
-
-    def _ranks(self, connection: apsw.Connection) -> npt.NDArray[np.int64]:
-        """Each document's place in the order of paths, by its number."""
+            posting = functools.partial(self._posting, segment, size)
+            views.append(SegmentView(np.frombuffer(rows, ROW), dead_bits(dead, size), posting))
         listed = schema.rows(connection, "SELECT id FROM documents ORDER BY path")
         ids = np.array([number for (number,) in listed], np.int64)
         ranks = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)
-        ranks[ids] = np.arange(len(ids))
-        return ranks
+        ranks[ids] = np.arange(len(ids))  # each document's place in the order of paths, by its number
+        return Snapshot(generation, views, ranks)
 
     def is_newest(self, snapshot: Snapshot) -> bool:
         """Whether no newer one was read yet."""
@@ -236,11 +228,14 @@ class Index:
         """Rises with every change."""
         return int(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'generation'") or 0)
 
-    def posting(self, segment: int, term: str) -> Posting | None:
-        """One term's list in one segment."""
+    def _posting(self, segment: int, size: int, term: str) -> Posting | None:
+        """One term's list in one segment, read through whichever thread's connection asks."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
         data = self.connection.execute(sql, (segment, term)).get
-        return decode(data) if isinstance(data, bytes) else None
+        found = decode(data) if isinstance(data, bytes) else None
+        if found is not None and len(found.ids) and int(found.ids.max()) >= size:
+            raise IntegrityError(f"{_DAMAGED} (segment {segment})")
+        return found
 
     def fetch(self, passages: Sequence[int]) -> dict[int, Record]:
         """Stored passages by id; ids that are gone are left out."""
@@ -263,13 +258,12 @@ class Index:
     def known(self) -> dict[str, Known]:
         """What the index knows of each file, by path."""
         sql = """SELECT path, id, size, mtime_ns, ctime_ns, inode, device, checked_ns, tail FROM documents"""
-        known = {}
         with schema.translated(self.path):
             rows = schema.rows(self.connection, sql)
-        for path, document, size, mtime, ctime, inode, device, checked, tail in rows:
-            whole = (inode % (1 << 64), device % (1 << 64))
-            known[path] = Known(document, size, mtime, ctime, *whole, checked, tail)
-        return known
+        return {
+            path: Known(document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail)
+            for path, document, size, mtime, ctime, inode, device, checked, tail in rows
+        }
 
     def marks(self) -> dict[str, str]:
         """`Hidden.mark` of the files of which something was hidden when they were indexed, by path."""
@@ -277,13 +271,21 @@ class Index:
             found = schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'hidden'")
         return msgspec.json.decode(found, type=dict[str, str]) if isinstance(found, str) else {}
 
+    def outdated(self, hidden: Tombstones) -> frozenset[str]:
+        """Return the files of which something was hidden, or shown again, since they were indexed."""
+        marks = self.marks()
+        if not marks and not hidden:
+            return frozenset()
+        paths = [path for (path,) in schema.rows(self.connection, "SELECT path FROM documents")]
+        return frozenset(path for path in paths if marks.get(path, "") != hidden.mark(path))
+
     def scrub_due(self) -> bool:
         """Whether words that were dropped may still stand in free pages; `scrub_index` rewrites them."""
         with schema.translated(self.path):
             return bool(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'scrub'"))
 
     def scrubbed(self) -> None:
-        """Nothing is left of the words for which a scrub was asked."""
+        """Note that nothing is left of the words for which a scrub was asked."""
         with schema.translated(self.path):
             self.connection.execute("DELETE FROM meta WHERE key = 'scrub'")
 
@@ -292,20 +294,3 @@ class Index:
         with schema.translated(self.path):
             found = schema.scalar(self.connection, "SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None
-
-
-class _PostingReader:
-    """Reads posting lists of one segment through whichever thread's connection asks."""
-
-    __slots__ = ("_index", "_segment", "_size")
-
-    def __init__(self, index: Index, segment: int, size: int) -> None:
-        self._index = index
-        self._segment = segment
-        self._size = size
-
-    def __call__(self, term: str) -> Posting | None:
-        found = self._index.posting(self._segment, term)
-        if found is not None and len(found.ids) and int(found.ids.max()) >= self._size:
-            raise IntegrityError(f"{_DAMAGED} (segment {self._segment})")
-        return found

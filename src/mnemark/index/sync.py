@@ -19,9 +19,9 @@ from mnemark.files import layout, platform
 from mnemark.files.copies import copy_of
 from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
-from mnemark.files.reading import Document, read
+from mnemark.files.reading import read
 from mnemark.files.scan import Entry, scan
-from mnemark.files.tombstones import NOTHING, Tombstones
+from mnemark.files.tombstones import Tombstones
 from mnemark.index import redaction, schema
 from mnemark.index.batch import Batch, FileState, scope_number
 from mnemark.index.logs import LogReader
@@ -103,24 +103,27 @@ def _followed(
         index.reset()
     found = scan(index.root, ignore=ignore)
     known = index.known()
-    if _rules_changed(index, limit):
-        known = _forget_all(index, limit)
+    if schema.read_meta(index.connection).get("passage_tokens") != limit:
+        if known:
+            index.reset()
+            known = {}
+        index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
     # What is known was searchable when it came: its path need not be read again at each look.
     entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
     hidden = index.hidden.current()
     secret = redaction.paths_with_new_values(index)
     if secret:
         schema.ask_for_scrub(index.connection)
-    anew = _hidden_anew(index, hidden, known) | secret
+    anew = index.outdated(hidden) | secret
+    unchecked = {path: msgspec.structs.replace(known[path], checked_ns=0) for path in anew & known.keys()}
     closed = _closed(index, hidden)
-    steps = plan(entries, {p: _unchecked(old) if p in anew else old for p, old in known.items()})
     steps = [Step("remove", path) for path in closed if path in known] + [
-        step for step in steps if step.path not in closed
+        step for step in plan(entries, known | unchecked) if step.path not in closed
     ]
-    if any(step.action == "remove" and _is_below(step.path, found.inner) for step in steps):
+    inner = tuple(f"{folder}/" for folder in found.inner)
+    if any(step.action == "remove" and step.path.startswith(inner) for step in steps):
         schema.ask_for_scrub(index.connection)
-    run = _Run(index, known, limit)
-    run.hidden, run.anew = hidden, anew
+    run = _Run(index, known, limit, hidden, anew)
     for number, step in enumerate(steps):
         run.take(step)
         if progress is not None:
@@ -129,13 +132,10 @@ def _followed(
     redaction.note_values(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _note_hidden(index, marks | closed)
+    problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
     return SyncReport(
         files=len(entries),
-        problems=tuple(
-            dict.fromkeys(
-                [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
-            )
-        ),
+        problems=tuple(dict.fromkeys(problems)),
         inner=tuple(found.inner),
         passages=run.passages,
         seconds=time.monotonic() - started,
@@ -143,16 +143,8 @@ def _followed(
     )
 
 
-def _hidden_anew(index: Index, hidden: Tombstones, known: Mapping[str, Known]) -> frozenset[str]:
-    """Files to be indexed again because something in them was hidden, or is shown again."""
-    marks = index.marks()
-    if not marks and not hidden:
-        return frozenset()
-    return frozenset(path for path in known if marks.get(path, "") != hidden.mark(path))
-
-
 def _closed(index: Index, hidden: Tombstones) -> dict[str, str]:
-    """While a journal cannot be read: files of which other lines were hidden than are known now; their marks.
+    """Return, while a journal cannot be read, files of which other lines were hidden, with their marks.
 
     They are in no answer until it can be, so that nothing forgotten is shown again.
     """
@@ -161,17 +153,8 @@ def _closed(index: Index, hidden: Tombstones) -> dict[str, str]:
     return {path: mark for path, mark in index.marks().items() if mark != hidden.mark(path)}
 
 
-def _is_below(path: str, folders: Sequence[str]) -> bool:
-    return any(path.startswith(f"{folder}/") for folder in folders)
-
-
-def _unchecked(old: Known) -> Known:
-    """As if the file had not been looked at."""
-    return msgspec.structs.replace(old, checked_ns=0)
-
-
 def _note_hidden(index: Index, marks: Mapping[str, str]) -> None:
-    """Write down what was hidden; done last, so that a kill before only means doing it again."""
+    """Store what was hidden; done last, so that a kill before only means doing it again."""
     if marks != index.marks():
         with schema.immediate(index.connection):
             value = msgspec.json.encode(marks).decode()
@@ -180,13 +163,11 @@ def _note_hidden(index: Index, marks: Mapping[str, str]) -> None:
 
 
 def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
-    """Copies left by syncing tools: named, never indexed as memory."""
-    problems = []
-    for entry in entries:
-        if copy_of(entry.path.rpartition("/")[2]) is not None:
-            reason = "is a copy left by a syncing tool or a conflict: merge it by hand, then delete it"
-            problems.append(Problem(entry.path, reason))
-    return problems
+    """Name the copies left by syncing tools, which are never indexed as memory."""
+    reason = "is a copy left by a syncing tool or a conflict: merge it by hand, then delete it"
+    return [
+        Problem(entry.path, reason) for entry in entries if copy_of(entry.path.rpartition("/")[2]) is not None
+    ]
 
 
 def searchable(entry: Entry) -> bool:
@@ -195,21 +176,8 @@ def searchable(entry: Entry) -> bool:
     return place is not None and place.searchable
 
 
-def _rules_changed(index: Index, limit: int) -> bool:
-    stored = schema.read_meta(index.connection).get("passage_tokens")
-    return stored != limit
-
-
-def _forget_all(index: Index, limit: int) -> dict[str, Known]:
-    """Begin anew with another passage size; an empty index only notes it."""
-    if index.known():
-        index.reset()
-    index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
-    return {}
-
-
 def _private_problems(path: str, text: str) -> list[Problem]:
-    """A mark of privacy without its partner hides more than a person may have meant."""
+    """Report a mark of privacy without its partner, which hides more than a person may have meant."""
     found = unpaired(text)
     if found is None:
         return []
@@ -224,7 +192,7 @@ def _private_problems(path: str, text: str) -> list[Problem]:
 
 
 def stored_problems(index: Index) -> list[Problem]:
-    """What was wrong in files when they were indexed, by path."""
+    """Return the problems that files had when they were indexed, by path."""
     sql = "SELECT problems FROM documents WHERE problems <> '[]' ORDER BY path"
     with schema.translated(index.path):
         rows = schema.rows(index.connection, sql)
@@ -234,7 +202,14 @@ def stored_problems(index: Index) -> list[Problem]:
 class _Run:
     """One sync under way."""
 
-    def __init__(self, index: Index, known: dict[str, Known], limit: int) -> None:
+    def __init__(
+        self,
+        index: Index,
+        known: Mapping[str, Known],
+        limit: int,
+        hidden: Tombstones,
+        anew: frozenset[str],
+    ) -> None:
         self.index = index
         self.known = known
         self.limit = limit
@@ -244,8 +219,8 @@ class _Run:
         """What could not be read just now, and is not stored."""
         self.counts = {"added": 0, "changed": 0, "moved": 0, "removed": 0}
         self.scopes = index.scopes()
-        self.hidden: Tombstones = NOTHING
-        self.anew: frozenset[str] = frozenset()
+        self.hidden = hidden
+        self.anew = anew
         """Files to be indexed again although their bytes are known."""
         connection = index.connection
         self.next_document = int(schema.scalar(connection, "SELECT coalesce(max(id), 0) FROM documents")) + 1
@@ -259,7 +234,8 @@ class _Run:
             self.counts["removed"] += 1
         elif step.entry is not None:
             place = layout.place(step.path)
-            if place is not None and place.role in {"session", "journal"} and _is_log(step.path):
+            is_log = step.path.lower().endswith(".jsonl")
+            if place is not None and place.role in {"session", "journal"} and is_log:
                 self._log(step, step.entry, place)
             elif place is not None:
                 self._note(step, step.entry, place)
@@ -313,9 +289,9 @@ class _Run:
                 schema.ask_for_scrub(self.index.connection)  # what is private now was not when it was indexed
             self.batch.replace(document)
         self.passages += self.batch.add(document, units, place, scope)
-        state = _state(document, found, checked, place, title)
-        if text != found.text:
-            state = state._replace(problems=(*found.problems, *_private_problems(step.path, found.text)))
+        unclosed = _private_problems(step.path, found.text) if text != found.text else []
+        problems = (*found.problems, *unclosed)
+        state = FileState(document, found.entry, checked, found.digest, place, title, problems=problems)
         self.batch.put(state)
         self._count(step, new=new)
 
@@ -338,12 +314,9 @@ class _Run:
         self.batch.put(FileState(document, entry, checked, _UNREAD, place, problems=(problem,)))
         self._count(step, new=new)
 
-    def _title(self, document: int) -> str:
-        found = self.index.connection.execute("SELECT title FROM documents WHERE id = ?", (document,)).get
-        return found if isinstance(found, str) else ""
-
     def _digest(self, document: int) -> str:
-        found = self.index.connection.execute("SELECT digest FROM documents WHERE id = ?", (document,)).get
+        sql = "SELECT digest FROM documents WHERE id = ?"
+        found = schema.scalar(self.index.connection, sql, (document,))
         return found.hex() if isinstance(found, bytes) else ""
 
     def _log(self, step: Step, entry: Entry, place: Place) -> None:
@@ -364,18 +337,20 @@ class _Run:
         self, document: int, step: Step, entry: Entry, place: Place, *, new: bool
     ) -> FileState | None:
         """Put the turns that are new into the batch; the log's new state, None where nothing changed."""
-        root = self.index.root
+        root, connection = self.index.root, self.index.connection
         before = platform.identity(root / step.path)
         reader = LogReader(root, step.path)
-        renamed = not new and self._title(document) != reader.title  # its header came after a torn line
+        title = schema.scalar(connection, "SELECT title FROM documents WHERE id = ?", (document,)) or ""
+        renamed = not new and title != reader.title  # its header came after a torn line
         fresh = new or renamed or step.action == "move" or step.path in self.anew
         known = _LogPosition() if fresh else self._position(document)
-        empty = not (known.tail or fresh) and not self._holds(document)
+        holds = "SELECT 1 FROM passages WHERE document = ? LIMIT 1"
+        empty = not (known.tail or fresh) and not schema.scalar(connection, holds, (document,))
         if known.tail and reader.digest(known.tail) != known.digest:
             known = _LogPosition()
         if not (new or known.tail or empty):
             self.batch.replace(document)
-        scope, connection = self._scope(place), self.index.connection
+        scope = self._scope(place)
         tail, lines, gained = known.tail, known.lines, 0
         for turns in reader.chunks(tail, lines, _LOG_CHUNK):
             left = self.index.visible.turns(turns.turns, self.hidden)
@@ -415,10 +390,6 @@ class _Run:
         self._scope(place)
         return FileState(document, entry, settled, _UNREAD, place, problems=(problem,) if settled else ())
 
-    def _holds(self, document: int) -> bool:
-        sql = "SELECT 1 FROM passages WHERE document = ? LIMIT 1"
-        return schema.scalar(self.index.connection, sql, (document,)) is not None
-
     def _position(self, document: int) -> "_LogPosition":
         sql = "SELECT tail, lines, digest, problems FROM documents WHERE id = ?"
         rows = schema.rows(self.index.connection, sql, (document,))
@@ -444,10 +415,4 @@ def _is_log(path: str) -> bool:
 def _as_scanned(root: Path, entry: Entry) -> bool:
     """Whether the file is still the one that the scan saw."""
     now = platform.identity(root / entry.path)
-    if now is None:
-        return False
-    return (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)
-
-
-def _state(document: int, found: Document, checked: int, place: Place, title: str) -> FileState:
-    return FileState(document, found.entry, checked, found.digest, place, title, problems=found.problems)
+    return now is not None and (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)

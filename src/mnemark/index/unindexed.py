@@ -122,24 +122,15 @@ class LogSizes:
             return self._version, self._sizes
 
 
-def outdated(index: Index, hidden: Tombstones) -> frozenset[str]:
-    """Files of which something was hidden, or shown again, since the index took them in."""
-    marks = index.marks()
-    if not marks and not hidden:
-        return frozenset()
-    paths = [path for (path,) in schema.rows(index.connection, "SELECT path FROM documents")]
-    return frozenset(path for path in paths if marks.get(path, "") != hidden.mark(path))
-
-
 def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore, stale: frozenset[str]) -> Growth:
-    """Which logs changed since the index took them in, as far as their sizes tell; `stale` ones did."""
+    """Return the logs that, by their sizes, changed since the index took them in, and those in `stale`."""
     known = _known(index)
-    grown = []
-    for path, size in sizes.items():
-        differs = path not in known or path in stale or known[path].differs(size)
-        if differs and not ignored(path):
-            grown.append((path, size))
-    return tuple(sorted(grown))
+    changed = (
+        (path, size)
+        for path, size in sizes.items()
+        if path not in known or path in stale or known[path].differs(size)
+    )
+    return tuple(sorted((path, size) for path, size in changed if not ignored(path)))
 
 
 def _known(index: Index) -> dict[str, _Known]:
@@ -156,7 +147,7 @@ def load(
     *,
     before: Pending = NOTHING,
 ) -> Pending:
-    """Read what grew, up to `MAX_BYTES`, inside a read transaction; what is `stale` does not count.
+    """Read the grown logs, up to `MAX_BYTES`, inside a read transaction; files in `stale` do not count.
 
     `before` was read for the same generation of the index with the same turns hidden: where its logs only
     grew since, reading goes on behind it.
@@ -171,9 +162,8 @@ def _only_grew(index: Index, before: Pending, grown: Growth) -> bool:
     """Whether all that was read stands as it was, with whole lines behind it or nothing."""
     if before.builder is None or before.replaced or not before.complete:
         return False
-    if not before.read.keys() <= {path for path, _ in grown}:
-        return False
-    return all(_stands(index.root / path, read) for path, read in before.read.items())
+    known = before.read.keys() <= {path for path, _ in grown}
+    return known and all(_stands(index.root / path, read) for path, read in before.read.items())
 
 
 def _stands(log: Path, read: _Read) -> bool:
@@ -245,9 +235,8 @@ class _Loading:
                 complete = False
         view = None
         if len(self.builder) or self.replaced:
-            view = SegmentView(
-                self.builder.rows(), np.zeros(len(self.builder), np.bool_), self.builder.posting
-            )
+            dead = np.zeros(len(self.builder), np.bool_)
+            view = SegmentView(self.builder.rows(), dead, self.builder.posting)
         in_order = [number for _, number in sorted(self.documents.items())]
         return Pending(
             segment=view,
@@ -295,9 +284,8 @@ class _Loading:
 
     def _number(self, path: str) -> int:
         sql = "SELECT count(*) FROM documents WHERE path < ?"
-        place = int(schema.scalar(self.index.connection, sql, (path,)))
         number = self.next + len(self.new)
-        self.new[number] = place
+        self.new[number] = int(schema.scalar(self.index.connection, sql, (path,)))
         return number
 
 

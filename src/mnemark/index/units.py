@@ -23,25 +23,13 @@ from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.types import Kind, Origin, Turn
 
 
-def bullets(path: str, text: str, place: Place, raw: str) -> list[tuple[ParsedFact, Fact]]:
-    """The visible facts of a file with the bullets they stand in; none where it is no fact file."""
-    if place.kind != "fact":
-        return []
-    return visible_facts(text, raw, path, "")
-
-
-def date_of(fact: Fact) -> str | None:
-    """Since when a fact holds; None where nobody dated it."""
-    return fact.since or None
-
-
-def words_of(fact: Fact) -> str:
-    """What a fact says, as it is searched and embedded."""
+def fact_text(fact: Fact) -> str:
+    """Return a fact's text, as it is searched and embedded."""
     return clean(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)
 
 
-def without(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
-    """The text with the lines of these bullets emptied, so that the numbers of all lines hold."""
+def _without(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
+    """Empty the lines of these bullets, so that the numbers of all lines hold."""
     for parsed, _ in reversed(found):
         lines = text[parsed.bullet.start : parsed.bullet.end].splitlines(keepends=True)
         ends = "".join(line[len(line.rstrip("\r\n")) :] for line in lines)
@@ -49,7 +37,7 @@ def without(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
     return text
 
 
-def says_something(text: str) -> bool:
+def _has_body(text: str) -> bool:
     """Whether there is more than headings."""
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
 
@@ -88,12 +76,12 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def embedded_text(title: str, text: str) -> str:
-    """What an embedder sees of a passage."""
+    """Return a passage as it is embedded."""
     return f"{title}\n{text}" if title else text
 
 
 def first_ordinal(line: int) -> int:
-    """The lowest ordinal of a passage that begins in that line."""
+    """Return the lowest ordinal of a passage that begins in that line."""
     return line << _SHIFT
 
 
@@ -105,7 +93,7 @@ def _day_words(day: str) -> str:
 
 
 def date_words(date: str | None) -> str:
-    """A date as people ask for it, in both languages: "2025-01-18 January 18 2025年1月18日 Saturday"."""
+    """Write a date as people ask for it: "2025-01-18 January 18 Saturday 2025年1月18日"."""
     if not date:
         return ""
     try:
@@ -117,10 +105,10 @@ def date_words(date: str | None) -> str:
 def note_units(
     path: str, text: str, place: Place, *, limit: int, raw: str | None = None
 ) -> tuple[str, list[Unit]]:
-    """The title of a note and its passages as units.
+    """Return the title of a note and its passages as units.
 
-    `text` is what is visible of it; `raw`, from which ids of facts without a comment come, what the file
-    holds.
+    `text` is the visible part of it; `raw` is the file's content, from which facts without a comment get
+    their ids.
     """
     fields = front_matter(text)
     title = document_title(text, fields, path)
@@ -128,15 +116,14 @@ def note_units(
     stem = PurePosixPath(path)
     tags = _words(fields.fields.get("tags"))
     cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
-    found = bullets(path, text, place, text if raw is None else raw)
+    found = visible_facts(text, text if raw is None else raw, path, "") if place.kind == "fact" else []
     units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in found]
-    text = without(text, found)
+    text = _without(text, found)
     for passage in cut(text, limit=limit):
-        if not passage.text.strip() or (found and not says_something(passage.text)):
+        if not passage.text.strip() or (found and not _has_body(passage.text)):
             continue
         if place.kind == "episode" and passage.end_line <= fields.end_line:
             continue  # for machines; what it names stands on the page as well
-        name = passage.title or title
         observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
         head = " ".join(
             filter(None, (title, passage.title, stem.stem, str(stem.parent), tags, date_words(date)))
@@ -148,7 +135,7 @@ def note_units(
                 end_line=passage.end_line,
                 kind="observation" if observed else place.kind,
                 origin="tool" if observed else place.origin,
-                title=name,
+                title=passage.title or title,
                 date=date,
                 text=printable(passage.text),
                 head=printable(head),
@@ -158,7 +145,7 @@ def note_units(
 
 
 def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
-    date = date_of(fact)
+    date = fact.since or None
     head = " ".join((fact.subject, around, " ".join(fact.tags), date_words(date)))
     return Unit(
         ordinal=first_ordinal(fact.line),
@@ -168,17 +155,19 @@ def _fact_unit(parsed: ParsedFact, fact: Fact, around: str) -> Unit:
         origin=fact.origin,
         title=printable(fact.subject),
         date=date,
-        text=printable(words_of(fact)),
+        text=printable(fact_text(fact)),
         head=printable(head),
         meta={FACT: fact.id},
     )
 
 
 def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = "") -> Iterator[Unit]:
-    """Turns, each with its line number, as units; long ones are cut into passages."""
+    """Convert turns, each with its line number, to units; long ones are cut into passages."""
     for line, turn in turns:
         date = None if turn.meta.get("undated") else turn.time.isoformat(timespec="seconds")
         speaker = str(turn.meta.get("name") or turn.role)
+        # An observation in a journal says of which session it is.
+        session = turn.meta.get("session") if turn.role == "tool" else None
         head = printable(" ".join(filter(None, (speaker, _files(turn), date_words(date)))))
         for chunk, (kind, origin, text) in enumerate(_turn_texts(turn, limit)):
             yield Unit(
@@ -188,18 +177,12 @@ def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = ""
                 kind=kind,
                 origin=origin,
                 role=speaker,
-                title=_title(turn, title),
+                title=session if isinstance(session, str) and session else title,
                 date=date,
                 text=text,
                 head=head,
                 meta=turn.meta,
             )
-
-
-def _title(turn: Turn, title: str) -> str:
-    """The session; an observation in a journal says of which one it is."""
-    session = turn.meta.get("session") if turn.role == "tool" else None
-    return session if isinstance(session, str) and session else title
 
 
 def _files(turn: Turn) -> str:
@@ -209,21 +192,20 @@ def _files(turn: Turn) -> str:
 
 
 def scope_of(unit: Unit, place: Place) -> str:
-    """Whose memory a unit is: its file's, or what the line of a journal says."""
+    """Return the scope of a unit: its file's, or the one that a line of a journal names."""
     scope = unit.meta.get("scope") if place.role == "journal" else None
     return scope if isinstance(scope, str) else place.scope
 
 
 def _turn_texts(turn: Turn, limit: int) -> Iterator[tuple[Kind, Origin, str]]:
     kind: Kind = "observation" if turn.role == "tool" else "turn"
-    origin = "tool" if turn.role == "tool" else turn.origin
-    for passage in text_passages(printable(turn.content), limit=limit):
-        if passage.text.strip():
-            yield kind, origin, passage.text
-    for result in turn.tool_results:
-        for passage in text_passages(printable(_result_text(result)), limit=limit):
+    origin: Origin = "tool" if turn.role == "tool" else turn.origin
+    texts: list[tuple[Kind, Origin, str]] = [(kind, origin, turn.content)]
+    texts += [("observation", "tool", _result_text(result)) for result in turn.tool_results]
+    for kind, origin, text in texts:
+        for passage in text_passages(printable(text), limit=limit):
             if passage.text.strip():
-                yield "observation", "tool", passage.text
+                yield kind, origin, passage.text
 
 
 def _result_text(result: object) -> str:
@@ -237,7 +219,7 @@ def _result_text(result: object) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with lone surrogates replaced, which no database stores."""
+    """Replace lone surrogates, which no database stores."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -258,8 +240,6 @@ def _front_date(fields: Mapping[str, Any]) -> str | None:
 
 
 def _words(value: object) -> str:
-    if isinstance(value, str):
-        return value
     if isinstance(value, (list, tuple)):
-        return " ".join(str(item) for item in value)
-    return ""
+        return " ".join(map(str, value))
+    return value if isinstance(value, str) else ""

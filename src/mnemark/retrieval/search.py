@@ -286,7 +286,7 @@ class _Search:
         if mask is not None:
             fused = np.where(mask, fused, np.float32(0))
         for path, line in self.request.exclude:
-            fused[self.view.window(path, line)] = 0
+            fused[self.view.positions(path, line)] = 0
         return fused
 
     def _visible(self) -> Mask | None:

@@ -10,25 +10,21 @@ folder of a new generation, points `current.json` to it and deletes the old fold
 Chroma: an entry is a content key (the id, in hex), a vector and the row number.
 """
 
-import errno
 import itertools
 import json
 import os
 import secrets
 import shutil
-import threading
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, ReadOnlyError
+from mnemark.errors import IntegrityError, NewerFormatError
 from mnemark.files.platform import make_folder, open_new
-from mnemark.index.vectors.base import EngineUnavailable
-from mnemark.index.vectors.keys import as_words
+from mnemark.index.vectors.base import EngineUnavailable, VectorStore
+from mnemark.index.vectors.keys import Packed
 
 _FORMAT: Final = 1
 _CURRENT: Final = "current.json"
@@ -38,169 +34,78 @@ _PAGE: Final = 2_000
 """Vectors given to or taken from Chroma at once; it refuses more than about 5,000."""
 
 
-class ChromaStore:
-    """The Chroma engine: see `VectorStore` for the contract. Made by `open`."""
+class ChromaStore(VectorStore):
+    """The Chroma engine."""
 
     engine = "chroma"
+    suffix = ".chroma"
 
-    def __init__(self, path: Path, model: str, dimension: int, *, readonly: bool) -> None:
-        self.path = path
-        self.model = model
-        self.dimension = dimension
-        self.readonly = readonly
-        self.generation = 0
-        self.set_aside: Path | None = None
-        """Where `open` put an unusable folder that was in the way; None where there was none."""
+    def __init__(self, folder: Path, model: str, dimension: int, *, readonly: bool) -> None:
+        super().__init__(folder, model, dimension, readonly=readonly)
         self._chroma = _package()
-        self._lock = threading.RLock()
         self._client: Any = None
         self._collection: Any = None
-        self._forget()
+        self._clear()
 
     @property
     def count(self) -> int:
         """Row numbers are 0 … count-1."""
         return len(self._matrix)
 
-    @classmethod
-    def open(cls, folder: Path, model: str, dimension: int, *, readonly: bool = False) -> Self:
-        """Open `folder/<model>.chroma`; a writer makes it where it is missing.
-
-        Raises:
-            EngineUnavailable: chromadb is not installed or does not load.
-            IntegrityError: readonly, and the folder is not one of this model.
-            NewerFormatError: a newer mnemark wrote it; it is left alone.
-            ReadOnlyError: the folder cannot be written to.
-        """
-        self = cls(folder / f"{model}.chroma", model, dimension, readonly=readonly)
-        try:
-            if not readonly:
-                self._prepare()
-            self.refresh()
-        except MnemarkError:
-            self.close()
-            raise
-        except OSError as error:
-            self.close()
-            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-                raise ReadOnlyError(f"{folder} cannot be written to: {error.strerror}") from error
-            raise
-        return self
-
-    def refresh(self) -> bool:
-        """Take in what another process wrote; whether rows were added or the generation changed."""
-        with self._lock:
-            before = self.count, self.generation
-            try:
-                self._take_in(self._current())
-            except (self._chroma.errors.ChromaError, ValueError, IntegrityError) as error:
-                self.close()
-                if isinstance(error, NewerFormatError):
-                    raise
-                raise IntegrityError(
-                    f"{self.path.name}: {error}; `mnemark sync` sets it aside and rebuilds"
-                ) from error
-            return before != (self.count, self.generation)
-
-    def lookup(self, keys: Sequence[bytes]) -> NDArray[np.int64]:
-        """Row numbers of content keys of 16 bytes, (len(keys),); -1 where there is no vector."""
-        as_words(keys)
-        with self._lock:
-            return np.array([self._rows.get(bytes(key), -1) for key in keys], dtype=np.int64)
-
-    def missing(self, keys: Sequence[bytes]) -> list[bytes]:
-        """The keys without a vector, in order, each once."""
-        absent = np.flatnonzero(self.lookup(keys) < 0).tolist()
-        return list(dict.fromkeys(keys[at] for at in absent))
-
-    def add(self, keys: Sequence[bytes], matrix: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Keep vectors (len(keys), dimension) durably; the row of each key. Keys already there stay.
-
-        Raises:
-            ReadOnlyError: opened readonly.
-            ValueError: the shape does not fit, or a value is not finite.
-        """
-        self._writable()
-        if matrix.shape != (len(keys), self.dimension):
-            raise ValueError(f"expected {(len(keys), self.dimension)} values, got {matrix.shape}")
-        if not np.isfinite(matrix).all():
-            raise ValueError("a vector has values that are not finite")
-        with self._lock:
-            self.refresh()
-            places: dict[bytes, int] = {}
-            for place in np.flatnonzero(self.lookup(keys) < 0).tolist():
-                places.setdefault(bytes(keys[place]), place)
-            new = np.asarray(matrix, dtype=np.float32)[list(places.values())]
-            _put(self._collection, list(places), new, self.count)
-            self._load(self._collection.count())
-            return self.lookup(keys)
-
-    def scores(
-        self, query: NDArray[np.float32], rows: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float32]:
-        """Cosines of `query` (dimension,) with `rows`, in their order; row -1 scores 0. None: all rows.
-
-        Raises:
-            IndexError: a row number outside -1 … count-1.
-            ValueError: the query has another dimension or is not finite.
-        """
-        if query.shape != (self.dimension,) or not np.isfinite(query).all():
-            raise ValueError(f"expected {self.dimension} finite values, got shape {query.shape}")
-        with self._lock:
-            matrix, norms = self._matrix, self._norms
-        if rows is not None and len(rows) and not (rows.min() >= -1 and rows.max() < len(matrix)):
-            raise IndexError(f"row numbers must be -1 to {len(matrix) - 1}")
-        length = norms * np.float32(np.linalg.norm(query))
-        # The last place stays 0 and is what row -1 reads.
-        scores = np.zeros(len(matrix) + 1, dtype=np.float32)
-        np.divide(matrix @ np.asarray(query, np.float32), length, out=scores[:-1], where=length > 0)
-        return scores[:-1] if rows is None else scores[rows]
-
-    def compact(self, keep: Iterable[bytes]) -> int:
-        """Erase every vector whose key is not in `keep` from the disk; how many there were.
-
-        Raises:
-            ReadOnlyError: opened readonly.
-        """
-        self._writable()
-        kept = set(keep)
-        with self._lock:
-            self.refresh()
-            stay = [key for key in self._rows if key in kept]
-            gone = len(self._rows) - len(stay)
-            if gone:
-                self._begin(stay, self._matrix[[self._rows[key] for key in stay]])
-            self._sweep()
-            shutil.rmtree(_beside(self.path), ignore_errors=True)
-            return gone
+    @property
+    def generation(self) -> int:
+        """Row numbers hold as long as this stays the same; 0 where there is no folder."""
+        return self._generation
 
     def close(self) -> None:
         """Let go of the files."""
         with self._lock:
             client, self._client, self._collection = self._client, None, None
-            self._forget()
+            self._clear()
             if client is not None:
                 client.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def _forget(self) -> None:
-        self.generation = 0
+    def _clear(self) -> None:
+        self._generation = 0
         self._rows: dict[bytes, int] = {}
         self._matrix = np.zeros((0, self.dimension), dtype=np.float32)
         self._norms = np.zeros(0, dtype=np.float32)
 
-    def _writable(self) -> None:
-        if self.readonly:
-            raise ReadOnlyError(
-                f"{self.path.name} is open for reading only; reopen it under the workspace lock"
-            )
+    def _refresh(self) -> None:
+        try:
+            self._take_in(self._current())
+        except IntegrityError:
+            self.close()
+            raise
+        except (self._chroma.errors.ChromaError, ValueError) as error:
+            self.close()
+            raise IntegrityError(str(error)) from error
+
+    def _find(self, keys: Packed) -> NDArray[np.int64]:
+        return np.array([self._rows.get(key, -1) for key in keys], dtype=np.int64)
+
+    def _append(self, keys: Packed, matrix: NDArray[np.float32]) -> None:
+        _put(self._collection, list(keys), matrix, self.count)
+        self._load(self._collection.count())
+
+    def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
+        with self._lock:
+            matrix, norms = self._matrix, self._norms
+        self._check_rows(rows, len(matrix))
+        length = norms * np.float32(np.linalg.norm(query))
+        # The last place stays 0 and is what row -1 reads.
+        scores = np.zeros(len(matrix) + 1, dtype=np.float32)
+        np.divide(matrix @ query, length, out=scores[:-1], where=length > 0)
+        return scores[:-1] if rows is None else scores[rows]
+
+    def _compact(self, keep: Packed) -> int:
+        kept = set(keep)
+        stay = [key for key in self._rows if key in kept]
+        gone = len(self._rows) - len(stay)
+        if gone:
+            self._begin_with(stay, self._matrix[[self._rows[key] for key in stay]])
+        self._sweep()
+        return gone
 
     def _current(self) -> int:
         """The generation on the disk; 0 where there is none yet.
@@ -233,18 +138,14 @@ class ChromaStore:
             self.close()
         if not generation:
             return
-        if self._collection is None:
-            self._reach(generation)
-        elif self._collection.count() > self.count:
-            # Another process wrote. Chroma sees its entries, but not their vectors before it starts anew.
-            self._client.close()
-            self._reach(generation)
+        # Where another process wrote, Chroma sees its entries, but not their vectors before it starts anew.
+        if self._collection is None or self._collection.count() > self.count:
+            if self._client is not None:
+                self._client.close()
+            self._client = self._connect(self.path / _name(generation))
+            self._collection = self._client.get_collection(_COLLECTION, embedding_function=None)
+            self._generation = generation
         self._load(self._collection.count())
-
-    def _reach(self, generation: int) -> None:
-        self._client = self._connect(self.path / _name(generation))
-        self._collection = self._client.get_collection(_COLLECTION, embedding_function=None)
-        self.generation = generation
 
     def _load(self, total: int) -> None:
         """Take in the rows from `count` to `total`."""
@@ -272,20 +173,13 @@ class ChromaStore:
         return self._chroma.PersistentClient(path=f"{folder}/{spelling}", settings=settings)
 
     def _prepare(self) -> None:
-        """As the writer: make the folder, put an unusable one out of the way, clear up after a kill."""
-        try:
-            self.refresh()
-        except NewerFormatError:
-            raise
-        except IntegrityError:
-            self.set_aside = _beside(self.path)
-            shutil.rmtree(self.set_aside, ignore_errors=True)
-            self.path.replace(self.set_aside)
-        if not self.generation:
-            self._begin([], np.zeros((0, self.dimension), dtype=np.float32))
-        self._sweep()
+        super()._prepare()
+        self._sweep()  # what a kill left
 
-    def _begin(self, keys: list[bytes], matrix: NDArray[np.float32]) -> None:
+    def _begin(self) -> None:
+        self._begin_with([], np.zeros((0, self.dimension), dtype=np.float32))
+
+    def _begin_with(self, keys: list[bytes], matrix: NDArray[np.float32]) -> None:
         """Write a new generation with these vectors, and make it the current one."""
         generation = secrets.randbits(62) + 1  # never 0, which stands for "nothing yet"
         folder = self.path / _name(generation)
@@ -345,7 +239,3 @@ def _put(collection: Any, keys: list[bytes], matrix: NDArray[np.float32], first:
 
 def _name(generation: int) -> str:
     return f"{generation:016x}"
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.set-aside")

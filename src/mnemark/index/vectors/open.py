@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from mnemark.errors import ConfigError
-from mnemark.index.vectors.base import VectorStore
+
+if TYPE_CHECKING:
+    from mnemark.index.vectors.base import VectorStore
 
 _OWN_SUFFIXES = (
     ".vec",
@@ -27,31 +29,6 @@ _OWN_SUFFIXES = (
 )
 
 
-def _exact(folder: Path, model: str, dimension: int, *, readonly: bool) -> VectorStore:
-    from mnemark.index.vectors.mapped_file import VectorFile
-
-    return VectorFile.open(folder, model, dimension, readonly=readonly)
-
-
-def _sqlite_vec(folder: Path, model: str, dimension: int, *, readonly: bool) -> VectorStore:
-    from mnemark.index.vectors.sqlite_vec import SqliteVecStore
-
-    return SqliteVecStore.open(folder, model, dimension, readonly=readonly)
-
-
-def _chroma(folder: Path, model: str, dimension: int, *, readonly: bool) -> VectorStore:
-    from mnemark.index.vectors.chroma import ChromaStore
-
-    return ChromaStore.open(folder, model, dimension, readonly=readonly)
-
-
-class _Opener(Protocol):
-    def __call__(self, folder: Path, model: str, dimension: int, *, readonly: bool) -> VectorStore: ...
-
-
-_ENGINES: dict[str, _Opener] = {"exact": _exact, "sqlite-vec": _sqlite_vec, "chroma": _chroma}
-
-
 def open_store(
     folder: Path, model: str, dimension: int, *, engine: str = "exact", readonly: bool = False
 ) -> VectorStore:
@@ -59,13 +36,24 @@ def open_store(
 
     Raises:
         ConfigError: there is no such engine.
-        EngineUnavailable: the engine's package is missing or cannot be loaded.
-        IntegrityError, NewerFormatError, ReadOnlyError: see `VectorFile.open`.
+        EngineUnavailable, IntegrityError, NewerFormatError, ReadOnlyError: see `VectorStore.open`.
     """
-    opener = _ENGINES.get(engine)
-    if opener is None:
-        raise ConfigError(f'"{engine}" is no vector engine; use one of {", ".join(_ENGINES)}')
-    return opener(folder, model, dimension, readonly=readonly)
+    store: type[VectorStore]
+    if engine == "exact":
+        from mnemark.index.vectors.mapped_file import VectorFile
+
+        store = VectorFile
+    elif engine == "sqlite-vec":
+        from mnemark.index.vectors.sqlite_vec import SqliteVecStore
+
+        store = SqliteVecStore
+    elif engine == "chroma":
+        from mnemark.index.vectors.chroma import ChromaStore
+
+        store = ChromaStore
+    else:
+        raise ConfigError(f'"{engine}" is no vector engine; use one of exact, sqlite-vec, chroma')
+    return store.open(folder, model, dimension, readonly=readonly)
 
 
 def discard_other_models(folder: Path, model: str) -> list[str]:
@@ -76,7 +64,7 @@ def discard_other_models(folder: Path, model: str) -> list[str]:
     """
     deleted = []
     for path in sorted(folder.glob("*")):
-        own = any(path.name.endswith(suffix) for suffix in _OWN_SUFFIXES)
+        own = path.name.endswith(_OWN_SUFFIXES)
         if own and not any(path.name == model + suffix for suffix in _OWN_SUFFIXES):
             if path.is_dir():
                 shutil.rmtree(path)

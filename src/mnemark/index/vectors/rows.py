@@ -36,10 +36,10 @@ _FORMAT = 1
 _INT8 = 1
 _FIXED = struct.Struct("<8sIIIIQ208s")
 _CHECK = struct.Struct("<II")
-_COMMITTED = struct.Struct("<Q")
+COMMITTED = struct.Struct("<Q")
+"""The number of committed rows: eight aligned bytes, never seen half."""
 COMMITTED_AT = _FIXED.size + _CHECK.size
-"""Offset of the number of committed rows."""
-HEADER_BYTES = COMMITTED_AT + _COMMITTED.size
+HEADER_BYTES = COMMITTED_AT + COMMITTED.size
 _VECTOR_AT = KEY_BYTES + 4
 _PEAK = 127
 _TINY = 1e-30
@@ -64,7 +64,7 @@ class Header(NamedTuple):
         fixed = _FIXED.pack(
             _MAGIC, _FORMAT, _INT8, self.dimension, stride, self.generation, self.model.encode()
         )
-        return fixed + _CHECK.pack(zlib.crc32(fixed), 0) + _COMMITTED.pack(committed)
+        return fixed + _CHECK.pack(zlib.crc32(fixed), 0) + COMMITTED.pack(committed)
 
     @classmethod
     def read(cls, file: BinaryIO) -> tuple[Self, int]:
@@ -85,7 +85,7 @@ class Header(NamedTuple):
         if (version, kind, stride) != (_FORMAT, _INT8, row_stride(dimension)):
             raise IntegrityError("it has an older format")
         header = cls(name.rstrip(b"\0").decode(), dimension, generation)
-        return header, _COMMITTED.unpack_from(head, COMMITTED_AT)[0]
+        return header, COMMITTED.unpack_from(head, COMMITTED_AT)[0]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class View:
 
     def committed(self) -> int:
         """Rows committed by now, says the mapped header; more than `count` where the file was cut short."""
-        return 0 if self.buffer is None else int(_COMMITTED.unpack_from(self.buffer, COMMITTED_AT)[0])
+        return 0 if self.buffer is None else int(COMMITTED.unpack_from(self.buffer, COMMITTED_AT)[0])
 
     def words(self, start: int) -> Words:
         """Keys of the rows from `start` on, (count - start, 2), copied out of the map."""
@@ -171,11 +171,6 @@ def row_stride(dimension: int) -> int:
     return (_VECTOR_AT + dimension + 3) // 4 * 4
 
 
-def committed_bytes(count: int) -> bytes:
-    """What is written at `COMMITTED_AT` to commit `count` rows: eight aligned bytes, never seen half."""
-    return _COMMITTED.pack(count)
-
-
 def pack_rows(words: Words, matrix: NDArray[np.float32]) -> bytes:
     """Rows as they lie on disk, for keys (n, 2) and vectors (n, dimension)."""
     vectors, scales = quantise(matrix)
@@ -204,7 +199,7 @@ def cosines(view: View, query: NDArray[np.float32], rows: NDArray[np.int64] | No
     # The last place stays 0 and is what row -1 reads.
     scores = np.zeros(view.count + 1, dtype=np.float32)
     if view.count:
-        _dots(view.vectors, values[0], scores[:-1])
+        numkong.dot(view.vectors, values[0], out=scores[:-1])  # exact up to 2^24
         scores[:-1] *= view.scales
         scores *= scale[0]
     return scores[:-1] if rows is None else scores[rows]
@@ -218,13 +213,8 @@ def _gathered(
     for start in range(0, len(rows), _GATHER_ROWS):
         part = rows[start : start + _GATHER_ROWS]
         into = scores[start : start + _GATHER_ROWS]
-        _dots(view.vectors[part], values, into)
+        numkong.dot(view.vectors[part], values, out=into)
         into *= view.scales[part]
     scores *= scale
     scores[rows < 0] = 0
     return scores
-
-
-def _dots(vectors: NDArray[np.int8], values: NDArray[np.int8], out: NDArray[np.float32]) -> None:
-    """Integer dot products of rows with `values`, exact up to 2^24."""
-    numkong.dot(vectors, values, out=out)

@@ -5,23 +5,19 @@ is compared, as in `VectorFile`, which takes a hundred times longer here (0.2 s 
 table was tried: no faster, and it answers with 4,096 rows at most, where a score is needed for each passage.
 """
 
-import errno
 import json
 import secrets
-import threading
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from mnemark.errors import IntegrityError, NewerFormatError, ReadOnlyError
-from mnemark.files.platform import make_file, make_folder
-from mnemark.index.vectors.base import EngineUnavailable
-from mnemark.index.vectors.keys import as_words
+from mnemark.files.platform import make_file
+from mnemark.index.vectors.base import EngineUnavailable, VectorStore
+from mnemark.index.vectors.keys import Packed
 
 _FORMAT = 1
 _BUSY_MS = 5_000
@@ -35,128 +31,72 @@ CREATE TABLE vectors(row INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, vector B
 """
 
 
-class SqliteVecStore:
-    """The sqlite-vec engine: see `VectorStore` for the contract. Made by `open`.
-
-    Row numbers begin at 0 and have gaps after `compact`; a gap scores 0.
-    """
+class SqliteVecStore(VectorStore):
+    """The sqlite-vec engine. Row numbers begin at 0 and have gaps after `compact`; a gap scores 0."""
 
     engine = "sqlite-vec"
+    suffix = ".vectors.db"
 
-    def __init__(self, path: Path, model: str, dimension: int, *, readonly: bool) -> None:
-        self.path = path
-        self.model = model
-        self.dimension = dimension
-        self.readonly = readonly
-        self.count = 0
-        self.generation = 0
-        self.set_aside: Path | None = None
-        """Where `open` put an unusable file that was in the way; None where there was none."""
+    def __init__(self, folder: Path, model: str, dimension: int, *, readonly: bool) -> None:
+        super().__init__(folder, model, dimension, readonly=readonly)
+        self._count = self._generation = 0
         self._extension = _extension()
-        self._lock = threading.RLock()
         self._connection: apsw.Connection | None = None
 
-    @classmethod
-    def open(cls, folder: Path, model: str, dimension: int, *, readonly: bool = False) -> Self:
-        """Open `folder/<model>.vectors.db`; a writer makes it where it is missing.
+    @property
+    def count(self) -> int:
+        """Row numbers are 0 … count-1."""
+        return self._count
 
-        Raises:
-            EngineUnavailable: sqlite-vec is not installed or does not load.
-            IntegrityError: readonly, and the file is not one of this model.
-            NewerFormatError: a newer mnemark wrote it; it is left alone.
-            ReadOnlyError: the folder cannot be written to.
-        """
-        self = cls(folder / f"{model}.vectors.db", model, dimension, readonly=readonly)
+    @property
+    def generation(self) -> int:
+        """Row numbers hold as long as this stays the same; 0 where there is no file."""
+        return self._generation
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+            self._count = self._generation = 0
+
+    def _refresh(self) -> None:
         try:
-            if not readonly:
-                make_folder(folder)
-                self._prepare()
-            self.refresh()
-        except apsw.CantOpenError as error:
-            self.close()
-            raise ReadOnlyError(f"{self.path} cannot be opened: {error}") from error
-        except OSError as error:
-            self.close()
-            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
-                raise ReadOnlyError(f"{folder} cannot be written to: {error.strerror}") from error
-            raise
-        return self
-
-    def refresh(self) -> bool:
-        """Take in what another process wrote; whether rows were added or the generation changed."""
-        with self._lock:
-            before = self.count, self.generation
-            try:
-                connection = self._connected()
-                self.generation = 0 if connection is None else self._checked(connection)
-                self.count = 0 if connection is None else _rows(connection)
-            except (apsw.NotADBError, apsw.CorruptError, IntegrityError) as error:
-                self.close()
-                if isinstance(error, NewerFormatError):
-                    raise
-                raise IntegrityError(
-                    f"{self.path.name}: {error}; `mnemark sync` sets it aside and rebuilds"
-                ) from error
-            return before != (self.count, self.generation)
-
-    def lookup(self, keys: Sequence[bytes]) -> NDArray[np.int64]:
-        """Row numbers of content keys of 16 bytes, (len(keys),); -1 where there is no vector."""
-        as_words(keys)
-        found = np.full(len(keys), -1, dtype=np.int64)
-        with self._lock:
             connection = self._connected()
-            if connection is not None:
-                for place, key in enumerate(keys):
-                    row = connection.execute("SELECT row FROM vectors WHERE key = ?", (key,)).get
-                    # Beyond what `refresh` has taken in, `scores` would not know the row.
-                    found[place] = row if row is not None and row < self.count else -1
+            self._generation = 0 if connection is None else self._checked(connection)
+            rows = "SELECT ifnull(max(row), -1) + 1 FROM vectors"
+            self._count = 0 if connection is None else int(connection.execute(rows).get)
+        except (apsw.NotADBError, apsw.CorruptError) as error:
+            self.close()
+            raise IntegrityError(str(error)) from error
+        except IntegrityError:
+            self.close()
+            raise
+
+    def _find(self, keys: Packed) -> NDArray[np.int64]:
+        found = np.full(len(keys), -1, dtype=np.int64)
+        connection = self._connected()
+        if connection is not None:
+            for place, key in enumerate(keys):
+                row = connection.execute("SELECT row FROM vectors WHERE key = ?", (key,)).get
+                # Beyond what `refresh` has taken in, `scores` would not know the row.
+                found[place] = row if row is not None and row < self.count else -1
         return found
 
-    def missing(self, keys: Sequence[bytes]) -> list[bytes]:
-        """The keys without a vector, in order, each once."""
-        absent = np.flatnonzero(self.lookup(keys) < 0).tolist()
-        return list(dict.fromkeys(keys[at] for at in absent))
+    def _append(self, keys: Packed, matrix: NDArray[np.float32]) -> None:
+        with self._writing() as connection:
+            connection.executemany(
+                "INSERT INTO vectors(row, key, vector) "
+                "VALUES((SELECT ifnull(max(row), -1) + 1 FROM vectors), ?, ?) "
+                "ON CONFLICT(key) DO NOTHING",
+                ((key, row.tobytes()) for key, row in zip(keys, matrix.astype("<f4"), strict=True)),
+            )
+        self.refresh()
 
-    def add(self, keys: Sequence[bytes], matrix: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Keep vectors (len(keys), dimension) durably; the row of each key. Keys already there stay.
-
-        Raises:
-            ReadOnlyError: opened readonly.
-            ValueError: the shape does not fit, or a value is not finite.
-        """
-        connection = self._writable()
-        if matrix.shape != (len(keys), self.dimension):
-            raise ValueError(f"expected {(len(keys), self.dimension)} values, got {matrix.shape}")
-        if not np.isfinite(matrix).all():
-            raise ValueError("a vector has values that are not finite")
-        as_words(keys)
-        rows = np.asarray(matrix, dtype="<f4")
-        with self._lock:
-            self.refresh()
-            with connection:
-                connection.executemany(
-                    "INSERT INTO vectors(row, key, vector) "
-                    "VALUES((SELECT ifnull(max(row), -1) + 1 FROM vectors), ?, ?) "
-                    "ON CONFLICT(key) DO NOTHING",
-                    ((key, row.tobytes()) for key, row in zip(keys, rows, strict=True)),
-                )
-            self.refresh()
-            return self.lookup(keys)
-
-    def scores(
-        self, query: NDArray[np.float32], rows: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float32]:
-        """Cosines of `query` (dimension,) with `rows`, in their order; row -1 scores 0. None: all rows.
-
-        Raises:
-            IndexError: a row number outside -1 … count-1.
-            ValueError: the query has another dimension or is not finite.
-        """
-        if query.shape != (self.dimension,) or not np.isfinite(query).all():
-            raise ValueError(f"expected {self.dimension} finite values, got shape {query.shape}")
-        if rows is not None and len(rows) and not (rows.min() >= -1 and rows.max() < self.count):
-            raise IndexError(f"row numbers must be -1 to {self.count - 1}")
-        asked: list[bytes | str] = [np.asarray(query, dtype="<f4").tobytes()]
+    def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
+        self._check_rows(rows, self.count)
+        asked: list[bytes | str] = [query.astype("<f4").tobytes()]
         sql = f"SELECT row, {_SCORE} FROM vectors"  # noqa: S608 - only a constant of this module goes in
         if rows is not None and len(rows) * _FEW_SHARE < self.count:
             sql += " WHERE row IN (SELECT value FROM json_each(?))"
@@ -172,51 +112,31 @@ class SqliteVecStore:
             scores[np.array(numbers)[known]] = np.array(values, dtype=np.float32)[known]
         return scores[:-1] if rows is None else scores[rows]
 
-    def compact(self, keep: Iterable[bytes]) -> int:
-        """Erase every vector whose key is not in `keep` from the disk; how many there were.
-
-        Raises:
-            ReadOnlyError: opened readonly.
-        """
-        connection = self._writable()
+    def _compact(self, keep: Packed) -> int:
         kept = set(keep)
-        with self._lock:
-            gone = [key for (key,) in connection.execute("SELECT key FROM vectors") if key not in kept]
-            if gone:
-                with connection:
-                    connection.executemany("DELETE FROM vectors WHERE key = ?", ((key,) for key in gone))
-                    connection.execute("UPDATE about SET value = ? WHERE name = 'generation'", (_drawn(),))
-                # Deleted rows are overwritten with zeros (secure_delete); this also gives the space back.
-                connection.execute("VACUUM")
-            _beside(self.path).unlink(missing_ok=True)
-            self.refresh()
-            return len(gone)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-            self.count = self.generation = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        connection = self._writing()
+        gone = [(key,) for (key,) in connection.execute("SELECT key FROM vectors") if key not in kept]
+        if gone:
+            with connection:
+                connection.executemany("DELETE FROM vectors WHERE key = ?", gone)
+                connection.execute("UPDATE about SET value = ? WHERE name = 'generation'", (_drawn(),))
+            # Deleted rows are overwritten with zeros (secure_delete); this also gives the space back.
+            connection.execute("VACUUM")
+        self.refresh()
+        return len(gone)
 
     def _connected(self) -> apsw.Connection | None:
         """The connection; None where a reader finds no file yet."""
         if self._connection is None and self.path.exists():
-            flags = apsw.SQLITE_OPEN_READONLY if self.readonly else apsw.SQLITE_OPEN_READWRITE
-            self._connection = self._connect(flags)
+            self._connection = self._connect()
         return self._connection
 
-    def _connect(self, flags: int) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path), flags=flags)
+    def _connect(self) -> apsw.Connection:
+        flags = apsw.SQLITE_OPEN_READONLY if self.readonly else apsw.SQLITE_OPEN_READWRITE
+        try:
+            connection = apsw.Connection(str(self.path), flags=flags)
+        except apsw.CantOpenError as error:
+            raise ReadOnlyError(f"{self.path} cannot be opened: {error}") from error
         connection.set_busy_timeout(_BUSY_MS)
         try:
             connection.enable_load_extension(True)  # noqa: FBT003 - apsw takes it by position
@@ -230,12 +150,10 @@ class SqliteVecStore:
         connection.execute("PRAGMA secure_delete = ON")
         return connection
 
-    def _writable(self) -> apsw.Connection:
-        connection = None if self.readonly else self._connected()
+    def _writing(self) -> apsw.Connection:
+        connection = self._connected()
         if connection is None:
-            raise ReadOnlyError(
-                f"{self.path.name} is open for reading only; reopen it under the workspace lock"
-            )
+            raise ReadOnlyError(f"{self.path.name} is gone; reopen it under the workspace lock")
         return connection
 
     def _checked(self, connection: apsw.Connection) -> int:
@@ -256,30 +174,13 @@ class SqliteVecStore:
             raise IntegrityError(f"it holds {about.get('model')} with {about.get('dimension')} dimensions")
         return int(about["generation"])
 
-    def _prepare(self) -> None:
-        """As the writer: make the file, and put an unusable one out of the way."""
-        if self.path.exists():
-            try:
-                self.refresh()
-            except NewerFormatError:
-                raise
-            except IntegrityError:
-                self.set_aside = _beside(self.path)
-                self.path.replace(self.set_aside)
-            else:
-                return
+    def _begin(self) -> None:
         make_file(self.path)
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
-        with connection:
-            connection.execute(_SCHEMA)
-            about = {
-                "format": _FORMAT,
-                "model": self.model,
-                "dimension": self.dimension,
-                "generation": _drawn(),
-            }
-            connection.executemany("INSERT INTO about VALUES(?, ?)", about.items())
-        self._connection = connection
+        self._connection = self._connect()
+        about = {"format": _FORMAT, "model": self.model, "dimension": self.dimension, "generation": _drawn()}
+        with self._connection:
+            self._connection.execute(_SCHEMA)
+            self._connection.executemany("INSERT INTO about VALUES(?, ?)", about.items())
 
 
 def _extension() -> str:
@@ -293,14 +194,6 @@ def _extension() -> str:
     return str(sqlite_vec.loadable_path())
 
 
-def _rows(connection: apsw.Connection) -> int:
-    return int(connection.execute("SELECT ifnull(max(row), -1) + 1 FROM vectors").get)
-
-
 def _drawn() -> int:
     """A new generation; never 0, which stands for "no file"."""
     return secrets.randbits(62) + 1
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f"{path.name}.set-aside")

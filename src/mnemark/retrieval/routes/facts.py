@@ -19,7 +19,7 @@ from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion
 from mnemark.files import layout
 from mnemark.index.rows import seconds, seconds_of
-from mnemark.index.units import date_of, words_of
+from mnemark.index.units import fact_text
 from mnemark.retrieval.fact_index import FactIndex, State, content_of, meta_of, told
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
@@ -250,7 +250,7 @@ class _Joining:
                 continue
             # "user" is in every fact about the owner, and in many a question about something else.
             subject = "" if subject_key(fact.subject) in _OWN else fact.subject
-            found = index_terms(f"{subject} {words_of(fact)}")
+            found = index_terms(f"{subject} {fact_text(fact)}")
             own = {*found.words, *found.parts} & {*content, *terms}
             if own and content:
                 share = min(len(own) / len(content), 1.0)
@@ -258,12 +258,12 @@ class _Joining:
                 self.why[fact.id].setdefault("facts", {"score": round(share, 4), "rank": None, "by": "new"})
 
     def _allowed(self, fact: Fact) -> bool:
-        where, begun = self.where, seconds_of(date_of(fact))
+        where, begun = self.where, seconds_of(fact.since)
         if where.origins is not None and fact.origin not in where.origins:
             return False
         if where.since is not None and begun < seconds(where.since):
             return False
-        return where.until is None or (date_of(fact) is not None and begun < seconds(where.until))
+        return where.until is None or (bool(fact.since) and begun < seconds(where.until))
 
     def _state(self, held: FactVersion) -> State:
         if held.at(self.moment):
@@ -313,7 +313,7 @@ class _Joining:
             end_line=fact.line,
             kind="fact",
             title=fact.subject,
-            date=date_of(fact),
+            date=fact.since or None,
             origin=fact.origin,
             scope=fact.scope,
             score=score,
