@@ -1,11 +1,11 @@
-"""Describe attachments of turns and tools on pages of their own, found by what they show.
+"""Write a searchable page for each attachment of turns and tools.
 
-Their pages are a projection of turns and observations, written after those were acknowledged. The files
-themselves are neither copied nor followed out of the workspace, but for text that the caller handed in.
+Pages are a projection of turns and observations, written after those were acknowledged. The files themselves
+are neither copied nor followed out of the workspace, but for text that the caller handed in.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -22,12 +22,12 @@ from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
 from mnemark.text.summary.sentences import SMALL_TALK
 from mnemark.text.summary.tool_titles import PATH_KEYS, execution_of, words_of
-from mnemark.types import Json, Turn
+from mnemark.types import Json
 
 _EXTRACT: Final = 2_000
 """Characters of a text file that are kept."""
 _READ: Final = 16_384
-_TEXTUAL: Final = ("text/", "application/json", "application/yaml", "application/x-yaml", "application/toml")
+_TEXTUAL: Final = frozenset({"application/json", "application/x-yaml", "application/toml"})
 _BUSY: Final = 0.3
 _SENDING: Final = frozenset(
     {"send", "message", "upload", "reply", "post", "publish", "share", "attach", "email", "mail"}
@@ -44,12 +44,7 @@ _WORTH: Final = re.compile(
     r"zip|epub|ics)$",
     re.IGNORECASE,
 )
-"""What a tool wrote counts as an attachment only if it is of these: source code is no attachment."""
-
-
-def waits(turn: Turn) -> bool:
-    """Whether a turn may hold attachments."""
-    return bool(turn.attachments or turn.tool_calls)
+"""Files of a tool that count as attachments: source code is none."""
 
 
 def bring_in(
@@ -61,18 +56,18 @@ def bring_in(
     given: frozenset[str],
     group: str = "",
 ) -> tuple[list[str], list[str]]:
-    """Write the pages of these turns' attachments that are not written yet.
+    """Write the missing pages of these turns' attachments.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         scope: of the session.
         path: the session's file.
         turns: in order.
         given: ids of turns whose attachments the caller of this process handed in: their text may be read.
-        group: ties the edits together.
+        group: of the edits, for `undo`.
 
     Returns:
-        Ids of those written, and paths that someone is saving and that wait.
+        Ids of the written pages, and paths that wait because someone is saving them.
     """
     state = ws.session_journal
     done: list[str] = []
@@ -83,17 +78,21 @@ def bring_in(
     for one in _found(ws, scope, path, turns, given):
         if (scope, one.id) in known:
             continue
-        said = _latest(ws, scope, one.id)
+        page = _page(one, _latest(ws, scope, one.id))
         target = path_for(scope, one.id)
-        made = file_edits.write_or_wait(
-            ws, target, lambda text, one=one, said=said: written(text, one, said),  # type: ignore[misc]
-            step="attachment", origin="agent", group=group, timeout=_BUSY,
-        )  # fmt: skip
-        (busy if made.status == "deferred" else done).append(target if made.status == "deferred" else one.id)
+        made = file_edits.write_or_wait(ws, target, page, step="attachment", group=group, timeout=_BUSY)
+        if made.status == "deferred":
+            busy.append(target)
+        else:
+            done.append(one.id)
     if done:
         with state.lock:
             state.append(Change(kind="attach", payload={"ids": done}, scope=scope))
     return done, busy
+
+
+def _page(attachment: Attachment, said: Said) -> Callable[[str], str]:
+    return lambda text: written(text, attachment, said)
 
 
 def _latest(ws: OpenWorkspace, scope: str, identifier: str) -> Said:
@@ -110,40 +109,36 @@ def _found(
     ws: OpenWorkspace, scope: str, path: str, turns: Sequence[Placed], given: frozenset[str]
 ) -> Iterator[Attachment]:
     zone = ws.now().tzinfo
+    user = scope.removeprefix("users/") if scope.startswith("users/") else "the user"
     for at, placed in enumerate(turns):
         turn = placed.turn
         around = _words_around(turns, at)
-        files = [(one, _direction(turn), turn.id in given) for one in turn.attachments]
-        files += [(one, "out", False) for call in turn.tool_calls for one in _sent(call)]
-        for number, (file, direction, trusted) in enumerate(files):
+        from_user = turn.origin == "owner" or turn.role in {"user", "human"}
+        files = [(one, from_user, turn.id in given) for one in turn.attachments]
+        files += [(one, False, False) for call in turn.tool_calls for one in _sent(call)]
+        for number, (file, incoming, trusted) in enumerate(files):
             known = _described_file(file)
             if known is None:
                 continue
             name, place, mime = known
-            told = file if isinstance(file, Mapping) else {}
-            user = scope.removeprefix("users/") if scope.startswith("users/") else "the user"
+            fields = file if isinstance(file, Mapping) else {}
             yield Attachment(
-                name=name, place=place, mime=mime, direction="in" if direction == "in" else "out",
-                sender=user if direction == "in" else "the assistant",
-                time=local(turn.time, zone),
+                name=name, place=place, mime=mime, direction="in" if incoming else "out",
+                sender=user if incoming else "the assistant", time=local(turn.time, zone),
                 source=f"{path}#L{placed.line}", key=f"{turn.id}\0{number}\0{place}",
-                description=_first(told, "description", "caption", "alt", "alt_text") or around,
-                transcription=_first(told, "transcription", "transcript"),
-                text=_first(told, "text", "extracted_text")
-                or _extract(ws, place, mime, trusted=trusted),
+                description=_first(fields, "description", "caption", "alt", "alt_text") or around,
+                transcription=_first(fields, "transcription", "transcript"),
+                text=_first(fields, "text", "extracted_text") or _extract(ws, place, mime, trusted=trusted),
             )  # fmt: skip
 
 
-def _direction(turn: Turn) -> str:
-    return "in" if turn.origin == "owner" or turn.role in {"user", "human"} else "out"
-
-
-def _first(told: Mapping[str, Json], *names: str) -> str:
-    return next((str(told[name]) for name in names if isinstance(told.get(name), str) and told[name]), "")
+def _first(fields: Mapping[str, Json], *names: str) -> str:
+    values = (fields.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str) and value), "")
 
 
 def _described_file(file: Json) -> tuple[str, str, str] | None:
-    """Name, place and type of an attachment in whatever shape a host gives it; None where it has none."""
+    """Return name, place and type of an attachment in any host's shape; None where it has no name."""
     if isinstance(file, str):
         file = {"path": file}
     if not isinstance(file, Mapping):
@@ -166,7 +161,7 @@ def _described_file(file: Json) -> tuple[str, str, str] | None:
 
 
 def _sent(call: Json) -> Iterator[Json]:
-    """What a tool call sent or made: paths of files, with the words that went along."""
+    """Yield the files that a tool call sent or made, with their caption."""
     made = execution_of(call)
     if made is None or not isinstance(made.arguments, Mapping):
         return
@@ -186,31 +181,24 @@ def _sent(call: Json) -> Iterator[Json]:
 
 
 def _words_around(turns: Sequence[Placed], at: int) -> str:
-    """What was said with a file: the turn's own words, else those right before or after by the same side."""
-    own = turns[at].turn
-    near = [at, at - 1, at + 1]
-    for place in near:
+    """Return the words said with a file: of its turn, else of the same side right before or after."""
+    for place in (at, at - 1, at + 1):
         if 0 <= place < len(turns):
             turn = turns[place].turn
             words = " ".join(strip_fences(turn.content).split())
-            if words and turn.origin == own.origin and not SMALL_TALK.match(words):
+            if words and turn.origin == turns[at].turn.origin and not SMALL_TALK.match(words):
                 return words[:300]
     return ""
 
 
 def _extract(ws: OpenWorkspace, place: str, mime: str, *, trusted: bool) -> str:
-    """The first part of a text file, redacted; empty where it may not or cannot be read."""
-    textual = mime.startswith("text/") or mime in {
-        "application/json",
-        "application/x-yaml",
-        "application/toml",
-    }
+    """Return the redacted beginning of a text file; empty where it may not or cannot be read."""
+    textual = mime.startswith("text/") or mime in _TEXTUAL
     if not textual or "://" in place or place == "(sent inline)":
         return ""
     try:
         if trusted:
-            file = Path(place).expanduser()
-            file = file if file.is_absolute() else ws.root / file
+            file = ws.root / Path(place).expanduser()
         else:
             inside = Path(place)
             if inside.is_absolute():
@@ -220,11 +208,11 @@ def _extract(ws: OpenWorkspace, place: str, mime: str, *, trusted: bool) -> str:
             data = opened.read(_READ)
     except (OSError, ValueError, UsageError):  # gone, unreadable or outside: the page does without
         return ""
-    if b"\0" in data:
-        return ""
-    text = data.decode("utf-8", "ignore")
-    clean = redact(strip_fences(text), ws.rules).text
-    return " ".join(clean.replace("<!--", "<").split())[:_EXTRACT]
+    return "" if b"\0" in data else _clean(ws, data.decode("utf-8", "ignore"))[:_EXTRACT]
+
+
+def _clean(ws: OpenWorkspace, text: str) -> str:
+    return " ".join(redact(strip_fences(text), ws.rules).text.replace("<!--", "<").split())
 
 
 def describe(
@@ -236,12 +224,12 @@ def describe(
     text: str = "",
     scope: str = "",
 ) -> Written:
-    """Say what an attachment shows or holds, for example once a model has looked at it.
+    """Add what an attachment shows or holds to its page, for example once a model has looked at it.
 
     Acknowledged in the journal first; where the page is being saved, it is filled in with the next sync.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         attachment: its id: the name of its page without ".md".
         description: what it shows.
         transcription: what is said in it.
@@ -258,17 +246,13 @@ def describe(
         raise NotFoundError(
             f"there is no attachment {attachment!r}; their names are those in memory/attachments/"
         )
-    rules = ws.rules
     given = {"description": description, "transcription": transcription, "text": text}
-    words = {
-        name: " ".join(redact(strip_fences(value), rules).text.replace("<!--", "<").split())
-        for name, value in given.items()
-    }
-    if not any(words.values()):
+    words = {name: clean for name, value in given.items() if (clean := _clean(ws, value))}
+    if not words:
         raise UsageError("say what it shows: a description, a transcription or its text")
     state = ws.session_journal
     with state.lock:
-        payload = {"attachment": attachment} | {name: value for name, value in words.items() if value}
+        payload = {"attachment": attachment, **words}
         change = state.append(Change(kind="describe", payload=payload, scope=scope))
     return _fill_in(ws, scope, attachment, change)
 
@@ -288,7 +272,7 @@ def _fill_in(ws: OpenWorkspace, scope: str, identifier: str, change: Change) -> 
 
 
 def fill_in_rest(ws: OpenWorkspace) -> None:
-    """Descriptions whose page was busy when they were given."""
+    """Write the descriptions whose page was busy when they were given."""
     state = ws.session_journal
     with state.lock:
         state.refresh()

@@ -1,12 +1,14 @@
-"""Compact a conversation that outgrows a model's window: summary, recall and its last turns.
+"""Compact a conversation that outgrows a model's window to summary, recall and its last turns.
 
 In this order, so that a process may die at any moment: what the session's log does not hold yet is recorded
-(fsynced), each message once; facts are taken by rule and an episode is written (`steps`); then the summary is
-made. Nothing is taken out of the log. Done again after a kill, it records nothing twice.
+(fsynced), each message once; facts are learned by rule and an episode is written (`steps`); then the summary
+is made. Nothing is taken out of the log. Done again after a kill, it records nothing twice.
 """
 
+from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
@@ -15,7 +17,7 @@ from mnemark.errors import MnemarkError, UsageError
 from mnemark.files.locks import workspace_lock
 from mnemark.files.sessions import Placed
 from mnemark.llm.base import LLM, LLMUnavailable
-from mnemark.llm.base import Message as Asked
+from mnemark.llm.base import Message as Question
 from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.sessions.ending import end
 from mnemark.memory.sessions.messages import (
@@ -42,7 +44,7 @@ TIMEOUT: Final = 10.0
 """Seconds a model is waited for."""
 SUMMARY_SHARE: Final = 0.25
 RECALL_SHARE: Final = 0.2
-"""Parts of what the host's instructions leave, for summary and recall; the rest is for the last turns."""
+"""Of the budget that the host's instructions leave."""
 LEARNING: Final = 0.5
 """Seconds for learning by rule."""
 MOST_SUMMARY: Final = 600
@@ -71,37 +73,35 @@ _TASK: Final = (
 
 
 class Step(Protocol):
-    """What is done with the turns of a session once they are recorded."""
+    """A function that works on the turns of a session once they are recorded, and may be called again."""
 
     @property
-    def __name__(self) -> str:
-        """For messages."""
-        ...
+    def __name__(self) -> str: ...  # for messages
 
     def __call__(self, session: Recorder, placed: Sequence[Placed], /) -> object:
-        """Do it; again changes nothing."""
+        """Process the turns; called again it changes nothing."""
         ...
 
 
 def facts(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
-    """Facts by rule, as far as the time allows; learning goes on from there at the end of the session."""
+    """Learn facts by rule as far as the time allows; the end of the session goes on from there."""
     return learn(session.ws, session.id, budget_seconds=LEARNING)
 
 
 def episode(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
-    """An episode by rule; the end of the session fills in a model's summary."""
+    """Write an episode by rule; the end of the session fills in a model's summary."""
     return end(session.ws, session, summary=False)
 
 
 STEPS: Final[tuple[Step, ...]] = (facts, episode)
-"""What compaction does by default."""
+"""The default steps."""
 
 
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of a conversation for the model."""
+    """A compacted conversation."""
 
     messages: tuple[dict[str, Any], ...]
-    """The host's instructions as they were, the quoted block as the user's, the last turns as they were."""
+    """The host's instructions, the quoted block in the user's role, the last turns."""
     flush: str
     """What to ask the agent before its next compaction; in the language of the conversation."""
     summary: str = ""
@@ -111,21 +111,21 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
     recorded: tuple[str, ...] = ()
     """Ids of turns that were not in the log before."""
     dropped: int = 0
-    """Messages that are no longer there; the log has them."""
+    """Messages that were left out; the log has them."""
     tokens: int = 0
     by: str = "rules"
-    """Who wrote the summary: "rules" or the model's name."""
+    """Author of the summary: "rules" or the model's name."""
     degraded: tuple[str, ...] = ()
     """What could not be done, and why."""
 
 
 def is_due(messages: Sequence[Message], budget: int, *, share: float = DUE) -> bool:
-    """Whether it is time to flush and compact."""
+    """Return whether it is time to flush and compact."""
     return sum(map(tokens_of, messages)) > budget * share
 
 
 def flush_prompt(*, chinese: bool = False) -> str:
-    """What to ask an agent before a conversation is shortened: to write down what matters."""
+    """Return the request to an agent to write down what matters before a conversation is shortened."""
     return _CHINESE if chinese else _ENGLISH
 
 
@@ -139,12 +139,12 @@ def compact(
     deadline: float | None = None,
     timeout: float = TIMEOUT,
 ) -> Compacted:
-    """The conversation within `budget` tokens; see the module.
+    """Return the conversation within `budget` tokens.
 
     Args:
-        session: whose log keeps the originals.
+        session: its log keeps the originals.
         messages: the host's, in OpenAI's or Anthropic's shape; they are not changed.
-        budget: estimated tokens of all messages that come back.
+        budget: estimated tokens of all returned messages.
         llm: writes the summary; without one, or where it fails, the rules do.
         steps: called with the session and its turns once all are recorded, where something has to be left
             out; by default `STEPS`. Each must be safe to call again with the same turns.
@@ -152,7 +152,7 @@ def compact(
         timeout: seconds for the model.
 
     Returns:
-        Messages within the budget, but where the host's instructions and the last exchange alone are more:
+        Messages within the budget, unless the host's instructions and the last exchange alone exceed it:
         `degraded` says so then. A tool's call and its results are never separated.
 
     Raises:
@@ -171,22 +171,23 @@ def compact(
     if not parts or sum(part.tokens for part in parts) <= room:
         whole = tuple(dict(message) for message in messages)
         return Compacted(messages=whole, flush=flush, recorded=record.new, tokens=sum(map(tokens_of, whole)))
-    work = _Work(session, messages, record, room)
-    work.do(STEPS if steps is None else steps)
-    kept = work.recent(parts)
-    return work.result(head, kept, flush, llm=llm, deadline=deadline, timeout=timeout)
+    compaction = _Compaction(session, messages, record, room)
+    compaction.run(STEPS if steps is None else steps)
+    kept = compaction.recent(parts)
+    return compaction.result(head, kept, flush, llm=llm, deadline=deadline, timeout=timeout)
 
 
 class _Record(NamedTuple):
     placed: list[Placed]
     """All turns of the log, the new ones included."""
     lines: dict[int, int]
-    """Line in the log of each message that is there."""
+    """Line in the log by place of the message."""
     new: tuple[str, ...]
+    """Ids."""
 
 
 def _recorded(session: Recorder, messages: Sequence[Message]) -> _Record:
-    """Record what the log does not hold yet. A message is there by its id, or by words in the same order."""
+    """Record the messages that the log does not hold yet, by id or by words in the same order."""
     ws = session.ws
     now = ws.now()
     turns: dict[int, Turn] = {}
@@ -210,11 +211,11 @@ def _recorded(session: Recorder, messages: Sequence[Message]) -> _Record:
 
 
 def _matched(turns: dict[int, Turn], log: Sequence[Placed]) -> dict[int, int]:
-    """Places in the log of the messages that are there.
+    """Return the place in the log of each turn that is there.
 
-    By id first. Of the others those count as there that say the same in the same order; and from where the
-    window begins in the log, as many of each as the log holds: so a second try after a kill, when turns stand
-    in another order than the host has them, finds all that the first one wrote.
+    By id first, then by the same words in the same order; last, from where the window begins in the log, as
+    many of each as the log holds: a second try after a kill, when turns stand in another order than the host
+    has them, finds all that the first one wrote.
     """
     ids = {one.turn.id: place for place, one in enumerate(log)}
     known = {at: ids[turn.id] for at, turn in turns.items() if turn.id and turn.id in ids}
@@ -239,21 +240,17 @@ def _matched(turns: dict[int, Turn], log: Sequence[Placed]) -> dict[int, int]:
     return known
 
 
-class _Work:
-    """One compaction, once everything is recorded."""
-
+class _Compaction:
     def __init__(self, session: Recorder, messages: Sequence[Message], record: _Record, room: int) -> None:
         self._session = session
         self._messages = messages
         self._record = record
         self._room = room
         self._summary_room = min(MOST_SUMMARY, int(room * SUMMARY_SHARE))
-        ws = session.ws
-        self._recall_room = min(ws.config.recall_budget, int(room * RECALL_SHARE))
+        self._recall_room = min(session.ws.config.recall_budget, int(room * RECALL_SHARE))
         self._degraded: list[str] = []
 
-    def do(self, steps: Sequence[Step]) -> None:
-        """Learning and episode; what cannot be done now is done at the session's end."""
+    def run(self, steps: Sequence[Step]) -> None:
         for step in steps:
             try:
                 step(self._session, self._record.placed)
@@ -261,14 +258,11 @@ class _Work:
                 self._degraded.append(f"{step.__name__}: {error}; it is caught up at the end of the session")
 
     def recent(self, parts: Sequence[Unit]) -> list[dict[str, Any]]:
-        """The last units that fit; the very last one always, its long results and words cut if need be."""
+        """Return the last units that fit; the very last one always, cut if need be."""
         room = self._room - self._summary_room - self._recall_room
-        first = len(parts) - 1
-        total = parts[first].tokens
-        while first > 0 and total + parts[first - 1].tokens <= room:
-            first -= 1
-            total += parts[first].tokens
-        self._first = parts[first].first
+        totals = list(accumulate(part.tokens for part in reversed(parts)))
+        fitting = max(1, bisect_right(totals, room))
+        total, self._first = totals[fitting - 1], parts[-fitting].first
         kept = [dict(message) for message in self._messages[self._first :]]
         if total > room:
             kept = shortened(kept, room, f"{self._session.path} has all of it")
@@ -281,7 +275,6 @@ class _Work:
         self, head: list[dict[str, Any]], kept: list[dict[str, Any]], flush: str, *,
         llm: LLM | None, deadline: float | None, timeout: float,
     ) -> Compacted:  # fmt: skip
-        """Summary and recall for what is no longer there, and all of it put together."""
         line = min((n for at, n in self._record.lines.items() if at >= self._first), default=0)
         hidden = self._session.ws.index.hidden.current().turns
         before = (one for one in self._record.placed if not line or one.line < line)
@@ -297,10 +290,9 @@ class _Work:
         tokens = sum(map(tokens_of, whole))
         limit = self._room + sum(map(tokens_of, head))
         if tokens > limit:
-            reason = (
+            self._degraded.append(
                 f"{tokens} tokens are more than {limit}: instructions and last exchange alone are too long"
             )
-            self._degraded.append(reason)
         return Compacted(
             messages=whole, flush=flush, summary=text, recalled=found.text if found else "",
             recorded=self._record.new, dropped=self._first - len(head), tokens=tokens, by=by,
@@ -313,7 +305,7 @@ class _Work:
             return "", "rules"
         if llm is not None:
             try:
-                text = self._asked(gone, llm, room, timeout)
+                text = self._by_model(gone, llm, room, timeout)
             except LLMUnavailable as error:
                 self._degraded.append(f"summary by rule: {error}")
             else:
@@ -323,32 +315,27 @@ class _Work:
         lines = summary_lines(digest([_line(one) for one in gone]))
         return cut_to_tokens("\n".join(f"- {line}" for line in lines), room), "rules"
 
-    def _asked(self, gone: Sequence[Placed], llm: LLM, room: int, timeout: float) -> str:
-        said = "\n\n".join(
-            f"{one.turn.role}: {strip_fences(one.turn.content)}" for one in gone if _spoken(one)
-        )
-        asked = [Asked("system", _TASK.format(words=room // 2)), Asked("user", fenced(said, "conversation"))]
-        text = strip_fences(llm.complete(asked, timeout=timeout).text).strip()
-        return "" if unfounded(text, said) else cut_to_tokens(text, room)
+    @staticmethod
+    def _by_model(gone: Sequence[Placed], llm: LLM, room: int, timeout: float) -> str:
+        spoken = "\n\n".join(
+            f"{one.turn.role}: {strip_fences(one.turn.content)}" for one in gone
+            if one.turn.role in {"user", "human", "assistant"} and one.turn.content.strip()
+        )  # fmt: skip
+        task = Question("system", _TASK.format(words=room // 2))
+        answer = llm.complete([task, Question("user", fenced(spoken, "conversation"))], timeout=timeout)
+        text = strip_fences(answer.text).strip()
+        return "" if unfounded(text, spoken) else cut_to_tokens(text, room)
 
     def _recall(self, line: int, deadline: float | None) -> Recall | None:
-        """What memory has to say to the owner's last words, the turns that are kept left out."""
-        said = [one.turn.content for one in self._record.placed if one.turn.origin == "owner"]
-        room = self._recall_room
-        if not said or room <= _FENCE:
+        """Recall for the owner's last words, without the turns from `line` on."""
+        owned = [one.turn.content for one in self._record.placed if one.turn.origin == "owner"]
+        if not owned or self._recall_room <= _FENCE:
             return None
         session = self._session
         return session.ws.searcher.recall(
-            strip_fences(said[-1]),
-            budget=room,
-            deadline=deadline,
-            scope=session.scope or None,
-            exclude=((session.path, line),) if line else (),
-        )
-
-
-def _spoken(one: Placed) -> bool:
-    return one.turn.role in {"user", "human", "assistant"} and bool(one.turn.content.strip())
+            strip_fences(owned[-1]), budget=self._recall_room, deadline=deadline,
+            scope=session.scope or None, exclude=((session.path, line),) if line else (),
+        )  # fmt: skip
 
 
 def _line(one: Placed) -> Line:

@@ -4,10 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
-from mnemark.files.episodes import Episode, path_for, source_lines, written
 from mnemark.files.sessions import Placed
-from mnemark.memory import file_edits
-from mnemark.memory.file_edits import Written
 from mnemark.memory.journal.sessions import Observed
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.quoting.fence import strip_fences
@@ -17,13 +14,12 @@ from mnemark.text.summary.tool_titles import (
     execution_of,
     is_significant,
     outcome_of,
-    short_name,
     title_of,
 )
 from mnemark.types import Json
 
 GAP: Final = timedelta(hours=6)
-"""A longer silence ends a sitting: what comes after is another episode."""
+"""Silence that ends a sitting: the next turn begins another episode."""
 _ACTIONS: Final = 40
 _STATES: Final = {"done": "完成", "failed": "没成", "open": "进行中"}
 _OWN_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant"}
@@ -45,18 +41,18 @@ class Sitting(NamedTuple):
         return self.turns[-1].turn.id
 
     def span(self, zone: tzinfo | None) -> tuple[datetime, datetime]:
-        """When it began and ended, on the clock of `zone` where that is told."""
+        """Return its first and last time, on the clock of `zone` where given."""
         times = [local(placed.turn.time, zone) for placed in self.turns]
         return min(times), max(times)
 
 
 def local(when: datetime, zone: tzinfo | None) -> datetime:
-    """A time in a zone; one without zone is of it."""
+    """Return a time in a zone; a naive one is taken to be of it."""
     return when.replace(tzinfo=zone) if when.tzinfo is None else when.astimezone(zone)
 
 
 def sittings(turns: Sequence[Placed]) -> list[Sitting]:
-    """Turns cut at long silences."""
+    """Cut turns at long silences."""
     found: list[list[Placed]] = []
     before: datetime | None = None
     for placed in turns:
@@ -69,20 +65,18 @@ def sittings(turns: Sequence[Placed]) -> list[Sitting]:
 
 
 def lines_of(sitting: Sitting) -> list[Line]:
-    """What the user and the assistant said, without recalled blocks; what others said is left out."""
-    found = []
-    for placed in sitting.turns:
-        turn = placed.turn
-        role = _OWN_ROLES.get(turn.role, "")
-        if role and turn.origin in {"owner", "agent", "import", "file"}:
-            text = strip_fences(turn.content).strip()
-            if text:
-                found.append(Line(role, text, turn.time, f"#L{placed.line}"))
-    return found
+    """Return the lines of the user and the assistant, without recalled blocks."""
+    return [
+        Line(role, text, placed.turn.time, f"#L{placed.line}")
+        for placed in sitting.turns
+        if (role := _OWN_ROLES.get(placed.turn.role, ""))
+        and placed.turn.origin in {"owner", "agent", "import", "file"}
+        and (text := strip_fences(placed.turn.content).strip())
+    ]
 
 
 def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) -> list[Action]:
-    """What tools did in it, forgotten things left out: as observed, else as the turns say."""
+    """Return the executions of tools in a sitting, as observed or else as its turns tell them."""
     state = ws.session_journal
     hidden = ws.index.hidden.current().turns
     begin, end = sitting.span(UTC)
@@ -90,17 +84,15 @@ def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) ->
     seen: set[str] = set()
     with state.lock:
         state.refresh()
-        observed = [one for _, one in sorted(state.observed.items()) if _is_of(one, scope, session)]
+        observed = [one for _, one in sorted(state.observed.items())]
     for one in observed:
         when = local(one.change.time or begin, UTC)
-        if begin - GAP / 6 <= when <= end + GAP / 6:
-            title = str(one.payload.get("title"))
-            seen |= {str(one.payload.get("key")), title.partition(" failed")[0]}
-            paths = tuple(_paths(one.payload.get("arguments")))
-            if one.change.id in hidden:
-                continue  # nor as the turns say it
-            failed = bool(one.payload.get("failed"))
-            found.append((when, Action(title, str(one.payload.get("tool")), failed, when, paths)))
+        ours = one.session == session and one.change.scope == scope
+        if ours and begin - GAP / 6 <= when <= end + GAP / 6:
+            action = _action(one, when)
+            seen |= {str(one.payload.get("key")), action.title.partition(" failed")[0]}
+            if one.change.id not in hidden:  # where it is, its turn is not to tell it either
+                found.append((when, action))
     for placed in sitting.turns:
         when = local(placed.turn.time, UTC)
         for action, call in _called(placed):
@@ -109,8 +101,12 @@ def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) ->
     return [action for _, action in sorted(found, key=lambda pair: pair[0])]
 
 
-def _is_of(one: Observed, scope: str, session: str) -> bool:
-    return one.session == session and one.change.scope == scope
+def _action(seen: Observed, when: datetime) -> Action:
+    payload = seen.payload
+    paths = tuple(_paths(payload.get("arguments")))
+    return Action(
+        str(payload.get("title")), str(payload.get("tool")), bool(payload.get("failed")), when, paths
+    )
 
 
 def _called(placed: Placed) -> Iterator[tuple[Action, str]]:
@@ -124,9 +120,9 @@ def _called(placed: Placed) -> Iterator[tuple[Action, str]]:
         made = execution_of(call)
         if made is None or not is_significant(made.tool, made.arguments):
             continue
-        told = outcome_of(results.get(made.call)) if made.call in results else outcome_of(None)
-        title = title_of(made.tool, made.arguments, told)
-        yield Action(title, made.tool, told.failed, None, tuple(_paths(made.arguments))), made.call
+        outcome = outcome_of(results.get(made.call))
+        title = title_of(made.tool, made.arguments, outcome)
+        yield Action(title, made.tool, outcome.failed, None, tuple(_paths(made.arguments))), made.call
 
 
 def _paths(arguments: Json) -> Iterator[str]:
@@ -137,10 +133,9 @@ def _paths(arguments: Json) -> Iterator[str]:
 
 
 def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | None) -> list[str]:
-    """The body of an episode: what a person wants to know first, then what was done, then sources."""
-    zh = found.chinese
+    """Return the body of an episode: goal and outcome first, then the actions, then the source."""
+    zh, rows = found.chinese, []
     colon = "：" if zh else ": "
-    rows = []
     goal, outcome = ("目标", "结果") if zh else ("Goal", "Outcome")
     if found.goal:
         rows.append(f"- **{goal}**{colon}{found.goal}")
@@ -166,48 +161,10 @@ def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | N
     return rows
 
 
-class SessionAt(NamedTuple):
-    """A session that is being written down."""
-
-    session: str
-    path: str
-    scope: str
-    zone: tzinfo | None
-    group: str
-    """Ties the edits together."""
-
-
-def write_episode(
-    ws: OpenWorkspace,
-    at: SessionAt,
-    sitting: Sitting,
-    *,
-    found: Digest,
-    actions: Sequence[Action],
-    continues: str,
-) -> tuple[str, Written]:
-    """Write or extend the episode of a sitting; its path, and what became of the edit."""
-    begin, end = sitting.span(at.zone)
-    source = source_lines(at.path, sitting.turns[0].line, sitting.turns[-1].line)
-    tools = dict.fromkeys(short_name(action.tool) for action in actions)
-    episode = Episode(
-        session=at.session, source=source, first=sitting.first, last=sitting.last, begin=begin, end=end,
-        title=found.title or at.session, status=found.status, tools=tuple(tools)[:12],
-        entities=found.entities, projects=found.projects, continues=continues,
-        lines=tuple(page(found, actions, source, at.zone)),
-    )  # fmt: skip
-    target = path_for(ws.root, at.scope, episode)
-    done = file_edits.write(
-        ws, target, lambda text: written(text, episode), step="session end: episode",
-        session=at.session, group=at.group,
-    )  # fmt: skip
-    return target, done
-
-
 def note_block(
     found: Digest, span: tuple[datetime, datetime], session: str, link: str, *, short: bool
 ) -> list[str]:
-    """What the day's note says of a sitting."""
+    """Return the part of the day's note about a sitting."""
     begin, end = span
     hours = f"{begin:%H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
     rows = [f"## {hours} {session}: {found.title}" if found.title else f"## {hours} {session}", ""]

@@ -1,15 +1,13 @@
 """Look back at turns by session, time, role and tool; cut windows for a prompt."""
 
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.files import listing
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import FOLDER, SessionInfo, SessionLog, list_sessions
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -30,7 +28,7 @@ _CHAT_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant",
 
 
 class SpokenTurn(NamedTuple):
-    """A turn and where it stands."""
+    """A turn and its location."""
 
     turn: Turn
     session: str
@@ -55,14 +53,14 @@ def turns(
     limit: int | None = 100,
     scope: str | Iterable[str] | None = None,
 ) -> list[SpokenTurn]:
-    """Turns that fit all that is given, oldest first.
+    """Return the turns that match all given filters, oldest first.
 
     Args:
-        ws: whose.
-        session: only of the session of this id.
-        since: only said then or later: a datetime, ISO text or words such as "last week".
-        until: only said before the end of it.
-        role: only of this role: "user", "assistant", "tool", or a speaker's name.
+        ws: the workspace.
+        session: only the session of this id.
+        since: only turns from then on: a datetime, ISO text or words such as "last week".
+        until: only turns before the end of it.
+        role: only this role: "user", "assistant", "tool", or a speaker's name.
         tool: only turns that called this tool or hold its results, whole name or last part of it.
         limit: the last so many; None for all.
         scope: as for `Memory.search`.
@@ -74,28 +72,31 @@ def turns(
         raise UsageError(f"limit is a number from 1 on, not {limit}; leave None for all")
     now = ws.now()
     zone = now.tzinfo
-    first = _zoned(moment(since, "since", now), zone)
-    last = _zoned(moment(until, "until", now, end=True), zone)
+    first = moment(since, "since", now)
+    last = moment(until, "until", now, end=True)
 
-    def fits(said: SpokenTurn) -> bool:
-        turn = said.turn
+    def fits(turn: Turn) -> bool:
         when = _aware(turn.time, zone)
-        if (first and when < first) or (last and when >= last):
+        if (first and when < _aware(first, zone)) or (last and when >= _aware(last, zone)):
             return False
-        return (role is None or turn.role == role) and (tool is None or _uses(turn, tool))
+        return role in {None, turn.role} and (tool is None or _uses(turn, tool))
 
-    found = (said for said in _all(ws, session, scopes_of(scope)) if fits(said))
-    if limit is None:
-        return sorted(found, key=lambda said: _place(said, zone))
-    return heapq.nlargest(limit, found, key=lambda said: _place(said, zone))[::-1]
+    def order(found: SpokenTurn) -> tuple[datetime, str, int]:
+        return _aware(found.turn.time, zone), found.path, found.line
+
+    hidden = ws.index.hidden.current().turns
+    matching = (
+        SpokenTurn(placed.turn, info.id, info.path.relative_to(ws.root).as_posix(), placed.line, name)
+        for name, info in sessions(ws, scope)
+        if session in {None, info.id}
+        for placed in _log(ws, name, info).turns()
+        if placed.turn.id not in hidden and fits(placed.turn)
+    )
+    return sorted(matching, key=order) if limit is None else heapq.nlargest(limit, matching, order)[::-1]
 
 
-def _place(said: SpokenTurn, zone: tzinfo | None) -> tuple[datetime, str, int]:
-    return _aware(said.turn.time, zone), said.path, said.line
-
-
-def _zoned(when: datetime | None, zone: tzinfo | None) -> datetime | None:
-    return None if when is None else _aware(when, zone)
+def _log(ws: OpenWorkspace, scope: str, info: SessionInfo) -> SessionLog:
+    return SessionLog.at(ws.root / scope, f"{FOLDER}/{info.path.name}")
 
 
 def _aware(when: datetime, zone: tzinfo | None) -> datetime:
@@ -104,76 +105,62 @@ def _aware(when: datetime, zone: tzinfo | None) -> datetime:
 
 def _uses(turn: Turn, tool: str) -> bool:
     names = [made.tool for call in turn.tool_calls if (made := execution_of(call)) is not None]
-    named = (turn.meta.get("tool"), turn.meta.get("name") if turn.role in {"tool", "function"} else None)
-    names += [name for name in named if isinstance(name, str)]
-    names += [
-        str(result["name"])
-        for result in turn.tool_results
-        if isinstance(result, Mapping) and isinstance(result.get("name"), str)
-    ]
+    names.append(_text(turn.meta.get("tool")))
+    names.append(_text(turn.meta.get("name")) if turn.role in {"tool", "function"} else "")
+    names += [_text(result.get("name")) for result in turn.tool_results if isinstance(result, Mapping)]
     wanted = tool.casefold()
-    return any(wanted in {name.casefold(), short_name(name).casefold()} for name in names)
+    return any(wanted in {name.casefold(), short_name(name).casefold()} for name in filter(None, names))
 
 
 def sessions(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[tuple[str, SessionInfo]]:
-    """The sessions of these scopes, each with its scope; by default of all."""
+    """Return the sessions of these scopes, by default of all, each with its scope."""
     wanted = scopes_of(scope)
-    found = []
-    for name in _scopes(ws):
-        if wanted is None or name in wanted:
-            base = ws.root / name if name else ws.root
-            found += [(name, info) for info in list_sessions(base)]
-    return found
+    names = [name for name in ws.scopes() if wanted is None or name in wanted]
+    return [(name, info) for name in names for info in list_sessions(ws.root / name)]
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A session as a list shows it; forgotten turns are left out of what it tells."""
+    """A session as a list shows it, without its forgotten turns."""
 
     session: str
     scope: str
     path: str
     created: datetime | None
     last: datetime | None
-    """When the last turn was said; None where there is none."""
     bytes: int
     title: str
-    """Its name where it was imported with one, else the first line that the user said; redacted, one line."""
+    """The imported name, else the user's first line; redacted, one line."""
     turns: int
     agent: str
-    """Which program recorded it, where that is known."""
+    """The program that recorded it; empty where unknown."""
 
 
 def listed(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[Listed]:
-    """The sessions of these scopes, the one that was written to last at the end."""
-    rules = ws.rules
+    """Return a summary of each session of these scopes, the last written one last."""
     hidden = ws.index.hidden.current().turns
-    return [
-        _listed(ws.root, name, info, hidden, rules)
-        for name, info in sorted(sessions(ws, scope), key=lambda pair: pair[1].mtime_ns)
-    ]
+    found = sorted(sessions(ws, scope), key=lambda pair: pair[1].mtime_ns)
+    return [_listed(ws, name, info, hidden) for name, info in found]
 
 
-def _listed(root: Path, scope: str, info: SessionInfo, hidden: Collection[str], rules: Rules) -> Listed:
-    log = SessionLog.at(root / scope if scope else root, f"{FOLDER}/{info.path.name}")
+def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo, hidden: Collection[str]) -> Listed:
     count, last, title, named, agent = 0, None, "", "", ""
-    for placed in log.turns():
+    for placed in _log(ws, scope, info).turns():
         turn = placed.turn
         if turn.id in hidden:
             continue
         count, last = count + 1, turn.time
-        title = title or (_first_line(turn.content, rules) if turn.role in {"user", "human"} else "")
+        title = title or (_first_line(turn.content, ws.rules) if turn.role in {"user", "human"} else "")
         named = named or _text(turn.meta.get("conversation"))
         agent = agent or _text(turn.meta.get("agent"))
-    name = _first_line(named, rules) if named else title
-    path = info.path.relative_to(root).as_posix()
     return Listed(
-        session=info.id, scope=scope, path=path, created=info.created, last=last, bytes=info.size,
-        title=name, turns=count, agent=agent,
+        session=info.id, scope=scope, path=info.path.relative_to(ws.root).as_posix(), created=info.created,
+        last=last, bytes=info.size, title=_first_line(named, ws.rules) if named else title, turns=count,
+        agent=agent,
     )  # fmt: skip
 
 
 def _first_line(text: str, rules: Rules) -> str:
-    """The first line with words in it, recalled blocks and secrets taken out, with single blanks."""
+    """Return the first line with words, without recalled blocks, secrets and control characters."""
     clean = redact(strip_fences(text[:_LOOKED_AT]), rules).text
     lines = (
         " ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in clean.splitlines()
@@ -186,29 +173,11 @@ def _text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _scopes(ws: OpenWorkspace) -> Iterator[str]:
-    yield ""
-    yield from listing.scopes(ws.root)
-
-
-def _all(ws: OpenWorkspace, session: str | None, scopes: frozenset[str] | None) -> Iterator[SpokenTurn]:
-    hidden = ws.index.hidden.current()
-    for scope, info in sessions(ws, "*"):
-        if (scopes is not None and scope not in scopes) or (session is not None and info.id != session):
-            continue
-        base = ws.root / scope if scope else ws.root
-        log = SessionLog.at(base, f"{FOLDER}/{info.path.name}")
-        path = f"{scope}/{log.name}" if scope else log.name
-        for placed in log.turns():
-            if placed.turn.id not in hidden.turns:
-                yield SpokenTurn(placed.turn, info.id, path, placed.line, scope)
-
-
 def window(turns: Sequence[Turn], budget: int, *, tools: bool = False) -> list[dict[str, Json]]:
-    """The last turns as messages within `budget` tokens (estimated), oldest first.
+    """Return the last turns as messages within `budget` estimated tokens, oldest first.
 
-    It begins with a user's message where one fits. The last turn is cut where it alone is too long. Turns of
-    tools, and calls, are left out unless `tools`: then a result never stands without the turn before it.
+    The result begins with a user's message where one fits, and the last turn is cut where it alone is too
+    long. Tool turns and calls are left out unless `tools`: a result never stands without the turn before it.
     """
     if budget < 1:
         raise UsageError(f"budget is a number of tokens from 1 on, not {budget}")
@@ -216,7 +185,8 @@ def window(turns: Sequence[Turn], budget: int, *, tools: bool = False) -> list[d
     chosen: list[Turn] = []
     room = budget
     for turn in reversed(said):
-        cost = estimate_tokens(turn.content) + _PER_MESSAGE + _call_tokens(turn, tools=tools)
+        calls = (*turn.tool_calls, *turn.tool_results) if tools else ()
+        cost = estimate_tokens(turn.content) + _PER_MESSAGE + sum(estimate_tokens(str(one)) for one in calls)
         if cost > room:
             break
         chosen.append(turn)
@@ -225,25 +195,18 @@ def window(turns: Sequence[Turn], budget: int, *, tools: bool = False) -> list[d
     if not chosen and said:
         cut = cut_to_tokens(said[-1].content, max(budget - _PER_MESSAGE, 1))
         return [{"role": _CHAT_ROLES.get(said[-1].role, "user"), "content": cut}]
-    start = next((at for at, turn in enumerate(chosen) if _CHAT_ROLES.get(turn.role) == "user"), None)
-    if start is None:
-        start = next((at for at, turn in enumerate(chosen) if turn.role in _CHAT_ROLES), len(chosen))
+    roles = [_CHAT_ROLES.get(turn.role) for turn in chosen]
+    start = next((at for at, role in enumerate(roles) if role), len(roles))
+    start = roles.index("user") if "user" in roles else start
     return [_message(turn, tools=tools) for turn in chosen[start:]]
-
-
-def _call_tokens(turn: Turn, *, tools: bool) -> int:
-    if not tools:
-        return 0
-    return sum(estimate_tokens(str(one)) for one in (*turn.tool_calls, *turn.tool_results))
 
 
 def _message(turn: Turn, *, tools: bool) -> dict[str, Json]:
     role = _CHAT_ROLES.get(turn.role, "tool" if turn.role in {"tool", "function"} else "user")
-    made: dict[str, Json] = {"role": role, "content": turn.content}
-    if tools and turn.tool_calls:
-        made["tool_calls"] = list(turn.tool_calls)
-    if tools and turn.tool_results:
-        made["tool_results"] = list(turn.tool_results)
-    if tools and turn.meta.get("tool_call_id"):
-        made["tool_call_id"] = turn.meta["tool_call_id"]
-    return made
+    calls: dict[str, Json] = {
+        "tool_calls": list(turn.tool_calls),
+        "tool_results": list(turn.tool_results),
+        "tool_call_id": turn.meta.get("tool_call_id"),
+    }
+    kept = {name: value for name, value in calls.items() if tools and value}
+    return {"role": role, "content": turn.content, **kept}

@@ -1,4 +1,4 @@
-"""Read a host's messages in OpenAI's or Anthropic's shape: groups, texts, costs.
+"""Read a host's messages in OpenAI's or Anthropic's shape: units, texts, token counts.
 
 OpenAI: an assistant's `tool_calls`, each answered by a message of role "tool" with its `tool_call_id`.
 Anthropic: content blocks; `tool_use` in an assistant's message, answered by `tool_result` blocks in the next
@@ -23,15 +23,15 @@ _FRAME: Final = 4
 _SYSTEM: Final = frozenset({"system", "developer"})
 _RESULT_ROLES: Final = frozenset({"tool", "function", "toolResult"})
 _PIECE: Final = 1_600
-"""Tokens of an image: what a full-size one costs with the providers, or a little more."""
+"""Tokens of a full-size image, rounded up over the providers."""
 _DATA: Final = re.compile(r"(?:data:[\w.+/-]+;base64,|\"data\": \")[A-Za-z0-9+/_-]{100,}={0,2}")
 """Bytes as text: a data URL, or the `data` of a content block."""
 _LEAST: Final = 20
-"""Tokens of a long result that are shown at least."""
+"""Tokens that are left of a cut text at least."""
 
 
 class Unit(NamedTuple):
-    """Messages `first <= n < end` that stay together."""
+    """Messages `first <= n < end` that must stay together."""
 
     first: int
     end: int
@@ -39,19 +39,17 @@ class Unit(NamedTuple):
 
 
 def is_system(message: Message) -> bool:
-    """Whether it is an instruction of the host, and no part of the conversation."""
+    """Return whether a message is an instruction of the host, not part of the conversation."""
     return message.get("role") in _SYSTEM
 
 
 def tokens_of(message: Message) -> int:
-    """About what a message costs. What is no text, such as an image, has a price of its own."""
-    content = message.get("content")
+    """Estimate the tokens of a message; images and other data have a flat price."""
+    content, calls = message.get("content"), message.get("tool_calls")
     text = content if isinstance(content, str) else "" if content is None else _dumped(content)
     text, pieces = _DATA.subn("", text)
-    calls = message.get("tool_calls")
-    return (
-        _FRAME + estimate_tokens(text) + pieces * _PIECE + (estimate_tokens(_dumped(calls)) if calls else 0)
-    )
+    calls_cost = estimate_tokens(_dumped(calls)) if calls else 0
+    return _FRAME + estimate_tokens(text) + pieces * _PIECE + calls_cost
 
 
 def _dumped(value: object) -> str:
@@ -59,16 +57,15 @@ def _dumped(value: object) -> str:
 
 
 def units(messages: Sequence[Message], start: int) -> list[Unit]:
-    """The units of `messages[start:]`. Results join the calls before them, wherever those are."""
+    """Return the units of `messages[start:]`; results join their calls, wherever those are."""
     found: list[list[int]] = []
     waiting: set[str] = set()
     for at in range(start, len(messages)):
         message = messages[at]
         answers = set(_answers(message))
-        joins = bool(found) and (bool(answers) or message.get("role") in _RESULT_ROLES)
-        if not joins and waiting and found and not is_system(message) and message.get("role") != "user":
-            joins = True  # something between a call and its late results
-        if joins:
+        role = message.get("role")
+        between = waiting and role not in {"user", *_SYSTEM}  # between a call and its late results
+        if found and (answers or between or role in _RESULT_ROLES):
             found[-1].append(at)
         else:
             found.append([at])
@@ -78,7 +75,7 @@ def units(messages: Sequence[Message], start: int) -> list[Unit]:
 
 
 def calls_of(message: Message) -> Iterator[str]:
-    """Ids of the calls a message makes."""
+    """Yield the ids of the calls in a message."""
     listed = message.get("tool_calls")
     for call in listed if isinstance(listed, list) else ():
         if isinstance(call, Mapping):
@@ -104,7 +101,7 @@ def _blocks(message: Message) -> Iterator[Mapping[str, Any]]:
 
 
 def turn_of(message: Message) -> Turn | None:
-    """The message as a turn to record; None for the host's instructions and for what was only recalled."""
+    """Return a message as a turn to record; None for instructions and for what was only recalled."""
     if is_system(message):
         return None
     turn = decode_turn(dict(message), jsonl.Line(0, 0, b"", 0))
@@ -127,13 +124,13 @@ def turn_of(message: Message) -> Turn | None:
 
 
 def is_undated(message: Message) -> bool:
-    """Whether a message does not say when it was."""
+    """Return whether a message has no time of its own."""
     turn = decode_turn(dict(message), jsonl.Line(0, 0, b"", 0))
     return turn is None or bool(turn.meta.get("undated"))
 
 
 def key_of(turn: Turn) -> str:
-    """What a turn is known by where it has no id: who says what, or which calls and results it has."""
+    """Return what identifies a turn without id: role and words, else its calls and results."""
     role = {"human": "user", "model": "assistant", "function": "tool", "toolResult": "tool"}.get(
         turn.role, turn.role
     )
@@ -144,15 +141,15 @@ def key_of(turn: Turn) -> str:
 
 
 def shortened(messages: Sequence[Message], budget: int, where: str) -> list[dict[str, Any]]:
-    """The messages of one unit cut, so that they fit: long results first, then what was said.
+    """Return the messages of a unit cut to fit: long results first, then the spoken words.
 
     Args:
         messages: of the unit; they are not changed.
         budget: tokens of all of them.
-        where: what to say of where the whole text is.
+        where: where the whole text is, for the note at a cut.
     """
     copies = [dict(message) for message in messages]
-    for places in (_results, _said):
+    for places in (_results, _speech):
         over = sum(map(tokens_of, copies)) - budget
         if over > 0:
             _cut(sorted(places(copies), key=lambda place: -estimate_tokens(place[2])), over, where)
@@ -160,7 +157,7 @@ def shortened(messages: Sequence[Message], budget: int, where: str) -> list[dict
 
 
 def _cut(places: Sequence["_Place"], over: int, where: str) -> None:
-    """Cut texts where they stand, the longest first, until as many tokens are gone."""
+    """Cut texts in place, the longest first, until `over` tokens are gone."""
     for holder, name, text in places:
         if over <= 0:
             break
@@ -176,47 +173,42 @@ _Place = tuple[dict[str, Any], str, str]
 """The object that holds a text, its key there, and the text."""
 
 
-def _said(copies: list[dict[str, Any]]) -> list[_Place]:
-    """What was said in words; thoughts of a model are signed and stay as they are."""
-    found: list[_Place] = []
+def _speech(copies: list[dict[str, Any]]) -> Iterator[_Place]:
+    """Yield the spoken texts; a model's thoughts are signed and stay as they are."""
     for message in copies:
-        content = message.get("content")
         if message.get("role") in _RESULT_ROLES or is_system(message):
             continue
-        if isinstance(content, str):
-            found.append((message, "content", content))
-        elif isinstance(content, list):
-            message["content"] = blocks = [dict(b) if isinstance(b, Mapping) else b for b in content]
-            found += [
-                (block, "text", block["text"])
-                for block in blocks
-                if isinstance(block, dict) and isinstance(block.get("text"), str)
-            ]
-    return found
+        if isinstance(message.get("content"), str):
+            yield message, "content", message["content"]
+        for block in _copied(message, "content"):
+            if isinstance(block.get("text"), str):
+                yield block, "text", block["text"]
 
 
-def _results(copies: list[dict[str, Any]]) -> list[_Place]:
-    """Texts of results."""
-    found: list[_Place] = []
+def _results(copies: list[dict[str, Any]]) -> Iterator[_Place]:
     for message in copies:
-        content = message.get("content")
-        if message.get("role") in _RESULT_ROLES and isinstance(content, str):
-            found.append((message, "content", content))
-        elif isinstance(content, list):
-            message["content"] = blocks = [dict(b) if isinstance(b, Mapping) else b for b in content]
-            results = message.get("role") in _RESULT_ROLES
-            for block in blocks:
-                if isinstance(block, dict) and (results or block.get("type") == "tool_result"):
-                    found += _texts(block)
-    return found
+        is_result = message.get("role") in _RESULT_ROLES
+        if is_result and isinstance(message.get("content"), str):
+            yield message, "content", message["content"]
+        for block in _copied(message, "content"):
+            if is_result or block.get("type") == "tool_result":
+                yield from _texts(block)
 
 
-def _texts(block: dict[str, Any]) -> list[_Place]:
+def _texts(block: dict[str, Any]) -> Iterator[_Place]:
     for name in ("text", "content", "output"):
-        inside = block.get(name)
-        if isinstance(inside, str):
-            return [(block, name, inside)]
-        if isinstance(inside, list):
-            block[name] = parts = [dict(part) if isinstance(part, Mapping) else part for part in inside]
-            return [place for part in parts if isinstance(part, dict) for place in _texts(part)]
-    return []
+        if isinstance(block.get(name), str):
+            yield block, name, block[name]
+            return
+        if isinstance(block.get(name), list):
+            for part in _copied(block, name):
+                yield from _texts(part)
+            return
+
+
+def _copied(holder: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the objects of a list, which is copied so that they may be changed."""
+    if not isinstance(holder.get(name), list):
+        return []
+    holder[name] = [dict(one) if isinstance(one, Mapping) else one for one in holder[name]]
+    return [one for one in holder[name] if isinstance(one, dict)]

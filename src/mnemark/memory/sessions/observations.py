@@ -1,4 +1,4 @@
-"""Record what tools did, once each; name it in the day's note; archive it after a month.
+"""Record executions of tools, list them in the day's note, and archive them after a month.
 
 An observation is acknowledged as a line of kind "observe" in the journal, where search finds it. Its short
 line in the day's note is a projection, written when the session ends or with the next sync.
@@ -7,6 +7,7 @@ line in the day's note is a projection, written when the session ends or with th
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -40,12 +41,12 @@ HEADING: Final = "## Observations"
 ARCHIVE: Final = "memory/archive/observations"
 AGE_DAYS: Final = 30
 _ENDS: Final = ("# ", "## ", "<!-- mnemark:begin")
-"""How the line begins that ends a section."""
+"""First characters of the line after a section."""
 _BUSY: Final = 0.3
 
 
 class Observation(NamedTuple):
-    """One execution of a tool as it was kept."""
+    """A recorded execution of a tool."""
 
     id: str
     time: datetime
@@ -69,17 +70,17 @@ def observe(
     time: datetime | None = None,
     tools: Sequence[str] = SIGNIFICANT,
 ) -> Observation | None:
-    """Keep an execution; when this returns it is on the disk. None: not significant, or kept before.
+    """Record an execution of a tool; None where it is not significant or was recorded before.
 
     Args:
-        journal: of the workspace it goes to.
-        session: in which it was made.
+        journal: of the workspace.
+        session: id of the session it was made in.
         tool: its name as the host has it.
-        arguments: what it was called with, any JSON.
-        result: what came back, any JSON; head and tail of it are kept, after redaction of the whole.
-        scope: whose memory.
+        arguments: the arguments of the call, any JSON.
+        result: the result, any JSON; head and tail of it are kept, after redaction of the whole.
+        scope: of the session.
         call: the host's id of the call; the same id in a session is kept once.
-        error: what went wrong, where the host knows; else it is read from the result.
+        error: the error, where the host knows it; else it is read from the result.
         duration_ms: how long it took.
         time: when; now by default.
         tools: which are significant: words of names, shell patterns, "!pattern" excludes.
@@ -92,7 +93,7 @@ def observe(
     workspace.check_writable("observe")
     if not is_significant(tool, arguments, tools):
         return None
-    tool, arguments, result, error = _writable((tool, arguments, result, error))
+    tool, arguments, result, error = _without_surrogates((tool, arguments, result, error))
     when = time or workspace.now()
     payload = _payload(workspace, session, tool, arguments, result, call=call, error=error)
     if duration_ms is not None:
@@ -108,62 +109,43 @@ def observe(
     return Observation(change.id, when, session, str(payload["tool"]), title, failed)
 
 
-def _writable(values: tuple[str, Json, Json, str | None]) -> tuple[str, Json, Json, str | None]:
-    """The values; halves of surrogate pairs, which no file holds and programs cut off, as "?"."""
-    try:
-        msgspec.json.encode(values)
-    except UnicodeEncodeError:
-        tool, arguments, result, error = msgspec.json.decode(jsonl.encode(list(values)))
-        return tool, arguments, result, error
-    except (TypeError, ValueError, RecursionError):  # no JSON: told where it is redacted
-        return values
+def _without_surrogates(values: tuple[str, Json, Json, str | None]) -> tuple[str, Json, Json, str | None]:
+    """Return the values with "?" for lone surrogates, which no file can hold."""
+    with suppress(TypeError, ValueError, RecursionError):  # redaction tells what is no JSON
+        try:
+            msgspec.json.encode(values)
+        except UnicodeEncodeError:
+            tool, arguments, result, error = msgspec.json.decode(jsonl.encode(list(values)))
+            return tool, arguments, result, error
     return values
 
 
 def _payload(
-    workspace: Workspace,
-    session: str,
-    tool: str,
-    arguments: Json,
-    result: Json,
-    *,
-    call: str,
-    error: str | None,
-) -> dict[str, Json]:
-    """The line's payload: redacted whole, then cut."""
-    told = outcome_of(result, error)
+    workspace: Workspace, session: str, tool: str, arguments: Json, result: Json, *,
+    call: str, error: str | None,
+) -> dict[str, Json]:  # fmt: skip
+    outcome = outcome_of(result, error)
     raw = Turn(
         id="", time=datetime.now(UTC), role="tool", content=without_recalled(text_of(result)),
         tool_calls=[{"arguments": arguments}],
-        meta={"tool": tool, "error": error or "", "reason": told.reason},
+        meta={"tool": tool, "error": error or "", "reason": outcome.reason},
     )  # fmt: skip
     clean = workspace.redact(raw)
-    given = clean.tool_calls[0]["arguments"]
-    name = str(clean.meta["tool"])
-    key = (
-        call
-        or hashlib.blake2b(
-            msgspec.json.encode([name, given, clean.content], order="deterministic"), digest_size=12
-        ).hexdigest()
-    )
+    given, name = clean.tool_calls[0]["arguments"], str(clean.meta["tool"])
+    said = msgspec.json.encode([name, given, clean.content], order="deterministic")
+    cut = _cut(given)
+    shown = msgspec.json.encode(cut).decode()
     payload: dict[str, Json] = {
         "session": session,
         "tool": name,
-        "title": title_of(name, given, told._replace(reason=str(clean.meta["reason"]))),
-        "arguments": _small(given),
+        "title": title_of(name, given, outcome._replace(reason=str(clean.meta["reason"]))),
+        "arguments": cut if len(shown) <= ALL_ARGUMENTS else head_and_tail(shown, ARGUMENT_CHARACTERS),
         "result": head_and_tail(clean.content, RESULT_CHARACTERS),
-        "key": f"call:{key}" if call else key,
+        "key": f"call:{call}" if call else hashlib.blake2b(said, digest_size=12).hexdigest(),
+        "failed": outcome.failed or None,
+        "error": head_and_tail(str(clean.meta["error"]), ARGUMENT_CHARACTERS) if error else None,
     }
-    payload |= {"failed": True} if told.failed else {}
-    payload |= {"error": head_and_tail(str(clean.meta["error"]), ARGUMENT_CHARACTERS)} if error else {}
     return {name: value for name, value in payload.items() if value not in ("", None)}
-
-
-def _small(arguments: Json) -> Json:
-    """The arguments with long texts cut; as the beginning and end of their JSON where there are too many."""
-    cut = _cut(arguments)
-    text = msgspec.json.encode(cut).decode()
-    return cut if len(text) <= ALL_ARGUMENTS else head_and_tail(text, ARGUMENT_CHARACTERS)
 
 
 def _cut(value: Json) -> Json:
@@ -177,10 +159,10 @@ def _cut(value: Json) -> Json:
 
 
 def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float = _BUSY) -> int:
-    """Write observations that no note names yet into their days' notes; how many were written.
+    """Write observations that no note lists yet into their days' notes; return how many.
 
-    Those that were forgotten are passed over, and written when that is undone. Where a note is being saved,
-    its observations wait for the next time.
+    Forgotten ones are left out, and written when that is undone. Where a note is being saved, its
+    observations wait for the next time.
     """
     if ws.readonly:
         return 0
@@ -190,13 +172,12 @@ def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float =
         waiting: dict[tuple[str, str], list[Observed]] = {}
         hidden = ws.index.hidden.current().turns
         for identifier, seen in state.unnoted():  # a machine writes down what it saw
-            if identifier in hidden or session not in (None, seen.session):
-                continue
-            day = _local(ws, seen).date().isoformat()
-            waiting.setdefault((seen.change.scope, day), []).append(seen)
+            if identifier not in hidden and session in {None, seen.session}:
+                day = _local(ws, seen).date().isoformat()
+                waiting.setdefault((seen.change.scope, day), []).append(seen)
         count = 0
         for (scope, day), group in waiting.items():
-            path = f"{scope}/memory/{day}.md" if scope else f"memory/{day}.md"
+            path = f"{scope}/memory/{day}.md".lstrip("/")
             done = file_edits.write_or_wait(
                 ws, path, _adding(ws, day, group), step="observations", origin="tool",
                 session=session or "", timeout=timeout,
@@ -231,7 +212,7 @@ def _safe(title: str) -> str:
 
 
 def added_below(text: str, heading: str, lines: Sequence[str]) -> str:
-    """`text` with lines at the end of the section of that heading, which is made at the end if missing."""
+    """Return `text` with lines added to the section of that heading, which is made at the end if missing."""
     if not lines:
         return text
     stop = "\r\n" if "\r\n" in text else "\n"
@@ -249,7 +230,7 @@ def added_below(text: str, heading: str, lines: Sequence[str]) -> str:
 
 
 class Aged(NamedTuple):
-    """What was archived."""
+    """The archived observations."""
 
     ids: tuple[str, ...]
     paths: tuple[str, ...]
@@ -264,8 +245,7 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_D
     between costs nothing; doing it again changes nothing. Other machines archive their own.
     """
     ws.check_writable("archive")
-    now = now or ws.now()
-    limit = now - timedelta(days=days)
+    limit = (now or ws.now()) - timedelta(days=days)
     note_down(ws)
     state = ws.session_journal
     with state.lock:
@@ -282,12 +262,13 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_D
         paths: list[str] = []
         deferred: list[str] = []
         for (scope, month), group in months.items():
-            path = f"{scope}/{ARCHIVE}/{month}.md" if scope else f"{ARCHIVE}/{month}.md"
-            done = file_edits.write(
-                ws, path, _archiving(ws, month, group), step="age out observations", origin="tool"
-            )
-            (deferred if done.status == "deferred" else paths).append(path)
-            if done.status != "deferred":
+            path = f"{scope}/{ARCHIVE}/{month}.md".lstrip("/")
+            change = _archiving(ws, month, group)
+            done = file_edits.write(ws, path, change, step="age out observations", origin="tool")
+            if done.status == "deferred":
+                deferred.append(path)
+            else:
+                paths.append(path)
                 archived += [seen.change.id for seen in group]
         if archived:
             state.append(Change(kind="aged", payload={"ids": archived}))
@@ -322,14 +303,11 @@ def _archived(seen: Observed, when: datetime, mark: str) -> str:
 
 def _blank(ws: OpenWorkspace, ids: frozenset[str]) -> None:
     """Take archived observations out of this machine's journal; lines keep their numbers."""
-    state = ws.session_journal
 
     def change(line: jsonl.Line) -> bytes | None:
-        if b'"observe"' not in line.data:
-            return None
-        record = jsonl.decode(line.data)
+        record = jsonl.decode(line.data) if b'"observe"' in line.data else None
         gone = record is not None and record.get("kind") == "observe" and record.get("id") in ids
         return b"{}" if gone else None
 
     with workspace_lock(ws.root):
-        jsonl.rewrite(ws.root / FOLDER / state.journal.file, change)
+        jsonl.rewrite(ws.root / FOLDER / ws.session_journal.journal.file, change)

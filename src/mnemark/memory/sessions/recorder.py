@@ -17,29 +17,26 @@ WINDOW: Final = 20
 CONTEXT: Final = 4
 """Turns that a question is understood by."""
 _ROLE_ORIGIN: Final[dict[str, Origin]] = {
-    "user": "owner",
-    "human": "owner",
-    "tool": "tool",
-    "function": "tool",
-}
+    "user": "owner", "human": "owner", "tool": "tool", "function": "tool",
+}  # fmt: skip
 
 
 class Recorder:
-    """The log of one conversation; nothing is written before the first turn."""
+    """The log of one conversation; its file is made with the first turn."""
 
     def __init__(self, ws: OpenWorkspace, id: str, *, scope: str) -> None:  # noqa: A002 - the word users know
         if not id:
             raise UsageError("a session needs an id, for example cli:main")
         layout.check_border(ws.root, scope)
+        if scope:
+            layout.safe_path(ws.root, scope)
         self.id = id
         self.scope = scope
         self.ws = ws
-        if scope:
-            layout.safe_path(ws.root, scope)
-        self.log = SessionLog(ws.root / scope if scope else ws.root, id)
+        self.log = SessionLog(ws.root / scope, id)
         self.recent: deque[Placed] = deque(maxlen=WINDOW)
         self.given: set[str] = set()
-        """Ids of turns whose attachments this object's caller handed in."""
+        """Ids of turns whose attachments the caller handed in."""
 
     @property
     def path(self) -> str:
@@ -47,7 +44,7 @@ class Recorder:
         return f"{self.scope}/{self.log.name}" if self.scope else self.log.name
 
     def turn(self, role: str, content: str, *, time: datetime | None = None, **fields: Any) -> Turn:
-        """A turn as `add` would record it, for `add_many`."""
+        """Return a turn as `add` would record it, for `add_many`."""
         origin = fields.pop("origin", None) or _ROLE_ORIGIN.get(role, "agent")
         if origin not in ORIGINS:
             raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
@@ -58,38 +55,34 @@ class Recorder:
         return Turn(id="", time=when, role=role, content=content, origin=origin, **fields)
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Record turns with one write and one `fsync`: all are kept, or none."""
+        """Record turns with one write and one `fsync`: all of them, or none."""
         self.ws.check_writable("add turns")
         placed = self.log.place([self.ws.redact(turn) for turn in turns])
         self.recent.extend(placed)
         if placed:
             self.ws.wrote(self.path, placed[-1].end)
-        came = [one for one in placed if one.turn.attachments or one.turn.tool_calls]
-        if came:
-            self._attached(came)
+        with_files = [one for one in placed if one.turn.attachments or one.turn.tool_calls]
+        if with_files:  # their pages are written with the next sync or at the end
+            self.given.update(one.turn.id for one in with_files if one.turn.attachments)
+            given, journal = frozenset(self.given), self.ws.session_journal
+            with journal.lock:
+                journal.waiting += [Unpaged(self.scope, self.path, given, one) for one in with_files]
         return [entry.turn for entry in placed]
 
-    def _attached(self, came: Sequence[Placed]) -> None:
-        """Turns whose attachments are to get a page, with the next sync or at the end."""
-        self.given.update(one.turn.id for one in came if one.turn.attachments)
-        journal = self.ws.session_journal
-        with journal.lock:
-            journal.waiting += [Unpaged(self.scope, self.path, frozenset(self.given), one) for one in came]
-
     def last(self, n: int = WINDOW) -> list[Turn]:
-        """The last `n` turns, oldest first; forgotten ones are left out."""
+        """Return the last `n` turns that are not forgotten, oldest first."""
         hidden = self.ws.index.hidden.current().turns
         found = self.log.last(n + len(hidden))
         return [turn for turn in found if turn.id not in hidden][-n:]
 
     @property
     def idle_since(self) -> datetime | None:
-        """When something was last said, by whichever process; None where nothing was."""
+        """When the last turn was recorded, by whichever process; None where there is none."""
         last = self.log.last(1)
         return last[0].time if last else None
 
     def idle(self, seconds: float, *, now: datetime | None = None) -> bool:
-        """Whether nothing was said for so many seconds; not so where nothing ever was."""
+        """Return whether nothing was said for so many seconds; False for an empty session."""
         since = self.idle_since
         if since is None:
             return False

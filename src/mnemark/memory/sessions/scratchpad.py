@@ -40,13 +40,11 @@ _SETTLED: Final = 0.6
 
 
 def parts(found: Sequence[EpisodeFile]) -> dict[str, list[str]]:
-    """The lines of each part, newest first. `found`: episodes, oldest first."""
+    """Return the lines of each part, newest first, from episodes given oldest first."""
     rows: dict[str, list[str]] = {name: [] for name in _HEADINGS}
     zh = in_chinese(found)
-    for at in range(len(found) - 1, -1, -1):
-        one = found[at]
-        day = one.date[:10]
-        later = found[at + 1 :]
+    for at, one in reversed(list(enumerate(found))):
+        day, later = one.date[:10], found[at + 1 :]
         state = _STATES.get(one.status, ("", ""))[zh]
         when = _aside(day, chinese=zh)
         last = _aside(f"上次 {day}" if zh else f"last on {day}", chinese=zh)
@@ -58,7 +56,7 @@ def parts(found: Sequence[EpisodeFile]) -> dict[str, list[str]]:
 
 
 def in_chinese(found: Sequence[EpisodeFile]) -> bool:
-    """Whether most of these episodes are of Chinese conversations."""
+    """Return whether most of these episodes are of Chinese conversations."""
     return sum(is_chinese(one.title) for one in found) * 2 > len(found)
 
 
@@ -75,11 +73,9 @@ def _first_of_each(lines: Sequence[str]) -> list[str]:
 
 def _settled(text: str, later: Sequence[EpisodeFile]) -> bool:
     wanted = _WHEN.sub(" ", text)
-    for one in later:
-        words = " ".join([one.title, *one.of("Goal", "目标", "Outcome", "结果", "Decided", "决定")])
-        if one.status == "done" and overlap(wanted, words) >= _SETTLED:
-            return True
-    return False
+    fields = ("Goal", "目标", "Outcome", "结果", "Decided", "决定")
+    done = (" ".join([one.title, *one.of(*fields)]) for one in later if one.status == "done")
+    return any(overlap(wanted, words) >= _SETTLED for words in done)
 
 
 def refresh(
@@ -102,5 +98,5 @@ def refresh(
             new = put(new, name, [headings[zh], "", *rows[name], ""] if rows[name] else [])
         return text if new in _TITLES else new
 
-    path = f"{scope}/{FILE}" if scope else FILE
+    path = f"{scope}/{FILE}".lstrip("/")
     return file_edits.write(ws, path, change, step=step, session=session, group=group)

@@ -54,7 +54,7 @@ class Session(Recorder):
                                         duration_ms=duration_ms, meta=meta)])[0]  # fmt: skip
 
     def window(self, budget: int, *, tools: bool = False, n: int = 200) -> list[dict[str, Any]]:
-        """The last turns as messages for a prompt, within `budget` tokens; see `sessions.history`."""
+        """Return the last turns as messages for a prompt, within `budget` tokens; see `sessions.history`."""
         from mnemark.memory.sessions.history import window
 
         return window(self.last(n), budget, tools=tools)
@@ -71,7 +71,7 @@ class Session(Recorder):
         time: datetime | None = None,
         tools: Sequence[str] | None = None,
     ) -> "Observation | None":
-        """Keep what a tool did, if it matters; `mnemark.memory.sessions.observations.observe` says it all.
+        """Record an execution of a tool; see `sessions.observations.observe`.
 
         Returns None for reads and listings, and for an execution that was kept before.
         """
@@ -85,9 +85,9 @@ class Session(Recorder):
         )  # fmt: skip
 
     def end(self, llm: "LLM | None" = None, *, summary: bool = True) -> "Ended":
-        """Write down what is to be kept of the session; `mnemark.memory.sessions.ending.end` says it all.
+        """Write the note, the episode and the facts of the session; see `sessions.ending.end`.
 
-        It may go on later, and be ended again: only what is new is written then.
+        The session may go on and be ended again: only what is new is written then.
         """
         from mnemark.memory.sessions.ending import end
 
@@ -96,10 +96,7 @@ class Session(Recorder):
     def compact(
         self, messages: Sequence[Mapping[str, Any]], budget: int, *, llm: "LLM | None" = None, **more: Any
     ) -> "Compacted":
-        """A host's messages within `budget` tokens: summary, recall and the last turns; the log keeps all.
-
-        `mnemark.memory.sessions.compaction.compact` says it all.
-        """
+        """Return a host's messages within `budget` tokens; see `sessions.compaction.compact`."""
         from mnemark.memory.sessions.compaction import compact
 
         return compact(self, messages, budget, llm=llm, **more)
@@ -107,7 +104,7 @@ class Session(Recorder):
     def recall(
         self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None
     ) -> Recall:
-        """What memory has to say to `said`, read in the light of the last turns; see `Memory.recall`.
+        """Recall what memory holds for `said`, read in the light of the last turns; see `Memory.recall`.
 
         The session's own recent window is left out of the answer: the model has it already.
         """
@@ -116,14 +113,9 @@ class Session(Recorder):
             recent.pop()
         window = ((self.path, self.recent[0].line),) if self.recent else ()
         return self.ws.searcher.recall(
-            said,
-            deadline=deadline,
-            budget=budget,
-            k=k,
-            scope=self.scope or None,
-            context=recent,
+            said, deadline=deadline, budget=budget, k=k, scope=self.scope or None, context=recent,
             exclude=window,
-        )
+        )  # fmt: skip
 
     async def arecall(
         self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None

@@ -28,7 +28,7 @@ _SYSTEM: Final = (
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """What a model is asked for."""
+    """The answer asked of a model."""
 
     title: str
     goal: str
@@ -44,52 +44,40 @@ class Draft(msgspec.Struct, frozen=True):
 def improved(
     llm: LLM, lines: Sequence[Line], actions: Sequence[Action], found: Digest, rules: Rules
 ) -> tuple[Digest, str]:
-    """The digest in a model's words; where there is no good answer within `TIMEOUT`, as it was, and why.
+    """Return the digest in a model's words, or unchanged with the reason where no answer is usable.
 
     Args:
-        llm: whom to ask.
+        llm: the model; it has `TIMEOUT` seconds.
         lines: the conversation, redacted.
-        actions: what tools did.
+        actions: the executions of tools.
         found: the digest by rule.
-        rules: what is taken out of the answer.
+        rules: for redacting the answer.
     """
-    asked = transcript(lines, actions)
+    source = transcript(lines, actions)
+    question = [Message("system", _SYSTEM), Message("user", source)]
     try:
-        answer = llm.complete(
-            [Message("system", _SYSTEM), Message("user", asked)], schema=Draft, timeout=TIMEOUT
-        )
+        answer = llm.complete(question, schema=Draft, timeout=TIMEOUT)
     except LLMUnavailable as error:
         return found, f"summary: {error}; it was written by rule"
     draft = _clean(answer.value, rules)
-    reason = _wrong(draft, asked)
-    if reason:
+    if reason := _flaw(draft, source):
         return found, f"summary: the model's was left out, {reason}; it was written by rule"
-    said = asked.casefold()
+    known = source.casefold()
     return msgspec.structs.replace(
-        found,
-        title=draft.title,
-        goal=draft.goal or found.goal,
-        outcome=draft.outcome or found.outcome,
-        status=draft.status,
-        summary=draft.summary,
-        entities=tuple(one for one in draft.entities if one.casefold() in said) or found.entities,
-        projects=tuple(one for one in draft.projects if one.casefold() in said) or found.projects,
-        questions=draft.questions[:4],
-        steps=draft.steps[:4],
-        said=(),
-        decided=(),
-    ), ""
+        found, title=draft.title, goal=draft.goal or found.goal, outcome=draft.outcome or found.outcome,
+        status=draft.status, summary=draft.summary,
+        entities=tuple(name for name in draft.entities if name.casefold() in known) or found.entities,
+        projects=tuple(name for name in draft.projects if name.casefold() in known) or found.projects,
+        questions=draft.questions[:4], steps=draft.steps[:4], said=(), decided=(),
+    ), ""  # fmt: skip
 
 
 def transcript(lines: Sequence[Line], actions: Sequence[Action]) -> str:
-    """The conversation as it is shown to a model, cut in the middle where it is long."""
+    """Return the conversation as a model is shown it, cut in the middle where it is long."""
     rows = [f"{line.role}: {inert(line.text)}" for line in lines]
     head, tail = _edges(rows)
-    middle = (
-        [f"[… {len(rows) - len(head) - len(tail)} turns left out …]"]
-        if len(head) + len(tail) < len(rows)
-        else []
-    )
+    gone = len(rows) - len(head) - len(tail)
+    middle = [f"[… {gone} turns left out …]"] if gone > 0 else []
     did = [f"- {inert(action.title)}" for action in actions[-30:]]
     tools = ["", "Tools:", *did] if did else []
     return "\n".join(["<conversation>", *head, *middle, *tail, *tools, "</conversation>"])
@@ -123,25 +111,17 @@ def _clean(draft: Draft, rules: Rules) -> Draft:
         return tuple(filter(None, (words(text)[:200] for text in texts[:12])))
 
     return Draft(
-        title=words(draft.title)[:80],
-        goal=words(draft.goal)[:300],
-        outcome=words(draft.outcome)[:300],
-        summary=words(draft.summary),
-        status=draft.status,
-        entities=many(draft.entities),
-        projects=many(draft.projects),
-        questions=many(draft.questions),
-        steps=many(draft.steps),
-    )
+        title=words(draft.title)[:80], goal=words(draft.goal)[:300], outcome=words(draft.outcome)[:300],
+        summary=words(draft.summary), status=draft.status, entities=many(draft.entities),
+        projects=many(draft.projects), questions=many(draft.questions), steps=many(draft.steps),
+    )  # fmt: skip
 
 
-def _wrong(draft: Draft, asked: str) -> str:
-    """Why an answer is not to be trusted; empty where it is."""
+def _flaw(draft: Draft, source: str) -> str:
+    """Return why an answer cannot be trusted; empty where it can."""
     if not draft.title or not draft.summary:
         return "it was empty"
     if len(draft.summary) > _LONGEST:
         return f"it was longer than {_LONGEST} characters"
-    together = " ".join(
-        (draft.title, draft.goal, draft.outcome, draft.summary, *draft.steps, *draft.questions)
-    )
-    return unfounded(together, asked) or unfounded(draft.summary, asked)
+    together = (draft.title, draft.goal, draft.outcome, draft.summary, *draft.steps, *draft.questions)
+    return unfounded(" ".join(together), source) or unfounded(draft.summary, source)
