@@ -67,7 +67,7 @@ def serve(
         nightly=nightly,
     )
     try:
-        run(settings, told=lambda mine: _tell(mine, "listening", json=json))
+        run(settings, on_ready=lambda mine: _tell(mine, "listening", json=json))
     except RunsAlreadyError as error:
         from mnemark._version import __version__
 
