@@ -1,4 +1,4 @@
-"""Assemble the commands, and turn errors into a line and an exit code."""
+"""Assemble the commands; report errors in one line and an exit code."""
 
 from typing import Annotated, Any
 
@@ -30,14 +30,14 @@ from mnemark.interfaces.process import INTERRUPTED, abandon_stdout, debugging
 
 
 class Commands(TyperGroup):
-    """The group of all commands; those of `bench` are loaded when they are asked for."""
+    """The group of all commands; `bench` is imported when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names in the order of the help."""
+        """Return the names in the order of the help."""
         return [*super().list_commands(ctx), "bench"]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name."""
+        """Return the command of that name."""
         if cmd_name != "bench":
             return super().get_command(ctx, cmd_name)
         from mnemark_bench.cli import app as bench
@@ -45,7 +45,7 @@ class Commands(TyperGroup):
         return typer.main.get_group(bench)  # as a part it has no completion of its own
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; errors raised on purpose end it with their own exit code."""
+        """Run a command; a `MnemarkError` ends it with the error's exit code."""
         try:
             return super().invoke(ctx)
         except MnemarkError as problem:
@@ -89,35 +89,10 @@ def root(
         out(context.get_help())
 
 
-COMMANDS = (
-    *(
-        init,
-        demo,
-        sync,
-        watch,
-        search,
-        recall,
-        read,
-        add,
-        log,
-        status,
-        doctor,
-        verify,
-        export,
-        backup,
-        restore,
-    ),
-    consolidate,
-    learn,
-    sessions,
-    prompt,
-    serve,
-    mcp,
-    hook,
-    connect,
-    *(remember, facts, review, why),
-    *(forget, undo, revert, pin),
-)
-for command in COMMANDS:
+for command in (
+    init, demo, sync, watch, search, recall, read, add, log, status, doctor, verify, export, backup, restore,
+    consolidate, learn, sessions, prompt, serve, mcp, hook, connect, remember, facts, review, why, forget,
+    undo, revert, pin,
+):  # fmt: skip
     app.command()(command)
 app.command("import")(import_)
