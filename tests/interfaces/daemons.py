@@ -21,7 +21,7 @@ from mnemark.interfaces.http import server
 for setting in sys.argv[1:]:
     name, _, value = setting.partition("=")
     setattr(server, name, float(value))
-server.serve(server.Settings(idle_minutes=server.IDLE_MINUTES, nightly=False), told=lambda mine: None)
+server.serve(server.Settings(idle_minutes=server.IDLE_MINUTES, nightly=False), on_ready=lambda mine: None)
 """
 
 

@@ -1,4 +1,4 @@
-"""List what was written to a workspace in the order of time: turns, daily notes, journal changes."""
+"""List what was written to a workspace in order of time: turns, daily notes, journal changes."""
 
 import heapq
 import json
@@ -13,18 +13,19 @@ from mnemark.errors import NotFoundError
 from mnemark.facts.visible import Visible
 from mnemark.files import layout, platform
 from mnemark.files.journal import Change, Journal, JournalEntry
-from mnemark.files.scan import Scan, scan
+from mnemark.files.scan import Entry as ScanEntry
+from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, session_id
 from mnemark.types import Origin, Problem
 
 _BULLET: Final = re.compile(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
 
 _BOOKKEEPING: Final = frozenset({"project", "done"})
-"""Kinds of journal lines that say how far a change is, and change nothing themselves."""
+"""Kinds of journal lines that record the progress of a change and change nothing themselves."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was written."""
+    """One entry of the log."""
 
     time: datetime
     kind: Literal["turn", "note", "change"]
@@ -37,33 +38,25 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
     """Of a change, for `undo`."""
     takes_back: tuple[str, ...] = ()
-    """Of an undo: what it took back, in words."""
+    """Of an undo: descriptions of the changes it took back."""
     paths: tuple[str, ...] = ()
-    """Of an undo: files that it edited for that."""
+    """Of an undo: the files it edited."""
 
 
 class Ledger:
-    """Reads the latest entries of some scopes of a workspace; None for all scopes.
-
-    Only as many files are opened as the entries asked for may come from.
-    """
+    """Reads the latest entries of some scopes (None: all), from as few files as they may come from."""
 
     def __init__(
-        self,
-        visible: Visible,
-        *,
-        scopes: frozenset[str] | None,
-        zone: tzinfo | None,
-        ignore: tuple[str, ...] = (),
+        self, visible: Visible, *, scopes: frozenset[str] | None, zone: tzinfo | None, ignore: tuple[str, ...]
     ) -> None:
-        self.root = root = visible.root
+        self.root = visible.root
         self._visible = visible
         self.scopes = scopes
         self.zone = zone
-        self._found: Scan = scan(root, ignore=ignore)
+        self._files = scan(visible.root, ignore=ignore).entries
 
     def latest(self, count: int, *, since: datetime | None = None, session: str | None = None) -> list[Entry]:
-        """The last `count` entries, oldest first.
+        """Return the last `count` entries, oldest first.
 
         Raises:
             NotFoundError: `session` is given and there is none of that id.
@@ -81,8 +74,12 @@ class Ledger:
     def _seen(self, scope: str) -> bool:
         return self.scopes is None or scope in self.scopes
 
+    def _of_role(self, role: str) -> list[ScanEntry]:
+        places = ((entry, layout.place(entry.path)) for entry in self._files)
+        return [entry for entry, place in places if place and place.role == role and self._seen(place.scope)]
+
     def _turns(self, count: int, session: str | None) -> Iterator[Entry]:
-        logs = [entry for entry in self._found.entries if self._role(entry.path) == "session"]
+        logs = self._of_role("session")
         if session is not None:
             logs = [entry for entry in logs if self._is_of(entry.path, session)]
             if not logs:
@@ -93,73 +90,65 @@ class Ledger:
             log = SessionLog.at(self.root, entry.path)
             for turn in map(self._visible.turn, log.last(count)):
                 yield Entry(
-                    time=turn.time,
-                    kind="turn",
-                    ref=entry.path,
-                    origin=turn.origin,
-                    who=turn.role,
-                    session=log.id,
-                    text=turn.content,
-                )
+                    time=turn.time, kind="turn", ref=entry.path, origin=turn.origin, who=turn.role,
+                    session=log.id, text=turn.content,
+                )  # fmt: skip
 
     def _is_of(self, path: str, session: str) -> bool:
         full = self.root / path
         return platform.is_readable(full) and (session_id(full) or full.stem) == session
 
-    def _role(self, path: str) -> str:
-        place = layout.place(path)
-        return place.role if place is not None and self._seen(place.scope) else ""
-
     def _notes(self, count: int) -> Iterator[Entry]:
-        daily = [entry for entry in self._found.entries if self._role(entry.path) == "daily"]
+        daily = self._of_role("daily")
         for entry in heapq.nlargest(count, daily, key=lambda note: (_day(note.path), note.path)):
             found = self._visible.read(entry.path, entry)
             if not isinstance(found, Problem):
                 yield from self._note(entry.path, found.text)
 
     def _note(self, path: str, text: str) -> Iterator[Entry]:
-        """A timed bullet each; a note without any is one entry, at the start of its day."""
-        day = _day(path)
-        timed = 0
-        lines = text.splitlines()
-        for number, line in enumerate(lines, 1):
-            match = _BULLET.match(line)
-            if match is None or int(match["hour"]) > 23:
-                continue
-            timed += 1
-            moment = datetime.combine(day, time(int(match["hour"]), int(match["minute"])), self.zone)
-            yield self._line(path, number, moment, match["text"].strip())
-        if not timed:
-            number = next((n for n, line in enumerate(lines, 1) if line.strip(" #\t-")), 1)
-            words = lines[number - 1].strip(" #\t-") if lines else ""
-            yield self._line(path, number, datetime.combine(day, time(), self.zone), words)
-
-    def _line(self, path: str, number: int, moment: datetime, words: str) -> Entry:
+        """Yield an entry for each timed bullet, or one at the start of the day if there is none."""
         place = layout.place(path)
         origin: Origin = place.origin if place is not None else "file"
-        return Entry(time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words)
+
+        def entry(number: int, at: time, words: str) -> Entry:
+            moment = datetime.combine(_day(path), at, self.zone)
+            return Entry(time=moment, kind="note", ref=f"{path}#L{number}", origin=origin, who="", text=words)
+
+        lines = text.splitlines()
+        bullets = [(number, match) for number, line in enumerate(lines, 1) if (match := _BULLET.match(line))]
+        timed = [
+            entry(number, time(int(match["hour"]), int(match["minute"])), match["text"].strip())
+            for number, match in bullets
+            if int(match["hour"]) <= 23
+        ]
+        yield from timed
+        if not timed:
+            number = next((n for n, line in enumerate(lines, 1) if line.strip(" #\t-")), 1)
+            yield entry(number, time(), lines[number - 1].strip(" #\t-") if lines else "")
 
     def _changes(self, count: int) -> Iterator[Entry]:
         journal = [entry for entry in Journal(self.root).read() if entry.change.kind not in _BOOKKEEPING]
         seen = [entry for entry in journal if self._seen(entry.change.scope)]
         known = {entry.change.id: entry.change for entry in journal}
-        for entry, *more in folded(seen, known)[-count:]:
+        for entry, *more in _grouped(seen, known)[-count:]:
             change = entry.change
+            undone = [key for one in (entry, *more) for key in _ids(one.change) if key in known]
+            taken_back = (describe_payload(_as_text(known[key].payload)) for key in undone)
             yield Entry(
                 time=change.time or datetime.fromtimestamp(0, UTC),
                 kind="change",
                 ref=f"journal/{entry.file}#L{entry.line}",
                 origin=change.origin,
                 who=change.kind,
-                text=self._visible.redacted(_words(change.payload)),
+                text=self._visible.redacted(_as_text(change.payload)),
                 id=change.id,
-                takes_back=tuple(map(self._visible.redacted, _taken_back(change, more, known))),
-                paths=tuple(dict.fromkeys(_edited(more))),
+                takes_back=tuple(map(self._visible.redacted, taken_back)),
+                paths=tuple(dict.fromkeys(path for one in more if (path := _field(one.change, "path")))),
             )
 
 
-def folded(journal: Sequence[JournalEntry], known: Mapping[str, Change]) -> list[list[JournalEntry]]:
-    """Lines of the journal that people see as one: an undo with the edits it made, and a group's undo."""
+def _grouped(journal: Sequence[JournalEntry], known: Mapping[str, Change]) -> list[list[JournalEntry]]:
+    """Group lines that people see as one: an undo with the edits it made, and the undo of a group."""
     found: list[list[JournalEntry]] = []
     for entry in journal:
         last = found[-1] if found else None
@@ -171,20 +160,10 @@ def folded(journal: Sequence[JournalEntry], known: Mapping[str, Change]) -> list
 
 
 def _belongs(first: Change, change: Change, known: Mapping[str, Change]) -> bool:
-    """Whether a change is a part of the one before."""
     if change.kind == "write":
         return first.kind in {"undo", "forget"} and _field(change, "step") == "undo"
     groups = {_field(known[one], "group") for one in (*_ids(first), *_ids(change)) if one in known}
     return first.kind == change.kind == "undo" and len(groups) == 1 and "" not in groups
-
-
-def _taken_back(change: Change, more: Sequence[JournalEntry], known: Mapping[str, Change]) -> Iterator[str]:
-    for one in (change, *(entry.change for entry in more)):
-        yield from (words_of(_words(known[key].payload)) for key in _ids(one) if key in known)
-
-
-def _edited(more: Sequence[JournalEntry]) -> Iterator[str]:
-    return (path for entry in more if (path := _field(entry.change, "path")))
 
 
 def _ids(change: Change) -> list[str]:
@@ -203,7 +182,7 @@ def _day(path: str) -> date:
     return date.fromisoformat(place.dated) if place is not None and place.dated else date.min
 
 
-def _words(payload: object) -> str:
+def _as_text(payload: object) -> str:
     if isinstance(payload, str):
         return payload
     return "" if payload is None else msgspec.json.encode(payload).decode()
@@ -213,36 +192,37 @@ _NAMED: Final = ("title", "path", "session", "fact", "ref", "source", "note")
 _COUNTED: Final = {"ids": "change", "turns": "turn", "lines": "place in notes", "edits": "edit"}
 
 
-def words_of(payload: str) -> str:
-    """What a change is about, in one line; its payload as it is where we have no words for it."""
+def describe_payload(payload: str) -> str:
+    """Describe the payload of a change in one line; return it as it is where it is of no known kind."""
     try:
-        said = json.loads(payload)
+        fields = json.loads(payload)
     except ValueError:
         return payload
-    return (_fact(said) or _counts(said) or _name(said) or payload) if isinstance(said, Mapping) else payload
+    if not isinstance(fields, Mapping):
+        return payload
+    return _fact(fields) or _counts(fields) or _name(fields) or payload
 
 
-def _fact(said: Mapping[str, Any]) -> str:
-    if not isinstance(said.get("value"), str):
+def _fact(fields: Mapping[str, Any]) -> str:
+    if not isinstance(fields.get("value"), str):
         return ""
-    name = " ".join(str(said[key]) for key in ("subject", "predicate") if said.get(key))
-    return f"{name}: {said['value']}" if name else said["value"]
+    name = " ".join(str(fields[key]) for key in ("subject", "predicate") if fields.get(key))
+    return f"{name}: {fields['value']}" if name else fields["value"]
 
 
-def _name(said: Mapping[str, Any]) -> str:
-    found = next((said[key] for key in _NAMED if isinstance(said.get(key), str) and said[key]), "")
-    return f"{said['step']}: {found}" if isinstance(said.get("step"), str) else found
+def _name(fields: Mapping[str, Any]) -> str:
+    found = next((fields[key] for key in _NAMED if isinstance(fields.get(key), str) and fields[key]), "")
+    return f"{fields['step']}: {found}" if isinstance(fields.get("step"), str) else found
 
 
-def _counts(said: Mapping[str, Any]) -> str:
-    """As "5 changes" or "4 turns, 1 place in notes"; of what is grouped by file, all files together."""
+def _counts(fields: Mapping[str, Any]) -> str:
+    """Return such as "5 changes" or "4 turns, 1 place in notes"; groups by file are added up."""
     found = []
     for key, name in _COUNTED.items():
-        held = said.get(key)
+        held = fields.get(key)
         groups = list(held.values()) if isinstance(held, Mapping) else [held]
-        count = sum(
-            len(one) if isinstance(one, list) else one if isinstance(one, int) else 0 for one in groups
-        )
+        sizes = (len(one) if isinstance(one, list) else one for one in groups)
+        count = sum(size for size in sizes if isinstance(size, int))
         first, _, rest = name.partition(" ")
         more = f" {rest}" if rest else ""
         if count or (key == "edits" and held == 0):

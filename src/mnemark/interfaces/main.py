@@ -1,7 +1,4 @@
-"""The `mnemark` command: entry, version, and how it ends.
-
-Only what every start needs is imported here; `--version` is answered before anything else is.
-"""
+"""The entry point of the `mnemark` command. Imports stay few: every start pays for them."""
 
 import io
 import sys
@@ -54,7 +51,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _answered_at_once(arguments: list[str]) -> bool:
-    """Whether it was a command that agents wait for: those are answered before the command line is read."""
+    """Run a command that agents wait for, `hook` or `mcp`, without loading the command line."""
     if arguments[:1] == ["hook"]:
         from mnemark.agent.hook.command import run
 

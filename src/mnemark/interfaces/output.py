@@ -1,14 +1,15 @@
-"""Write data to stdout, messages to stderr, colour and progress only where a person looks."""
+"""Write data to stdout and messages to stderr, with colour and progress on terminals alone."""
 
 import os
 import re
 import sys
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any, Final, Self, TextIO
 
 import typer
+
+from mnemark.errors import UsageError
 
 PROGRESS_AFTER: Final = 0.5
 """Seconds of work after which progress is shown."""
@@ -20,19 +21,19 @@ CYAN: Final = "36"
 RED: Final = "31"
 YELLOW: Final = "33"
 
-# A note may hold anything: what would steer a terminal, or hide or turn round what stands there, is shown.
+# Control, invisible and bidirectional characters: a note may hold anything, and it is shown on terminals.
 _UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 
 
 def out(text: str = "", *, end: str = "\n") -> None:
-    """A line of data."""
+    """Print a line of data."""
     _write(sys.stdout, text + end)
 
 
 def out_json(value: Any, *, line: bool = False) -> None:
-    """A JSON document in UTF-8: indented for a person, else (and with `line`) on one line."""
+    """Print a JSON document, indented on a terminal unless `line` is set."""
     import msgspec
 
     data = msgspec.json.encode(value)
@@ -42,44 +43,57 @@ def out_json(value: Any, *, line: bool = False) -> None:
 
 
 def flush() -> None:
-    """Hand over what was printed, for those who read while we go on."""
+    """Flush stdout."""
     if sys.stdout is not None:
         sys.stdout.flush()
 
 
 def say(text: str) -> None:
-    """A line of talk."""
+    """Print a message."""
     _write(sys.stderr, text + "\n")
 
 
 def error(text: str) -> None:
-    """What went wrong, as one line that names the fix."""
+    """Print an error in one line."""
     say(f"mnemark: {safe(' '.join(text.split()))}")
 
 
 def safe(text: str) -> str:
-    """`text` with nothing in it that a terminal would obey."""
+    """Return `text` with characters that would steer a terminal made visible."""
     return _UNSAFE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", text)
 
 
 def safe_line(text: str) -> str:
-    """As `safe`, on one line: names of files may hold line breaks."""
+    """Return `text` as `safe` does, with line breaks and tabs made visible too."""
     return safe(text).replace("\n", "‹U+000A›").replace("\t", "‹U+0009›")
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person is looking at `stream`."""
+    """Tell whether `stream` is open and a terminal."""
     return stream is not None and stream.isatty()
 
 
 def has_colour(stream: TextIO | None) -> bool:
-    """Whether to use colour there (https://no-color.org; a dumb terminal shows escapes as they are)."""
+    """Tell whether to use colour there (https://no-color.org)."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def style(text: str, *codes: str) -> str:
-    """`text` in a style, for stdout; unchanged where there is no colour."""
+    """Return `text` with ANSI styles for stdout, if it has colour."""
     return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if text and has_colour(sys.stdout) else text
+
+
+def confirm(question: str, about: str, refusal: str) -> bool:
+    """Ask a yes-or-no question on the terminal, after a message about it.
+
+    Raises:
+        UsageError: there is no terminal; the message is `refusal`.
+    """
+    if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        raise UsageError(refusal)
+    if about:
+        say(about)
+    return typer.confirm(question, err=True)
 
 
 def _write(stream: TextIO | None, text: str) -> None:
@@ -88,7 +102,7 @@ def _write(stream: TextIO | None, text: str) -> None:
 
 
 class Progress:
-    """One line on a terminal's stderr that tells how far long work is, and goes away when it is done."""
+    """A progress line on a terminal's stderr, removed at the end."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
@@ -98,15 +112,13 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._shown:
             _write(sys.stderr, "\r\x1b[K")
             sys.stderr.flush()
 
     def tell(self, what: str, done: int, total: int, more: str = "") -> None:
-        """So much of so much is done."""
+        """Show that `done` of `total` are done."""
         now = time.monotonic()
         if not self._live or now - self._begun < PROGRESS_AFTER or now - self._shown < _PROGRESS_EVERY:
             return

@@ -1,4 +1,4 @@
-"""Exit codes of the process, and what to do when nobody reads stdout any more."""
+"""Exit codes of the process, and the handling of a closed stdout."""
 
 import os
 import sys
@@ -6,21 +6,19 @@ from typing import Final
 
 INTERRUPTED: Final = 130
 """128 + SIGINT, as shells report it."""
-
-
 PIPE_CLOSED: Final = 141
-"""128 + SIGPIPE: the reader of our output has gone, which is nobody's mistake."""
+"""128 + SIGPIPE: the reader of our output has gone."""
 
 
 def debugging() -> bool:
-    """Whether errors are to be shown with their trace."""
+    """Tell whether errors are shown with their trace."""
     return os.environ.get("MNEMARK_DEBUG", "") not in {"", "0"}
 
 
 def abandon_stdout() -> int:
-    """The reader of stdout has gone: write to nowhere from here on; returns the exit code.
+    """Redirect stdout, whose reader has gone, to the null device; return the exit code.
 
-    Python flushes once more at its end, and would complain about the same pipe again.
+    Python flushes once more at exit and would complain about the same pipe again.
     """
     if sys.stdout is not None:
         nowhere = os.open(os.devnull, os.O_WRONLY)

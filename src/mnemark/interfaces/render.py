@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.interfaces.ledger import words_of
+from mnemark.interfaces.ledger import describe_payload
 from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, safe_line, say, style
 from mnemark.types import Problem
 
@@ -32,34 +32,40 @@ _PIECES: Final = re.compile(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(
 
 
 def hits(found: "Recall", query: str, *, explain: bool = False) -> None:
-    """All hits: source, date, title and score on one line, the words around the match below it."""
+    """Print hits: source, date, title and score on one line, the words around the match below it."""
     wanted = terms_of(query)
     for number, hit in enumerate(found.hits, 1):
         if number > 1:
             out()
-        parts = [style(safe_line(hit.ref), CYAN), _date(hit.date), safe_line(hit.title)]
+        date = "undated" if hit.date is None else minute(hit.date)
+        parts = [style(safe_line(hit.ref), CYAN), date, safe_line(hit.title)]
         mark = style("looks like instructions", YELLOW) if hit.meta.get("suspect") else ""
         parts += [safe_line(hit.scope), mark, style(f"{hit.score:.2f}", DIM)]
         out("  ".join(part for part in parts if part))
         out(f"    {emphasised(safe(hit.snippet), wanted)}")
         if explain:
-            _why(hit)
+            _explain(hit)
 
 
-def _date(date: str | None) -> str:
-    """A day, or a day with hour and minute."""
-    return "undated" if date is None else date[:16].replace("T", " ")
+def minute(time: str) -> str:
+    """Return an ISO time to the minute; a date stays as it is."""
+    return time[:16].replace("T", " ")
+
+
+def shortened(text: str, most: int) -> str:
+    """Return `text` cut to `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def terms_of(query: str) -> frozenset[str]:
-    """The terms that a query asks for."""
+    """Return the search terms of a query."""
     from mnemark.text.words.segment import query_terms
 
     return frozenset(query_terms(query))
 
 
 def emphasised(text: str, wanted: frozenset[str]) -> str:
-    """`text` with the words in bold that share a term with the query; unchanged without colour."""
+    """Return `text` with the words in bold that share a term with the query, if there is colour."""
     from mnemark.text.words.segment import index_terms
 
     if style("x", BOLD) == "x":
@@ -88,21 +94,20 @@ def _mark_chinese(run: str, wanted: frozenset[str]) -> str:
             marked[start : start + len(term)] = [True] * len(term)
             start = plain.find(term, start + 1)
     pieces = []
-    begin = 0
-    for end in range(1, len(run) + 1):
-        if end == len(run) or marked[end] != marked[begin]:
-            pieces.append(style(run[begin:end], BOLD) if marked[begin] else run[begin:end])
-            begin = end
+    for bold, group in itertools.groupby(zip(run, marked, strict=True), lambda pair: pair[1]):
+        piece = "".join(char for char, _ in group)
+        pieces.append(style(piece, BOLD) if bold else piece)
     return "".join(pieces)
 
 
-def _why(hit: "Hit") -> None:
-    """Routes, boosts and terms of one hit as a small table."""
-    rows = [("route", "rank", "score")]
-    for name, route in hit.why.get("routes", {}).items():
-        rows.append((name, str(route.get("rank") or "-"), f"{route['score']:.3f}"))
-    rows.append(("fused", "", f"{hit.why.get('fused', 0.0):.3f}"))
-    rows += [(f"× {name}", "", f"{value:+.3f}") for name, value in hit.why.get("boosts", {}).items()]
+def _explain(hit: "Hit") -> None:
+    routes = hit.why.get("routes", {}).items()
+    rows = [
+        ("route", "rank", "score"),
+        *((name, str(route.get("rank") or "-"), f"{route['score']:.3f}") for name, route in routes),
+        ("fused", "", f"{hit.why.get('fused', 0.0):.3f}"),
+        *((f"× {name}", "", f"{value:+.3f}") for name, value in hit.why.get("boosts", {}).items()),
+    ]
     for line in table(rows, indent=6):
         out(style(line, DIM))
     terms = hit.why.get("terms", {})
@@ -115,7 +120,7 @@ def _why(hit: "Hit") -> None:
 
 
 def width(text: str) -> int:
-    """Columns of `text` in a terminal: Chinese characters take two."""
+    """Return the columns of `text` in a terminal: Chinese characters take two."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
@@ -123,30 +128,29 @@ def width(text: str) -> int:
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: int = 0) -> list[str]:
-    """Rows as aligned lines; columns are two spaces apart, the last is not padded."""
-    columns = range(max((len(row) for row in rows), default=0))
-    widths = [max((width(row[i]) for row in rows if i < len(row)), default=0) for i in columns]
+    """Return rows as aligned lines; columns are two spaces apart, the last is not padded."""
+    widths = [max(map(width, column)) for column in itertools.zip_longest(*rows, fillvalue="")]
     lines = []
     for row in rows:
-        cells = [cell + " " * (widths[i] - width(cell)) for i, cell in enumerate(row)]
+        cells = [cell + " " * (columns - width(cell)) for cell, columns in zip(row, widths, strict=False)]
         lines.append((" " * indent + "  ".join(cells)).rstrip())
     return lines
 
 
 def counted(count: int, name: str) -> str:
-    """So many of them, in words: "1 file", "2 files"."""
+    """Return a count with its noun: "1 file", "2 files"."""
     return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 def size(count: int) -> str:
-    """So many bytes, as people say it: "512 bytes", "3 kB", "1.4 MB"."""
+    """Return a number of bytes: "512 bytes", "3 kB", "1.4 MB"."""
     if count < 1_000:
         return counted(count, "byte")
     return f"{count / 1e3:,.0f} kB" if count < 999_500 else f"{count / 1e6:,.1f} MB"
 
 
 def report(found: "SyncReport") -> None:
-    """What a sync did, in one line, and the files it could not use."""
+    """Print what a sync did, in one line, and the files it could not use."""
     counts = changes(found)
     done = f"{', '.join(counts)}; {counted(found.passages, 'passage')}" if counts else "nothing changed"
     out(f"{counted(found.files, 'file')}: {done} ({found.seconds:.1f} s)")
@@ -156,18 +160,13 @@ def report(found: "SyncReport") -> None:
 
 
 def changes(found: "SyncReport") -> list[str]:
-    """How many files were added, changed, moved and removed, as words; what did not happen is left out."""
-    counted = {
-        "added": found.added,
-        "changed": found.changed,
-        "moved": found.moved,
-        "removed": found.removed,
-    }
-    return [f"{count:,} {name}" for name, count in counted.items() if count]
+    """Return the counts of files added, changed, moved and removed, but for zeros."""
+    names = ("added", "changed", "moved", "removed")
+    return [f"{count:,} {name}" for name in names if (count := getattr(found, name))]
 
 
 def problems(found: Iterable[Problem]) -> None:
-    """Files with something wrong, on stderr; a long list is cut."""
+    """Print problems with files on stderr; a long list is cut."""
     listed = list(found)
     for problem in listed[:_SHOWN_PROBLEMS]:
         what = "skipped" if problem.skipped else "note"
@@ -177,7 +176,7 @@ def problems(found: Iterable[Problem]) -> None:
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """A workspace's state: the counts of its index, and what is not in it yet."""
+    """The state of a workspace: the counts of its index, and what is not in it yet."""
 
     workspace: str
     files: int
@@ -198,37 +197,26 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, memory: "Memory") -> "Status":
-        """Collect it; nothing is written."""
+        """Collect the state, without writing."""
         from mnemark.files.config import load_reported
         from mnemark.files.layout import sync_warning
-        from mnemark.interfaces.workspace import look
+        from mnemark.interfaces.workspace import pending
 
         stats = memory.stats()
         warning = sync_warning(memory.root)
-        seen = look(memory)
+        ahead = pending(memory)
+        settings = load_reported(memory.root).problems
         return cls(
-            workspace=stats.root,
-            files=stats.files,
-            passages=stats.passages,
-            kinds=stats.kinds,
-            scopes=stats.scopes,
-            bytes=stats.bytes,
-            outdated=seen.outdated,
-            stale=stats.stale,
-            embedder=memory.config.embedder,
-            inner=seen.inner,
-            problems=(
-                *load_reported(memory.root).problems,
-                *((warning,) if warning else ()),
-                *seen.problems,
-                *stats.problems,
-            ),
+            workspace=stats.root, files=stats.files, passages=stats.passages, kinds=stats.kinds,
+            scopes=stats.scopes, bytes=stats.bytes, outdated=ahead.outdated, stale=stats.stale,
+            embedder=memory.config.embedder, inner=ahead.inner,
+            problems=(*settings, *((warning,) if warning else ()), *ahead.problems, *stats.problems),
             attention=tuple(one for one in memory.attention() if one.what != "skipped"),
-        )
+        )  # fmt: skip
 
 
 def status(found: Status) -> None:
-    """A workspace's state as a short table."""
+    """Print the state of a workspace as a short table."""
     kinds = ", ".join(counted(count, kind) for kind, count in found.kinds.items())
     rows = [
         ("workspace", safe(found.workspace)),
@@ -248,7 +236,7 @@ def status(found: Status) -> None:
 
 
 def inner(folders: Sequence[str]) -> str:
-    """Folders that are workspaces of their own, in words."""
+    """Return folders that are workspaces of their own, in words."""
     names = ", ".join(f"{safe_line(name)}/" for name in folders[:_SHOWN_INNER])
     more = f" and {len(folders) - _SHOWN_INNER:,} more" if len(folders) > _SHOWN_INNER else ""
     what = "a workspace of its own" if len(folders) == 1 else "workspaces of their own"
@@ -260,32 +248,28 @@ def _freshness(found: Status) -> str:
         return f"none yet; `mnemark sync` makes it from {counted(found.outdated, 'file')}"
     if found.stale:
         return f"not usable as it is: {found.stale}"
-    return (
-        f"{counted(found.outdated, 'file')} to look at by the next sync" if found.outdated else "up to date"
-    )
+    if found.outdated:
+        return f"{counted(found.outdated, 'file')} to look at by the next sync"
+    return "up to date"
 
 
 def entries(found: Sequence["Entry"]) -> None:
-    """What was written, one line each: when, where (of a change its id, for `undo`), who, first words."""
+    """Print the log, one line each: time, place (of a change its id, for `undo`), author, first words."""
     for entry in found:
-        text = words_of(entry.text) if entry.kind == "change" else entry.text
+        text = describe_payload(entry.text) if entry.kind == "change" else entry.text
         if entry.takes_back:
             count = f"{len(entry.takes_back)} changes: " if len(entry.takes_back) > 1 else ""
             text = count + "; ".join(entry.takes_back)
-        words = " ".join(text.split())
-        cut = words if len(words) <= _SHOWN_WORDS else f"{words[: _SHOWN_WORDS - 1]}…"
-        when = f"{entry.time:%Y-%m-%d %H:%M}"
-        parts = [
-            style(when, DIM),
+        when, place = (
+            style(f"{entry.time:%Y-%m-%d %H:%M}", DIM),
             style(safe_line(entry.id or entry.ref), CYAN),
-            safe_line(entry.who),
-            safe(cut),
-        ]
-        out("  ".join(part for part in parts if part))
+        )
+        words = shortened(" ".join(text.split()), _SHOWN_WORDS)
+        out("  ".join(filter(None, (when, place, safe_line(entry.who), safe(words)))))
 
 
 def findings(found: Sequence["Finding"]) -> None:
-    """What was looked at, one line each, with what to do about it; of many alike the first few."""
+    """Print findings, one line each with its remedy; of many alike the first few."""
     styles = {"ok": DIM, "warn": YELLOW, "error": RED}
     for (_, kind, _), alike in itertools.groupby(
         enumerate(found), lambda pair: (pair[1].level, pair[1].kind, pair[1].kind or pair[0])

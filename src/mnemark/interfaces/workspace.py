@@ -1,4 +1,4 @@
-"""Locate the folder that a command is about, and open it."""
+"""Locate the workspace of a command, open and sync it."""
 
 import contextlib
 import os
@@ -13,14 +13,15 @@ from mnemark.interfaces.output import Progress, is_terminal, safe, say
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
     from mnemark.memory.memory import Memory
+    from mnemark.memory.sessions.session import Session
     from mnemark.types import Problem
 
 WAIT_SECONDS = 2.0
-"""How long a question waits for another process that is syncing, before it is asked of the index as it is."""
+"""How long a question waits for another process that is syncing, before the index is used as it is."""
 
 
 def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
-    """The folder a command is about, without links that lead mnemark out of it.
+    """Return the folder of a command, checked for links that lead out of it.
 
     Args:
         workspace: as given with -w or MNEMARK_WORKSPACE: exactly that folder.
@@ -32,22 +33,27 @@ def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
     """
     from mnemark.files import links
 
-    root = _named(workspace, any_folder=any_folder)
+    root = _around(any_folder=any_folder) if workspace is None else _existing_folder(workspace)
     links.check(root)
     return root
 
 
-def _named(workspace: Path | None, *, any_folder: bool) -> Path:
+def _existing_folder(given: Path) -> Path:
+    root = given.expanduser().absolute()
+    if root.is_file():
+        raise UsageError(f"{root} is a file; name the folder that holds it")
+    if not root.is_dir():
+        raise NotFoundError(f"there is no folder {root}; make it with `mnemark init {root}`")
+    return root
+
+
+def _around(*, any_folder: bool) -> Path:
     from mnemark.files.layout import find_root
 
-    if workspace is not None:
-        root = workspace.expanduser().absolute()
-        if root.is_file():
-            raise UsageError(f"{root} is a file; name the folder that holds it")
-        if not root.is_dir():
-            raise NotFoundError(f"there is no folder {root}; make it with `mnemark init {root}`")
-        return root
-    current = _current()
+    try:
+        current = Path.cwd()
+    except FileNotFoundError:
+        raise NotFoundError("the current folder is gone; go to another, or name one with -w") from None
     try:
         root = find_root(current)
     except NotFoundError:
@@ -61,15 +67,16 @@ def _named(workspace: Path | None, *, any_folder: bool) -> Path:
     return root
 
 
-def _current() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        raise NotFoundError("the current folder is gone; go to another, or name one with -w") from None
+def session_in(memory: "Memory", identifier: str, scope: str) -> "Session":
+    """Return the session of that id in the scope of a user, an agent or the root."""
+    kind, _, name = scope.partition("/")
+    return memory.session(
+        identifier, user=name if kind == "users" else None, agent=name if kind == "agents" else None
+    )
 
 
 def is_empty(root: Path) -> bool:
-    """Whether there is neither an index nor anything that could be in one."""
+    """Tell whether a folder has neither an index nor anything that could be in one."""
     from mnemark.files.layout import CONFIG, PRIVATE
     from mnemark.files.scan import scan
 
@@ -83,10 +90,10 @@ def is_empty(root: Path) -> bool:
 
 @contextlib.contextmanager
 def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
-    """The workspace at `root`, open.
+    """Open the workspace at `root`.
 
     Raises:
-        ReadOnlyError: something is to be written where it cannot be; the message says what to do.
+        ReadOnlyError: the block writes to a folder that cannot be written.
     """
     from mnemark.memory.memory import Memory
 
@@ -104,9 +111,9 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
 
 @contextlib.contextmanager
 def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
-    """The workspace open and its index brought up to date; with the reasons where that could not be done.
+    """Open a workspace with its index synced, and the reasons where it could not be.
 
-    A folder that cannot be written is answered for from the index it has, or from one made in passing.
+    A folder that cannot be written is answered for from the index it has, or from a temporary one.
     """
     from mnemark.files.layout import PRIVATE
 
@@ -114,11 +121,15 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
     with contextlib.ExitStack() as stack:
         try:
             memory = stack.enter_context(opened(root))
-            late = follow(memory)
+            late: tuple[str, ...] = ()
+            try:
+                synced(memory, wait=WAIT_SECONDS)
+            except BusyError:
+                late = ("sync: another process is syncing; what it has not read yet may be missing",)
         except ReadOnlyError:
             stack.close()
             memory = stack.enter_context(opened(root, readonly=True))
-            late = frozen(memory)
+            late = _why_stale(memory)
         if new and memory.index.exists():
             say(f"Made an index of {safe(str(root))} in {PRIVATE}{os.sep} (delete it at will).")
             tell_of_outer(root)
@@ -126,7 +137,7 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
 
 
 def tell_of_outer(root: Path) -> None:
-    """Say which workspace a folder belongs to no more, now that it is one of its own."""
+    """Say which workspace a folder belonged to before it became one of its own."""
     from mnemark.files.layout import workspace_around
 
     outer = workspace_around(root)
@@ -135,21 +146,19 @@ def tell_of_outer(root: Path) -> None:
         say(f"{name} is a workspace of its own now; {around}, which it lies in, leaves it out from here on.")
 
 
-def frozen(memory: "Memory") -> tuple[str, ...]:
-    """What has to be said about an index that cannot follow its files."""
+def _why_stale(memory: "Memory") -> tuple[str, ...]:
+    """Return the reason why the index of a read-only workspace is out of date, if it is."""
     if not memory.index.exists():
         return ()
-    reason = memory.index.stale_reason()
-    if reason:
+    if reason := memory.index.stale_reason():
         return (f"sync: the folder cannot be written, and the index is of another kind: {reason}",)
-    behind = look(memory).outdated
-    if not behind:
-        return ()
-    return (f"sync: the folder cannot be written; {behind} files changed since the index was made",)
+    if behind := pending(memory).outdated:
+        return (f"sync: the folder cannot be written; {behind} files changed since the index was made",)
+    return ()
 
 
-class Look(NamedTuple):
-    """The files against the index: how many the next sync would read, and what is no memory of it."""
+class Pending(NamedTuple):
+    """What the next sync would read, and what it leaves out."""
 
     outdated: int
     problems: "tuple[Problem, ...]"
@@ -158,8 +167,8 @@ class Look(NamedTuple):
     """Folders that are workspaces of their own."""
 
 
-def look(memory: "Memory") -> Look:
-    """Compare files and index; nothing is written."""
+def pending(memory: "Memory") -> Pending:
+    """Compare the files with the index, without writing."""
     from mnemark.files import layout
     from mnemark.files.scan import scan
     from mnemark.index import schema
@@ -167,28 +176,16 @@ def look(memory: "Memory") -> Look:
 
     index = memory.index
     found = scan(memory.root, ignore=memory.config.ignore)
-    entries = []
-    for entry in found.entries:
-        place = layout.place(entry.path)
-        if place is not None and place.searchable:
-            entries.append(entry)
-    if not index.exists():
-        return Look(len(entries), tuple(found.problems), tuple(found.inner))
-    with schema.translated(index.path):
-        return Look(len(plan(entries, index.known())), tuple(found.problems), tuple(found.inner))
-
-
-def follow(memory: "Memory") -> tuple[str, ...]:
-    """Sync with progress; where another process is at it for too long, say so and go on."""
-    try:
-        synced(memory, wait=WAIT_SECONDS)
-    except BusyError:
-        return ("sync: another process is syncing; what it has not read yet may be missing",)
-    return ()
+    entries = [one for one in found.entries if (place := layout.place(one.path)) and place.searchable]
+    outdated = len(entries)
+    if index.exists():
+        with schema.translated(index.path):
+            outdated = len(plan(entries, index.known()))
+    return Pending(outdated, tuple(found.problems), tuple(found.inner))
 
 
 def synced(memory: "Memory", *, wait: float = 10.0) -> tuple["SyncReport", str]:
-    """Sync and embed with progress; the report, and the reason where embedding could not be done."""
+    """Sync and embed with progress; return the report, and why embedding failed where it did."""
     with Progress() as progress:
         report = memory.sync(
             progress=lambda done, total, passages: progress.tell(

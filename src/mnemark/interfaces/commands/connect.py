@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import UsageError
-from mnemark.interfaces import output
+from mnemark.interfaces import output, render
 from mnemark.interfaces.output import out, out_json, safe, say
 
 if TYPE_CHECKING:
@@ -60,12 +60,20 @@ def connect(
             layout.init(root)
             say(f"Made {safe(str(root))}.")
         work.apply(changes)
-    _tell(host, changes, root, remove=remove, dry_run=dry_run, json=json)
+    if json:
+        texts = {str(one.path): one.diff for one in changes}
+        _out_changes(host, root, texts, dry_run=dry_run, removed=remove)
+    elif dry_run:
+        for one in changes:
+            out(safe(one.diff), end="")
+        if not changes:
+            say("Nothing would change.")
+    else:
+        _show_done(host, changes, root, remove=remove)
 
 
 def _list(project: Path | None, *, json: bool) -> None:
     from mnemark.agent.connect.connect import connections
-    from mnemark.interfaces import render
 
     found = connections(project)
     if json:
@@ -95,35 +103,25 @@ def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool, json: bool
             layout.init(root)
         written = write_plugin(base, root)
     if json:
-        out_json({
-            "agent": host.name, "workspace": str(root), "dry_run": dry_run, "removed": False,
-            "changes": [{"path": str(base / name), "diff": text} for name, text in texts.items()],
-        })  # fmt: skip
-        return
-    if dry_run:
+        full = {str(base / name): text for name, text in texts.items()}
+        _out_changes(host, root, full, dry_run=dry_run, removed=False)
+    elif dry_run:
         for name, text in texts.items():
             out(f"--- {safe(name)}\n{safe(text)}")
-        return
-    for path in written:
-        out(safe(str(path)))
-    say(f"Try it with: claude --plugin-dir {safe(str(folder))}")
+    else:
+        for path in written:
+            out(safe(str(path)))
+        say(f"Try it with: claude --plugin-dir {safe(str(folder))}")
 
 
-def _tell(
-    host: "Host", changes: "list[Change]", root: Path, *, remove: bool, dry_run: bool, json: bool
-) -> None:
-    if json:
-        out_json({
-            "agent": host.name, "workspace": str(root), "dry_run": dry_run, "removed": remove,
-            "changes": [{"path": str(one.path), "diff": one.diff} for one in changes],
-        })  # fmt: skip
-        return
-    if dry_run:
-        for one in changes:
-            out(safe(one.diff), end="")
-        if not changes:
-            say("Nothing would change.")
-        return
+def _out_changes(host: "Host", root: Path, texts: dict[str, str], *, dry_run: bool, removed: bool) -> None:
+    out_json({
+        "agent": host.name, "workspace": str(root), "dry_run": dry_run, "removed": removed,
+        "changes": [{"path": path, "diff": text} for path, text in texts.items()],
+    })  # fmt: skip
+
+
+def _show_done(host: "Host", changes: "list[Change]", root: Path, *, remove: bool) -> None:
     for one in changes:
         out(safe(str(one.path)))
     if not changes:

@@ -45,8 +45,8 @@ def consolidate(
             memory.sync(embed=False)
     if json:
         out_json(report)
-        return
-    _show(report)
+    else:
+        _show(report)
 
 
 def _show(report: "Report") -> None:

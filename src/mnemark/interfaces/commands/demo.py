@@ -39,7 +39,7 @@ def demo(
     sample.copy(target)
     with workspace.opened(target) as memory:
         report, problem = workspace.synced(memory)
-        answers = [(query, *_asked(memory, query)) for query, _ in sample.QUESTIONS]
+        answers = [(query, *_timed_search(memory, query)) for query, _ in sample.QUESTIONS]
         first = sample.QUESTIONS[0][0]
         block = memory.recall(first, budget=_BLOCK_TOKENS, deadline=2.0, k=_HITS, now=sample.NOW)
     if json:
@@ -57,7 +57,7 @@ def demo(
     _next_steps(target)
 
 
-def _asked(memory: "Memory", query: str) -> tuple["Recall", float]:
+def _timed_search(memory: "Memory", query: str) -> tuple["Recall", float]:
     from mnemark import demo as sample
 
     memory.search(query, k=_HITS, now=sample.NOW)  # an agent's memory is warm: dictionaries are read by now
@@ -94,7 +94,7 @@ def _next_steps(target: Path) -> None:
 
 
 def _command() -> str:
-    """How this program was called: `make demo` runs it from an environment that is not on the path."""
+    """Return how this program was called: `make demo` runs it from outside the path."""
     if shutil.which("mnemark"):
         return "mnemark"
     called = Path(sys.argv[0]).absolute()

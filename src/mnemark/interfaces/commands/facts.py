@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnemark.interfaces import output, workspace
+from mnemark.interfaces import output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
@@ -43,34 +43,21 @@ def remember(
 
     A newer value of the same subject and predicate takes the place of the older one, which stays as history.
     """
-    root = workspace.locate(workspace_)
-    said: dict[str, Any] = {
-        "predicate": predicate,
-        "value": value,
-        "subject": subject,
-        "type": type_,
-        "since": since,
-        "origin": origin,
-        "importance": importance,
-        "tags": tuple(tag or ()),
-        "scope": scope,
-    }
-    with workspace.opened(root, readonly=dry_run) as memory:
-        fact = memory.remember_many([said], dry_run=dry_run)[0]
-        before = _before(memory, fact)
+    fields: dict[str, Any] = {
+        "predicate": predicate, "value": value, "subject": subject, "type": type_, "since": since,
+        "origin": origin, "importance": importance, "tags": tuple(tag or ()), "scope": scope,
+    }  # fmt: skip
+    with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
+        fact = memory.remember_many([fields], dry_run=dry_run)[0]
+        versions = memory.facts(subject=fact.subject, history=True, scope=fact.scope)
+        before = next((one for one in versions if one.id == fact.supersedes), None)
     if json:
         output.out_json({"dry_run": dry_run, "fact": row(fact), "replaces": row(before)})
         return
-    output.out(output.safe(_told(fact, before, dry_run=dry_run)))
+    output.out(output.safe(_outcome(fact, before, dry_run=dry_run)))
 
 
-def _before(memory: Any, fact: "Fact") -> "Fact | None":
-    """The value whose place it takes, or against which it waits."""
-    versions = memory.facts(subject=fact.subject, history=True, scope=fact.scope)
-    return next((one for one in versions if one.id == fact.supersedes), None)
-
-
-def _told(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
+def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
     if fact.review:
         reasons = {
             "untrusted": "what tools and the web say is no fact until you accept it",
@@ -114,50 +101,30 @@ def facts(
 
 
 def row(fact: "Fact | None") -> dict[str, Any] | None:
-    """A fact in JSON: all names, whatever they hold."""
+    """Return a fact as JSON with all its fields."""
     import msgspec
 
     return None if fact is None else {**msgspec.structs.asdict(fact), "ref": fact.ref}
 
 
 def _table(found: "list[Fact]") -> list[str]:
-    """Aligned columns, Chinese characters counted as two; what is past is dimmed."""
-    from mnemark.interfaces import render
-
+    """Return aligned columns; facts that no longer hold are dimmed."""
     if not found:
         return []
     safe = output.safe_line
     scopes = any(fact.scope for fact in found)
-    head = [
-        "subject",
-        "predicate",
-        "value",
-        "since",
-        "until",
-        "origin",
-        *(["scope"] if scopes else []),
-        "ref",
-    ]
+    head = ["subject", "predicate", "value", "since", "until", "origin", *(["scope"] * scopes), "ref"]
     rows = [
         [
-            safe(fact.subject),
-            safe(fact.predicate) or "-",
-            _cut(safe(fact.value)),
-            fact.since[:10],
-            fact.until[:10],
-            fact.origin,
-            *([fact.scope] if scopes else []),
+            safe(fact.subject), safe(fact.predicate) or "-", render.shortened(safe(fact.value), 60),
+            fact.since[:10], fact.until[:10], fact.origin, *([fact.scope] * scopes),
             safe(fact.ref) or "pending",
         ]
         for fact in found
-    ]
-    lines = render.table([head, *rows])
-    past = [bool(fact.until) for fact in found]
-    marked = [
-        output.style(line, output.DIM) if old else line for line, old in zip(lines[1:], past, strict=True)
-    ]
-    return [output.style(lines[0], output.BOLD), *marked]
-
-
-def _cut(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    ]  # fmt: skip
+    first, *lines = render.table([head, *rows])
+    styled = (
+        output.style(line, output.DIM) if fact.until else line
+        for line, fact in zip(lines, found, strict=True)
+    )
+    return [output.style(first, output.BOLD), *styled]

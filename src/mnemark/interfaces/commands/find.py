@@ -12,11 +12,13 @@ from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import output, render, workspace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mnemark.memory.memory import Memory
     from mnemark.types import Recall
 
 _ESCAPED: Final = re.compile("[\udc80-\udcff]")
-_COLD_DEADLINE: Final = 2.0
+COLD_DEADLINE: Final = 2.0
 """Seconds. A process that has just started reads dictionaries and index first; the configuration's 150 ms
 are for one that is warm."""
 
@@ -53,32 +55,27 @@ def search(
     """
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
-    if workspace.is_empty(root):
-        found, skipped = _nothing(root), 0
-    else:
-        with workspace.followed(root) as (memory, late):
-            found = memory.search(
-                text,
-                k=count,
-                kinds=kind or None,  # type: ignore[arg-type] # checked by Memory, with a message
-                origins=origin or None,  # type: ignore[arg-type]
-                since=since,
-                until=until,
-                as_of=as_of,
-                scope=scope,
-                archived=archived,
-                explain=explain,
-                preset=preset,
-            )
-            found = _with(found, late)
-            skipped = _skipped(memory, found)
+    found, skipped = _ask(
+        root,
+        lambda memory: memory.search(
+            text,
+            k=count,
+            kinds=kind or None,  # type: ignore[arg-type] # checked by Memory, with a message
+            origins=origin or None,  # type: ignore[arg-type]
+            since=since,
+            until=until,
+            as_of=as_of,
+            scope=scope,
+            archived=archived,
+            explain=explain,
+            preset=preset,
+        ),
+    )
     if json:
         output.out_json(found)
     else:
         render.hits(found, text, explain=explain)
-    _talk(found, quiet=json or strict, skipped=skipped)
-    if strict and not found.complete:
-        raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
+    _comment(found, skipped, quiet=json or strict, strict=strict)
 
 
 def recall(
@@ -90,7 +87,7 @@ def recall(
     ] = None,
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", help="Answer by then with what is ready.")
-    ] = _COLD_DEADLINE,
+    ] = COLD_DEADLINE,
     count: output.Count = None,
     scope: output.Scope = None,
     strict: output.Strict = False,
@@ -102,22 +99,16 @@ def recall(
     """
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
-    if workspace.is_empty(root):
-        found, skipped = _nothing(root), 0
-    else:
-        with workspace.followed(root) as (memory, late):
-            found = memory.recall(text, budget=budget, deadline=deadline, k=count, scope=scope)
-            found = _with(found, late)
-            skipped = _skipped(memory, found)
+    found, skipped = _ask(
+        root, lambda memory: memory.recall(text, budget=budget, deadline=deadline, k=count, scope=scope)
+    )
     if json:
         output.out_json(found)
     elif found.text:
         output.out(found.text)
     elif found.hits:
         output.say("Nothing that would fit into a block: a larger --budget may, `mnemark search` shows all.")
-    _talk(found, quiet=json or strict, skipped=skipped)
-    if strict and not found.complete:
-        raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
+    _comment(found, skipped, quiet=json or strict, strict=strict)
 
 
 def read(
@@ -148,7 +139,7 @@ def read(
 
 
 def read_text(argument: str) -> str:
-    """The argument, or all of stdin where it is "-"."""
+    """Return the argument, or all of stdin where it is "-"."""
     if argument == "-" and sys.stdin is None:
         raise UsageError('"-" reads stdin, and stdin is closed; give the text as an argument')
     if argument != "-":
@@ -161,32 +152,34 @@ def read_text(argument: str) -> str:
     return text
 
 
-def _nothing(root: Path) -> "Recall":
-    """The answer of a folder without any text; no index is made there."""
-    from mnemark.types import Recall
+def _ask(root: Path, question: "Callable[[Memory], Recall]") -> "tuple[Recall, int]":
+    """Ask a workspace; return the answer and, where it is empty, how many files could not be read.
 
-    output.say(
-        f"There is no Markdown, text or session file in {output.safe(str(root))}; name a folder with -w."
-    )
-    return Recall(hits=(), mode="none", complete=True, believable=0.0)
-
-
-def _with(found: "Recall", late: tuple[str, ...]) -> "Recall":
-    """The answer with what is known about the index added."""
+    No index is made in a folder without any text.
+    """
     import msgspec
 
-    if not late:
-        return found
-    return msgspec.structs.replace(found, degraded=(*found.degraded, *late), complete=False)
+    from mnemark.types import Recall
+
+    if workspace.is_empty(root):
+        where = output.safe(str(root))
+        output.say(f"There is no Markdown, text or session file in {where}; name a folder with -w.")
+        return Recall(hits=(), mode="none", complete=True, believable=0.0), 0
+    with workspace.followed(root) as (memory, late):
+        found = question(memory)
+        if late:
+            found = msgspec.structs.replace(found, degraded=(*found.degraded, *late), complete=False)
+        return found, 0 if found.hits else sum(problem.skipped for problem in memory.stats().problems)
 
 
-def _skipped(memory: "Memory", found: "Recall") -> int:
-    """How many files could not be read; only an empty answer needs to know."""
-    return 0 if found.hits else sum(problem.skipped for problem in memory.stats().problems)
+def _comment(found: "Recall", skipped: int, *, quiet: bool, strict: bool) -> None:
+    """Say what was missing and whether an empty answer can be believed; fail if `strict` demands it."""
+    _say_limits(found, skipped, quiet=quiet)
+    if strict and not found.complete:
+        raise DegradedError("; ".join(found.degraded) or "the index was not up to date")
 
 
-def _talk(found: "Recall", *, quiet: bool, skipped: int = 0) -> None:
-    """Say what was missing, and of an empty answer whether it can be believed."""
+def _say_limits(found: "Recall", skipped: int, *, quiet: bool) -> None:
     for reason in () if quiet else found.degraded:
         output.say(f"Note: {output.safe(reason)}")
     if found.hits and found.complete and found.believable < render.DOUBTFUL and not quiet:

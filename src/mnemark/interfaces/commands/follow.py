@@ -1,7 +1,6 @@
 """Command that follows a folder while people and agents write: watch."""
 
 import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, MnemarkError
@@ -12,9 +11,9 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 _LOOK_SECONDS: Final = 60.0
-"""A system under load drops events: so often all files are looked at."""
+"""Interval of full syncs: a system under load drops events."""
 _RETRY_SECONDS: Final = 1.0
-"""After another process was found syncing."""
+"""Pause after another process was found syncing."""
 
 
 def watch(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
@@ -28,7 +27,7 @@ def watch(*, workspace_: output.Workspace = None, json: output.Json = False) -> 
 
 
 class _Watch:
-    """One watch under way: the system's events and a clock call the same sync."""
+    """Syncs on events of the file system and at intervals."""
 
     def __init__(self, memory: "Memory", *, json: bool) -> None:
         self.memory = memory
@@ -42,8 +41,8 @@ class _Watch:
         self._begun = False
 
     def run(self) -> None:
-        """Until interrupted; syncs run here, so that an interrupt ends at a safe place."""
-        listener = threading.Thread(target=self._guard(self._listen), name="mnemark-watch", daemon=True)
+        """Run until interrupted; syncs run on this thread, so that an interrupt ends them safely."""
+        listener = threading.Thread(target=self._listen, name="mnemark-watch", daemon=True)
         listener.start()
         try:
             while not self.stop.is_set():
@@ -57,21 +56,15 @@ class _Watch:
         if self._failed:
             raise self._failed[0]
 
-    def _guard(self, work: Callable[[], None]) -> Callable[[], None]:
-        def run() -> None:
-            try:
-                work()
-            except (MnemarkError, OSError) as error:
-                self._failed.append(error)
-                self.stop.set()
-                self._due.set()
-
-        return run
-
     def _listen(self) -> None:
         from mnemark.files.watching import watch as listen
 
-        listen(self.memory.root, stop=self.stop, on_change=self._changed, on_message=output.say)
+        try:
+            listen(self.memory.root, stop=self.stop, on_change=self._changed, on_message=output.say)
+        except (MnemarkError, OSError) as error:
+            self._failed.append(error)
+            self.stop.set()
+            self._due.set()
 
     def _changed(self, paths: set[str]) -> None:
         with self._lock:

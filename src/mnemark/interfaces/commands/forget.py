@@ -1,11 +1,9 @@
 """Command that hides or erases: forget."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.errors import UsageError
 from mnemark.interfaces import output, workspace
 
 if TYPE_CHECKING:
@@ -69,17 +67,11 @@ def forget(
 
 
 def _confirmed(shown: "Receipt") -> bool:
-    """Whether the person at the terminal agrees.
-
-    Raises:
-        UsageError: nobody is there to be asked.
-    """
-    if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
-        raise UsageError(
-            "erasing cannot be undone and nobody can be asked here; look with --dry-run, add --yes"
-        )
-    output.say(output.safe(shown.text.removesuffix("Nothing was changed.").rstrip()))
-    return typer.confirm("Erase this for good?", err=True)
+    return output.confirm(
+        "Erase this for good?",
+        output.safe(shown.text.removesuffix("Nothing was changed.").rstrip()),
+        "erasing cannot be undone and nobody can be asked here; look with --dry-run, add --yes",
+    )
 
 
 def _show(receipt: "Receipt", *, json: bool) -> None:

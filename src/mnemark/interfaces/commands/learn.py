@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import UsageError
+from mnemark.interfaces import render
 from mnemark.interfaces.output import DIM, Json, Workspace, out, out_json, safe, safe_line, say, style
 from mnemark.interfaces.workspace import locate, opened
 
@@ -42,7 +43,12 @@ def learn(
         state = memory.state
         now = local_now(memory.config.timezone)
         if retry:
-            _show_retried(state.retry_failed(now), json=json)
+            count = state.retry_failed(now)
+            if json:
+                out_json({"retried": count})
+            else:
+                again_next = f"{count:,} will be tried again by the next `mnemark learn`."
+                say(again_next if count else "Nothing failed.")
             return
         if failed:
             _show_failed(state.failed(), json=json)
@@ -64,8 +70,6 @@ def _show(report: "Report", waiting: "Waiting", *, dry_run: bool) -> None:
         out(style(f"  {fact.ref}  {safe_line(fact.quote)}", DIM))
     for note in report.notes:
         say(f"To look at: {safe(note)}")
-    from mnemark.interfaces import render
-
     new = sum(fact.status in {"learned", "would be learned"} for fact in report.facts)
     say(
         f"{render.counted(report.turns, 'new turn')} in {render.counted(report.sessions, 'session')}, "
@@ -76,13 +80,6 @@ def _show(report: "Report", waiting: "Waiting", *, dry_run: bool) -> None:
     if any(waiting):
         counts = f"{waiting.due:,} due, {waiting.later:,} later, {waiting.failed:,} failed (--failed)"
         say(f"For the model: {counts}.")
-
-
-def _show_retried(count: int, *, json: bool) -> None:
-    if json:
-        out_json({"retried": count})
-    else:
-        say(f"{count:,} will be tried again by the next `mnemark learn`." if count else "Nothing failed.")
 
 
 def _show_failed(items: "list[Item]", *, json: bool) -> None:

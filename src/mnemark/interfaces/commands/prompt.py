@@ -1,18 +1,16 @@
 """`mnemark prompt`: what an agent would see of its memory, and what it costs."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import output, workspace
+from mnemark.interfaces.commands.find import COLD_DEADLINE
 
 if TYPE_CHECKING:
     from mnemark.memory.curation.identity import Part
     from mnemark.memory.prompt.prompt import Prompt
-
-_COLD_DEADLINE: Final = 2.0
-"""Seconds: a process that has just started reads dictionaries and index first."""
 
 
 def prompt(
@@ -43,11 +41,14 @@ def prompt(
     with workspace.followed(root) as (memory, late):
         found = memory.prompt(
             query, session=session, scope=scope, budget=budget, layers=_budgets(layer or []),
-            deadline=_COLD_DEADLINE, persona=persona,
+            deadline=COLD_DEADLINE, persona=persona,
         )  # fmt: skip
     degraded = (*late, *found.degraded)
     if json:
-        output.out_json({**_record(found), "degraded": degraded})
+        output.out_json({
+            "text": found.text, "recall": found.recall, "tokens": found.tokens, "budget": found.budget,
+            "parts": found.parts, "messages": found.messages(), "degraded": degraded,
+        })  # fmt: skip
     else:
         _show(found, only_layers=layers)
         for reason in degraded:
@@ -66,25 +67,17 @@ def _budgets(given: list[str]) -> dict[str, int]:
     return found
 
 
-def _record(found: "Prompt") -> dict[str, object]:
-    return {
-        "text": found.text, "recall": found.recall, "tokens": found.tokens, "budget": found.budget,
-        "parts": found.parts, "messages": found.messages(),
-    }  # fmt: skip
-
-
 def _show(found: "Prompt", *, only_layers: bool) -> None:
     if not only_layers:
-        for text in (found.text, found.recall):
-            if text:
-                output.out(output.safe(text) + "\n")
+        for text in filter(None, (found.text, found.recall)):
+            output.out(output.safe(text) + "\n")
     output.out(output.style(f"{found.tokens:,} of {found.budget:,} tokens (estimated)", output.BOLD))
     width = max(len(part.name) for part in found.parts)
     for part in found.parts:
-        output.out(f"  {part.name:<{width}}  {part.tokens:>5} of {part.budget:<5} {_told(part)}".rstrip())
+        output.out(f"  {part.name:<{width}}  {part.tokens:>5} of {part.budget:<5} {_remarks(part)}".rstrip())
 
 
-def _told(part: "Part") -> str:
+def _remarks(part: "Part") -> str:
     shown = [", ".join(part.sources[:4]) + (" …" if len(part.sources) > 4 else "")]
     if part.role == "user":
         shown.append("quoted, user's role")

@@ -1,6 +1,5 @@
 """Commands that look for damage and repair it: doctor, verify."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,7 +75,7 @@ def verify(
 
 
 def _fetched(root: Path, name: str, *, yes: bool) -> bool:
-    """Fetch a model, asking first; whether it is here now.
+    """Download a model, after asking, and return whether it is here now.
 
     Raises:
         UsageError: nobody is there to be asked.
@@ -95,7 +94,8 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
         about = f"{model.name} ({model.dimension} dimensions, {size}, licence {model.licence})"
         if not model.here:
             output.say(f"{about} will be downloaded into {output.safe(str(model.folder))}.")
-            if not yes and not _agreed():
+            refusal = "nobody can be asked here whether to download that; add --yes"
+            if not yes and not output.confirm("Download it?", "", refusal):
                 return False
         seconds = download(model)
         done = f"was fetched in {seconds:.0f} s" if seconds else "was here already"
@@ -107,22 +107,11 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
     return True
 
 
-def _agreed() -> bool:
-    if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
-        raise UsageError("nobody can be asked here whether to download that; add --yes")
-    return typer.confirm("Download it?", err=True)
-
-
 def _show(report: "Report", root: Path, *, json: bool) -> None:
     if json:
-        output.out_json(
-            {
-                "workspace": str(root),
-                "level": report.level,
-                "fixed": report.fixed,
-                "findings": report.findings,
-            }
-        )
+        output.out_json({
+            "workspace": str(root), "level": report.level, "fixed": report.fixed, "findings": report.findings,
+        })  # fmt: skip
     else:
         render.findings(report.findings)
     if report.level == "error":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.interfaces import output, workspace
+from mnemark.interfaces import output, render, workspace
 from mnemark.interfaces.commands.facts import row
 
 if TYPE_CHECKING:
@@ -65,8 +65,6 @@ def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
 
         output.out_json({"waiting": [{**asdict(one), "fact": row(one.fact)} for one in found]})
         return
-    from mnemark.interfaces import render
-
     rows = [(one.id, _WORDS[one.what], one.time[:10], output.safe_line(one.text)) for one in found]
     for line in render.table(rows):
         output.out(line)
@@ -106,12 +104,12 @@ def _lines(found: "Why") -> list[str]:
     lines += (
         [f"  in the core memory ({found.entry}): {found.earned or 'no longer earned'}"] if found.entry else []
     )
-    lines += [f"  learned: {found.time[:16].replace('T', ' ')}"] if found.time else []
+    lines += [f"  learned: {render.minute(found.time)}"] if found.time else []
     lines += [f"  session: {found.session}"] if found.session else []
     lines += [f"  waits for review: {found.waits}"] if found.waits else []
     lines += ["  forgotten or taken back: in no answer"] if found.hidden else []
     for one in found.sources:
-        who = f"{one.role} ({one.origin}), {one.time[:16].replace('T', ' ')}: " if one.role else ""
+        who = f"{one.role} ({one.origin}), {render.minute(one.time)}: " if one.role else ""
         lines += [f"  source: {one.ref}", f"    {one.problem or who + _one_line(one.text)}"]
     if len(found.history) > 1:
         lines.append("  history:")
@@ -122,7 +120,7 @@ def _lines(found: "Why") -> list[str]:
         times = len(found.confirmations)
         lines.append(f"  confirmed: {'once' if times == 1 else f'{times} times'}")
     for line in found.journal:
-        lines.append(f"  {line.ref}: {line.kind} by {line.origin}, {line.time[:16].replace('T', ' ')}")
+        lines.append(f"  {line.ref}: {line.kind} by {line.origin}, {render.minute(line.time)}")
     return lines + (_asked(found.found) if found.found is not None else [])
 
 
@@ -139,5 +137,4 @@ def _asked(found: "Found") -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 200 else f"{line[:199]}…"
+    return render.shortened(" ".join(text.split()), 200)

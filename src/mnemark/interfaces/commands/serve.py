@@ -16,9 +16,6 @@ from mnemark.interfaces import output
 if TYPE_CHECKING:
     from mnemark.agent.daemon import Daemon
 
-
-from mnemark.interfaces.output import out
-
 _STOP_SECONDS = 15.0
 
 
@@ -67,7 +64,7 @@ def serve(
         nightly=nightly,
     )
     try:
-        run(settings, told=lambda mine: _tell(mine, "listening", json=json))
+        run(settings, on_ready=lambda mine: _tell(mine, "listening", json=json))
     except RunsAlreadyError as error:
         from mnemark._version import __version__
 
@@ -126,7 +123,7 @@ def hook(
     words += [f"--workspace={workspace_}"] if workspace_ else []
     words += ["--alone"] if alone else []
     if run(words) is None:
-        out("Give an event: session-start, prompt, tool, response, compact or session-end.")
+        output.out("Give an event: session-start, prompt, tool, response, compact or session-end.")
 
 
 def mcp(

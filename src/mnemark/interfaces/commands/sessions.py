@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import NotFoundError, UsageError
+from mnemark.interfaces import render
 from mnemark.interfaces.output import DIM, Json, Workspace, out, out_json, safe, safe_line, say, style
-from mnemark.interfaces.workspace import locate, opened
+from mnemark.interfaces.workspace import locate, opened, session_in
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -60,7 +61,6 @@ def sessions(
 
 
 def _list(memory: "Memory", *, json: bool) -> None:
-    from mnemark.interfaces import render
     from mnemark.memory.sessions.history import listed
 
     found = listed(memory)
@@ -82,9 +82,7 @@ def _end(memory: "Memory", session: str, *, summary: bool) -> "Ended":
     scopes = [scope for scope, info in all_sessions(memory) if info.id == session]
     if not scopes:
         raise NotFoundError(f"there is no session {session!r}; `mnemark sessions` lists them")
-    kind, _, name = scopes[0].partition("/")
-    owner = {"user": name} if kind == "users" else {"agent": name} if kind == "agents" else {}
-    return memory.session(session, **owner).end(summary=summary)
+    return session_in(memory, session, scopes[0]).end(summary=summary)
 
 
 def _show(one: "Ended") -> None:

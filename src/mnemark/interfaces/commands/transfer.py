@@ -49,8 +49,7 @@ def export(
         records = f", {done.records:,} lines" if done.records else ""
         held = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
         output.out(f"{output.safe(done.target)}: {held}")
-        _name(done.problems)
-    _end(done.problems, "the export is without")
+    _report_missing(done.problems, "the export is without", json=json)
 
 
 def backup(
@@ -76,8 +75,7 @@ def backup(
         output.out_json(done)
     else:
         output.out(f"{output.safe(done.target)}: {_held(done)}, {render.size(done.bytes)}, read and compared")
-        _name(done.problems)
-    _end(done.problems, "the backup is without")
+    _report_missing(done.problems, "the backup is without", json=json)
 
 
 def restore(
@@ -98,8 +96,7 @@ def restore(
         output.out_json(done)
     else:
         output.out(f"{output.safe(done.workspace)}: {_held(done)}, {render.size(done.bytes)}")
-        _name(done.problems)
-    _end(done.problems, "the folder is without")
+    _report_missing(done.problems, "the folder is without", json=json)
 
 
 def _held(done: "Saved | Restored") -> str:
@@ -107,19 +104,15 @@ def _held(done: "Saved | Restored") -> str:
     return ", ".join(render.counted(n, name) for name, n in counts.items() if n or name == "file")
 
 
-def _name(problems: "Sequence[Problem]") -> None:
-    """Every one of them: what is not in a copy must not be hidden behind "and 20 more"."""
-    for problem in problems:
-        what = "left out" if problem.skipped else "note"
-        output.say(f"{what}: {output.safe_line(problem.path)}: {output.safe_line(problem.reason)}")
-
-
-def _end(problems: "Sequence[Problem]", without: str) -> None:
-    """Nothing where all is there.
+def _report_missing(problems: "Sequence[Problem]", without: str, *, json: bool) -> None:
+    """List every problem, as no "and 20 more" may hide what a copy lacks.
 
     Raises:
-        IncompleteError: something is missing; what, was said.
+        IncompleteError: something is missing.
     """
+    for problem in () if json else problems:
+        what = "left out" if problem.skipped else "note"
+        output.say(f"{what}: {output.safe_line(problem.path)}: {output.safe_line(problem.reason)}")
     missing = sum(problem.skipped for problem in problems)
     if missing:
         raise IncompleteError(f"{without} what is named as left out ({missing:,}); all else is in it")
@@ -156,11 +149,10 @@ def import_(
         output.out_json(summary)
     else:
         _show(summary)
-        _next(summary)
+        _suggest_next(summary)
 
 
-def _next(summary: "Summary") -> None:
-    """What one does then."""
+def _suggest_next(summary: "Summary") -> None:
     brought = summary.notes or summary.sessions or summary.turns or summary.facts
     if summary.dry_run and brought:
         output.say("Nothing was changed; run it without --dry-run to do it.")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnemark.errors import BusyError, UsageError
-from mnemark.interfaces import output, workspace
+from mnemark.interfaces import output, render, workspace
 from mnemark.interfaces.commands.find import read_text
 
 
@@ -48,15 +48,14 @@ def _turn(root: Path, words: str, session: str, role: str, scope: str | None) ->
     kind, _, name = (scope or "").partition("/")
     if scope and (kind not in {"users", "agents"} or not name):
         raise UsageError(f"--scope {scope!r}: a session belongs to users/NAME or agents/NAME")
-    owner = {"user": name} if kind == "users" else {"agent": name} if kind == "agents" else {}
     with workspace.opened(root) as memory:
-        log = memory.session(session, **owner)
+        log = workspace.session_in(memory, session, scope or "")
         turn = log.add(role, words)
         return {"ref": log.path, "id": turn.id, "time": turn.time.isoformat(), "text": words}
 
 
 def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
-    """Append to today's note; a note that did not exist begins with its date."""
+    """Append a bullet to today's note; a new note begins with its date."""
     from mnemark.files.config import load
     from mnemark.files.edit import edit
     from mnemark.files.scopes import scopes_of
@@ -91,7 +90,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
 
 
 def _lines_of(note: list[str], bullet: list[str]) -> str:
-    """Where the bullet stands, as `#L12`; the last of several that are alike."""
+    """Return the place of the last bullet like this one, as `#L12`."""
     size = len(bullet)
     for at in range(len(note) - size, -1, -1):
         if note[at : at + size] == bullet:
@@ -115,7 +114,6 @@ def log(
     from mnemark.facts.visible import Visible
     from mnemark.files.config import load
     from mnemark.files.scopes import scopes_of
-    from mnemark.interfaces import render
     from mnemark.interfaces.ledger import Ledger
     from mnemark.text.dates.clock import local_now
     from mnemark.text.dates.moment import moment

@@ -1,4 +1,4 @@
-"""The daemon's web application: JSON API, hooks, MCP. Who may ask is the guard's business."""
+"""The daemon's web application: JSON API, hooks, MCP. Access control is in `guard`."""
 
 import asyncio
 import logging
@@ -18,24 +18,22 @@ from starlette.routing import Route
 from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.interfaces.http.bodies import ToolCall
-from mnemark.interfaces.http.calls import CALLS, Call, status_of
+from mnemark.interfaces.http.calls import CALLS, Call, openapi, status_of
 from mnemark.interfaces.http.guard import Activity
-from mnemark.interfaces.http.openapi import document
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
 
 THREADS: Final = 8
-"""Requests that are worked on at the same time; each thread keeps its own connection to an index."""
+"""Requests handled at the same time; each thread keeps its own connection to an index."""
 _HEADER: Final = "mnemark-workspace"
 
 _log = logging.getLogger("mnemark.serve")
-Lifespan = Callable[[], Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Api:
-    """Answers requests about the workspaces of `workspaces`; work is done on threads."""
+    """Answers requests about the workspaces of a pool, on threads."""
 
     def __init__(self, workspaces: Workspaces, activity: Activity, *, workspace: str | None = None) -> None:
         self.workspaces = workspaces
@@ -43,19 +41,20 @@ class Api:
         self._default = workspace
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="mnemark-request")
         self._sdk = sdk.installed()
-        self._mcp = sdk.Endpoint(self._tool_for)
-        self._decoders = {call.name: msgspec.json.Decoder(call.body) for call in CALLS}
-        self._tool_body = msgspec.json.Decoder(ToolCall)
+        self._mcp = sdk.Endpoint(self._call_from_sdk)
 
-    def app(self, *around: Lifespan) -> Starlette:
-        """The application; each of `around` is a context that is open while it runs."""
+    def app(self, around: Callable[[], Any]) -> Starlette:
+        """Build the application; the context that `around` makes is open while it runs."""
         routes = [
-            Route("/health", _told(self._health), methods=["GET"]),
-            Route("/openapi.json", _told(self._openapi), methods=["GET"]),
-            Route("/hook/{event}", _told(self._hook), methods=["POST"]),
-            Route("/v1/tools/{tool}", _told(self._tool), methods=["POST"]),
-            *(Route(f"/v1/{call.name}", _told(self._answering(call)), methods=["POST"]) for call in CALLS),
-            Route("/mcp", _Asgi(self._mcp_app), methods=["POST"]),
+            Route("/health", _with_errors(self._health), methods=["GET"]),
+            Route("/openapi.json", _with_errors(self._openapi), methods=["GET"]),
+            Route("/hook/{event}", _with_errors(self._hook), methods=["POST"]),
+            Route("/v1/tools/{tool}", _with_errors(self._tool), methods=["POST"]),
+            *(
+                Route(f"/v1/{call.name}", _with_errors(self._endpoint(call)), methods=["POST"])
+                for call in CALLS
+            ),
+            Route("/mcp", self._mcp if self._sdk else _no_mcp, methods=["POST"]),
         ]
 
         @asynccontextmanager
@@ -63,8 +62,7 @@ class Api:
             async with AsyncExitStack() as stack:
                 stack.callback(self._close)
                 stack.push_async_callback(self._mcp.close)
-                for context in around:
-                    await stack.enter_async_context(context())
+                await stack.enter_async_context(around())
                 yield
 
         return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: _http_failure})
@@ -74,7 +72,7 @@ class Api:
         self.workspaces.close()
 
     async def work(self, job: Callable[[], Any]) -> Any:
-        """Do something on one of the threads."""
+        """Run a job on one of the threads."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, job)
 
     async def _health(self, _: Request) -> Response:
@@ -85,24 +83,28 @@ class Api:
         })  # fmt: skip
 
     async def _openapi(self, _: Request) -> Response:
-        return _json(document())
+        return _json(openapi())
 
-    def _answering(self, call: Call) -> Endpoint:
-        decoder = self._decoders[call.name]
+    def _endpoint(self, call: Call) -> Endpoint:
+        decoder = msgspec.json.Decoder(call.body)
 
         async def answer(request: Request) -> Response:
             body = _decoded(decoder, await request.body())
 
-            def job() -> bytes:
+            def job() -> Response:
                 with self.workspaces.lease(body.workspace) as opened:
-                    return msgspec.json.encode(call.run(opened, body), enc_hook=_plain)
+                    found = call.run(opened, body)
+                    if call.changes:
+                        opened.memory.searcher.refresher.mark_stale()
+                    return _json(found)
 
-            return Response(await self.work(job), media_type="application/json")
+            answer: Response = await self.work(job)
+            return answer
 
         return answer
 
     async def _tool(self, request: Request) -> Response:
-        body = _decoded(self._tool_body, await request.body())
+        body = _decoded(msgspec.json.Decoder(ToolCall), await request.body())
         name = request.path_params["tool"]
         if name not in BY_NAME:
             raise HTTPException(404, f"there is no tool {name!r}; there are {', '.join(BY_NAME)}")
@@ -125,17 +127,8 @@ class Api:
         with self.workspaces.lease(body.get("workspace")) as opened:
             return handle(opened, event, body)
 
-    async def _mcp_app(self, scope: Any, receive: Any, send: Any) -> None:
-        if self._sdk is None:
-            missing = (
-                'MCP over HTTP needs the official SDK: pip install "mnemark[mcp]"; `mnemark mcp` does not'
-            )
-            await _error(501, "not_installed", missing)(scope, receive, send)
-            return
-        await self._mcp.handle(scope, receive, send)
-
-    async def _tool_for(self, request: Any, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """A tool called through the SDK. Which workspace is in the address or a header."""
+    async def _call_from_sdk(self, request: Any, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Run a tool called through the SDK; the workspace is in the address or a header."""
         from mnemark.interfaces.tools_run import failed
 
         workspace = self._default
@@ -144,23 +137,18 @@ class Api:
         if workspace is None:
             return failed("which workspace? Add ?workspace=/absolute/path to the address of this server")
         try:
-            found = await self.work(lambda: self._run_tool(workspace, name, arguments))
+            found: dict[str, Any] = await self.work(lambda: self._run_tool(workspace, name, arguments))
         except MnemarkError as error:
             return failed(str(error))
         except Exception as bug:  # noqa: BLE001 - an interface: told and logged
             _log.exception("unexpected in %s", name)
             return failed(f"unexpected {type(bug).__name__} in {name}; the daemon's log says more")
-        return dict(found)
+        return found
 
 
-class _Asgi:
-    """Marks a function as an ASGI application for the router."""
-
-    def __init__(self, run: Callable[[Any, Any, Any], Any]) -> None:
-        self._run = run
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await self._run(scope, receive, send)
+async def _no_mcp(_: Request) -> Response:
+    missing = 'MCP over HTTP needs the official SDK: pip install "mnemark[mcp]"; `mnemark mcp` does not'
+    return _error(501, "not_installed", missing)
 
 
 def _decoded(decoder: msgspec.json.Decoder[Any], data: bytes) -> Any:
@@ -171,10 +159,7 @@ def _decoded(decoder: msgspec.json.Decoder[Any], data: bytes) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON does not know: named tuples are known, sets and paths become lists and text."""
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    return str(value)
+    return sorted(value) if isinstance(value, (set, frozenset)) else str(value)
 
 
 def _json(value: Any) -> Response:
@@ -182,13 +167,13 @@ def _json(value: Any) -> Response:
 
 
 def _error(status: int, code: str, message: str) -> Response:
-    said = {"error": {"code": code, "message": message}}
+    data = msgspec.json.encode({"error": {"code": code, "message": message}})
     headers = {"retry-after": "1"} if code == "busy" else {}
-    return Response(msgspec.json.encode(said), status, headers, media_type="application/json")
+    return Response(data, status, headers, media_type="application/json")
 
 
-def _told(endpoint: Endpoint) -> Endpoint:
-    """The endpoint; what goes wrong becomes an answer, and what nobody expected is in the log."""
+def _with_errors(endpoint: Endpoint) -> Endpoint:
+    """Wrap an endpoint: errors become answers, and unexpected ones are logged."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -200,8 +185,7 @@ def _told(endpoint: Endpoint) -> Endpoint:
             return _error(status, code, str(error))
         except Exception as bug:  # noqa: BLE001 - an interface: told and logged
             _log.exception("unexpected in %s", request.url.path)
-            what = f"unexpected {type(bug).__name__}; the daemon's log says more"
-            return _error(500, "unexpected", what)
+            return _error(500, "unexpected", f"unexpected {type(bug).__name__}; the daemon's log says more")
 
     return answer
 
@@ -209,7 +193,5 @@ def _told(endpoint: Endpoint) -> Endpoint:
 async def _http_failure(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for these
     codes = {404: "not_found", 405: "method"}
-    said = (
-        error.detail if error.status_code != 404 or error.detail != "Not Found" else "there is no such path"
-    )
-    return _error(error.status_code, codes.get(error.status_code, "http"), said)
+    message = "there is no such path" if error.detail == "Not Found" else error.detail
+    return _error(error.status_code, codes.get(error.status_code, "http"), message)

@@ -1,11 +1,15 @@
-"""Table of the JSON API: name, request body, what is done with it."""
+"""The table of the JSON API (name, request body, action), and the OpenAPI document made from it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
+from mnemark._version import __version__
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.interfaces.http import bodies
-from mnemark.interfaces.http.pool import Opened
+from mnemark.interfaces.http.pool import PooledWorkspace
+from mnemark.interfaces.tools import TOOLS
 from mnemark.memory.sessions.session import Session
 
 
@@ -14,173 +18,111 @@ class Call(NamedTuple):
 
     name: str
     body: type[bodies.Body]
-    run: Callable[[Opened, Any], Any]
+    run: Callable[[PooledWorkspace, Any], Any]
     summary: str
+    changes: bool = False
+    """The files were changed without a sync: the next search looks at them."""
 
 
-def _fields(body: bodies.Body, *left_out: str) -> dict[str, Any]:
-    """What the request holds, but for the workspace."""
-    without = {"workspace", *left_out}
-    return {name: getattr(body, name) for name in body.__struct_fields__ if name not in without}
-
-
-def named(value: Any) -> Any:
-    """Named tuples as objects with their names, which JSON would give as bare lists."""
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: named(one) for name, one in value._asdict().items()}
-    return [named(one) for one in value] if isinstance(value, (list, tuple)) else value
-
-
-def _search(at: Opened, body: bodies.Search) -> Any:
-    fields = _fields(body, "query")
-    return at.memory.search(body.query, **fields)
-
-
-def _recall(at: Opened, body: bodies.Recall) -> Any:
-    if body.session is None:
-        if body.user is not None or body.agent is not None:
-            raise UsageError("user and agent go with a session; without one, give a scope")
-        return at.memory.recall(body.query, **_fields(body, "query", "session", "user", "agent"))
-    if body.scope is not None:
-        raise UsageError("a session has its own scope; leave scope out")
-    session = _session(at, body)
-    return session.recall(body.query, deadline=body.deadline, budget=body.budget, k=body.k)
-
-
-def _read(at: Opened, body: bodies.Read) -> Any:
-    return {"ref": body.ref, "text": at.memory.read(body.ref)}
-
-
-def _turns(at: Opened, body: bodies.Turns) -> Any:
-    session = _session(at, body)
-    turns = [session.turn(one.role, one.content, **_turn_fields(one)) for one in body.turns]
-    kept = session.add_many(turns)
+def _fields(body: msgspec.Struct, *left_out: str) -> dict[str, Any]:
+    """Return the fields of a request but for `workspace` and those left out."""
     return {
-        "session": body.session,
-        "path": session.path,
-        "turns": [{"id": turn.id, "time": turn.time} for turn in kept],
+        name: getattr(body, name) for name in body.__struct_fields__ if name not in {"workspace", *left_out}
     }
 
 
-def _turn_fields(turn: bodies.NewTurn) -> dict[str, Any]:
-    return {name: getattr(turn, name) for name in turn.__struct_fields__ if name not in {"role", "content"}}
+def _as_objects(value: Any) -> Any:
+    """Convert named tuples, which JSON would give as bare lists, to objects."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: _as_objects(one) for name, one in value._asdict().items()}
+    return [_as_objects(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
-def _session(at: Opened, body: Any) -> Session:
+def _session(at: PooledWorkspace, body: Any) -> Session:
     return at.session(body.session, user=body.user, agent=body.agent)
 
 
-def _observe(at: Opened, body: bodies.Observe) -> Any:
-    fields = _fields(body, "session", "user", "agent", "tool", "arguments", "result")
-    kept = _session(at, body).observe(body.tool, body.arguments, body.result, **fields)
-    return {"observation": named(kept)}
+def _recall(at: PooledWorkspace, body: bodies.Recall) -> Any:
+    if body.session is None:
+        if body.user is not None or body.agent is not None:
+            raise UsageError("user and agent go with a session; without one, give a scope")
+        return at.memory.recall(**_fields(body, "session", "user", "agent"))
+    if body.scope is not None:
+        raise UsageError("a session has its own scope; leave scope out")
+    return _session(at, body).recall(body.query, deadline=body.deadline, budget=body.budget, k=body.k)
 
 
-def _end(at: Opened, body: bodies.EndSession) -> Any:
-    ended = _session(at, body).end(summary=body.summary)
-    at.memory.searcher.refresher.mark_stale()
-    return ended
+def _turns(at: PooledWorkspace, body: bodies.Turns) -> Any:
+    session = _session(at, body)
+    kept = session.add_many([session.turn(**_fields(turn)) for turn in body.turns])
+    turns = [{"id": turn.id, "time": turn.time} for turn in kept]
+    return {"session": body.session, "path": session.path, "turns": turns}
 
 
-def _remember(at: Opened, body: bodies.Remember) -> Any:
-    fact = at.memory.remember(body.predicate, body.value, **_fields(body, "predicate", "value"))
-    at.memory.searcher.refresher.mark_stale()
-    return fact
+def _observe(at: PooledWorkspace, body: bodies.Observe) -> Any:
+    kept = _session(at, body).observe(**_fields(body, "session", "user", "agent"))
+    return {"observation": _as_objects(kept)}
 
 
-def _facts(at: Opened, body: bodies.Facts) -> Any:
-    return {"facts": list(at.memory.facts(**_fields(body)))}
-
-
-def _forget(at: Opened, body: bodies.Forget) -> Any:
-    receipt = at.memory.forget(body.ref, **_fields(body, "ref"))
-    at.memory.searcher.refresher.mark_stale()
-    return receipt
-
-
-def _undo(at: Opened, body: bodies.Undo) -> Any:
-    undone = at.memory.undo(body.id)
-    at.memory.searcher.refresher.mark_stale()
-    return {"undone": named(undone)}
-
-
-def _revert(at: Opened, body: bodies.Revert) -> Any:
-    reverted = at.memory.revert(**_fields(body))
-    at.memory.searcher.refresher.mark_stale()
-    return reverted
-
-
-def _pin(at: Opened, body: bodies.Pin) -> Any:
-    return at.memory.pin(body.ref)
-
-
-def _said(at: Opened, body: bodies.Said) -> Any:
-    return {"turns": named(at.memory.turns(**_fields(body)))}
-
-
-def _write(at: Opened, body: bodies.Write) -> Any:
+def _write(at: PooledWorkspace, body: bodies.Write) -> Any:
     from mnemark.interfaces.tools_write import note
 
-    return note(at.memory, body.text, target=body.target, scope=body.scope)
+    return note(at.memory, **_fields(body))
 
 
-def _timeline(at: Opened, body: bodies.Timeline) -> Any:
+def _timeline(at: PooledWorkspace, body: bodies.Timeline) -> Any:
     from mnemark.interfaces.tools_read import latest
 
     return {"entries": latest(at.memory, _fields(body))}
 
 
-def _context(at: Opened, body: bodies.Context) -> Any:
-    return {"text": at.memory.context(scope=body.scope, budget=body.budget)}
-
-
-def _prompt(at: Opened, body: bodies.Prompt) -> Any:
+def _prompt(at: PooledWorkspace, body: bodies.Prompt) -> Any:
     session = None if body.session is None else _session(at, body)
-    return at.memory.prompt(body.query, session=session, **_fields(body, "query", "session", "user", "agent"))
+    return at.memory.prompt(session=session, **_fields(body, "session", "user", "agent"))
 
 
-def _sync(at: Opened, body: bodies.Sync) -> Any:
-    return at.memory.sync(embed=body.embed)
-
-
-def _status(at: Opened, _: bodies.Status) -> Any:
+def _status(at: PooledWorkspace, _: bodies.Status) -> Any:
     from mnemark.interfaces.render import Status
 
     return Status.of(at.memory)
 
 
-def _consolidate(at: Opened, body: bodies.Consolidate) -> Any:
-    report = at.memory.consolidate(
-        dry_run=body.dry_run, force=body.force, commit=body.commit, since=body.since
-    )
-    at.memory.searcher.refresher.mark_stale()
-    return report
-
-
 CALLS: Final[tuple[Call, ...]] = (
-    Call("search", bodies.Search, _search, "The passages that answer best."),
+    Call("search", bodies.Search, lambda at, body: at.memory.search(**_fields(body)),
+         "The passages that answer best."),
     Call("recall", bodies.Recall, _recall, "The block for a prompt, by a deadline."),
-    Call("read", bodies.Read, _read, "The text that a ref names."),
+    Call("read", bodies.Read, lambda at, body: {"ref": body.ref, "text": at.memory.read(body.ref)},
+         "The text that a ref names."),
     Call("turns", bodies.Turns, _turns, "Record turns of a session; kept when this answers."),
     Call("observe", bodies.Observe, _observe, "Record that a tool was run."),
-    Call("session/end", bodies.EndSession, _end, "A session has ended."),
-    Call("remember", bodies.Remember, _remember, "Keep a fact; kept when this answers."),
-    Call("facts", bodies.Facts, _facts, "The facts that hold now, or held then."),
-    Call("forget", bodies.Forget, _forget, "Forget, with a receipt."),
-    Call("undo", bodies.Undo, _undo, "Take back a change."),
-    Call("revert", bodies.Revert, _revert, "Take back all that one source brought in."),
-    Call("pin", bodies.Pin, _pin, "Keep something from fading."),
-    Call("said", bodies.Said, _said, "What was said, by session, time, role and tool."),
+    Call("session/end", bodies.EndSession, lambda at, body: _session(at, body).end(summary=body.summary),
+         "A session has ended.", changes=True),
+    Call("remember", bodies.Remember, lambda at, body: at.memory.remember(**_fields(body)),
+         "Keep a fact; kept when this answers.", changes=True),
+    Call("facts", bodies.Facts, lambda at, body: {"facts": list(at.memory.facts(**_fields(body)))},
+         "The facts that hold now, or held then."),
+    Call("forget", bodies.Forget, lambda at, body: at.memory.forget(**_fields(body)),
+         "Forget, with a receipt.", changes=True),
+    Call("undo", bodies.Undo, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
+         "Take back a change.", changes=True),
+    Call("revert", bodies.Revert, lambda at, body: at.memory.revert(**_fields(body)),
+         "Take back all that one source brought in.", changes=True),
+    Call("pin", bodies.Pin, lambda at, body: at.memory.pin(body.ref), "Keep something from fading."),
+    Call("said", bodies.Said, lambda at, body: {"turns": _as_objects(at.memory.turns(**_fields(body)))},
+         "What was said, by session, time, role and tool."),
     Call("write", bodies.Write, _write, "Write a note."),
     Call("timeline", bodies.Timeline, _timeline, "What was written last."),
-    Call("context", bodies.Context, _context, "Curated memory and today's notes, without recall."),
+    Call("context", bodies.Context, lambda at, body: {"text": at.memory.context(**_fields(body))},
+         "Curated memory and today's notes, without recall."),
     Call("prompt", bodies.Prompt, _prompt, "All layers of a prompt, with recall."),
-    Call("sync", bodies.Sync, _sync, "Bring the index to the state of the files."),
+    Call("sync", bodies.Sync, lambda at, body: at.memory.sync(embed=body.embed),
+         "Bring the index to the state of the files."),
     Call("status", bodies.Status, _status, "What a workspace holds."),
-    Call("consolidate", bodies.Consolidate, _consolidate, "Merge what repeats, archive what has faded."),
-)
+    Call("consolidate", bodies.Consolidate, lambda at, body: at.memory.consolidate(**_fields(body)),
+         "Merge what repeats, archive what has faded.", changes=True),
+)  # fmt: skip
 
-CODES: Final[Mapping[str, tuple[int, str]]] = {
+_CODES: Final[Mapping[str, tuple[int, str]]] = {
     "UsageError": (400, "usage"),
     "ConfigError": (400, "config"),
     "NotFoundError": (404, "not_found"),
@@ -190,12 +132,59 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "IntegrityError": (500, "integrity"),
     "NewerFormatError": (500, "integrity"),
 }
-"""Status of HTTP and code by kind of error."""
 
 
 def status_of(error: MnemarkError) -> tuple[int, str]:
-    """Status of HTTP and code of an error raised on purpose."""
-    for kind in type(error).__mro__:
-        if kind.__name__ in CODES:
-            return CODES[kind.__name__]
-    return 500, "error"
+    """Return the HTTP status and the code of an error raised on purpose."""
+    names = (kind.__name__ for kind in type(error).__mro__)
+    return next((_CODES[name] for name in names if name in _CODES), (500, "error"))
+
+
+def openapi() -> dict[str, Any]:
+    """Build the OpenAPI 3.1 document."""
+    records = [*(call.body for call in CALLS), bodies.ToolCall]
+    _, shapes = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
+    paths: dict[str, Any] = {
+        f"/v1/{call.name}": {"post": _post(call.name, call.summary, call.body.__name__)} for call in CALLS
+    }
+    for tool in TOOLS:
+        made = _post(f"tools/{tool.name}", tool.description, "ToolCall")
+        paths[f"/v1/tools/{tool.name}"] = {"post": made | {"x-arguments": tool.listed()["inputSchema"]}}
+    hook = _post("hook", "An event of an agent; what it answers is for the agent.", "")
+    event = {"name": "event", "in": "path", "required": True, "schema": {"type": "string"}}
+    paths["/hook/{event}"] = {"post": hook | {"parameters": [event]}}
+    paths["/health"] = {"get": _get("health", "Version, process and how much is open.")}
+    paths["/openapi.json"] = {"get": _get("openapi", "This document.")}
+    text = {"type": "string"}
+    error = {"type": "object", "required": ["code", "message"], "properties": {"code": text, "message": text}}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "mnemark", "version": __version__},
+        "paths": paths,
+        "security": [{"token": []}],
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {
+                **shapes,
+                "Error": {"type": "object", "required": ["error"], "properties": {"error": error}},
+            },
+            "responses": {"Error": {"description": "What was wrong.", "content": _json("Error")}},
+        },
+    }
+
+
+def _json(name: str) -> dict[str, Any]:
+    schema = {"$ref": f"#/components/schemas/{name}"} if name else {"type": "object"}
+    return {"application/json": {"schema": schema}}
+
+
+def _get(name: str, summary: str) -> dict[str, Any]:
+    answers = {
+        "200": {"description": "Done.", "content": _json("")},
+        "default": {"$ref": "#/components/responses/Error"},
+    }
+    return {"operationId": name.replace("/", "_"), "summary": summary, "responses": answers}
+
+
+def _post(name: str, summary: str, body: str) -> dict[str, Any]:
+    return _get(name, summary) | {"requestBody": {"required": True, "content": _json(body)}}

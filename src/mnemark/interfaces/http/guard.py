@@ -1,4 +1,4 @@
-"""Guard every request: who may ask, and how, before anything of it is read.
+"""Check every request before its body is parsed: token, host, origin, type, size and time.
 
 Loopback alone protects from nobody: any page in the user's browser can send requests there. So a request
 needs the token, must name the daemon's own address as host, come from no foreign origin, be JSON, and arrive
@@ -9,7 +9,8 @@ import asyncio
 import hmac
 import re
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -28,7 +29,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Refusal(NamedTuple):
-    """An answer that says no."""
+    """An error response."""
 
     status: int
     code: str
@@ -36,30 +37,31 @@ class Refusal(NamedTuple):
 
 
 class Activity:
-    """How many requests run, and since when none did."""
+    """Counts running and served requests."""
 
     def __init__(self) -> None:
         self.running = 0
         self.served = 0
         self._last = time.monotonic()
 
-    def begin(self) -> None:
-        """A request that may be answered has come."""
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Count a request as running for the length of the block."""
         self.running += 1
-
-    def end(self) -> None:
-        """It was answered."""
-        self.running -= 1
-        self.served += 1
-        self._last = time.monotonic()
+        try:
+            yield
+        finally:
+            self.running -= 1
+            self.served += 1
+            self._last = time.monotonic()
 
     def idle(self) -> float:
-        """Seconds without a request."""
+        """Return the seconds since a request last ran."""
         return 0.0 if self.running else time.monotonic() - self._last
 
 
 class Guard:
-    """Lets through to `app` what keeps the rules."""
+    """ASGI middleware that passes permitted requests to `app`."""
 
     def __init__(
         self,
@@ -78,27 +80,21 @@ class Guard:
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on with its whole body."""
+        """Refuse a request, or pass it on with its whole body."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-            return
         if scope["type"] != "http":
             return
-        refusal = self._refused(scope)
-        body = b""
-        if refusal is None and scope["method"] == "POST":
-            found = await self._body(scope, receive)
-            refusal, body = (found, b"") if isinstance(found, Refusal) else (None, found)
-        if refusal is not None:
-            await refuse(send, refusal)
+        body: bytes | Refusal = self._refusal(scope) or b""
+        if not isinstance(body, Refusal) and scope["method"] == "POST":
+            body = await self._body(scope, receive)
+        if isinstance(body, Refusal):
+            await _refuse(send, body)
             return
-        self._activity.begin()
-        try:
+        with self._activity.request():
             await self._app(scope, _replayed(body, receive), send)
-        finally:
-            self._activity.end()
 
-    def _refused(self, scope: Scope) -> Refusal | None:
+    def _refusal(self, scope: Scope) -> Refusal | None:
         headers: dict[str, list[str]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
@@ -114,12 +110,15 @@ class Guard:
         known = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
         if scheme.lower() != "bearer" or not known:
             return Refusal(401, "token", "send the token of daemon.json: Authorization: Bearer TOKEN")
-        if scope["method"] == "POST":
-            return _wrong_type(headers)
+        kind = headers.get("content-type", [])
+        encoding = headers.get("content-encoding", ["identity"])
+        is_json = len(kind) == 1 and _JSON.fullmatch(kind[0].strip()) and encoding == ["identity"]
+        if scope["method"] == "POST" and not is_json:
+            return Refusal(415, "type", "only JSON is taken: Content-Type: application/json, not compressed")
         return None
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | Refusal:
-        """All of the body, if it is small and soon enough."""
+        """Receive the whole body, within the limits of size and time."""
         large = Refusal(413, "size", f"a request has {MAX_BODY:,} bytes at most")
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if not length.isdigit() or int(length) > MAX_BODY:
@@ -140,16 +139,8 @@ class Guard:
             return Refusal(408, "slow", f"the request was not complete within {self._body_seconds:.0f} s")
 
 
-def _wrong_type(headers: dict[str, list[str]]) -> Refusal | None:
-    kind = headers.get("content-type", [])
-    encoding = headers.get("content-encoding", ["identity"])
-    if len(kind) == 1 and _JSON.fullmatch(kind[0].strip()) and encoding == ["identity"]:
-        return None
-    return Refusal(415, "type", "only JSON is taken: Content-Type: application/json, not compressed")
-
-
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body as one message, then what the connection says."""
+    """Return a `receive` that gives the body in one message, then what the connection sends."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:
@@ -158,7 +149,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-async def refuse(send: Send, refusal: Refusal) -> None:
+async def _refuse(send: Send, refusal: Refusal) -> None:
     """Answer with an error and close: what else the client sends is not read."""
     data = msgspec.json.encode({"error": {"code": refusal.code, "message": refusal.message}})
     headers = [

@@ -1,4 +1,4 @@
-"""Keep the workspaces of a daemon open: the last used stay, each is followed while files change."""
+"""Keep a daemon's most recently used workspaces open, each synced while its files change."""
 
 import logging
 import threading
@@ -23,16 +23,16 @@ _SESSIONS: Final = 256
 """Sessions of a workspace whose last turns are kept at hand."""
 _JOIN_SECONDS: Final = 5.0
 _REST: Final = 9.0
-"""After following a change the watch rests so many times as long as that took: files that change all the time
-do not take all of a processor."""
+"""After a sync the watch pauses for this many times its duration, so that files that change all the time do
+not take a whole processor."""
 _LONGEST_REST: Final = 1.0
-"""Seconds after which it listens again: so long a look at the files counts for a search, too."""
+"""Longest such pause, in seconds: for so long a search trusts its last look at the files, too."""
 
 _log = logging.getLogger("mnemark.serve")
 Stamp = tuple[int, int, Identity | None]
 
 
-class Opened:
+class PooledWorkspace:
     """An open workspace: its memory, its sessions, the thread that follows its files."""
 
     def __init__(self, root: Path, *, watching: bool) -> None:
@@ -49,19 +49,18 @@ class Opened:
             self._watcher.start()
 
     def session(self, identifier: str, *, user: str | None = None, agent: str | None = None) -> Session:
-        """The session of that id; it knows its last turns from one request to the next."""
+        """Return the session of that id; it knows its last turns from one request to the next."""
         key = (identifier, user, agent)
         with self._guard:
-            found = self._sessions.pop(key, None)
-            if found is None:
-                found = self.memory.session(identifier, user=user, agent=agent)
-            self._sessions[key] = found
+            if key not in self._sessions:
+                self._sessions[key] = self.memory.session(identifier, user=user, agent=agent)
+            self._sessions.move_to_end(key)
             while len(self._sessions) > _SESSIONS:
                 self._sessions.popitem(last=False)
-        return found
+            return self._sessions[key]
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Stop watching and close the memory."""
         self._stop.set()
         if self._watcher.is_alive():
             self._watcher.join(_JOIN_SECONDS)
@@ -91,19 +90,19 @@ class Opened:
 
 
 class Workspaces:
-    """Opens workspaces when they are asked for, and closes those that were not used for longest."""
+    """A pool of open workspaces; the least recently used are closed."""
 
     def __init__(self, *, allowed: tuple[Path, ...] = (), most: int = MOST, watching: bool = True) -> None:
         self._allowed = tuple(path.resolve() for path in allowed)
         self._most = most
         self._watching = watching
-        self._open: OrderedDict[Path, Opened] = OrderedDict()
+        self._open: OrderedDict[Path, PooledWorkspace] = OrderedDict()
         self._guard = threading.Lock()
         self._opening: dict[Path, threading.Lock] = {}
         self._closed = False
 
     def root_of(self, folder: object) -> Path:
-        """The folder a request names, if it is one that may be opened.
+        """Return the folder that a request names, if it may be opened.
 
         Raises:
             UsageError: it is no absolute path, has `..`, or lies outside of what `--allow` names.
@@ -122,11 +121,11 @@ class Workspaces:
         return root
 
     @contextmanager
-    def lease(self, folder: object) -> Iterator[Opened]:
-        """The workspace, open for as long as it is used."""
+    def lease(self, folder: object) -> Iterator[PooledWorkspace]:
+        """Hold a workspace open for the length of the block."""
         root = self.root_of(folder)
         links.check_again(root)
-        opened = self._taken(root)
+        opened = self._acquire(root)
         try:
             yield opened
         finally:
@@ -136,7 +135,7 @@ class Workspaces:
                 opened.users -= 1
             self._trim()
 
-    def _taken(self, root: Path) -> Opened:
+    def _acquire(self, root: Path) -> PooledWorkspace:
         with self._guard:
             gate = self._opening.setdefault(root, threading.Lock())
         with gate:
@@ -152,10 +151,10 @@ class Workspaces:
                     del self._open[root]  # its settings were changed, or it is another folder by now
             if found is not None:
                 found.close()
-            return self._fresh(root)
+            return self._open_new(root)
 
-    def _fresh(self, root: Path) -> Opened:
-        opened = Opened(root, watching=self._watching)
+    def _open_new(self, root: Path) -> PooledWorkspace:
+        opened = PooledWorkspace(root, watching=self._watching)
         opened.users = 1
         with self._guard:
             if not self._closed:
@@ -165,30 +164,27 @@ class Workspaces:
         raise BusyError("the daemon is about to end; try again")
 
     def _trim(self) -> None:
-        """Close what was not used for longest."""
-        surplus = []
+        """Close the least recently used workspaces beyond `most`."""
         with self._guard:
-            for root in list(self._open):
-                if len(self._open) <= self._most:
-                    break
-                if not self._open[root].users:
-                    surplus.append(self._open.pop(root))
-        for opened in surplus:
+            surplus = max(len(self._open) - self._most, 0)
+            idle = [root for root, one in self._open.items() if not one.users][:surplus]
+            closing = [self._open.pop(root) for root in idle]
+        for opened in closing:
             opened.close()
 
     def unused(self, seconds: float) -> list[Path]:
-        """The workspaces that nobody has asked for that long, and nobody uses now."""
+        """Return the workspaces that were not used for that long."""
         now = time.monotonic()
         with self._guard:
             return [r for r, one in self._open.items() if not one.users and now - one.used >= seconds]
 
     def count(self) -> int:
-        """How many are open."""
+        """Return how many workspaces are open."""
         with self._guard:
             return len(self._open)
 
     def close(self) -> None:
-        """Close all; for the end of the daemon, when no request runs any more."""
+        """Close all, at the end of the daemon when no request runs any more."""
         with self._guard:
             self._closed = True
             found = list(self._open.values())
@@ -198,6 +194,6 @@ class Workspaces:
 
 
 def _stamp(root: Path) -> Stamp:
-    """Which folder it is and which state of its settings."""
+    """Return the identity of a folder and of its configuration file."""
     state = root.stat()
     return state.st_dev, state.st_ino, identity(root / CONFIG)

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS: Final = 60.0
 _QUIET_SECONDS: Final = 300.0
-"""A workspace that was asked so lately is left for later: an agent is at work there."""
+"""A workspace used within these seconds is left for later: an agent is at work there."""
 
 _log = logging.getLogger("mnemark.serve")
 
 
 def due(at: str, last: datetime | None, now: datetime) -> bool:
-    """Whether what is done daily `at` ("03:00"; empty: never) is to be done now.
+    """Tell whether a task run daily `at` ("03:00"; empty: never) is due.
 
-    It is, where the latest such time lies after `last`. Without a last time, a day on which nobody wrote
-    anything yet is not made up for: only the hour after the time counts.
+    It is where the latest such time lies after `last`, its last run. A task that never ran is due only in the
+    hour after the time: a day before the first use is not made up for.
 
     >>> due("03:00", datetime(2026, 2, 12, 3, 5), datetime(2026, 2, 13, 9, 0))
     True
@@ -42,7 +42,7 @@ def due(at: str, last: datetime | None, now: datetime) -> bool:
 
 
 class Nightly:
-    """Consolidates the workspaces that are open and not in use."""
+    """Consolidates open workspaces that are not in use."""
 
     def __init__(self, workspaces: Workspaces, work: Callable[[Callable[[], Any]], Awaitable[Any]]) -> None:
         self._workspaces = workspaces
@@ -50,14 +50,14 @@ class Nightly:
         self._failed: dict[Path, datetime] = {}
 
     async def run(self) -> None:
-        """Look every minute, for ever; cancel it to end it."""
+        """Look every minute until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             for root in self._workspaces.unused(_QUIET_SECONDS):
                 await self._work(lambda root=root: self.visit(root))  # type: ignore[misc]
 
     def visit(self, root: Path, now: datetime | None = None) -> bool:
-        """Consolidate a workspace if that is due; whether it was. What fails is tried again the next day."""
+        """Consolidate a workspace if due and return whether it was; a failure is retried the next day."""
         try:
             with self._workspaces.lease(str(root)) as opened:
                 memory = opened.memory
@@ -76,9 +76,7 @@ class Nightly:
         return True
 
     def _last(self, memory: "Memory", root: Path) -> datetime | None:
-        """When it was last consolidated, by anyone, or tried in vain by us."""
-        edits = memory.edits
-        edits.refresh()
-        times = [run.time for run in edits.runs if run.time is not None]
-        times += [self._failed[root]] if root in self._failed else []
-        return max(times, default=None)
+        """Return when it was last consolidated by anyone, or tried here and failed."""
+        memory.edits.refresh()
+        times = [run.time for run in memory.edits.runs] + [self._failed.get(root)]
+        return max(filter(None, times), default=None)

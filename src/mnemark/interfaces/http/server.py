@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import logging
 import os
@@ -28,12 +29,12 @@ from mnemark.interfaces.http.schedule import Nightly
 
 IDLE_MINUTES: Final = 30.0
 HEAD_SECONDS: Final = 10.0
-"""In which a connection has to bring the head of a request."""
+"""Time limit for the head of a request."""
 DRAIN_SECONDS: Final = 10
 SEND_SECONDS: Final = 30.0
-"""In which a client has to take what was sent to it."""
+"""Time limit for a client to read what was sent to it."""
 _START_WAIT: Final = 15.0
-"""How long a start waits for one that is starting or draining."""
+"""How long a start waits for a daemon that is starting or draining."""
 _MOST_CONNECTIONS: Final = 200
 _TICK: Final = 1.0
 _TRIM_TICKS: Final = 10
@@ -43,16 +44,16 @@ _log = logging.getLogger("mnemark.serve")
 
 
 class Settings(NamedTuple):
-    """How a daemon is to run."""
+    """Options of a daemon."""
 
     port: int = 0
-    """0: one that is free."""
+    """0: any free port."""
     idle_minutes: float = IDLE_MINUTES
-    """Without a request for so long it ends; 0: never."""
+    """It ends after so long without a request; 0: never."""
     workspace: Path | None = None
     """For MCP clients that name none."""
     allowed: tuple[Path, ...] = ()
-    """Only folders in these; empty: all of the user's."""
+    """Folders that workspaces must lie in; empty: any."""
     nightly: bool = True
     watching: bool = True
 
@@ -68,10 +69,10 @@ class RunsAlreadyError(MnemarkError):
 
 
 class _Protocol(H11Protocol):
-    """HTTP that does not wait for ever for the head of a request, or for a client to take its answer."""
+    """HTTP with time limits for receiving the head of a request and for sending its answer."""
 
     _head: asyncio.TimerHandle | None = None
-    _untaken: asyncio.TimerHandle | None = None
+    _unsent: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         # So that writing pauses as soon as anything is left: an answer goes out in one piece, which ends the
@@ -91,24 +92,19 @@ class _Protocol(H11Protocol):
             self._head = self.loop.call_later(HEAD_SECONDS, self._too_slow)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._head is not None:
-            self._head.cancel()
-            self._head = None
-        self._taken()
+        for timer in (self._head, self._unsent):
+            if timer is not None:
+                timer.cancel()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._untaken = self.loop.call_later(SEND_SECONDS, self.transport.abort)
+        self._unsent = self.loop.call_later(SEND_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        self._taken()
+        if self._unsent is not None:
+            self._unsent.cancel()
         super().resume_writing()
-
-    def _taken(self) -> None:
-        if self._untaken is not None:
-            self._untaken.cancel()
-            self._untaken = None
 
     def _too_slow(self) -> None:
         self._head = None
@@ -116,13 +112,12 @@ class _Protocol(H11Protocol):
             self.transport.abort()
 
     def _answering(self) -> bool:
-        """Whether the head of a request has come that is not answered yet."""
         cycle: Any = self.cycle  # None before the first request
         return cycle is not None and not cycle.response_complete
 
 
 class _Server(uvicorn.Server):
-    """Withdraws its announcement before it drains: who looks for a daemon then finds none."""
+    """Withdraws its announcement before it drains, so that clients find no daemon from then on."""
 
     def __init__(self, config: uvicorn.Config, withdraw: Callable[[], None]) -> None:
         super().__init__(config)
@@ -133,8 +128,8 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(settings: Settings, *, told: Callable[[daemon.Daemon], None]) -> None:
-    """Run until idle, SIGTERM or Ctrl-C; requests under way are finished, `told` is called when it listens.
+def serve(settings: Settings, *, on_ready: Callable[[daemon.Daemon], None]) -> None:
+    """Run until idle, SIGTERM or Ctrl-C, then finish running requests; call `on_ready` when it listens.
 
     Raises:
         RunsAlreadyError: this user has one.
@@ -144,16 +139,16 @@ def serve(settings: Settings, *, told: Callable[[daemon.Daemon], None]) -> None:
     folder = platform.state_folder()
     platform.private_folder(folder)
     with contextlib.ExitStack() as stack:
-        _become_the_one(stack, folder / daemon.LOCK)
+        _lock(stack, folder / daemon.LOCK)
         (folder / daemon.STATE).unlink(missing_ok=True)  # of one that was killed
         listener = stack.enter_context(_listening(settings.port))
         port = listener.getsockname()[1]
         mine = daemon.Daemon(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32), os.getpid(), __version__)
-        _run(settings, mine, listener, told)
+        _run(settings, mine, listener, on_ready)
 
 
-def _become_the_one(stack: contextlib.ExitStack, lock: Path) -> None:
-    """Hold the lock for as long as `stack` is open; one that is draining is waited for."""
+def _lock(stack: contextlib.ExitStack, lock: Path) -> None:
+    """Hold the lock for as long as `stack` is open; wait for a daemon that is draining."""
     deadline = time.monotonic() + _START_WAIT
     while True:
         try:
@@ -186,9 +181,11 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 
 def _run(
-    settings: Settings, mine: daemon.Daemon, listener: socket.socket, told: Callable[[daemon.Daemon], None]
+    settings: Settings,
+    mine: daemon.Daemon,
+    listener: socket.socket,
+    on_ready: Callable[[daemon.Daemon], None],
 ) -> None:
-    state = daemon.state_file()
     activity = Activity()
     workspaces = Workspaces(allowed=settings.allowed, watching=settings.watching)
     chosen = None if settings.workspace is None else str(settings.workspace)
@@ -196,8 +193,8 @@ def _run(
 
     @contextlib.asynccontextmanager
     async def alive() -> AsyncIterator[None]:
-        platform.write_private(state, json.dumps(mine._asdict()).encode())
-        told(mine)
+        platform.write_private(daemon.state_file(), json.dumps(mine._asdict()).encode())
+        on_ready(mine)
         tasks = [asyncio.create_task(_watch_over(server, activity, settings, mine))]
         if settings.nightly:
             tasks.append(asyncio.create_task(Nightly(workspaces, api.work).run()))
@@ -227,7 +224,7 @@ def _run(
 
 @contextlib.contextmanager
 def _quiet_end() -> Iterator[None]:
-    """After draining, uvicorn sends itself the signal once more: it is done then."""
+    """Ignore the signal that uvicorn sends itself once more after draining."""
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
@@ -237,26 +234,26 @@ def _quiet_end() -> Iterator[None]:
 
 
 def _withdraw(mine: daemon.Daemon) -> None:
-    """Remove the announcement, if it still is ours."""
-    found = daemon.find(any_version=True)
-    if found is not None and found.token == mine.token:
+    """Remove the announcement unless it is another daemon's by now."""
+    if _is_announced(mine):
         daemon.state_file().unlink(missing_ok=True)
 
 
+def _is_announced(mine: daemon.Daemon) -> bool:
+    found = daemon.find(any_version=True)
+    return found is not None and found.token == mine.token
+
+
 async def _watch_over(server: Any, activity: Activity, settings: Settings, mine: daemon.Daemon) -> None:
-    """End the server when nobody needs it, or nobody can find it any more."""
+    """End the server when it is idle or can no longer be found."""
     limit = settings.idle_minutes * 60
-    ticks = 0
-    while True:
+    for ticks in itertools.count(1):
         await asyncio.sleep(min(_TICK, limit / 4) if limit else _TICK)
-        ticks += 1
         if ticks % _TRIM_TICKS == 0:
             await asyncio.to_thread(platform.trim_memory)
         if limit and activity.idle() > limit:
             _log.info("idle for %.0f minutes: ending", settings.idle_minutes)
             server.should_exit = True
-        elif ticks % _LOOK_TICKS == 0:
-            found = await asyncio.to_thread(daemon.find, any_version=True)
-            if found is None or found.token != mine.token:
-                _log.warning("%s is gone: nobody can find this daemon, ending", daemon.state_file())
-                server.should_exit = True
+        elif ticks % _LOOK_TICKS == 0 and not await asyncio.to_thread(_is_announced, mine):
+            _log.warning("%s is gone: nobody can find this daemon, ending", daemon.state_file())
+            server.should_exit = True

@@ -13,11 +13,11 @@ from mnemark._version import __version__
 from mnemark.interfaces.tools import INSTRUCTIONS, listed
 
 CallTool = Callable[[Any, str, Mapping[str, Any]], Awaitable[dict[str, Any]]]
-"""Runs a tool for a request (a Starlette `Request`) and gives the result; it must not raise."""
+"""Runs a tool for a Starlette `Request`; must not raise."""
 
 
 def installed() -> str | None:
-    """Version of the SDK; None where there is none. Nothing of it is loaded."""
+    """Return the version of the SDK, or None, without importing it."""
     try:
         return metadata.version("mcp")
     except metadata.PackageNotFoundError:
@@ -25,7 +25,7 @@ def installed() -> str | None:
 
 
 class Endpoint:
-    """What answers at /mcp. The SDK is loaded with the first request: it takes half a second of CPU."""
+    """The ASGI application at /mcp. The SDK, half a second of CPU, is imported with the first request."""
 
     def __init__(self, call: CallTool) -> None:
         self._call = call
@@ -34,7 +34,7 @@ class Endpoint:
         self._task: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
 
-    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request (ASGI)."""
         async with self._loading:
             if self._manager is None:
@@ -46,26 +46,26 @@ class Endpoint:
         await self._manager.handle_request(scope, receive, send)
 
     async def _run(self, manager: Any, ready: asyncio.Event) -> None:
-        """Keep what the SDK needs open, in one task from begin to end as it wants."""
+        """Hold the manager's context open; the SDK wants it entered and left in one task."""
         async with manager.run():
             ready.set()
             await self._over.wait()
 
     async def close(self) -> None:
-        """End what runs."""
+        """Stop the manager."""
         self._over.set()
         if self._task is not None:
             await self._task
 
 
 def _manager(call: CallTool) -> Any:
-    make = _first if str(installed()).startswith("1.") else _second
+    make = _server_v1 if str(installed()).startswith("1.") else _server_v2
     module: Any = import_module("mcp.server.streamable_http_manager")
     return module.StreamableHTTPSessionManager(make(call), json_response=True, stateless=True)
 
 
-def _first(call: CallTool) -> Any:
-    """A server of SDK 1.x: handlers are registered with decorators."""
+def _server_v1(call: CallTool) -> Any:
+    """Make a server of SDK 1.x, where handlers are registered with decorators."""
     types: Any = import_module("mcp.types")
     lowlevel: Any = import_module("mcp.server.lowlevel")
     server = lowlevel.Server("mnemark", version=__version__, instructions=INSTRUCTIONS)
@@ -78,14 +78,13 @@ def _first(call: CallTool) -> Any:
         return types.CallToolResult.model_validate(found)
 
     server.list_tools()(list_tools)
-    server.call_tool(validate_input=False)(
-        call_tool
-    )  # the tools take aliases and say themselves what is wrong
+    # The tools take aliases and say themselves what is wrong.
+    server.call_tool(validate_input=False)(call_tool)
     return server
 
 
-def _second(call: CallTool) -> Any:
-    """A server of SDK 2.x: handlers are given when it is made."""
+def _server_v2(call: CallTool) -> Any:
+    """Make a server of SDK 2.x, where handlers are constructor arguments."""
     types: Any = import_module("mcp.types")
     lowlevel: Any = import_module("mcp.server.lowlevel")
 
