@@ -42,7 +42,7 @@ def lines(path: Path) -> list[str]:
 
 
 def displaced(root: Path) -> list[Path]:
-    return list((root / FOLDER).glob("*.old"))
+    return list((root / FOLDER).glob("*/*.old"))
 
 
 def late_save(root: Path, text: str) -> None:
@@ -280,11 +280,29 @@ def test_erasing_keeps_nothing_of_earlier_edits_either(tmp_path: Path, note: Pat
 
 def test_the_sweep_removes_what_a_crash_left(tmp_path: Path, note: Path) -> None:
     (tmp_path / f"{TEMPORARY}01HXX").write_text("half", encoding="utf-8")
-    (tmp_path / FOLDER).mkdir(parents=True)
+    (tmp_path / FOLDER / "0").mkdir(parents=True)
     (tmp_path / FOLDER / "0-1.part").write_bytes(b"x")
-    (tmp_path / FOLDER / "0-1.edit").write_bytes(b"x")
+    (tmp_path / FOLDER / "0/1.edit").write_bytes(b"x")
     assert sweep(tmp_path) == []
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["lock", "note.md"]
+    assert list((tmp_path / FOLDER).iterdir()) == []
+
+
+def test_the_sweep_takes_over_records_of_versions_that_kept_them_side_by_side(
+    tmp_path: Path, note: Path
+) -> None:
+    append_text(tmp_path, "note.md", "- ours")
+    (record,) = (tmp_path / FOLDER).glob("*/*.old")
+    for file in record.parent.iterdir():
+        file.rename(tmp_path / FOLDER / f"{file.parent.name}-{file.name}")
+    record.parent.rmdir()
+    (old,) = (tmp_path / FOLDER).glob("*.old")
+    with old.open("a", encoding="utf-8") as late:  # a save that was under way
+        late.write("- late\n")
+    os.utime(old, (1, 1))
+    sweep(tmp_path, quiet=0.0)
+    assert "- ours" in note.read_text("utf-8")
+    assert "- late" in note.read_text("utf-8")
 
 
 class SavesAt(FaultyFileSystem):

@@ -144,6 +144,7 @@ def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> lis
     problems: list[Problem] = []
     with translate_os_errors(base), workspace_lock(base, timeout):
         displaced = EditRecords(base)
+        displaced.adopt()
         displaced.all()
         displaced.clear()
         for path in walk(base, skip=_SKIPPED_FOLDERS).files:

@@ -1,6 +1,6 @@
 """Keep what edits displaced for a minute, in case a save that was under way went there.
 
-Each edit of a shared file leaves a record `.mnemark/displaced/<path hash>-<id>.edit`, the text before and
+Each edit of a shared file leaves a record `.mnemark/displaced/<path hash>/<id>.edit`, the text before and
 after it as `….text`, and the displaced file itself as `….old`. Two things are looked for while it lives:
 
 - *A late save*: a program that had the file open wrote into the displaced one. It is merged into the file.
@@ -14,6 +14,7 @@ Everything here is called with the workspace's lock held.
 import hashlib
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,19 +82,19 @@ class EditRecords:
 
     def of(self, path: str) -> list[Edit]:
         """Records of one file, oldest first; what a crash left half done is settled on the way."""
-        return self._load(self._records(f"{_key(path)}-*.edit"))
+        return self._load(self._records(_key(path)))
 
     def last(self, path: str) -> Edit | None:
         """The newest record of one file: of one that is edited often there are hundreds."""
-        newest_first = reversed(self._records(f"{_key(path)}-*.edit"))
+        newest_first = reversed(self._records(_key(path)))
         return next((edit for file in newest_first for edit in self._load([file])), None)
 
     def all(self) -> list[Edit]:
         """All records, oldest first."""
-        return self._load(self._records("*.edit"))
+        return self._load(self._records("*"))
 
-    def _records(self, pattern: str) -> list[Path]:
-        return sorted(self.folder.glob(pattern), key=lambda file: file.name.rpartition("-")[2])
+    def _records(self, folder: str) -> list[Path]:
+        return sorted(self.folder.glob(f"{folder}/*.edit"), key=lambda file: file.name)
 
     def _load(self, files: Iterable[Path]) -> list[Edit]:
         edits = []
@@ -136,7 +137,7 @@ class EditRecords:
         return self._file(edit, "old")
 
     def _file(self, edit: Edit, extension: str) -> Path:
-        return self.folder / f"{_key(edit.path)}-{edit.id}.{extension}"
+        return self.folder / _key(edit.path) / f"{edit.id}.{extension}"
 
     def store(self, edit: Edit) -> None:
         """Move the displaced file away from the person's folder."""
@@ -145,6 +146,8 @@ class EditRecords:
     def save(self, edit: Edit, texts: Texts | None = None) -> None:
         """Write or replace a record. Not brought to the disk: a power cut ends saves under way, too."""
         platform.make_folder(self.folder)
+        with suppress(FileExistsError):
+            platform.FS.mkdir(self._file(edit, "edit").parent)
         if texts is not None:
             self._write(self._file(edit, "text"), texts)
         self._write(self._file(edit, "edit"), edit)
@@ -167,6 +170,8 @@ class EditRecords:
         """Forget an edit and remove the displaced file."""
         for extension in ("old", "edit", "text"):
             platform.FS.unlink(self._file(edit, extension))
+        with suppress(OSError):  # others of the same file are left
+            self._file(edit, "edit").parent.rmdir()
 
     def look(self, path: str, current: bytes | None, quiet: float) -> Findings:
         """Compare the records of a file with what it holds now (None: it is gone). Changes nothing."""
@@ -252,11 +257,21 @@ class EditRecords:
             if (over or at_once) and platform.identity(self.old(edit)) in {None, edit.old_state}:
                 self.drop(edit)
 
+    def adopt(self) -> None:
+        """Move the records of earlier versions, which kept those of all files side by side."""
+        for file in self.folder.glob("*-*.*"):
+            folder, _, name = file.name.partition("-")
+            platform.make_folder(self.folder / folder)
+            platform.FS.replace(file, self.folder / folder / name)
+
     def clear(self) -> None:
         """Remove what belongs to no record: halves that a crash or a full disk left."""
-        names = {file.stem for file in self.folder.glob("*.edit")}
-        for file in self.folder.glob("*"):
-            if (file.suffix == ".part" or file.stem not in names) and not file.is_dir():
+        records = {file.with_suffix("") for file in self.folder.glob("*/*.edit")}
+        for file in [*self.folder.glob("*/*"), *self.folder.glob("*")]:  # folders after what is in them
+            if file.is_dir():
+                with suppress(OSError):  # it holds records
+                    file.rmdir()
+            elif file.suffix == ".part" or file.with_suffix("") not in records:
                 platform.FS.unlink(file)
 
 

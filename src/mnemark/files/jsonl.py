@@ -1,7 +1,7 @@
 """Append to and read files of JSON lines; an acknowledged line survives any crash, once and whole.
 
-Appending is: lock, one `write`, `fsync`, return. A line torn by a crash is closed by the next append and stays
-a line of its own; a failed write is taken back.
+Appending is: lock, one `write`, `fsync`, return. A line torn by a crash is closed by the next append and
+stays a line of its own; a failed write is taken back.
 """
 
 import json
