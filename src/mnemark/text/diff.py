@@ -1,9 +1,9 @@
 """Diff two sequences in bounded time.
 
-Small or ordinary ones are compared as `difflib` does it. Its time grows with the cube of lines that repeat (a
-table, a page of blank lines), so where that would take long, items that stand once on both sides are found
-first (as in Cohen's patience diff), and only what lies between them is compared, while there is time for it.
-What was left is told as changed: that is true, if not the shortest way to say it.
+Small or ordinary ones are compared by `difflib`. Its time grows with the cube of lines that repeat (a table,
+a page of blank lines), so where that would take long, items unique on both sides are matched first (as in
+Cohen's patience diff), and only the gaps between them are compared, within a budget. The rest counts as
+changed: true, if not the shortest diff.
 """
 
 from bisect import bisect_left
@@ -15,11 +15,11 @@ from typing import Final, NamedTuple
 _MOST_WORK: Final = 1_000_000
 """Steps of the matcher in one call, at worst: some tenths of a second."""
 _DEEPEST: Final = 8
-"""How often a gap is looked at again for items that stand once in it."""
+"""Rounds of searching a gap for unique items."""
 
 
 class Run(NamedTuple):
-    """`size` items that are the same from `one` on in the first and from `other` on in the second."""
+    """`size` equal items, from `one` on in the first and from `other` on in the second."""
 
     one: int
     other: int
@@ -36,14 +36,13 @@ class Gap(NamedTuple):
 
 
 def common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Run]:
-    """Runs of items that both have, in order and apart from each other. Linear, but for a sort.
+    """Return the maximal runs of common items, in order. Linear, but for a sort.
 
     >>> common("abcd", "abxd")
     [Run(one=0, other=0, size=2), Run(one=3, other=3, size=1)]
     """
-    found = list(_Matcher(one, other).runs())
     joined: list[Run] = []
-    for run in found:
+    for run in _Matcher(one, other).runs():
         last = joined[-1] if joined else None
         if last and (last.one + last.size, last.other + last.size) == (run.one, run.other):
             joined[-1] = Run(last.one, last.other, last.size + run.size)
@@ -53,7 +52,7 @@ def common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Run]:
 
 
 def changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]:
-    """What turns the first into the second, in order.
+    """Return the changes that turn the first into the second, in order.
 
     >>> changes("abcd", "abxd")
     [Gap(a=2, b=3, c=2, d=3)]
@@ -68,9 +67,7 @@ def changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]:
 
 
 def runs_in(items: Sequence[Hashable], wanted: Sequence[Hashable]) -> Iterator[int]:
-    """Where these items stand, one after the other, in order; overlapping ones, too.
-
-    Linear also where items repeat (Knuth, Morris, Pratt).
+    """Yield where `wanted` occurs as a run, overlaps included; linear (Knuth, Morris, Pratt).
 
     >>> list(runs_in("aaab", "aa"))
     [0, 1]
@@ -95,7 +92,7 @@ def runs_in(items: Sequence[Hashable], wanted: Sequence[Hashable]) -> Iterator[i
 
 
 class _Matcher:
-    """Compares two sequences once, with so much work to spend."""
+    """Compares two sequences within a budget of work."""
 
     def __init__(self, one: Sequence[Hashable], other: Sequence[Hashable]) -> None:
         self._one = one
@@ -103,7 +100,7 @@ class _Matcher:
         self._left = _MOST_WORK
 
     def runs(self) -> Iterator[Run]:
-        """In order."""
+        """Yield the common runs in order."""
         todo: list[tuple[Gap | Run, int]] = [(Gap(0, len(self._one), 0, len(self._other)), 0)]
         while todo:
             part, depth = todo.pop()
@@ -113,7 +110,7 @@ class _Matcher:
                 todo += [(inside, depth + 1) for inside in reversed(self._parts(part, depth))]
 
     def _parts(self, gap: Gap, depth: int) -> list[Gap | Run]:
-        """What is in a gap: runs, and smaller gaps that are still to be looked at."""
+        """Split a gap into runs, and smaller gaps still to be compared."""
         a, b, c, d = gap
         start = 0
         while a + start < b and c + start < d and self._one[a + start] == self._other[c + start]:
@@ -142,7 +139,7 @@ class _Matcher:
         return self._anchored(gap, mine, theirs)
 
     def _anchored(self, gap: Gap, mine: Counter[Hashable], theirs: Counter[Hashable]) -> list[Gap | Run]:
-        """The items that stand once on each side, in one order, and the gaps between them."""
+        """Return the items unique on each side, in rising order, and the gaps between them."""
         places = {self._other[at]: at for at in range(gap.c, gap.d) if theirs[self._other[at]] == 1}
         pairs = [
             (at, places[self._one[at]])
@@ -158,7 +155,7 @@ class _Matcher:
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest part of the pairs, given by their first, in which the second rises, too."""
+    """Return the longest increasing subsequence by the second of the pairs, which rise by the first."""
     lows: list[int] = []
     tops: list[int] = []
     before: list[int] = []

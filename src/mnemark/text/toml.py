@@ -1,4 +1,4 @@
-"""Read TOML in time that does not grow with the cube of a key's parts, as `tomllib` takes."""
+"""Parse TOML, refusing dotted keys so long that `tomllib` would take cubic time."""
 
 import re
 from typing import Any, Final
@@ -9,10 +9,10 @@ _LONG_KEY: Final = re.compile(rf"(?<![\w.-])(?:{_PART}){{{_MOST_PARTS}}}")
 
 
 def loads(text: str) -> dict[str, Any]:
-    """The tables of a TOML text.
+    """Parse a TOML text.
 
     Raises:
-        ValueError: it is no TOML, is nested too deeply, or a dotted key has more than 200 parts.
+        ValueError: no TOML, nested too deeply, or a dotted key of more than 200 parts.
     """
     import tomllib  # a workspace without a `mnemark.toml` does without
 

@@ -28,10 +28,10 @@ _INVISIBLE_SPANS = (
 )
 
 INVISIBLE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_SPANS)
-"""Body of a character class: what takes no room of its own and can hide or reorder text."""
+"""Body of a character class: characters without width, which can hide or reorder text."""
 
 _MOST_MARKS = 30
-"""Combining marks on one letter, as in Unicode's Stream-Safe Text Format (UAX #15); no language has more."""
+"""Combining marks on one letter (Stream-Safe Text Format, UAX #15); no language has more."""
 # A superset of what may become a combining mark, among them the voiced sounds of half width.
 _MAYBE_MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MOST_MARKS + 1},}}")
 _MOST_ROUNDS = 4  # Unicode folds settle in two; the bound is for safety only
@@ -39,7 +39,7 @@ _MOST_ROUNDS = 4  # Unicode folds settle in two; the bound is for safety only
 
 @cache
 def _table() -> dict[int, str | None]:
-    """Simplified forms, and what NFKC does to the punctuation of every Chinese text: one pass does both."""
+    """Map to simplified Chinese and apply NFKC to the punctuation of Chinese texts, in one pass."""
     traditional, simple = VARIANTS.read_text(encoding="utf-8").splitlines()
     table: dict[int, str | None] = dict(zip(map(ord, traditional), simple, strict=True))
     for point in (0x2026, 0x3000, *range(0xFF01, 0xFF5F)):
@@ -50,7 +50,7 @@ def _table() -> dict[int, str | None]:
 
 
 def fold(text: str) -> str:
-    """`text` with one width (NFKC), simplified Chinese and no invisible characters; case is kept."""
+    """Return `text` in one width (NFKC), simplified Chinese, without invisible characters; case is kept."""
     if text.isascii():
         return text
     text = text.translate(_table())
@@ -63,9 +63,9 @@ def fold(text: str) -> str:
 
 
 def in_form(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
-    """`text` in a form of Unicode, of more than 30 combining marks in a row the first 30; in linear time.
+    """Normalize `text` to a Unicode form in linear time, keeping at most 30 combining marks in a row.
 
-    Python puts marks in order one by one: a letter with 100,000 of them would take minutes.
+    Python orders marks one by one: a letter with 100,000 of them would take minutes.
     """
     return unicodedata.normalize(form, _MAYBE_MARKS.sub(_first_marks, text))
 
@@ -81,10 +81,7 @@ def _first_marks(match: re.Match[str]) -> str:
 
 
 def normalize(text: str) -> str:
-    """`text` for matching: folded (see `fold`) and without case. Applying it twice changes nothing.
-
-    The length may differ from the length of `text`.
-    """
+    """Fold `text` (see `fold`) and its case, for matching. Idempotent; the length may change."""
     if text.isascii():
         return text.lower()
     text = fold(text)

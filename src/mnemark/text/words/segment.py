@@ -1,13 +1,12 @@
 """Segment text into terms: one cut for the index and the query, Chinese and English.
 
-Three laws hold, and are tested:
+Tested invariants:
 
 * A term of the query is a term (word or part) of every text that contains the query at word bounds.
-  Chinese is cut with the dictionary alone, without the statistical model for unknown words: that one looks
-  at the neighbours, so that a name would be cut one way in the query and another way in the text. In the
-  text every dictionary word inside a run of Chinese and every single character is a part, so that whichever
-  way the query is cut, its terms are there.
-* An identifier, path, version or date is one word, and its parts are found as well (see `words`).
+  Chinese is cut with the dictionary alone: the statistical model for unknown words depends on neighbours,
+  so that a name would be cut differently in query and text. In the text every dictionary word inside a run
+  of Chinese and every single character is a part, whichever way the query is cut.
+* An identifier, path, version or date is one word, and its parts are found as well (see `terms`).
 * Any string is safe, in linear time; a term has at most `MAX_TERM` characters.
 """
 
@@ -21,11 +20,11 @@ from mnemark.text.words.normalize import VARIANTS, fold
 from mnemark.text.words.terms import MAX_TERM, WordCache
 
 VERSION = 1
-"""Raise it whenever a change here, in `words` or in `normal` changes terms."""
+"""Raise it whenever a change here, in `terms` or in `normalize` changes terms."""
 
 
 class Terms(NamedTuple):
-    """The terms of a text: `words` in order with repeats, and `parts` that stand at the same places.
+    """The words of a text in order with repeats, and the parts of its compounds.
 
     Parts (words inside longer Chinese words, parts of identifiers) do not count towards the length.
     """
@@ -62,7 +61,6 @@ _is_paired = re.compile(f"[{_PAIRED}]").match
 _FIRST_HAN = "\u3005"
 _FIRST_PAIRED = "\u0e00"
 _OTHER = "\n"
-
 _cache = WordCache()
 
 
@@ -75,10 +73,7 @@ def _jieba() -> Any:
 
 
 def index_terms(text: str) -> Terms:
-    """The terms under which `text` is found.
-
-    A part that is a word of the same text as well is left out: it is found already.
-    """
+    """Return the terms under which `text` is found; a part that is a word of it as well is left out."""
     words: list[str] = []
     parts: list[str] = []
     line, others = _set_apart(text)
@@ -95,16 +90,15 @@ def index_terms(text: str) -> Terms:
     inside = _jieba().cut_all(line)
     parts += [word for word in inside if word not in known]
     # A character that is no word by itself in the dictionary (the first of 蓇葖) must be found alone, too.
-    alone = set(line).difference(known, inside)
-    if alone:
+    if alone := set(line).difference(known, inside):
         parts += [character for character in line if character in alone]
     return Terms(words, parts)
 
 
 def _set_apart(text: str) -> tuple[str, list[str]]:
-    """The Chinese of `text` as one line, with `_OTHER` for each other token, and those tokens.
+    """Return the Chinese of `text` as one line, with `_OTHER` for each other token, and those tokens.
 
-    One line, so that one call cuts it all; each run and each `_OTHER` comes back apart. No Chinese: no line.
+    One line, so that one call of jieba cuts it all. It is empty without Chinese.
     """
     if text.isascii():
         return "", _ASCII_TOKENS.findall(text)
@@ -141,9 +135,9 @@ def _pairs(run: str) -> list[str]:
 
 
 def query_terms(text: str) -> list[str]:
-    """The plain cut of a query in order with repeats, stop words included.
+    """Return the terms of a query in order with repeats, stop words included.
 
-    A compound asks for itself and, where separators or humps show that they are words, for its parts.
+    A compound gives itself and, where separators or humps show that they are words, its parts.
     """
     found: list[str] = []
     line, others = _set_apart(text)
@@ -165,7 +159,7 @@ def _query_other(token: str) -> Iterable[str]:
 
 @cache
 def fingerprint() -> str:
-    """Changes whenever terms could: with our own version, the libraries' and the character table."""
+    """Return a string that changes whenever terms could: our version, the libraries', the character table."""
     import hashlib
     from importlib.metadata import version
 

@@ -1,24 +1,24 @@
 """Group short texts that say the same, or may, in little more than linear time.
 
-*The same* is what only differs in case, punctuation, plural or words without weight; numbers, negation and
-the order of words count. That is decided by a key, so that grouping costs one pass. *Alike* is a share of
-common words (Jaccard); pairs are found by prefix filtering (Chaudhuri, Ganti, Kaushik, "A Primitive Operator
-for Similarity Joins in Data Cleaning", 2006): with words in the order of their rarity, two sets that share a
-part `t` of their words share one of the first `n - ceil(t * n) + 1`.
+Texts are the *same* if they only differ in case, punctuation, plural or words without weight; numbers,
+negation and the order of words count. They have one key, so that grouping costs one pass. They are *alike* by
+their share of common words (Jaccard), found by prefix filtering (Chaudhuri, Ganti, Kaushik, "A Primitive
+Operator for Similarity Joins in Data Cleaning", 2006): with words in the order of their rarity, two sets that
+share a part `t` of their words share one of the first `n - ceil(t * n) + 1`.
 """
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.terms import stem
 
 ALIKE: Final = 0.6
-"""Share of common words from which two texts are worth a look."""
+"""Share of common words from which two texts are alike."""
 MOST_PEERS: Final = 64
-"""Texts that share a rare word and are compared with each other; beyond, the word is not rare."""
+"""Texts with one rare word that are compared with each other."""
 
 _LIGHT: Final = frozenset(
     stem(word)
@@ -30,7 +30,7 @@ _LIGHT: Final = frozenset(
 
 
 class Pair(NamedTuple):
-    """Two texts that are alike, by their places, and the share of words they have in common."""
+    """The places of two texts that are alike, and their share of common words."""
 
     one: int
     other: int
@@ -38,18 +38,18 @@ class Pair(NamedTuple):
 
 
 class Similar(NamedTuple):
-    """What was found among texts."""
+    """Groups and pairs of similar texts, by place."""
 
     same: list[list[int]]
-    """Groups of two or more that say the same, by place, in order."""
+    """Groups of two or more, in order."""
     alike: list[Pair]
-    """Pairs that may; of a group that says the same only the first counts."""
+    """Of a group of the same only the first is paired."""
     compared: int
-    """Pairs that were looked at."""
+    """Number of pairs compared."""
 
 
 def key_of(text: str) -> tuple[str, ...]:
-    """What texts that say the same have in common; empty for a text of words without weight.
+    """Return the key that texts that say the same share; empty for a text of words without weight.
 
     >>> key_of("The user likes hiking!") == key_of("likes to hike")
     True
@@ -60,11 +60,11 @@ def key_of(text: str) -> tuple[str, ...]:
 
 
 def similar(texts: Sequence[str], groups: Sequence[object] | None = None) -> Similar:
-    """Which of the texts say the same, and which pairs are alike.
+    """Find short texts that say the same, and pairs that are alike.
 
     Args:
         texts: short texts.
-        groups: what each belongs to, one for each text; only texts of one group are compared.
+        groups: the group of each text; only texts of one group are compared.
     """
     where = groups or [None] * len(texts)
     by_key: dict[tuple[object, tuple[str, ...]], list[int]] = defaultdict(list)
@@ -84,7 +84,7 @@ def _alike(sets: Mapping[int, frozenset[str]], where: Sequence[object]) -> tuple
     for at, words in sets.items():
         rare = sorted(words, key=lambda term: (counts[term], term))
         first = rare[: len(rare) - math.ceil(ALIKE * len(rare)) + 1]
-        peers = _peers(holders, where[at], first)
+        peers = {peer for term in first for peer in holders.get((where[at], term), ())[-MOST_PEERS:]}
         compared += len(peers)
         for peer in sorted(peers):
             share = len(words & sets[peer]) / len(words | sets[peer])
@@ -93,11 +93,3 @@ def _alike(sets: Mapping[int, frozenset[str]], where: Sequence[object]) -> tuple
         for term in first:
             holders[where[at], term].append(at)
     return found, compared
-
-
-def _peers(holders: Mapping[tuple[object, str], list[int]], group: object, terms: Iterable[str]) -> set[int]:
-    """Earlier texts that share one of the terms, the latest of each."""
-    peers: set[int] = set()
-    for term in terms:
-        peers.update(holders.get((group, term), ())[-MOST_PEERS:])
-    return peers

@@ -1,7 +1,6 @@
 """Stop words of English and Chinese, and question words.
 
-The lists are written in plain spelling and pass through the same cut as every text, so that a term of
-`segment` is looked up as it is.
+They are stemmed as every text is, so that a term of `segment` is looked up as it is.
 """
 
 from mnemark.text.words.terms import stem
@@ -37,5 +36,5 @@ STOP: frozenset[str] = frozenset(stem(word) for word in (_ENGLISH + _CHINESE).sp
 
 
 def is_stop(term: str) -> bool:
-    """Whether a term of `segment` is a function word or a question word. Digits and signs are not."""
+    """Return whether a term of `segment` is a function word or a question word."""
     return term in STOP

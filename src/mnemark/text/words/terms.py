@@ -24,7 +24,7 @@ _WIDEST = 4
 
 
 class Compound(NamedTuple):
-    """What a compound is in a text (`word`, `parts`) and in a query (`query`)."""
+    """The terms of a compound in a text (`word`, `parts`) and in a query (`query`)."""
 
     word: str
     parts: tuple[str, ...]
@@ -39,6 +39,7 @@ _PIECES = re.compile(r"[^'._/\\:@,+#-]+")
 _ACRONYMS = re.compile(r"[A-Z]{2,}s$")
 _ATOMS = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _SHIFT = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_JOINTS = {"-": "-", "_": "-", "__": "-", "": "", "'": "", ",": "", "\\": "/", "::": "."}
 _MOST_SHIFTS = 2  # `a3f9c2e1` is a hash, `v2beta` is not
 
 _stemmer = Stemmer.Stemmer("english", 0)
@@ -46,7 +47,7 @@ _stemmer_lock = threading.Lock()  # a Stemmer object is not safe to share betwee
 
 
 def stem(word: str) -> str:
-    """The English stem of a lower-case word; what is not made of ASCII letters stays as it is."""
+    """Return the English stem of a lower-case word; other than ASCII letters stay as they are."""
     word = word[:MAX_TERM]
     return _english(word) if len(word) > 2 and word.isascii() and word.isalpha() else word
 
@@ -58,7 +59,7 @@ def _english(word: str) -> str:
 
 
 def analyse(token: str) -> str | Compound:
-    """The term of a plain word, or the terms of a compound. `token` is folded but keeps its case."""
+    """Return the term of a plain word, or the terms of a compound. `token` is folded but keeps its case."""
     if not token.isascii():
         token = _plain_latin(token)
     elif token.isalpha() and (token.islower() or token[1:].islower()):
@@ -78,7 +79,7 @@ def analyse(token: str) -> str | Compound:
 
 
 def _plain_latin(token: str) -> str:
-    """`token` without accents if only they kept it from being ASCII (`café`), else as it was."""
+    """Remove accents if only they keep `token` from being ASCII (`café`)."""
     bare = "".join(c for c in in_form("NFD", token) if not unicodedata.combining(c))
     return bare if bare and bare.replace("\u2019", "'").isascii() else token
 
@@ -98,10 +99,8 @@ def _compound(token: str) -> str | Compound:
     literal = token.casefold()[:MAX_TERM]
     # A whole that is longer than the widest window is still found as it is written.
     parts = [part for part in dict.fromkeys([*parts, literal]) if part != whole]
-    if len(atoms) <= _WIDEST:
-        query = [whole]
-    else:
-        query = [_join(atoms, joints, i, i + _WIDEST) for i in range(len(atoms) - _WIDEST + 1)]
+    widest = min(_WIDEST, len(atoms))
+    query = [_join(atoms, joints, i, i + widest) for i in range(len(atoms) - widest + 1)]
     if not humps or _is_identifier(token, atoms):
         query += [s for s, atom in zip(stems, atoms, strict=True) if len(atom) > 1 and not atom.isdigit()]
     return Compound(whole, tuple(parts), tuple(query))
@@ -114,7 +113,7 @@ def _is_identifier(token: str, atoms: list[str]) -> bool:
 
 
 def _atoms(token: str) -> tuple[list[str], list[str], bool]:
-    """Case-folded atoms, what joins each to the one before, and whether only humps separate them."""
+    """Return case-folded atoms, the joint of each to the one before, and whether only humps separate them."""
     atoms: list[str] = []
     joints: list[str] = []
     end = 0
@@ -124,7 +123,7 @@ def _atoms(token: str) -> tuple[list[str], list[str], bool]:
         humps = humps and not separator
         end = piece.end()
         for i, atom in enumerate(_split(piece.group())):
-            joints.append(_joint(separator) if i == 0 else "")
+            joints.append("" if i else _JOINTS.get(separator, separator[:1]))
             atoms.append(atom)
     return atoms, joints, humps
 
@@ -137,18 +136,8 @@ def _split(piece: str) -> list[str]:
     return [atom.lower() for atom in _ATOMS.findall(piece)]
 
 
-def _joint(separator: str) -> str:
-    if separator in {"-", "_", "__"}:
-        return "-"
-    if separator in {"", "'", ","}:
-        return ""
-    if separator == "\\":
-        return "/"
-    return "." if separator == "::" else separator[0]
-
-
 def _join(atoms: list[str], joints: list[str], start: int, end: int) -> str:
-    """The atoms `start` to `end` as one term: a hyphen only shows between digits."""
+    """Join the atoms `start` to `end` to a term: a hyphen only shows between digits."""
     text = atoms[start]
     for i in range(start + 1, end):
         joint = joints[i]
@@ -163,7 +152,7 @@ def _join(atoms: list[str], joints: list[str], start: int, end: int) -> str:
 
 
 class WordCache(dict[str, str | Compound]):
-    """`analyse` by token, remembered for short tokens; emptied when it is full."""
+    """Cache of `analyse` for short tokens; emptied when it is full."""
 
     MOST = 1 << 16
 
