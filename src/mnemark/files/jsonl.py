@@ -1,7 +1,7 @@
 """Append to and read files of JSON lines; an acknowledged line survives any crash, once and whole.
 
-Appending is: lock, one `write`, `fsync`, return. A line torn by a crash is closed by the next append and stays
-a line of its own; a failed write is taken back.
+Appending is: lock, one `write`, `fsync`, return. A line torn by a crash is closed by the next append and
+stays a line of its own; a failed write is taken back.
 """
 
 import json
@@ -144,7 +144,7 @@ def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
 
 
 def holds(path: Path, wanted: bytes) -> bool:
-    """Whether a file contains the bytes (at least two); False if there is none."""
+    """Whether a file contains the bytes; False if there is none."""
     try:
         file = platform.opened(path)
     except FileNotFoundError:
