@@ -5,6 +5,8 @@ import random
 import time
 from pathlib import Path
 
+from mnemark.files.edit import PATIENCE, QUIET, EditResult, edit
+
 
 def save(path: Path, line: str, *, in_place: bool, chance: random.Random, pause: float) -> None:
     """Load a note, add a line somewhere, and save: by a new file renamed over it, or in place.
@@ -37,3 +39,16 @@ def work(path: Path, count: int, *, pause: float, rest: float, seed: int) -> Non
     for number in range(count):
         save(path, f"- person {number}.", in_place=number % 2 == 0, chance=chance, pause=pause)
         time.sleep(chance.uniform(0, rest))
+
+
+def append_text(
+    root: Path, path: str | Path, text: str, *, quiet: float = QUIET, timeout: float = PATIENCE
+) -> EditResult:
+    """Append lines to a note, on a line of their own, as mnemark edits files."""
+    added = text.encode("utf-8", "replace")
+
+    def change(content: bytes) -> bytes:
+        between = b"\n" if content and not content.endswith(b"\n") else b""
+        return content + between + added + (b"" if added.endswith(b"\n") else b"\n")
+
+    return edit(root, path, change, quiet=quiet, timeout=timeout)

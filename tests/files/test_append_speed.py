@@ -8,8 +8,8 @@ from statistics import quantiles
 
 import pytest
 
+from faults.people import append_text
 from faults.processes import turn
-from mnemark.files.edit import append_text
 from mnemark.files.sessions import SessionLog
 
 

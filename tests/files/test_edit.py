@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pytest
 
 from faults.layer import FaultyFileSystem, Killed
-from faults.people import work
+from faults.people import append_text, work
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.files import platform
-from mnemark.files.edit import append_text, edit, settle, sweep
+from mnemark.files.edit import edit, settle, sweep
 from mnemark.files.edit_records import FOLDER, MOST_TRIES
 from mnemark.files.jsonl import TEMPORARY
 from mnemark.files.locks import workspace_lock

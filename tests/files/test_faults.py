@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from faults.layer import Fault, FaultyFileSystem, Killed, WithoutExchange
+from faults.people import append_text
 from mnemark.errors import MnemarkError
 from mnemark.files import platform
-from mnemark.files.edit import append_text, edit, settle, sweep
+from mnemark.files.edit import edit, settle, sweep
 from mnemark.files.journal import Change, Journal
 from mnemark.files.jsonl import TEMPORARY
 from mnemark.files.sessions import SessionLog

@@ -12,6 +12,7 @@ from typing import Any
 import apsw
 import pytest
 
+from faults.people import append_text
 from mnemark import Memory
 from mnemark.agent import daemon
 from mnemark.agent.connect import connect
@@ -21,7 +22,7 @@ from mnemark.agent.hook.event import asked
 from mnemark.agent.hook.log import log
 from mnemark.agent.hook.window import note_compaction
 from mnemark.files import platform
-from mnemark.files.edit import append_text, edit
+from mnemark.files.edit import edit
 from mnemark.index import schema, state
 from mnemark.index.check import rebuild
 from mnemark.index.vectors.open import open_store

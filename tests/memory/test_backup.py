@@ -21,7 +21,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.errors import IntegrityError, MnemarkError, NewerFormatError, UsageError
-from mnemark.files import inventory, manifest, platform, privacy
+from mnemark.files import listing, manifest, platform, privacy
 from mnemark.files.edit import edit, settle
 from mnemark.memory.transfer import backup as module
 from mnemark.memory.transfer.backup import backup
@@ -664,6 +664,6 @@ def test_a_folder_that_changes_while_it_is_listed_is_listed_all_the_same(tmp_pat
             (tmp_path / "gone").rmdir()
         return False
 
-    found = inventory.inventory(tmp_path, without=without)
+    found = listing.inventory(tmp_path, without=without)
     assert [item.path for item in found.items] == ["a.md"]
     assert found.problems == []

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, NotFoundError, UsageError
-from mnemark.files import jsonl, layout, listing, moving, names, platform
+from mnemark.files import jsonl, layout, listing, names, platform
+from mnemark.files.edit import remove
 from mnemark.files.ids import new_id
 from mnemark.memory import file_edits
 from mnemark.text.redaction.redact import redact
@@ -251,7 +252,7 @@ class MemoryFiles:
         for file in _files(target):
             name = self._name(file)
             self._write(name, lambda _: "", group)
-            if moving.remove(self._memory.root, name, expected=b"") != "moved":
+            if remove(self._memory.root, name, expected=b"") != "moved":
                 raise BusyError(f"{name} was saved by someone just now; try again")
         for folder in _folders(target):
             folder.rmdir()

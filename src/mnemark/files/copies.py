@@ -1,7 +1,6 @@
-"""Recognize copies that syncing tools leave, and merge them where that is safe.
+"""Recognize conflict copies of syncing tools by their names, and merge them where that is safe.
 
-Only names and bytes are looked at; acting on the plan is the caller's. A trailing ` (1)` is not a conflict:
-browsers and file managers name ordinary copies so.
+A trailing ` (1)` is no conflict: browsers and file managers name ordinary copies so.
 """
 
 import bisect
@@ -13,6 +12,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from mnemark.files import ids, jsonl
+from mnemark.types import Json
 
 Tool = Literal["syncthing", "mnemark", "dropbox", "nextcloud"]
 
@@ -33,17 +33,17 @@ _PATTERNS: tuple[tuple[Tool, re.Pattern[str]], ...] = (
 
 
 class Copy(msgspec.Struct, frozen=True):
-    """A conflict copy: `original` is where its content belongs, whether or not that file exists."""
+    """A conflict copy of the file `original`, which need not exist."""
 
     path: str
     original: str
     kind: Literal["jsonl", "markdown"]
-    """`jsonl` merges by `lacking`; `markdown` is for a person to merge."""
+    """`jsonl` is merged by `lacking`; `markdown` is for a person to merge."""
     tool: Tool
 
 
 def copy_of(name: str) -> tuple[str, Tool] | None:
-    """The original's file name and the tool that made the copy, if `name` names a conflict copy.
+    """Return the original's file name and the tool that made the copy, if `name` is a conflict copy.
 
     >>> copy_of("MEMORY.sync-conflict-20260213-101500-ABCDEF7.md")
     ('MEMORY.md', 'syncthing')
@@ -60,36 +60,30 @@ def copy_of(name: str) -> tuple[str, Tool] | None:
 
 
 def plan_copies(paths: Iterable[str]) -> list[Copy]:
-    """Which of the relative paths are conflict copies, sorted by path."""
+    """Return the conflict copies among relative paths, sorted by path."""
     plan = []
-    for path in paths:
+    for path in sorted(paths):
         folder, slash, name = path.rpartition("/")
-        found = copy_of(name)
-        if found is not None:
-            original, tool = found
+        if (found := copy_of(name)) is not None:
             kind: Literal["jsonl", "markdown"] = "jsonl" if name.lower().endswith(".jsonl") else "markdown"
-            plan.append(Copy(path, folder + slash + original, kind, tool))
-    return sorted(plan, key=lambda copy: copy.path)
+            plan.append(Copy(path, folder + slash + found[0], kind, found[1]))
+    return plan
 
 
 def has_merge_markers(text: str) -> bool:
-    """Whether the text holds an unresolved git conflict: the three marker lines, in order."""
-    if "<<<<<<<" not in text:
-        return False
-    wanted = iter(("<<<<<<<", "=======", ">>>>>>>"))
-    marker = next(wanted)
-    for line in text.splitlines():
+    """Whether a text contains an unresolved git conflict: the three marker lines, in order."""
+    markers = ["<<<<<<<", "=======", ">>>>>>>"]
+    for line in text.splitlines() if markers[0] in text else ():
         # The middle marker stands alone: a longer row of equals signs underlines a heading.
-        if line == marker or (marker != "=======" and line.startswith(marker + " ")):
-            following = next(wanted, None)
-            if following is None:
+        if line == markers[0] or (markers[0] != "=======" and line.startswith(f"{markers[0]} ")):
+            del markers[0]
+            if not markers:
                 return True
-            marker = following
     return False
 
 
 class Lacking(NamedTuple):
-    """What one copy of an append-only log has and the other has not."""
+    """Lines of one copy of an append-only log that the other lacks."""
 
     lines: list[bytes]
     """To be appended: records whose id is not there at all, in order of their ids or times."""
@@ -98,52 +92,48 @@ class Lacking(NamedTuple):
 
 
 def lacking(ours: bytes, theirs: bytes) -> Lacking:
-    """What `theirs` has and `ours` lacks: the union of two logs without moving a line of `ours`.
+    """Return the lines of `theirs` that `ours` lacks; to append them keeps refs to lines of `ours`.
 
-    Lines keep their numbers, so refs to them hold. A record that `ours` has erased stays erased; a torn line
-    is left out where its whole is on either side.
+    A record that `ours` has erased stays erased; a torn line is left out where its whole is on either side.
     """
-    have = set(_lines(ours))
-    known = {name for line in have if (name := _name(line))}
-    erased = {name for line in have if (name := _name(line)) and "erased" in (jsonl.decode(line) or {})}
-    new = [line for line in dict.fromkeys(_lines(theirs)) if line not in have]
+    have = dict(_records(ours))
+    known = {_id(record) for record in have.values()} - {""}
+    erased = {_id(record) for record in have.values() if "erased" in (record or {})} - {""}
+    new = {line: record for line, record in _records(theirs) if line not in have}
     whole = sorted({*have, *new})
     found: list[bytes] = []
     unclear: list[bytes] = []
-    for line in new:
-        name = _name(line)
-        if name in erased or _torn(line, whole):
+    for line, record in new.items():
+        if _id(record) in erased or (record is None and _is_torn(line, whole)):
             continue
-        (unclear if name in known or jsonl.decode(line) is None else found).append(line)
-    return Lacking(sorted(found, key=lambda line: _moment(line) or ""), unclear)
+        (unclear if _id(record) in known or record is None else found).append(line)
+    return Lacking(sorted(found, key=lambda line: _order(new[line])), unclear)
 
 
-def _lines(data: bytes) -> Iterator[bytes]:
-    """The lines without their ends, which git and editors change."""
-    return (clean for line in data.split(b"\n") if (clean := line.removesuffix(b"\r")).strip())
+def _records(data: bytes) -> Iterator[tuple[bytes, dict[str, Json] | None]]:
+    """Yield the lines without their ends, which git and editors change, and their records."""
+    for line in data.split(b"\n"):
+        if (clean := line.removesuffix(b"\r")).strip():
+            yield clean, jsonl.decode(clean)
 
 
-def _name(line: bytes) -> str:
-    """The id of a record; empty where it has none."""
-    identifier = (jsonl.decode(line) or {}).get("id")
+def _id(record: dict[str, Json] | None) -> str:
+    identifier = (record or {}).get("id")
     return identifier if isinstance(identifier, str) else ""
 
 
-def _moment(line: bytes) -> str | None:
-    """Where a record belongs among others: its ULID, or one made from its time."""
-    record = jsonl.decode(line) or {}
-    identifier, time = record.get("id"), record.get("time")
-    if isinstance(identifier, str) and ids.is_id(identifier):
+def _order(record: dict[str, Json] | None) -> str:
+    """Return the ULID of a record, or one made from its time."""
+    if ids.is_id(identifier := _id(record)):
         return identifier
-    if not isinstance(time, str):
-        return None
+    time = (record or {}).get("time")
     try:
-        return ids.derived_id(b"", datetime.fromisoformat(time))
+        return ids.derived_id(b"", datetime.fromisoformat(time)) if isinstance(time, str) else ""
     except (ValueError, OverflowError):
-        return None
+        return ""
 
 
-def _torn(line: bytes, whole: list[bytes]) -> bool:
+def _is_torn(line: bytes, whole: list[bytes]) -> bool:
     """Whether `line` is only the beginning of another; `whole` is sorted."""
     following = bisect.bisect_right(whole, line)
-    return following < len(whole) and whole[following].startswith(line) and jsonl.decode(line) is None
+    return following < len(whole) and whole[following].startswith(line)

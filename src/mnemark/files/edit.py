@@ -1,9 +1,9 @@
-"""Edit shared files: Markdown that people and programs save at any time, by rename or in place.
+"""Edit, move and remove shared files: Markdown that people and programs save at any time.
 
-An edit waits until nobody has saved for a second, then writes a new file beside, checks that the file still
-is what was read, exchanges the two, and keeps the displaced one for a minute in case a save was under way;
-`displaced` says what is looked for. A person's bytes are never overwritten unseen: what cannot be merged is
-kept as `name.conflict-<time>-<id>.md` and reported.
+An edit waits until nobody has saved for a second, writes a new file beside, checks that the file still is
+what was read, exchanges the two, and keeps the displaced one for a minute in case a save was under way (see
+`edit_records`). A person's bytes are never overwritten unseen: what cannot be merged is kept as
+`name.conflict-<time>-<hash>.md` and reported.
 """
 
 import os
@@ -34,14 +34,17 @@ PATIENCE = 3.0
 _NEVER_LOOKED_AT = platform.Identity(0, 0, 0, 0)
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv"})
 
+Moved = Literal["moved", "missing", "changed", "occupied", "deferred"]
+"""Result of a move. `changed`: the file is not as expected; `occupied`: another file stands in the way."""
+
 
 class EditResult(NamedTuple):
-    """What became of an edit. `deferred`: the file was busy, nothing was written, try again later."""
+    """Result of an edit. `deferred`: the file was busy, nothing was written, try again later."""
 
     status: Literal["written", "unchanged", "deferred"]
     path: Path
     content: bytes
-    """What the file holds now, as far as known; empty where deferred."""
+    """What the file holds now; empty where deferred."""
     problems: tuple[Problem, ...] = ()
     """Conflict copies that were made."""
 
@@ -58,7 +61,7 @@ class _Task(NamedTuple):
         return self.target.relative_to(self.root).as_posix()
 
     @property
-    def displaced(self) -> EditRecords:
+    def records(self) -> EditRecords:
         return EditRecords(self.root)
 
 
@@ -71,9 +74,9 @@ def edit(
     timeout: float = PATIENCE,
     keep: float = KEEP,
 ) -> EditResult:
-    """Change a shared file of the workspace `root`; `change` gets its bytes (none where it is new).
+    """Change a shared file of the workspace `root`; `change` maps its bytes (none if it is new) to new ones.
 
-    `change` may be called again where someone saved in between; what it raises is passed on, and nothing is
+    `change` is called again where someone saved in between; what it raises is passed on, and nothing is
     written. `keep=0` leaves no displaced file behind, for erasing. Raises UsageError for a path that leaves
     the workspace, ReadOnlyError, MnemarkError (disk full).
     """
@@ -94,29 +97,11 @@ def edit(
             return result
 
 
-def append_text(
-    root: Path,
-    path: str | Path,
-    text: str,
-    *,
-    quiet: float = QUIET,
-    timeout: float = PATIENCE,
-) -> EditResult:
-    """Append lines to a note, on a line of their own; see `edit`."""
-    added = text.encode("utf-8", "replace")
-
-    def change(content: bytes) -> bytes:
-        between = b"\n" if content and not content.endswith(b"\n") else b""
-        return content + between + added + (b"" if added.endswith(b"\n") else b"\n")
-
-    return edit(root, path, change, quiet=quiet, timeout=timeout)
-
-
 def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Problem]:
-    """Look again at what edits displaced: merge late saves, put lost edits back.
+    """Merge late saves into edited files, put lost edits back, and remove expired displaced files.
 
-    What is over its minute is removed. Call it now and then while a workspace is open, and before closing it;
-    a file or workspace that is busy is left for the next time. Returns the conflict copies that were made.
+    Call it now and then while a workspace is open, and before closing it; busy files are left for the next
+    time. Returns the conflict copies that were made.
     """
     base = Path(os.path.realpath(root))
     if not (base / FOLDER).is_dir():
@@ -136,17 +121,17 @@ def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
 
 
 def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> list[Problem]:
-    """At start: remove stale temporary files, finish or take back what a crash left half done, and settle.
+    """At start: remove stale temporary files, complete or undo what a crash interrupted, and settle.
 
     Returns what could not be removed, and the conflict copies that were made.
     """
     base = Path(os.path.realpath(root))
     problems: list[Problem] = []
     with translate_os_errors(base), workspace_lock(base, timeout):
-        displaced = EditRecords(base)
-        displaced.adopt()
-        displaced.all()
-        displaced.clear()
+        records = EditRecords(base)
+        records.adopt()
+        records.all()
+        records.clear()
         for path in walk(base, skip=_SKIPPED_FOLDERS).files:
             if path.rpartition("/")[2].startswith(jsonl.TEMPORARY):
                 try:
@@ -156,8 +141,58 @@ def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> lis
     return [*problems, *settle(base, quiet=quiet)]
 
 
+def move(
+    root: Path, path: str, to: str, *, expected: bytes | None = None, timeout: float = PATIENCE
+) -> Moved:
+    """Move a file within the workspace, making folders; with `expected`, only if it holds exactly that.
+
+    A move that was made before is `moved`, too. Raises UsageError for a path that leaves the workspace,
+    ReadOnlyError, MnemarkError.
+    """
+    base = Path(os.path.realpath(root))
+    source, target = names.inside(base, path), names.inside(base, to)
+    try:
+        with translate_os_errors(source), workspace_lock(base, timeout):
+            here, there = _read(source)[0], _read(target)[0]
+            if here is None:
+                return "moved" if there is not None and expected in (None, there) else "missing"
+            if expected is not None and here != expected:
+                return "changed"
+            if there is None:
+                platform.make_folder(target.parent)
+                platform.FS.rename_new(source, target)
+                platform.FS.sync_folder(target.parent)
+            elif there == here:
+                platform.FS.unlink(source)  # the copy is there: the move was half done
+            else:
+                return "occupied"
+            platform.FS.sync_folder(source.parent)
+    except FileExistsError:
+        return "occupied"
+    except BusyError:
+        return "deferred"
+    return "moved"
+
+
+def remove(root: Path, path: str, *, expected: bytes, timeout: float = PATIENCE) -> Moved:
+    """Remove a file that holds exactly `expected`; "moved" when it is gone."""
+    base = Path(os.path.realpath(root))
+    target = names.inside(base, path)
+    try:
+        with translate_os_errors(target), workspace_lock(base, timeout):
+            here, _ = _read(target)
+            if here not in (None, expected):
+                return "changed"
+            if here is not None:
+                platform.FS.unlink(target)
+                platform.FS.sync_folder(target.parent)
+    except BusyError:
+        return "deferred"
+    return "moved"
+
+
 def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Literal["busy"] | None:
-    """The state of the file once it is free (None: there is none); "busy" where it is not by the deadline."""
+    """Wait until a file is free and return its state (None: there is none), or "busy" at the deadline."""
     before = None
     while True:
         state = platform.identity(task.target)
@@ -176,27 +211,31 @@ def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Liter
 
 def _is_ours(task: _Task) -> bool:
     """Whether the file holds what our last edit wrote: then nobody is saving."""
-    with suppress(BusyError), workspace_lock(task.root, 0.0):
-        last = task.displaced.last(task.name)
-        with suppress(FileNotFoundError):
-            return last is not None and last.mark == mark_of(platform.read_file(task.target)[0])
+    with suppress(BusyError, FileNotFoundError), workspace_lock(task.root, 0.0):
+        last = task.records.last(task.name)
+        return last is not None and last.mark == mark_of(platform.read_file(task.target)[0])
     return False
 
 
 def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
-    """One edit under the lock; None where someone saved in between and it is to be tried again."""
+    """Edit once, under the lock; None where someone saved in between and it is to be tried again."""
+    records = task.records
     with translate_os_errors(task.target):
         current, status = _read(task.target)
         if platform.identity(task.target) != state:
             return None
-        found = task.displaced.look(task.name, current, task.quiet)
+        found = records.look(task.name, current, task.quiet)
     new = task.change(found.content)
     with translate_os_errors(task.target):
         problems = [_keep_copy(task, data) for data in found.copies]
         changed = new != (current or b"")
-        if changed and not _put(task, new, found, current, status):
+        texts = Texts(base=current or b"", new=new, held=current or b"")
+        if changed and not _put(task, texts, found, status):
             return None
-        _note(task, found)
+        records.note(found)
+        # What this edit displaced is only dropped where all is.
+        edits = [found.updates.get(one.id, one) for one in found.edits]
+        records.drop_expired(edits if task.keep > 0 else records.of(task.name), at_once=task.keep <= 0)
     return EditResult("written" if changed else "unchanged", task.target, new, tuple(filter(None, problems)))
 
 
@@ -207,25 +246,13 @@ def _read(path: Path) -> tuple[bytes | None, os.stat_result | None]:
         return None, None
 
 
-def _note(task: _Task, found: Findings) -> None:
-    """Bring the records up to date after the file was."""
-    displaced, at_once = task.displaced, task.keep <= 0
-    displaced.note(found)
-    # What this edit displaced is only dropped where all is.
-    edits = displaced.of(task.name) if at_once else [found.updates.get(one.id, one) for one in found.edits]
-    displaced.drop_expired(edits, at_once=at_once)
-
-
 def _keep_copy(task: _Task, data: bytes) -> Problem | None:
     copy = copy_name(task.target, new_id(), data)
     mark = copy.stem.rpartition("-")[2]
     if any(task.target.parent.glob(f"*.conflict-*-{mark}{copy.suffix}")):
         return None
     platform.make_folder(copy.parent)
-    temporary = copy.with_name(jsonl.TEMPORARY + mark)
-    platform.FS.unlink(temporary)
-    jsonl.write_new(temporary, data)
-    platform.FS.replace(temporary, copy)
+    jsonl.replace_file(copy, data)
     platform.FS.sync_folder(copy.parent)
     reason = (
         f"two versions of {task.name} changed the same lines; this is the other one: compare, then delete it"
@@ -233,76 +260,65 @@ def _keep_copy(task: _Task, data: bytes) -> Problem | None:
     return Problem(copy.relative_to(task.root).as_posix(), reason)
 
 
-def _put(
-    task: _Task,
-    new: bytes,
-    found: Findings,
-    current: bytes | None,
-    status: os.stat_result | None,
-) -> bool:
-    """Write `new` in place of `current`; False where the file was no longer that."""
-    displaced = task.displaced
+def _put(task: _Task, texts: Texts, found: Findings, status: os.stat_result | None) -> bool:
+    """Write the new text in place of the old one; False where the file was no longer that."""
+    records = task.records
     identifier = new_id()
     temporary = task.target.with_name(jsonl.TEMPORARY + identifier)
     platform.make_folder(task.target.parent)
-    inode = jsonl.write_new(temporary, new, status)
     record = Edit(
         id=identifier,
         path=task.name,
         time=time.time(),
         keep=task.keep,
-        inode=inode,
-        mark=mark_of(new),
+        inode=jsonl.write_new(temporary, texts.new, status),
+        mark=mark_of(texts.new),
         old_state=None if status is None else platform.identity_of(status),
         tries=found.tries,
     )
-    texts = Texts(base=current or b"", new=new, held=current or b"")
     try:
-        displaced.save(record, texts)
+        records.save(record, texts)
         if status is None:
             platform.FS.rename_new(temporary, task.target)
         elif not _exchanged(task, record, texts, status):
             return False
     except FileExistsError:
-        _take_back(displaced, record)
-        return False
+        return _take_back(records, record)
     except OSError:
         with suppress(OSError):  # what is left half done is settled by the next look
-            displaced.of(task.name)
-            if (left := platform.identity(temporary)) is not None and left.inode == inode:
+            records.of(task.name)
+            if (left := platform.identity(temporary)) is not None and left.inode == record.inode:
                 platform.FS.unlink(temporary)
         raise
     platform.FS.sync_folder(task.target.parent)
     if temporary.exists():
-        displaced.store(record)
-    displaced.save(msgspec.structs.replace(record, applied=True))
+        records.store(record)
+    records.save(msgspec.structs.replace(record, applied=True))
     return True
 
 
-def _take_back(displaced: EditRecords, record: Edit) -> None:
-    """The new file was not put in place; its temporary name still is its own."""
-    platform.FS.unlink(displaced.temporary(record))
-    displaced.drop(record)
+def _take_back(records: EditRecords, record: Edit) -> Literal[False]:
+    """Undo an edit whose new file still has its temporary name."""
+    platform.FS.unlink(records.temporary(record))
+    records.drop(record)
+    return False
 
 
 def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) -> bool:
-    """Put the new file in the old one's place and check what came out; back again where it was not `held`."""
-    displaced, temporary = task.displaced, task.displaced.temporary(record)
+    """Exchange the new file and the old one; undo it where what came out is not `texts.held`."""
+    records, temporary = task.records, task.records.temporary(record)
     if not _is_still(task.target, status):
-        _take_back(displaced, record)
-        return False
+        return _take_back(records, record)
     if not platform.FS.exchange(temporary, task.target):
         return _replaced(task, record, status)
     if platform.read_file(temporary)[0] == texts.held:
         return True
     platform.FS.exchange(temporary, task.target)
-    left = platform.read_file(temporary)[0]
-    if left == texts.new:
-        _take_back(displaced, record)
-        return False
+    if platform.read_file(temporary)[0] == texts.new:
+        return _take_back(records, record)
     # Someone saved over the new file in the moment it was there: a late save like any other.
-    displaced.store(record)
-    displaced.save(
+    records.store(record)
+    records.save(
         msgspec.structs.replace(record, old_state=_NEVER_LOOKED_AT, seen=True, applied=True),
         msgspec.structs.replace(texts, held=texts.new),
     )
@@ -310,14 +326,12 @@ def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) 
 
 
 def _replaced(task: _Task, record: Edit, status: os.stat_result) -> bool:
-    """Where files cannot be exchanged: a second name keeps the old one while the new one takes its place."""
-    displaced = task.displaced
+    """Put the new file in place where files cannot be exchanged: a hard link keeps the old one."""
     with suppress(OSError):  # file systems without links: late saves cannot be seen there
-        platform.FS.link(task.target, displaced.old(record))
+        platform.FS.link(task.target, task.records.old(record))
     if not _is_still(task.target, status):
-        _take_back(displaced, record)
-        return False
-    platform.FS.replace(displaced.temporary(record), task.target)
+        return _take_back(task.records, record)
+    platform.FS.replace(task.records.temporary(record), task.target)
     return True
 
 

@@ -1,19 +1,18 @@
-"""Keep what edits displaced for a minute, in case a save that was under way went there.
+"""Keep the files that edits displaced for a minute, in case a save that was under way went there.
 
-Each edit of a shared file leaves a record `.mnemark/displaced/<path hash>/<id>.edit`, the text before and
-after it as `….text`, and the displaced file itself as `….old`. Two things are looked for while it lives:
+An edit of a shared file leaves a record `.mnemark/displaced/<path hash>/<id>.edit`, the text before and after
+it as `….text`, and the displaced file itself as `….old`. While they are kept, two things are looked for:
 
 - *A late save*: a program that had the file open wrote into the displaced one. It is merged into the file.
-- *A lost edit*: a program that had read the file before the edit saved its own version over it, so that the
-  edit is in no version a person has seen. It is put back. If it is lost again and again, that is meant, and
-  what was lost is kept as a conflict copy.
+- *A lost edit*: a program that had read the file before the edit saved its own version over it. The edit is
+  put back. If it is lost again and again, that is meant, and it is kept as a conflict copy.
 
 Everything here is called with the workspace's lock held.
 """
 
 import hashlib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -26,11 +25,11 @@ from mnemark.files.merge import lacks, merge3
 
 FOLDER = ".mnemark/displaced"
 MOST_TRIES = 3
-"""How often an edit that saves keep losing is put back."""
+"""How often a lost edit is put back."""
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
-    """One edit of `path` (relative to the workspace, with `/`)."""
+    """The record of an edit of `path` (relative to the workspace, with `/`)."""
 
     id: str
     path: str
@@ -39,11 +38,11 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     keep: float
     """Seconds to keep it."""
     inode: int
-    """The new file, which tells it from the displaced one under the same temporary name."""
+    """Of the new file, to tell it from the displaced one under the same temporary name."""
     mark: bytes
     """Hash of the text after the edit."""
     old_state: platform.Identity | None
-    """State in which the displaced file was last looked at; None where the edit made a new file."""
+    """State of the displaced file when it was last looked at; None where the edit made a new file."""
     applied: bool = False
     seen: bool = False
     """Someone saved a version with this edit in it, or its loss is dealt with: do not look for it again."""
@@ -51,21 +50,21 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the record of an edit is about; read only when something happened."""
+    """The texts of an edit; read only when something happened."""
 
     base: bytes
     new: bytes
     held: bytes
-    """What the displaced file held when it was last looked at."""
+    """Content of the displaced file when it was last looked at."""
 
 
 class Findings(NamedTuple):
-    """What a look at one file found: the text it should hold, and what to note once it holds it."""
+    """The text that a file should hold, and what to note once it holds it."""
 
     content: bytes
     updates: dict[str, Edit]
     held: dict[str, bytes]
-    """By id of the edit: what its displaced file holds now."""
+    """Content of displaced files now, by id of the edit."""
     copies: list[bytes]
     """Versions that could not be merged and are to be kept as conflict copies."""
     tries: int
@@ -81,23 +80,21 @@ class EditRecords:
         self.folder = root / FOLDER
 
     def of(self, path: str) -> list[Edit]:
-        """Records of one file, oldest first; what a crash left half done is settled on the way."""
-        return self._load(self._records(_key(path)))
+        """Load the records of one file, oldest first; interrupted edits are settled on the way."""
+        return list(self._load(self._records(_key(path))))
 
     def last(self, path: str) -> Edit | None:
-        """The newest record of one file: of one that is edited often there are hundreds."""
-        newest_first = reversed(self._records(_key(path)))
-        return next((edit for file in newest_first for edit in self._load([file])), None)
+        """Load the newest record of one file, of which there may be hundreds."""
+        return next(self._load(reversed(self._records(_key(path)))), None)
 
     def all(self) -> list[Edit]:
-        """All records, oldest first."""
-        return self._load(self._records("*"))
+        """Load all records, oldest first."""
+        return list(self._load(self._records("*")))
 
     def _records(self, folder: str) -> list[Path]:
         return sorted(self.folder.glob(f"{folder}/*.edit"), key=lambda file: file.name)
 
-    def _load(self, files: Iterable[Path]) -> list[Edit]:
-        edits = []
+    def _load(self, files: Iterable[Path]) -> Iterator[Edit]:
         for file in files:
             try:
                 edit = msgspec.msgpack.decode(platform.content(file), type=Edit)
@@ -106,12 +103,11 @@ class EditRecords:
             except msgspec.DecodeError:  # died while it was written, so before anything was displaced
                 platform.FS.unlink(file)
                 continue
-            settled = edit if edit.applied else self._recovered(edit)
-            edits += [settled] if settled else []
-        return edits
+            if settled := edit if edit.applied else self._recovered(edit):
+                yield settled
 
     def _recovered(self, edit: Edit) -> Edit | None:
-        """Settle an edit whose process died in the middle; None where it never happened."""
+        """Settle an edit whose process died in the middle; None where nothing was changed."""
         left = platform.identity(self.temporary(edit))
         if left is not None and left.inode == edit.inode:  # not exchanged, or exchanged back
             platform.FS.unlink(self.temporary(edit))
@@ -129,11 +125,11 @@ class EditRecords:
         return edit
 
     def temporary(self, edit: Edit) -> Path:
-        """The file beside the target: first the new text, after the exchange the displaced file."""
+        """Return the path beside the target: of the new text, after the exchange of the displaced file."""
         return (self.root / edit.path).with_name(jsonl.TEMPORARY + edit.id)
 
     def old(self, edit: Edit) -> Path:
-        """Where the displaced file is kept."""
+        """Return the path at which the displaced file is kept."""
         return self._file(edit, "old")
 
     def _file(self, edit: Edit, extension: str) -> Path:
@@ -144,7 +140,7 @@ class EditRecords:
         platform.FS.replace(self.temporary(edit), self.old(edit))
 
     def save(self, edit: Edit, texts: Texts | None = None) -> None:
-        """Write or replace a record. Not brought to the disk: a power cut ends saves under way, too."""
+        """Write or replace a record. It is not flushed: a power cut ends saves under way, too."""
         platform.make_folder(self.folder)
         with suppress(FileExistsError):
             platform.FS.mkdir(self._file(edit, "edit").parent)
@@ -160,21 +156,21 @@ class EditRecords:
         platform.FS.replace(part, file)
 
     def texts(self, edit: Edit) -> Texts | None:
-        """The texts of a record; None where a power cut took them, or they cannot be read."""
+        """Load the texts of a record; None where a power cut took them, or they cannot be read."""
         try:
             return msgspec.msgpack.decode(platform.content(self._file(edit, "text")), type=Texts)
         except (OSError, msgspec.DecodeError):
             return None
 
     def drop(self, edit: Edit) -> None:
-        """Forget an edit and remove the displaced file."""
+        """Remove a record and its displaced file."""
         for extension in ("old", "edit", "text"):
             platform.FS.unlink(self._file(edit, extension))
         with suppress(OSError):  # others of the same file are left
             self._file(edit, "edit").parent.rmdir()
 
     def look(self, path: str, current: bytes | None, quiet: float) -> Findings:
-        """Compare the records of a file with what it holds now (None: it is gone). Changes nothing."""
+        """Compare the records of a file with its content (None: it is gone). Changes nothing."""
         edits = self.of(path)
         unseen = [edit for edit in edits if not edit.seen]
         found = Findings(current or b"", {}, {}, [], 0, edits)
@@ -183,18 +179,17 @@ class EditRecords:
             if current is not None:
                 found = self._with_lost(found, unseen)
         for edit in edits:
-            late = self._late(edit, quiet)
-            if late is not None:
+            if (late := self._late(edit, quiet)) is not None:
                 state, data = late
-                update = found.updates.get(edit.id, edit)
-                update = msgspec.structs.replace(update, old_state=state, time=time.time())
-                found.updates[edit.id] = update
+                found.updates[edit.id] = msgspec.structs.replace(
+                    found.updates.get(edit.id, edit), old_state=state, time=time.time()
+                )
                 earlier = [other for other in unseen if other.id < edit.id]
                 found = self._with_late(found, edit, data, earlier, gone=current is None)
         return found
 
     def _with_lost(self, found: Findings, unseen: Sequence[Edit]) -> Findings:
-        """What a save lost, put back; or as a copy, where saves lose it again and again."""
+        """Put back what a save lost, or keep it as a copy where saves lose it again and again."""
         lost = self._lost(unseen, found.content)
         if lost is None:
             return found
@@ -208,7 +203,7 @@ class EditRecords:
     def _with_late(
         self, found: Findings, edit: Edit, late: bytes, earlier: Sequence[Edit], *, gone: bool
     ) -> Findings:
-        """A late save merged in, or as a copy. The saver may itself not have known the `earlier` edits."""
+        """Merge a late save, or keep it as a copy. The saver may not have known the `earlier` edits."""
         texts = self.texts(edit)
         # An empty file is a save that died after its truncate: nothing was said that could be lost.
         if not late or (texts is not None and late == texts.held):
@@ -225,13 +220,13 @@ class EditRecords:
         return found._replace(content=merged)
 
     def note(self, found: Findings) -> None:
-        """Write down what was looked at, once the file holds what was found."""
+        """Update the records once the file holds what was found."""
         for edit in found.updates.values():
             texts = self.texts(edit) if edit.id in found.held else None
             self.save(edit, texts and msgspec.structs.replace(texts, held=found.held[edit.id]))
 
     def _late(self, edit: Edit, quiet: float) -> tuple[platform.Identity, bytes] | None:
-        """State and bytes of a displaced file saved into since; None where none was, or is still being."""
+        """Return state and content of a displaced file that was saved since, and is not being saved now."""
         state = platform.identity(self.old(edit))
         if state is None or state == edit.old_state or 0 <= time.time() - state.mtime_ns / 1e9 < quiet:
             return None
@@ -241,7 +236,7 @@ class EditRecords:
             return None
 
     def _lost(self, edits: Sequence[Edit], version: bytes) -> Texts | None:
-        """The last edits, taken as one, that `version` lacks: it was made from the text before them."""
+        """Join the last edits that `version` lacks: it was made from the text before them."""
         lost: Texts | None = None
         for edit in reversed(edits):
             texts = self.texts(edit)
@@ -251,7 +246,7 @@ class EditRecords:
         return lost
 
     def drop_expired(self, edits: Iterable[Edit], *, at_once: bool) -> None:
-        """Drop what is over its minute, or all of it; but not where a late save has not been looked at."""
+        """Drop records past their time, or all; but not those with a late save that was not looked at."""
         for edit in edits:
             over = not 0 <= time.time() - edit.time < edit.keep
             if (over or at_once) and platform.identity(self.old(edit)) in {None, edit.old_state}:
@@ -265,7 +260,7 @@ class EditRecords:
             platform.FS.replace(file, self.folder / folder / name)
 
     def clear(self) -> None:
-        """Remove what belongs to no record: halves that a crash or a full disk left."""
+        """Remove files that belong to no record, as a crash or a full disk leaves them."""
         records = {file.with_suffix("") for file in self.folder.glob("*/*.edit")}
         for file in [*self.folder.glob("*/*"), *self.folder.glob("*")]:  # folders after what is in them
             if file.is_dir():
@@ -276,12 +271,12 @@ class EditRecords:
 
 
 def mark_of(text: bytes) -> bytes:
-    """Short hash that tells versions apart."""
+    """Hash a version to compare it."""
     return hashlib.blake2b(text, digest_size=16).digest()
 
 
 def copy_name(path: Path, edit_id: str, data: bytes) -> Path:
-    """`name.conflict-<time>-<hash>.md` beside `path`: the same for the same bytes, so kept only once."""
+    """Return `name.conflict-<time>-<hash>.md` beside `path`; the hash is that of `data`."""
     moment = time_of(edit_id).strftime("%Y%m%dT%H%M%SZ")
     mark = hashlib.blake2b(data, digest_size=4).hexdigest()
     stem = path.stem.encode()[:180].decode("utf-8", "ignore")

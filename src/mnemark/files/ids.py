@@ -1,8 +1,7 @@
 """Make identifiers: ULIDs, which sort by time, and ids derived from content.
 
 Both are 26 characters of Crockford's base 32: 48 bits of milliseconds since 1970 and 80 further bits
-(https://github.com/ulid/spec). Within a process ULIDs grow strictly, also within one millisecond and when
-the clock is set back.
+(https://github.com/ulid/spec). Within a process ULIDs grow strictly.
 """
 
 import hashlib
@@ -17,16 +16,14 @@ _VALUES = {character: value for value, character in enumerate(_ALPHABET)}
 _PAIRS = [one + other for one in _ALPHABET for other in _ALPHABET]
 _SHIFTS = range(120, -1, -10)
 _RANDOM_BITS = 80
-_STEP_BITS = (
-    32  # within one millisecond the random part grows by a random step, so that ids cannot be guessed
-)
+_STEP_BITS = 32  # within a millisecond the random part grows by a random step: ids cannot be guessed
 
 _lock = threading.Lock()
 _last = 0
 
 
 def new_id() -> str:
-    """A new ULID, greater than every one made before by this process."""
+    """Return a new ULID, greater than every one made before by this process."""
     global _last  # noqa: PLW0603 - growing ids need the last one; guarded by the lock
     value = time.time_ns() // 1_000_000 << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
     with _lock:
@@ -37,7 +34,7 @@ def new_id() -> str:
 
 
 def derived_id(content: bytes, moment: datetime | None = None) -> str:
-    """The same id for the same content and moment, on every machine; a time without zone is read as UTC."""
+    """Return an id that is the same for the same content and moment; a time without zone is read as UTC."""
     tail = int.from_bytes(hashlib.blake2b(content, digest_size=_RANDOM_BITS // 8).digest(), "big")
     if moment is None:
         return _encode(tail)
@@ -47,7 +44,7 @@ def derived_id(content: bytes, moment: datetime | None = None) -> str:
 
 
 def time_of(identifier: str) -> datetime:
-    """When a ULID was made (UTC). Raises ValueError where it is none."""
+    """Return when a ULID was made (UTC). Raises ValueError."""
     if not is_id(identifier):
         raise ValueError(f"{identifier!r} is no ULID")
     value = 0

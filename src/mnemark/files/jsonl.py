@@ -144,7 +144,7 @@ def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
 
 
 def holds(path: Path, wanted: bytes) -> bool:
-    """Whether a file contains the bytes (at least two); False if there is none."""
+    """Whether a file contains the bytes; False if there is none."""
     try:
         file = platform.opened(path)
     except FileNotFoundError:

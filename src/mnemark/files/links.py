@@ -1,10 +1,8 @@
 """Refuse links that would lead mnemark's own reading and writing out of a workspace.
 
-A folder may come from anywhere: cloned, synced, unpacked. A link in it could have mnemark write an index, a
-session or a lock into another folder, and read that one as memory. So what mnemark keeps by itself, in
-`.mnemark`, holds no links at all, and the folders it writes memory into (sessions, journal, memory and those
-in it, personas, the scopes) may be links only to places inside. What a person links elsewhere is left alone:
-scans report it and follow nothing.
+A folder that was cloned, synced or unpacked may hold links to any place. `.mnemark` may contain none, and the
+folders that mnemark writes memory to may be links to places inside only. Other links are left alone: scans
+report them and follow nothing.
 """
 
 import os
@@ -21,11 +19,7 @@ _FILES = ("", "/vectors", "/displaced", "/compiled")
 
 
 def check(root: Path) -> None:
-    """Refuse a workspace in which a place of mnemark's is a link out; done when one is opened.
-
-    Raises:
-        UsageError: which link, and what to do about it.
-    """
+    """Raise UsageError for a workspace in which a folder that mnemark uses is a link out."""
     layout.check_private(root)
     base = os.fspath(root)
     for folder in _FILES:
@@ -36,11 +30,7 @@ def check(root: Path) -> None:
 
 
 def check_again(root: Path) -> None:
-    """The same for the folders that each question reads, in some 20 µs: a link may come in with a sync.
-
-    Raises:
-        UsageError: as `check`.
-    """
+    """Check the folders that each question reads again, in some 20 µs: a sync may bring a link."""
     layout.check_private(root)
     for name in _READ_EACH_TIME:
         if platform.is_link(f"{os.fspath(root)}/{name}"):
@@ -48,15 +38,16 @@ def check_again(root: Path) -> None:
 
 
 def _places(base: str) -> Iterator[str]:
-    """Links that are places of mnemark's, relative to the workspace."""
+    """Yield the links among the folders that mnemark uses, relative to the workspace."""
     yield from _of_scope(base, "")
     yield from (f"journal/{name}" for name in _links_in(f"{base}/journal"))
     for kind in layout.SCOPES:
         if platform.is_link(f"{base}/{kind}"):
             yield kind
         yield from (f"{kind}/{name}" for name in _links_in(f"{base}/{kind}"))
-        for name in _folders_in(f"{base}/{kind}"):
-            yield from _of_scope(base, f"{kind}/{name}/")
+        for entry in _entries(f"{base}/{kind}"):
+            if entry.is_dir(follow_symlinks=False):
+                yield from _of_scope(base, f"{kind}/{entry.name}/")
 
 
 def _of_scope(base: str, scope: str) -> Iterator[str]:
@@ -65,10 +56,6 @@ def _of_scope(base: str, scope: str) -> Iterator[str]:
 
 def _links_in(folder: str) -> list[str]:
     return [entry.name for entry in _entries(folder) if entry.is_symlink() or platform.is_junction(entry)]
-
-
-def _folders_in(folder: str) -> list[str]:
-    return [entry.name for entry in _entries(folder) if entry.is_dir(follow_symlinks=False)]
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

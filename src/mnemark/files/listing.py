@@ -1,31 +1,35 @@
-"""List folders of a workspace: regular files up to its borders, and why others are left out.
+"""List folders of a workspace up to its borders, and say why files are left out.
 
-`scan` looks for memory in all of a workspace; here one folder is listed, or every file of whatever kind.
+`scan` looks for memory in a whole workspace; here one folder is listed, or every file of whatever kind.
 """
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import unread
 from mnemark.types import Problem
 
+Kind = Literal["file", "folder", "link"]
+
+_KINDS: dict[int, Kind] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
+
 
 class Listed(NamedTuple):
-    """The files of one folder that can be read, by name, and those that cannot."""
+    """The readable files of one folder, by name, and the problems with others."""
 
     files: list[Path]
     problems: list[Problem]
 
 
 def names(root: Path, folder: str, *endings: str) -> list[str]:
-    """The names in a folder of the workspace `root` that end in one of `endings` (all without), in order.
+    """Return the sorted names in a folder of the workspace `root` that end in one of `endings` (or all).
 
-    None where there is no such folder, it cannot be listed, or it belongs to a workspace inside this one.
-    Links out of the workspace are left out.
+    The list is empty where there is no such folder, it cannot be listed, or it belongs to a workspace inside
+    this one. Links out of the workspace are left out.
     """
     try:
         return listed(root, folder, *endings)
@@ -34,7 +38,7 @@ def names(root: Path, folder: str, *endings: str) -> list[str]:
 
 
 def listed(root: Path, folder: str, *endings: str) -> list[str]:
-    """The same; raises OSError where the folder is there and cannot be listed."""
+    """Return the same as `names`; raises OSError where the folder is there and cannot be listed."""
     if layout.border(root, folder):
         return []
     try:
@@ -46,7 +50,7 @@ def listed(root: Path, folder: str, *endings: str) -> list[str]:
 
 
 def leads_inside(root: Path, path: str | Path) -> bool:
-    """Whether a link leads to a place in the workspace `root`, or to nothing there."""
+    """Whether a link leads to a place in the workspace `root`; nothing need be there."""
     try:
         real, base = Path(path).resolve(), root.resolve()
     except (OSError, RuntimeError):  # a loop of links
@@ -55,13 +59,12 @@ def leads_inside(root: Path, path: str | Path) -> bool:
 
 
 def look(root: Path, folder: str, *endings: str) -> Listed:
-    """The files of those names that can be read; a link counts as what it leads to in this workspace."""
+    """List the readable files of those names; a link counts as what it leads to in this workspace."""
     found = Listed([], [])
     try:
         there = listed(root, folder, *endings)
     except OSError as error:
-        found.problems.append(Problem(layout.shown(folder), f"folder cannot be read: {error.strerror}"))
-        return found
+        return Listed([], [_closed(folder, error)])
     for name in there:
         try:
             platform.opened(root / folder / name).close()
@@ -73,46 +76,60 @@ def look(root: Path, folder: str, *endings: str) -> Listed:
 
 
 def files(root: Path, folder: str, *endings: str) -> list[Path]:
-    """The same without the problems: those of all folders are told by `scan` and the sync."""
+    """Return the files that `look` finds; `scan` and the sync tell the problems."""
     return look(root, folder, *endings).files
 
 
 def scopes(root: Path) -> list[str]:
-    """The scopes that have a folder (`users/ann`), in order; the root's own is not among them.
-
-    One that is a workspace of its own is none of this one's.
-    """
+    """Return the scopes that have a folder (`users/ann`), in order; workspaces inside are left out."""
     found = []
     for kind in layout.SCOPES:
         if layout.is_workspace(root / kind):
             continue
         try:
             with os.scandir(root / kind) as entries:
-                names = sorted(entry.name for entry in entries if _is_scope(root, entry))
+                found += sorted(f"{kind}/{entry.name}" for entry in entries if _is_scope(root, entry))
         except OSError:  # none there; one that cannot be read is told by the scan
             continue
-        found += [f"{kind}/{name}" for name in names]
     return found
 
 
 def _is_scope(root: Path, entry: "os.DirEntry[str]") -> bool:
-    if entry.name.startswith("."):
-        return False
     try:
-        if not entry.is_dir() or layout.is_workspace(entry.path):
+        if entry.name.startswith(".") or not entry.is_dir() or layout.is_workspace(entry.path):
             return False
         return not entry.is_symlink() or leads_inside(root, entry.path)
     except OSError:
         return False
 
 
+def descend(
+    folders: Iterable[str],
+    read: Callable[[str], Iterable[str]],
+    closed: Callable[[str, OSError], None],
+) -> None:
+    """Read folders and all below them; `read` returns the folders in one, `closed` is told of errors.
+
+    A folder that vanishes meanwhile is passed over.
+    """
+    waiting = list(folders)
+    while waiting:
+        folder = waiting.pop()
+        try:
+            waiting += read(folder)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            closed(folder, error)
+
+
 class Walked(NamedTuple):
-    """Every file of a workspace, by path; and what a walk does not look into."""
+    """Every file of a workspace, by path, and what a walk does not look into."""
 
     files: list[str]
-    """Regular files, links left out."""
+    """Regular files without links."""
     odd: list[Problem]
-    """Pipes, sockets and devices: there are no bytes in them."""
+    """Pipes, sockets and devices."""
     closed: list[Problem]
     """Folders that cannot be listed."""
     inner: list[str]
@@ -120,51 +137,109 @@ class Walked(NamedTuple):
 
 
 def walk(root: Path, folder: str = "", *, skip: frozenset[str] = frozenset({".git"})) -> Walked:
-    """Every file of the workspace `root` of whatever kind, in `folder` only where one is named, by path.
+    """Find every file of the workspace `root`, or of one folder, `.mnemark` included.
 
-    Those of `.mnemark` are among them, what is in folders called as in `skip` is not. Nothing is opened, and
-    no link is followed.
+    Folders with a name in `skip` are left out. Nothing is opened, and no link is followed.
     """
     found = Walked([], [], [], [])
-    waiting = [f"{folder}/" if folder else ""]
-    if folder and layout.border(root, folder):
-        return found
-    while waiting:
-        prefix = waiting.pop()
-        try:
-            waiting += _walked(root, prefix, skip, found)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError as error:
-            reason = f"folder cannot be read: {error.strerror}"
-            found.closed.append(Problem(layout.shown(prefix.rstrip("/")) or ".", reason))
-    found.files.sort()
-    found.inner.sort()
-    return found
 
-
-def _walked(root: Path, prefix: str, skip: frozenset[str], found: Walked) -> Iterator[str]:
-    """Take in one folder; the folders in it, each with a slash at its end."""
-    with os.scandir(root / prefix) as entries:
-        for entry in list(entries):
-            path = prefix + entry.name
+    def read(folder: str) -> Iterator[str]:
+        for entry in _entries(root, folder):
+            path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_dir(follow_symlinks=False):
                 if entry.name in skip:
                     continue
                 if path.partition("/")[0] != layout.PRIVATE and layout.is_workspace(entry.path):
                     found.inner.append(layout.shown(path))
                 else:
-                    yield f"{path}/"
+                    yield path
             elif entry.is_file(follow_symlinks=False):
                 found.files.append(path)
-            elif not entry.is_symlink() and (what := kind_of(entry)):
-                found.odd.append(Problem(layout.shown(path), f"is {what}, not a file"))
+            elif not entry.is_symlink() and (problem := odd(path, entry)):
+                found.odd.append(problem)
+
+    if not (folder and layout.border(root, folder)):
+        descend([folder], read, lambda at, error: found.closed.append(_closed(at or ".", error)))
+    found.files.sort()
+    found.inner.sort()
+    return found
 
 
-def kind_of(entry: "os.DirEntry[str]") -> str:
-    """What a folder's entry is that is no file, folder or link; empty where it is gone again."""
+def _entries(root: Path, folder: str) -> list["os.DirEntry[str]"]:
+    with os.scandir(f"{os.fspath(root)}{os.sep}{folder}") as entries:
+        return list(entries)
+
+
+def _closed(folder: str, error: OSError) -> Problem:
+    return Problem(layout.shown(folder), f"folder cannot be read: {error.strerror}")
+
+
+def odd(path: str, entry: "os.DirEntry[str]") -> Problem | None:
+    """Describe an entry that is no file, folder or link; None where it is gone again."""
     try:
-        mode = entry.stat(follow_symlinks=False).st_mode
+        return _odd(path, entry.stat(follow_symlinks=False).st_mode)
     except OSError:
-        return ""
-    return "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+        return None
+
+
+def _odd(path: str, mode: int) -> Problem:
+    kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    return Problem(layout.shown(path), f"is {kind}, not a file")
+
+
+class InventoryItem(NamedTuple):
+    """One name in a folder."""
+
+    path: str
+    """Relative, with `/`; surrogates stand for bytes that are not UTF-8."""
+    kind: Kind
+    mode: int
+    """Permission bits."""
+    mtime_ns: int
+    size: int
+
+
+class Inventory(NamedTuple):
+    """What a folder holds, by path: a folder stands before its content."""
+
+    items: list[InventoryItem]
+    problems: list[Problem]
+    """Folders that cannot be listed, pipes, sockets and devices."""
+
+
+def inventory(root: Path, *, without: Callable[[str], bool]) -> Inventory:
+    """List everything below `root`, memory or not, without the paths that `without` names: for a backup.
+
+    Nothing is opened and no link below `root` is followed. Raises OSError where `root` cannot be listed.
+    """
+    found = Inventory([], [])
+
+    def read(folder: str) -> Iterator[str]:
+        for entry in _entries(root, folder):
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if without(path):
+                continue
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                found.problems.append(Problem(layout.shown(path), f"cannot be examined: {error.strerror}"))
+                continue
+            kind = _KINDS.get(stat.S_IFMT(status.st_mode))
+            if kind is None:
+                found.problems.append(_odd(path, status.st_mode))
+                continue
+            mode = stat.S_IMODE(status.st_mode)
+            found.items.append(InventoryItem(path, kind, mode, status.st_mtime_ns, status.st_size))
+            if kind == "folder":
+                yield path
+
+    def closed(folder: str, error: OSError) -> None:
+        reason = f"is a folder that cannot be read: {error.strerror}"
+        found.problems.append(Problem(layout.shown(folder), reason))
+
+    descend(list(read("")), read, closed)
+    found.items.sort(key=lambda item: item.path.split("/"))
+    found.problems.sort(key=lambda problem: problem.path)
+    return found

@@ -1,20 +1,20 @@
-"""Manifest of a backup: one JSON line for each name, in the archive itself.
+"""Read and write the manifest of a backup: a JSON line in the archive for each name; see docs/backup.md.
 
-A ZIP alone cannot say it all: names that are no UTF-8, empty folders, links, times to the nanosecond, what
-was left out. Files whose names any program can write lie in the archive under their own; the others under a
-number, and the manifest names them. The contract is in docs/backup.md.
+It tells what a ZIP cannot: names that are not UTF-8, empty folders, links, times to the nanosecond, what was
+left out. Files whose names not every program can write lie in the archive under a number.
 """
 
 import base64
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import IO, Final, Literal
 
 import msgspec
 
 from mnemark.errors import IntegrityError, NewerFormatError
 from mnemark.files import layout
-from mnemark.files.inventory import Item
+from mnemark.files.listing import InventoryItem
 
 FOLDER: Final = ".mnemark-backup/"
 NAME: Final = f"{FOLDER}manifest.jsonl"
@@ -37,7 +37,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One name of the folder."""
 
     path: str
-    """Relative, with `/`; where it is no UTF-8, as it can be shown."""
+    """Relative, with `/`; where it is not UTF-8, as it can be shown."""
     kind: Kind
     raw: str = ""
     """The name's bytes in base64, where `path` is not the name itself."""
@@ -56,7 +56,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """The relative path as the system has it; surrogates stand for bytes that are no UTF-8."""
+        """The relative path as the system has it; surrogates stand for bytes that are not UTF-8."""
         return _decoded(self.path, self.raw)
 
     @property
@@ -70,8 +70,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.member or self.path
 
 
-def entry_for(item: Item, *, target: str = "") -> Entry:
-    """What is known of a name before it is read."""
+def entry_for(item: InventoryItem, *, target: str = "") -> Entry:
+    """Return the entry of an item, as far as it is known before the file is read."""
     path, raw = _encoded(item.path)
     to, raw_to = _encoded(target)
     return Entry(
@@ -90,20 +90,13 @@ def is_plain(path: str) -> bool:
 
 
 def write(out: IO[bytes], entries: Iterable[Entry]) -> None:
-    """Write the manifest."""
-    encode = msgspec.json.encode
-    out.write(encode(Head()) + b"\n")
-    for entry in entries:
-        out.write(encode(entry) + b"\n")
+    """Write a manifest."""
+    for line in chain((Head(),), entries):
+        out.write(msgspec.json.encode(line) + b"\n")
 
 
 def read(source: IO[bytes]) -> Iterator[Entry]:
-    """The entries of a manifest.
-
-    Raises:
-        NewerFormatError: a newer mnemark wrote it.
-        IntegrityError: it is none.
-    """
+    """Yield the entries of a manifest. Raises NewerFormatError or, for damage, IntegrityError."""
     decoder = msgspec.json.Decoder(Entry)
     try:
         head = msgspec.json.decode(source.readline(_LONGEST_LINE), type=Head)

@@ -1,4 +1,4 @@
-"""Merge three versions by lines, and tell whether a version lost an edit. Bytes in, bytes out."""
+"""Merge three versions by lines, and tell whether a version lacks an edit."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from mnemark.text.diff import changes
 
 
 class _Hunk(NamedTuple):
-    """Lines `start` to `end` (half-open) of the base become `lines`."""
+    """Replace lines `start` to `end` (half-open) of the base by `lines`."""
 
     start: int
     end: int
@@ -15,9 +15,9 @@ class _Hunk(NamedTuple):
 
 
 def merge3(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """`theirs` with the changes from `base` to `ours`; None where both changed the same lines differently.
+    """Merge two versions of `base`; None where both changed the same lines differently.
 
-    Lines both inserted at one place are kept both, theirs first; the same insertion is kept once.
+    Different insertions at one place are both kept, theirs first; the same insertion is kept once.
     """
     if ours in (base, theirs):
         return theirs
@@ -37,7 +37,7 @@ def merge3(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def lacks(version: bytes, before: bytes, after: bytes) -> bool:
-    """Whether the edit from `before` to `after` is not in `version`: no line it added, each line it removed.
+    """Whether `version` has no line that the edit from `before` to `after` added and each that it removed.
 
     Lines are counted, blank ones left out, so moved text is not mistaken for lost text.
     """
@@ -53,7 +53,7 @@ def _hunks(base: list[bytes], other: list[bytes]) -> list[_Hunk]:
 
 
 def _combined(first: list[_Hunk], second: list[_Hunk]) -> list[_Hunk] | None:
-    """Both lists in the order of the base; None where two hunks overlap and differ."""
+    """Merge two lists in the order of the base; None where two hunks overlap and differ."""
     result: list[_Hunk] = []
     one, two = list(reversed(first)), list(reversed(second))
     while one and two:
@@ -84,12 +84,8 @@ def _joined(first: _Hunk, second: _Hunk) -> _Hunk | None:
 
 
 def _contains(longer: list[bytes], shorter: list[bytes]) -> bool:
-    """Whether one insertion holds the other as a run of whole lines."""
+    """Whether one insertion contains the other as a run of whole lines."""
     if not shorter:
         return not longer
-    return _lines(shorter) in _lines(longer)
-
-
-def _lines(lines: list[bytes]) -> bytes:
-    """With a line end before and behind each: none of them holds one."""
-    return b"\n" + b"\n".join(lines) + b"\n"
+    one, other = (b"\n%b\n" % b"\n".join(lines) for lines in (shorter, longer))
+    return one in other

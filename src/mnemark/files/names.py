@@ -1,4 +1,4 @@
-"""Make file names from any text, split refs, and keep paths inside the workspace."""
+"""Make file names of any text, split refs, and keep paths inside the workspace."""
 
 import hashlib
 import os
@@ -20,47 +20,37 @@ _FORBIDDEN = frozenset("<>:\"/\\|?*#%'`")
 
 
 def file_name(identifier: str, extension: str) -> str:
-    """A name for any non-empty `identifier`: readable, at most 120 bytes, ending in a hash of the identifier.
+    """Name a file after any non-empty text: readable, at most 120 bytes, ending in a hash of the text.
 
     The hash tells apart what a file system would not: upper and lower case, composed and decomposed accents.
     Raises UsageError for an empty identifier.
     """
     if not identifier:
         raise UsageError("a session needs an id; any text will do")
-    mark = _hash(identifier)
-    readable = _readable(identifier)
+    digest = hashlib.blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    value = int.from_bytes(digest, "big")
+    mark = "".join(_LOWER_BASE32[value >> 5 * place & 31] for place in range(_HASH_CHARACTERS))
     room = NAME_BYTES - len(extension.encode()) - len(mark) - 1
-    readable = readable.encode()[:room].decode("utf-8", "ignore").strip("-. ")
+    readable = _readable(identifier).encode()[:room].decode("utf-8", "ignore").strip("-. ")
     if readable.split(".")[0].casefold() in RESERVED:
         readable = f"_{readable}"[:room]
     return f"{readable}-{mark}{extension}" if readable else f"{mark}{extension}"
 
 
-def _hash(identifier: str) -> str:
-    value = int.from_bytes(
-        hashlib.blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=8).digest(),
-        "big",
-    )
-    return "".join(_LOWER_BASE32[value >> 5 * place & 31] for place in range(_HASH_CHARACTERS))
-
-
 def _readable(identifier: str) -> str:
-    characters = [_safe(c) for c in unicodedata.normalize("NFC", identifier[: 4 * NAME_BYTES])]
-    return "-".join(part for part in "".join(characters).split("-") if part).strip(". ")
-
-
-def _safe(character: str) -> str:
-    category = unicodedata.category(character)
-    # Control, format (zero width, bidi), surrogate, private and unassigned characters; separators.
-    return "-" if character in _FORBIDDEN or category[0] in "CZ" else character
+    # C and Z: control, format (zero width, bidi), surrogate, private and unassigned characters; separators.
+    characters = (
+        "-" if character in _FORBIDDEN or unicodedata.category(character)[0] in "CZ" else character
+        for character in unicodedata.normalize("NFC", identifier[: 4 * NAME_BYTES])
+    )
+    return "-".join(filter(None, "".join(characters).split("-"))).strip(". ")
 
 
 def inside(root: Path, path: str | Path) -> Path:
-    """The real path of `path` (relative to the workspace `root`, or absolute in it), which need not exist.
+    """Return the real path of `path` (relative to the workspace `root`, or absolute), which need not exist.
 
-    A link that points to a place inside is followed, so that writing keeps the link.
-    Raises UsageError for a name that leaves the workspace: `..`, another absolute path, NUL, a link out, or
-    into a workspace inside this one.
+    A link to a place inside is followed, so that writing keeps the link. Raises UsageError for a path that
+    leaves the workspace: `..`, absolute, NUL, a link out, or in a workspace inside this one.
     """
     if "\0" in str(path):
         raise UsageError("a path cannot hold the character NUL")
@@ -78,7 +68,7 @@ _REF: Final = re.compile(r"(?P<path>.*?)(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d
 
 
 def split_ref(ref: str) -> tuple[str, int, int | None]:
-    """Path, first and last line (1-based, inclusive) of a ref; (path, 1, None) for a whole file."""
+    """Return path, first and last line (from 1, inclusive) of a ref; (path, 1, None) for a whole file."""
     match = _REF.fullmatch(ref)
     if match is None or match["first"] is None:
         return ref, 1, None

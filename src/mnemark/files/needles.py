@@ -1,9 +1,9 @@
-"""Remove words from files, byte by byte: in which forms they may stand, and what is left without them."""
+"""Find texts in files, in all forms in which they may be written, and remove them."""
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -24,20 +24,17 @@ MECHANICAL: Final = frozenset(
         *("supersedes", "group", "turns", "lines", "ends", "asked", "at", "importance", "confidence"),
     }
 )
-"""Keys of lines of JSON whose values are no words of anyone."""
-_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
+"""Keys of JSON lines whose values are nobody's words."""
 _MANY: Final = 24
 _WINDOW: Final = 8
 _SMALL: Final = 256
 _CUT: Final = "…".encode()
-_TAIL: Final = 20
-"""Characters before a "…" that tell which text was cut there."""
-_TELLING: Final = 16
-"""Bytes of them at least."""
+_TAIL: Final = 20  # characters before a "…" that identify the text that was cut there
+_TELLING: Final = 16  # bytes of them at least
 
 
 def forms(text: str) -> list[bytes]:
-    r"""The bytes in which `text` may stand in a file: as it is, and escaped in JSON up to twice.
+    r"""Return the bytes in which `text` may stand in a file: as it is, and escaped in JSON up to twice.
 
     >>> forms('say "hi"')
     [b'say "hi"', b'say \\"hi\\"', b'say \\\\\\"hi\\\\\\"']
@@ -54,10 +51,10 @@ def forms(text: str) -> list[bytes]:
 
 
 class BytePatterns:
-    """Byte strings to look for, all at once."""
+    """Texts to search for in bytes, all at once."""
 
     def __init__(self, texts: Iterable[str], *, cut: Iterable[str] = ()) -> None:
-        """`texts` are looked for as they are; those of `cut` also where only a part before a "…" stands."""
+        """Search for `texts` in all their forms, and for a part of a text of `cut` before a "…"."""
         self._cut = tuple(dict.fromkeys(" ".join(text.split()) for text in cut))
         self.texts = tuple(sorted(dict.fromkeys(text for text in texts if text), key=len, reverse=True))
         """Longest first, so that a text is taken out before a part of it."""
@@ -73,15 +70,11 @@ class BytePatterns:
         return bool(self.forms)
 
     def found_in(self, data: bytes) -> bool:
-        """Whether any of them stands in the bytes."""
-        if not self._many:
-            whole = any(form in data for form in self.forms)
-        else:
-            whole = next(self._present(data), None) is not None
-        return whole or self._is_cut_in(data)
+        """Whether the bytes contain any of the texts."""
+        return next(self._present(data), None) is not None or self._is_cut_in(data)
 
     def _is_cut_in(self, data: bytes) -> bool:
-        """Whether a text stands there cut off, as summaries cut what is long."""
+        """Whether the bytes contain a text cut off, as summaries cut long ones."""
         tails = set(_tails(data)) if self._cut else set()
         if len(tails) <= _MANY:
             return any(tail in text for tail in tails for text in self._cut)
@@ -96,29 +89,29 @@ class BytePatterns:
         )
 
     def present(self, text: str) -> list[str]:
-        """Those that stand in a text, longest first."""
-        data = text.encode("utf-8", "replace")
-        found = set(self._present(data)) if self._many else {form for form in self.forms if form in data}
+        """Return the forms in a text, longest first."""
+        found = set(self._present(text.encode("utf-8", "replace")))
         return sorted((form.decode("utf-8", "replace") for form in found), key=len, reverse=True)
 
     def _present(self, data: bytes) -> Iterator[bytes]:
-        """The same for many needles: first by their first bytes, then the whole of those that begin so."""
+        """Yield the forms in the bytes; many are searched for by their first bytes."""
+        if not self._many:
+            yield from (form for form in self.forms if form in data)
+            return
         for at in self._starts(data):
             for form in self._by_head.get(data[at : at + _WINDOW], ()):
                 if data.startswith(form, at):
                     yield form
 
     def _starts(self, data: bytes) -> Iterable[int]:
-        """Where a needle may begin."""
+        """Return the offsets at which a form may begin."""
         if len(data) < _SMALL:
             return range(len(data) - _WINDOW + 1)
         import numpy as np
 
         if self._heads is None:
-            self._heads = np.array(
-                [int.from_bytes(head, "little") for head in sorted(self._by_head)], np.uint64
-            )
-            self._heads.sort()
+            heads = sorted(int.from_bytes(head, "little") for head in self._by_head)
+            self._heads = np.array(heads, np.uint64)
         found: list[int] = []
         for shift in range(_WINDOW):
             windows = np.frombuffer(data, "<u8", (len(data) - shift) // _WINDOW, shift)
@@ -127,9 +120,9 @@ class BytePatterns:
         return found
 
     def said_in(self, value: Json, depth: int) -> bool:
-        """Whether any of them stands in the texts of a JSON value.
+        """Whether the strings of a JSON value contain any text; values of `MECHANICAL` keys are left out.
 
-        Names of fields are none, nor are ids and times (`MECHANICAL`) in the outer `depth` objects.
+        They are left out in the outer `depth` objects only.
         """
         if isinstance(value, str):
             return self.found_in(value.encode("utf-8", "replace"))
@@ -141,7 +134,7 @@ class BytePatterns:
         return False
 
     def replaced(self, value: Json, depth: int) -> Json:
-        """A JSON value with `ERASED` in the place of what its texts quote; see `said_in`."""
+        """Return a JSON value with `ERASED` in the place of the texts; see `said_in`."""
         if isinstance(value, str):
             for words in self.present(value):
                 value = value.replace(words, ERASED)
@@ -155,7 +148,7 @@ class BytePatterns:
 
 
 def _tails(data: bytes) -> Iterator[str]:
-    """What stands before each "…" on its line, as far as it tells which text was cut there."""
+    """Yield the characters before each "…" on its line, where they identify the text that was cut."""
     at = data.find(_CUT)
     while at >= 0:
         before = data[max(0, at - 4 * _TAIL) : at].rpartition(b"\n")[2].decode("utf-8", "ignore")
@@ -166,7 +159,7 @@ def _tails(data: bytes) -> Iterator[str]:
 
 
 def without_quotes(line: bytes, needles: BytePatterns) -> bytes | None:
-    """The line of a session without what it quotes; an empty object where it is no JSON; None: as it is."""
+    """Erase texts from a line of a session; `{}` where it is no JSON, None where nothing is in it."""
     if not needles.found_in(line):
         return None
     record = jsonl.decode(line)
@@ -176,30 +169,21 @@ def without_quotes(line: bytes, needles: BytePatterns) -> bytes | None:
 
 
 def tombstone(line: bytes, identifier: str, time: str) -> bytes:
-    """What stays of an erased turn: its id, and when it went. `line` unchanged where it is one already."""
+    """Return what stays of an erased turn, its id and the time; `line` where it is erased already."""
     record = jsonl.decode(line)
     if record is not None and "erased" in record:
         return line
     return jsonl.encode({"id": identifier, "erased": time})
 
 
-def lines_of(data: bytes) -> list[bytes]:
-    """The lines with their ends."""
-    return [line for line in _LINE.findall(data) if line]
-
-
-def without_lines(data: bytes, gone: Callable[[int, str], bool], encoding: str = "utf-8") -> bytes:
-    """A text file without the lines that `gone` names by their number (from 1) and words."""
-    return b"".join(
-        line
-        for number, line in enumerate(lines_of(data), 1)
-        if not gone(number, line.decode(encoding, "replace"))
-    )
+def without_lines(data: bytes, numbers: Container[int]) -> bytes:
+    """Remove lines from a text file by their numbers (from 1)."""
+    lines = enumerate(data.splitlines(keepends=True), 1)
+    return b"".join(line for number, line in lines if number not in numbers)
 
 
 def without_runs(data: bytes, needles: BytePatterns) -> bytes:
-    """A text file without needles that run over several lines."""
+    """Remove texts that run over several lines from a text file."""
     for form in needles.forms:
-        for found in (form, form.replace(b"\n", b"\r\n")):
-            data = data.replace(found, b"") if found in data else data
+        data = data.replace(form, b"").replace(form.replace(b"\n", b"\r\n"), b"")
     return data

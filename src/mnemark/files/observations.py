@@ -1,4 +1,4 @@
-"""Read observations in the journal, lines of kind "observe", as turns of the tool."""
+"""Read observations, journal lines of kind "observe", as turns of the tool."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from mnemark.files import jsonl
-from mnemark.files.ids import time_of
+from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import FOLDER, decode_change
 from mnemark.files.layout import place
 from mnemark.files.sessions import Placed
@@ -24,20 +24,16 @@ def is_journal(path: str) -> bool:
 
 
 def turn_of(record: dict[str, Json]) -> Turn | None:
-    """An observation as the index takes it; None where the line is none."""
+    """Return an observation as a turn; None where the line is none."""
     change = decode_change(record)
     if change is None or change.kind != KIND or not isinstance(change.payload, Mapping):
         return None
+    if change.time is None and not is_id(change.id):
+        return None
     payload = change.payload
-    moment = change.time
-    if moment is None:
-        try:
-            moment = time_of(change.id)
-        except ValueError:
-            return None
     parts = [str(payload.get("title") or payload.get("tool") or "")]
     if payload.get("arguments"):
-        parts.append(_words(payload["arguments"]))
+        parts.append(_arguments_text(payload["arguments"]))
     parts += [str(payload[key]) for key in ("error", "result") if payload.get(key)]
     names = ("session", "tool", "title", "failed", "duration_ms")
     meta = {name: payload[name] for name in names if payload.get(name)}
@@ -45,7 +41,7 @@ def turn_of(record: dict[str, Json]) -> Turn | None:
     duration = payload.get("duration_ms")
     return Turn(
         id=change.id,
-        time=moment,
+        time=change.time or time_of(change.id),
         role="tool",
         content="\n".join(filter(None, parts)),
         origin="tool",
@@ -54,19 +50,18 @@ def turn_of(record: dict[str, Json]) -> Turn | None:
     )
 
 
-def _words(arguments: Json) -> str:
-    if isinstance(arguments, str):
-        return arguments
+def _arguments_text(arguments: Json) -> str:
     if isinstance(arguments, Mapping):
-        return "\n".join(
-            f"{key}: {value if isinstance(value, str) else msgspec.json.encode(value).decode()}"
-            for key, value in arguments.items()
-        )
-    return msgspec.json.encode(arguments).decode()
+        return "\n".join(f"{key}: {_json_text(value)}" for key, value in arguments.items())
+    return _json_text(arguments)
+
+
+def _json_text(value: Json) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def read(path: Path, offset: int = 0, *, start_line: int | None = None) -> Iterator[Placed]:
-    """The observations of a journal from a byte offset on; its other lines are passed over undecoded."""
+    """Yield the observations of a journal from a byte offset on; other lines are not decoded."""
     for line in jsonl.read(path, offset, start_line=start_line):
         if _WANTED.search(line.data) is None:
             continue

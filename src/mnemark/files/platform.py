@@ -352,10 +352,10 @@ def try_lock(fd: int) -> bool:
 
 @contextmanager
 def locked(path: Path, flags: int, *, timeout: float, make_parent: bool = False) -> Iterator[int]:
-    """Open `path`, hold its exclusive lock, yield the descriptor. Raises BusyError after `timeout` seconds.
+    """Open `path`, hold its exclusive lock and yield the descriptor.
 
     Where the file was replaced while waiting, the new one is opened and locked. `make_parent` makes its
-    folder where it is missing.
+    folder where it is missing. Raises BusyError after `timeout` seconds.
     """
     deadline = time.monotonic() + timeout
     pause = _FIRST_PAUSE
@@ -388,7 +388,7 @@ def _is_at(fd: int, path: Path) -> bool:
 
 @functools.cache
 def machine_name() -> str:
-    """Return a name for this machine that is safe in a file name: host name and a hash of six characters."""
+    """Return a name for this machine, safe in a file name: its host name and a hash of six characters."""
     import hashlib  # with sockets and uuid this is half of what a light client would spend on its start
     import socket
 

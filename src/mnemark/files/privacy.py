@@ -1,8 +1,7 @@
 """Find files that other users of the machine can read, and close them.
 
-What mnemark makes is private (`platform`). Workspaces made before that, or unpacked by other programs, may be
-open. What stands where mnemark writes by itself (`layout.is_own`) can be closed without asking; the notes of
-a person, who may share them on purpose, are named.
+Files that mnemark makes are private, but old or unpacked workspaces may be open. Where mnemark writes by
+itself (`layout.is_own`) files can be closed; notes, which a person may share on purpose, are only named.
 """
 
 import os
@@ -13,24 +12,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mnemark.files import layout, platform
-from mnemark.files.inventory import Item, inventory
+from mnemark.files.listing import inventory
 
 _OTHERS = 0o077
-_CHROMA = ".chroma/"
-"""Chroma makes its own files with the umask; the folder they are in is private."""
+_CHROMA = ".chroma/"  # Chroma makes its files with the umask, in a private folder
 
 
 class Readable(NamedTuple):
-    """Paths that others can read, relative to the workspace; surrogates stand for bytes that are no UTF-8."""
+    """Relative paths that others can read; surrogates stand for bytes that are not UTF-8."""
 
     own: Sequence[str]
     """Made by mnemark."""
     others: Sequence[str]
-    """Notes and settings of a person, where the workspace's folder lets others in; else empty."""
+    """Notes and settings of a person, where the workspace's folder lets others in."""
 
 
 def readable(root: Path) -> Readable:
-    """What others can read. Windows has no such modes: nothing there."""
+    """Return the paths that others can read; none on Windows, which has no such modes."""
     if sys.platform == "win32":
         return Readable((), ())
     try:
@@ -40,8 +38,11 @@ def readable(root: Path) -> Readable:
         return Readable((), ())
     found = [item for item in items if item.kind != "link" and item.mode & _OTHERS]
     own = [item.path for item in found if layout.is_own(item.path, folder=item.kind == "folder")]
-    theirs = [item.path for item in found if let_in and _is_persons(item)]
-    return Readable(own, theirs)
+    notes = [
+        item.path for item in found if item.kind == "file" and _is_memory(item.path)
+        and not layout.is_own(item.path)
+    ]  # fmt: skip
+    return Readable(own, notes if let_in else [])
 
 
 def _is_elsewhere(path: str) -> bool:
@@ -51,19 +52,17 @@ def _is_elsewhere(path: str) -> bool:
     return layout.skipped_folder(path.rpartition("/")[2])
 
 
-def _is_persons(item: Item) -> bool:
-    memory = item.path == layout.CONFIG or layout.place(item.path) is not None
-    return item.kind == "file" and memory and not layout.is_own(item.path)
+def _is_memory(path: str) -> bool:
+    return path == layout.CONFIG or layout.place(path) is not None
 
 
 def close(root: Path, paths: Sequence[str]) -> list[str]:
-    """Close these to others, keeping what their owner may do; those that are not ours to change."""
+    """Close files to others, keeping their owner's rights; return those that are another user's."""
     failed = []
     for path in paths:
-        full = root / path
         try:
-            mode = stat.S_IMODE(os.lstat(full).st_mode)
-            platform.set_permissions(full, mode & platform.PRIVATE_FOLDER)
+            mode = stat.S_IMODE(os.lstat(root / path).st_mode)
+            platform.set_permissions(root / path, mode & platform.PRIVATE_FOLDER)
         except FileNotFoundError:
             continue
         except OSError:  # another user's

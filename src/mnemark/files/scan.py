@@ -1,8 +1,7 @@
-"""Scan which files a workspace holds: one pass over the folders, one `stat` a file.
+"""Find the memory files of a workspace: one pass over the folders, one `stat` a file.
 
-Nothing is opened and no link is followed. What cannot be memory is left out silently (other file types,
-hidden folders); what looks like memory but cannot be read is a `Problem`. A folder inside that is a workspace
-of its own is a border: nothing in it is listed.
+Nothing is opened and no link is followed. Other file types and hidden folders are left out silently; what
+looks like memory but cannot be read is a `Problem`. Workspaces inside this one are not looked into.
 """
 
 import fnmatch
@@ -14,14 +13,14 @@ from pathlib import Path
 import msgspec
 
 from mnemark.files import layout
-from mnemark.files.listing import kind_of
+from mnemark.files.listing import descend, odd
 from mnemark.types import Problem
 
 Ignore = Callable[[str], bool]
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A file as the file system describes it. `inode` and `device` are 0 where the system does not say."""
+    """A file's status. `inode` and `device` are 0 where the system does not say."""
 
     path: str
     size: int
@@ -32,69 +31,56 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Scan(msgspec.Struct, frozen=True):
-    """All candidate files, each list sorted by path."""
+    """The candidate files, each list sorted by path."""
 
     entries: list[Entry]
     """Markdown and text anywhere, `.jsonl` below `sessions/`; copies left by syncing tools included."""
     journals: list[Entry]
     problems: list[Problem]
     inner: list[str]
-    """Folders that are workspaces of their own and were not looked into."""
+    """Folders that are workspaces of their own."""
 
 
 def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
-    """List the candidate files below `root`.
+    """List the candidate files below `root`; one that vanishes meanwhile is left out.
 
     Args:
         root: the workspace; may itself be a link.
         ignore: shell patterns on relative paths; one without a slash matches a name at any depth, one
             that ends in a slash a folder.
 
-    Returns:
-        Entries, journals and problems; a file that vanishes meanwhile is in none of them.
-
     Raises:
         OSError: `root` itself cannot be listed.
     """
     walk = _Walk(root, ignorer(ignore))
-    walk.folder("")
-    while walk.waiting:
-        prefix = walk.waiting.pop()
-        try:
-            walk.folder(prefix)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            walk.problem(prefix, f"folder cannot be read: {error.strerror}")
-    by_path = _path_of
-    walk.entries.sort(key=by_path)
-    walk.journals.sort(key=by_path)
-    walk.problems.sort(key=by_path)
+    descend(
+        walk.folder(""),
+        walk.folder,
+        lambda prefix, error: walk.problem(prefix, f"folder cannot be read: {error.strerror}"),
+    )
+    for found in (walk.entries, walk.journals, walk.problems):
+        found.sort(key=_path_of)
     return Scan(walk.entries, walk.journals, walk.problems, sorted(walk.inner))
 
 
 def stat_entry(path: str, found: os.stat_result) -> Entry:
-    """An `Entry` from a stat result."""
+    """Return the `Entry` of a stat result."""
     return Entry(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
 
 
 def ignorer(patterns: Sequence[str]) -> Ignore:
-    """Whether a relative path matches any of the patterns (see `scan`)."""
+    """Return a function that tells whether a relative path matches any of the patterns (see `scan`)."""
     parts = []
     for pattern in patterns:
         core = pattern.strip("/")
         anywhere = "" if "/" in core or pattern.startswith("/") else "(?:.*/)?"
         below = r"/.*" if pattern.endswith("/") else r"(?:/.*)?"
-        parts.append(f"{anywhere}{_translate(core)}{below}")
+        glob = fnmatch.translate(core).removesuffix(r"\Z").removesuffix(r"\z")  # its end mark
+        parts.append(f"{anywhere}{glob}{below}")
     if not parts:
         return _never
     found = re.compile("|".join(f"(?:{part})" for part in parts), re.DOTALL)
     return lambda path: found.fullmatch(path) is not None
-
-
-def _translate(glob: str) -> str:
-    """A glob as a regular expression without the end mark that `fnmatch` adds."""
-    return fnmatch.translate(glob).removesuffix(r"\Z").removesuffix(r"\z")
 
 
 def _never(_: str) -> bool:
@@ -106,8 +92,6 @@ def _path_of(item: Entry | Problem) -> str:
 
 
 class _Walk:
-    """The state of one scan."""
-
     def __init__(self, root: Path, ignored: Ignore) -> None:
         self.root = root
         self.base = f"{os.fspath(root)}{os.sep}"  # joining Path objects would double the time of a scan
@@ -117,20 +101,20 @@ class _Walk:
         self.journals: list[Entry] = []
         self.problems: list[Problem] = []
         self.inner: list[str] = []
-        self.waiting: list[str] = []
 
     def problem(self, path: str, reason: str) -> None:
         self.problems.append(Problem(layout.shown(path.rstrip("/")), reason))
 
-    def folder(self, prefix: str) -> None:
-        """Read one folder; `prefix` is empty or ends in a slash."""
+    def folder(self, prefix: str) -> list[str]:
+        """Read a folder and return those in it; `prefix` is empty or ends in a slash."""
         logs = layout.log_folder(prefix.rstrip("/"))
         suffixes = layout.TEXT_SUFFIXES if logs is None else (*layout.TEXT_SUFFIXES, ".jsonl")
         with os.scandir(f"{self.base}{prefix}") as listed:
             found = list(listed)
         if prefix and any(item.name in layout.MARKS for item in found):
             self.inner.append(layout.shown(prefix.rstrip("/")))
-            return
+            return []
+        folders = []
         for item in found:
             name = item.name
             if name[0] == ".":
@@ -144,11 +128,12 @@ class _Walk:
                 self.file(item, path, self.journals if journal else self.entries)
             elif item.is_dir(follow_symlinks=False):
                 if not layout.skipped_folder(name):
-                    self.waiting.append(path + "/")
+                    folders.append(path + "/")
             elif item.is_symlink():
                 self.link(path, is_text=is_text)
-            elif is_text and (what := kind_of(item)):
-                self.problem(path, f"is {what}, not a file")
+            elif is_text and (problem := odd(path, item)):
+                self.problems.append(problem)
+        return folders
 
     def file(self, item: os.DirEntry[str], path: str, into: list[Entry]) -> None:
         if not path.isascii() and layout.shown(path) != path:
@@ -159,18 +144,14 @@ class _Walk:
             self.problem(path, "name means another place on other systems: rename the file")
             return
         try:
-            found = item.stat(follow_symlinks=False)
+            into.append(stat_entry(path, item.stat(follow_symlinks=False)))
         except FileNotFoundError:
             return
         except OSError as error:
             self.problem(path, f"cannot be examined: {error.strerror}")
-            return
-        into.append(
-            Entry(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
-        )
 
     def link(self, path: str, *, is_text: bool) -> None:
-        """A link to what the scan finds under its own name is nothing; any other would hide memory."""
+        """Report a link, unless the scan finds its target under another name: it would hide memory."""
         try:
             real = (self.root / path).resolve()
             folder = real.is_dir()

@@ -1,4 +1,4 @@
-"""Scopes: the memory of a user, an agent or a project, in a folder of its own beside the root's."""
+"""Name scopes, the folders with the memory of a user, an agent or a project."""
 
 import re
 from collections.abc import Iterable
@@ -11,22 +11,14 @@ _UNSAFE: Final = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.+$|^\s*$|[. ]$')
 
 
 def folder_name(name: str) -> str:
-    """A user's or agent's name as a folder.
-
-    Raises:
-        UsageError: it cannot be one on every system.
-    """
+    """Check a user's or agent's name. Raises UsageError where it is no folder name on every system."""
     if _UNSAFE.search(name) or len(name.encode()) > 100:
         raise UsageError(f"{name!r} cannot name a folder; use letters, digits, '-' and '_'")
     return name
 
 
 def scope_name(*, user: str | None = None, agent: str | None = None) -> str:
-    """The scope folder of a user or agent; empty for the root.
-
-    Raises:
-        UsageError: both were given, or the name is no folder name.
-    """
+    """Return the scope of a user or agent; empty for the root. Raises UsageError."""
     if user is not None and agent is not None:
         raise UsageError("a session belongs to a user or to an agent; give one of them")
     if user is not None:
@@ -35,7 +27,7 @@ def scope_name(*, user: str | None = None, agent: str | None = None) -> str:
 
 
 def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
-    """The scopes a search may see: the root's and those named; None for all ("*")."""
+    """Return the scopes a search may see, the root's and those named; None for all ("*")."""
     names = [scope] if isinstance(scope, str) else list(scope or ())
     if "*" in names:
         return None

@@ -28,18 +28,17 @@ def watch(
 ) -> None:
     """Call `on_change` with the relative paths that changed, until `stop` is set. Blocks.
 
-    The first call has an empty set and says that the watch is armed: sync once then, and nothing falls
-    between. Paths are memory files, folders and `mnemark.toml`, created, changed or deleted; for a folder
-    that was moved only its own name may be told. Hidden folders such as `.mnemark` are never told, nor is
-    what lies in a workspace inside this one; that a folder became one, or is one no more, is. A system under
-    load may drop events: also sync from time to time, unchanged files cost one `stat` each.
+    The first call has an empty set and says that the watch is armed: sync once then. Paths are memory files,
+    folders and `mnemark.toml`, created, changed or deleted; for a folder that was moved only its own name may
+    be told. Hidden folders and workspaces inside this one are not told, only that a folder became one, or is
+    one no more. A system under load may drop events: also sync from time to time.
 
     Args:
         root: the workspace.
-        stop: set it to end the call within a fraction of a second.
+        stop: ends the call within a fraction of a second.
         on_change: runs in this thread; what it raises ends the watch.
         debounce_ms: longest time over which changes are gathered into one call.
-        on_message: told once if the system has no watch to give and the folder is polled instead.
+        on_message: told once if the system gives no watch and the folder is polled instead.
 
     Raises:
         NotFoundError: `root` is no folder, or, when polling, is gone.
@@ -64,7 +63,7 @@ class _NoWatchError(Exception):
 
 
 def _events(root: Path, stop: threading.Event, debounce_ms: int) -> Iterator[set[str]]:
-    """Sets of changes from the operating system; the first is empty and comes once the watch is armed."""
+    """Yield sets of changes from the operating system, first an empty one when the watch is armed."""
     import watchfiles
     from watchfiles._rust_notify import WatchfilesRustInternalError
 
@@ -97,7 +96,7 @@ def _events(root: Path, stop: threading.Event, debounce_ms: int) -> Iterator[set
 
 
 def _relevant(root: Path, path: str) -> str | None:
-    """The relative path if it can concern memory."""
+    """Return the relative path if it can concern memory."""
     full = Path(path)
     if not full.is_relative_to(root):
         return None
@@ -115,19 +114,19 @@ def _relevant(root: Path, path: str) -> str | None:
 
 
 def _poll(root: Path, stop: threading.Event, on_change: OnChange) -> None:
-    """The same by looking: compares scans, so that an edit with an unchanged time is seen by its size."""
-    before, pause = _look(root)
+    """Compare scans, so that an edit with an unchanged time is seen by its size."""
+    before, pause = _scanned(root)
     on_change(set())
     while not stop.wait(pause):
-        after, pause = _look(root)
+        after, pause = _scanned(root)
         changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         before = after
         if changed:
             on_change(changed)
 
 
-def _look(root: Path) -> tuple[dict[str, Entry], float]:
-    """All files by path, and how long to rest after that."""
+def _scanned(root: Path) -> tuple[dict[str, Entry], float]:
+    """Return all files by path, and seconds to pause after that."""
     started = time.monotonic()
     try:
         found = scan(root)

@@ -1,6 +1,6 @@
-"""An opened folder, without its index: what functions need that read and write texts.
+"""Hold an opened folder without its index, cheaply enough for a hook.
 
-Cheap to make, so that a hook can have one. `memory.open_workspace.OpenWorkspace` adds all that is derived.
+`memory.open_workspace.OpenWorkspace` adds all that is derived.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,6 @@ from mnemark.errors import ReadOnlyError
 from mnemark.files import listing, secrets
 from mnemark.files.config import Config
 from mnemark.files.journal import Journal
-from mnemark.files.secrets import redacted_turn
 from mnemark.text.dates.clock import local_now
 from mnemark.text.redaction.redact import Rules
 from mnemark.types import Turn
@@ -32,36 +31,28 @@ class Workspace:
         self.config = config
         self.journal = Journal(root)
         self.readonly = readonly
-        """Whether nothing may be written, not even an index."""
         self.wrote: Callable[[str, int], None] = _nobody_follows
-        """Called with the path and the new size of a log this process wrote to; who follows logs listens."""
+        """Called with the path and the new size of a log that this process wrote to."""
 
     @cached_property
     def rules(self) -> Rules:
-        """What is taken out of texts before they are written: known formats, own patterns and secrets."""
+        """The rules for redacting texts before they are written."""
         rules = secrets.rules_for(self.root, patterns=self.config.redact)
         return msgspec.structs.replace(rules, emails=self.config.redact_emails)
 
     def redact(self, turn: Turn) -> Turn:
-        """Take out of all of a turn what is secret or marked private, so that it may be stored."""
-        return redacted_turn(turn, self.rules)
+        """Redact secrets and private passages in all of a turn."""
+        return secrets.redacted_turn(turn, self.rules)
 
     def now(self) -> datetime:
-        """Wall time now, with the zone that is configured, or this machine's."""
+        """Return the time now in the configured zone, or this machine's."""
         return local_now(self.config.timezone)
 
     def scopes(self) -> list[str]:
-        """All scopes there are; the root's, the empty one, is the first."""
+        """Return all scopes; the root's, the empty one, is the first."""
         return ["", *listing.scopes(self.root)]
 
     def check_writable(self, action: str) -> None:
-        """Refuse to write where the workspace is open for reading only.
-
-        Args:
-            action: what was to be done, as in "to remember".
-
-        Raises:
-            ReadOnlyError: it is.
-        """
+        """Raise ReadOnlyError, with the action ("remember"), where the workspace is open for reading only."""
         if self.readonly:
             raise ReadOnlyError(f"this memory is open for reading only; open it for writing to {action}")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
-from mnemark.files import layout, moving, platform
+from mnemark.files import edit as editing
+from mnemark.files import layout, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
 from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
@@ -174,7 +175,7 @@ def move(
     payload = {name: value for name, value in payload.items() if value}
     with ledger.lock:
         made = ledger.append(Change(kind="move", payload=payload, origin=origin, scope=layout.scope_of(path)))
-        done = moving.move(ws.root, path, to)
+        done = editing.move(ws.root, path, to)
         if done == "moved":
             ledger.append(Change(kind="done", payload={"ids": [made.id]}))
             return Written(made.id, path, "written", f"{path} → {to}")
@@ -210,7 +211,7 @@ def finish(ws: OpenWorkspace) -> list[Problem]:
 
 def _redo(ws: OpenWorkspace, entry: Entry) -> Literal["written", "deferred", "lost"]:
     if entry.to:
-        done = moving.move(ws.root, entry.path, entry.to, timeout=_BUSY)
+        done = editing.move(ws.root, entry.path, entry.to, timeout=_BUSY)
         return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
     result = _patched(ws, entry.path, lambda old: apply(old, entry.hunks), timeout=_BUSY)
     return "lost" if result is None else "deferred" if result.status == "deferred" else "written"
@@ -265,7 +266,7 @@ def reverse(ws: OpenWorkspace, identifier: str) -> Written:
 
 
 def _reverse_move(ws: OpenWorkspace, entry: Entry) -> str | None:
-    done = moving.move(ws.root, entry.to, entry.path)
+    done = editing.move(ws.root, entry.to, entry.path)
     if done == "deferred":
         return None
     if done != "moved":
@@ -287,5 +288,5 @@ def _reverse_write(ws: OpenWorkspace, entry: Entry) -> str | None:
     if result.status == "deferred":
         return None
     if entry.created and not result.content:
-        moving.remove(ws.root, entry.path, expected=b"")
+        editing.remove(ws.root, entry.path, expected=b"")
     return shown_diff(ws, entry.path, _text(before, entry.path), _text(result.content, entry.path))

@@ -14,7 +14,6 @@ from typing import Final
 from mnemark.errors import UsageError
 from mnemark.facts.parse import split_words
 from mnemark.files import layout, listing, platform
-from mnemark.files.needles import lines_of
 from mnemark.memory.forgetting.needles import Words, search_patterns
 from mnemark.memory.forgetting.select import Item
 from mnemark.text.markdown.outline import without_comments
@@ -56,7 +55,7 @@ def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
         personas = listing.names(root, f"{scope}/personas".lstrip("/"), ".md")
         for name in (*_CURATED, *(f"personas/{one}" for one in personas)):
             path = f"{scope}/{name}".lstrip("/")
-            for number, line in enumerate(lines_of(_content(root, path)), 1):
+            for number, line in enumerate(_content(root, path).splitlines(keepends=True), 1):
                 text = line.decode("utf-8", "replace")
                 if wanted.fullmatch(text):
                     yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)
@@ -84,7 +83,7 @@ def _quoting(root: Path, path: str, words: Words, logs: set[str]) -> Iterator[It
     names = [name.casefold() for name in words.names] if cites else []
     if not names and not words.notes.found_in(data):
         return
-    for number, line in enumerate(lines_of(data), 1):
+    for number, line in enumerate(data.splitlines(keepends=True), 1):
         text = line.decode("utf-8", "replace")
         named = bool(names) and _NAMES.match(line) and any(name in text.casefold() for name in names)
         if named or words.notes.found_in(line):

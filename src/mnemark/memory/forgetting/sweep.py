@@ -15,12 +15,11 @@ from typing import Final, Literal, NamedTuple
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts.parse import parse
 from mnemark.files import edit as editing
-from mnemark.files import jsonl, layout, listing, moving, observations, platform, reading
+from mnemark.files import jsonl, layout, listing, observations, platform, reading
 from mnemark.files.disk_errors import is_no_file, unread
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.needles import (
     BytePatterns,
-    lines_of,
     tombstone,
     without_lines,
     without_quotes,
@@ -288,7 +287,8 @@ class Sweep:
         if decoded is None or decoded[1].startswith("utf-1") or decoded[1].startswith("utf-3"):
             self.done.still.append(f"{layout.shown(path)}: is no UTF-8; edit or delete it by hand")
             return
-        gone = sum(len(line) for number, line in enumerate(lines_of(data), 1) if number in lines)
+        numbered = enumerate(data.splitlines(keepends=True), 1)
+        gone = sum(len(line) for number, line in numbered if number in lines)
         if not self.dry_run:
             result = editing.edit(
                 self.root, path, lambda now: self._left(path, now), keep=0, timeout=LOCK_SECONDS
@@ -309,14 +309,14 @@ class Sweep:
 
     def _remove(self, path: str, data: bytes) -> None:
         if not self.dry_run:
-            done = moving.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
+            done = editing.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
             if done != "moved":
                 raise BusyError("someone is saving it")
         self._place(path, "file", (), len(data))
 
     def _left(self, path: str, data: bytes) -> bytes:
         lines = self._lines_to_go(path, data)
-        left = without_lines(data, lambda number, _: number in lines)
+        left = without_lines(data, lines)
         return without_runs(left, self._runs) if self.step == "copies" else left
 
     def _holds_runs(self, data: bytes) -> bool:
@@ -328,13 +328,13 @@ class Sweep:
             return set()
         decoded = reading.decode(data)
         encoding = decoded[1] if decoded else "utf-8"
-        lines = [line.decode(encoding, "replace") for line in lines_of(data)]
+        lines = [line.decode(encoding, "replace") for line in data.splitlines(keepends=True)]
         text = "".join(lines)
         own = self._own_lines(path, lines, text)
         if self.step == "items":
             return own
         found: set[int] = set()
-        raw = lines_of(data)
+        raw = data.splitlines(keepends=True)
         if self.targets.words.notes.found_in(data):
             found = {
                 n for n, line in enumerate(raw, 1) if self.targets.words.notes.found_in(self._spoken(line))

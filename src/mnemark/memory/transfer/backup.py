@@ -24,7 +24,7 @@ import msgspec
 from mnemark.errors import ConfigError, IntegrityError, MnemarkError
 from mnemark.files import layout, links, manifest, platform
 from mnemark.files.config import Config, load
-from mnemark.files.inventory import Item, inventory
+from mnemark.files.listing import InventoryItem, inventory
 from mnemark.files.manifest import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.transfer.transfer import (
@@ -157,7 +157,7 @@ def _written(root: Path, target: Path, without: Callable[[str], bool]) -> tuple[
     return kept, problems
 
 
-def _saved(archive: zipfile.ZipFile, root: Path, item: Item, number: int) -> _Kept | Problem | None:
+def _saved(archive: zipfile.ZipFile, root: Path, item: InventoryItem, number: int) -> _Kept | Problem | None:
     """Put one name into the archive; None where it went meanwhile."""
     full = root / item.path
     try:
@@ -176,7 +176,7 @@ def _saved(archive: zipfile.ZipFile, root: Path, item: Item, number: int) -> _Ke
         return Problem(layout.shown(item.path), f"cannot be read to its end: {error}")
 
 
-def _copied(archive: zipfile.ZipFile, item: Item, file: BinaryIO, number: int) -> _Kept:
+def _copied(archive: zipfile.ZipFile, item: InventoryItem, file: BinaryIO, number: int) -> _Kept:
     """Put a file into the archive as long as it was when it was opened: what is appended then stays out."""
     status, source = _opened(file)
     mode = stat.S_IMODE(status.st_mode)
