@@ -78,11 +78,11 @@ def search(
     request: Request,
     route: DenseRoute | None,
     degraded: Sequence[str] = (),
-    judge: rerank.Judge | None = None,
+    reranker: rerank.BackgroundReranker | None = None,
     *,
     book: FactIndex | None = None,
     states: FactStates | None = None,
-    asked: qmd.Asked | None = None,
+    asked: qmd.PendingQuery | None = None,
 ) -> Found:
     """Answer a request from the state of this moment.
 
@@ -90,10 +90,10 @@ def search(
     are known to hold, and no others are shown.
     """
     query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
-    computes = judge is None and asked is None and not isinstance(route and route.vector, QueryVector)
+    computes = reranker is None and asked is None and not isinstance(route and route.vector, QueryVector)
     with in_turn(request.deadline) if computes else nullcontext(), reader.reading() as view:
         one = _Search(view, request, query, route, list(degraded))
-        one.judge, one.asked, one.is_past = judge, asked, _telling_past(book, states, request.now)
+        one.reranker, one.asked, one.is_past = reranker, asked, _telling_past(book, states, request.now)
         return one.vouched(one.with_facts(one.with_planted(one.run()), book), states)
 
 
@@ -109,11 +109,11 @@ class _Search:
         self.query = query
         self.route = route
         self.degraded = degraded
-        self.judge: rerank.Judge | None = None
-        self.asked: qmd.Asked | None = None
+        self.reranker: rerank.BackgroundReranker | None = None
+        self.asked: qmd.PendingQuery | None = None
         self.is_past: past_facts.IsPast = lambda _scope, _line: False
         self.others: Floats | None = None  # of QMD, where it answered
-        self.judged: Mapping[int, dict[str, Any]] = {}
+        self.reranked: Mapping[int, dict[str, Any]] = {}
         self.terms = query.terms
         """With translations, once they are known."""
         self.rarity: Mapping[str, float] | None = None
@@ -160,7 +160,7 @@ class _Search:
         return Found(
             hits=hits,
             mode=f"lexical{'' if meaning is None else '+dense'}{'' if self.others is None else '+qmd'}"
-            f"{'+rerank' if self.judged else ''}",
+            f"{'+rerank' if self.reranked else ''}",
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
             believable=confidence.believable(rests_on),
@@ -310,16 +310,16 @@ class _Search:
         The formulas of other programs (`rrf`, `weighted`) are left as they are: their scores have another
         scale.
         """
-        if self.judge is None or self.request.preset.fusion != "absolute" or not len(scores):
+        if self.reranker is None or self.request.preset.fusion != "absolute" or not len(scores):
             return scores
         deadline = self.request.rerank_deadline
         left = None if deadline is None else deadline - time.monotonic()
         texts = [embedded_text(record.title, record.text) for record in records[: rerank.DEPTH]]
-        logits, problem = self.judge.logits(self.request.text, texts, left)
+        logits, problem = self.reranker.logits(self.request.text, texts, left)
         if logits is None:
             self.degraded.append(f"rerank: {problem}")
             return scores
-        self.judged = {int(positions[i]): rerank.explained(logits, i) for i in range(len(logits))}
+        self.reranked = {int(positions[i]): rerank.explained(logits, i) for i in range(len(logits))}
         return np.concatenate([rerank.blend(scores[: len(logits)], logits), scores[len(logits) :]])
 
     def _with_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
@@ -368,8 +368,8 @@ class _Search:
             why = explain(entry, words, meaning, fused)
             if self.others is not None:
                 why["routes"]["qmd"] = in_route(self.others, entry.pos)
-            if entry.pos in self.judged:
-                why["routes"]["rerank"] = self.judged[entry.pos]
+            if entry.pos in self.reranked:
+                why["routes"]["rerank"] = self.reranked[entry.pos]
         meta = dict(record.meta)
         if record.role:
             meta.setdefault("role", record.role)
