@@ -6,6 +6,7 @@ fault may pass; callers turn the three errors below into their own, which name t
 
 import email.utils
 import ipaddress
+import json
 import os
 import random
 import re
@@ -128,6 +129,22 @@ def _is_here(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+def fix_for(status: int, model: str, key_env: str | None, *, other: str) -> str:
+    """Say what to do about a client error of a model's API; `other` for codes that have no own fix."""
+    key = f"the key in {key_env}" if key_env else "whether it needs a key (key_env names its variable)"
+    return {
+        401: f"check {key}",
+        403: f"check {key}",
+        404: f"check the URL and that the server has the model {model}",
+        429: "check the account's credit",
+    }.get(status, other)
+
+
+def json_bytes(body: object) -> bytes:
+    """Encode a request; lone surrogates, which come from file names that are no text, become "?"."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def base_url(url: str, what: str) -> str:

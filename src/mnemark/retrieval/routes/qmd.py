@@ -6,7 +6,6 @@ paths are percent-encoded and relative to the collection's folder, scores are 0 
 started: where no daemon answers in time, the answer is one's own and says so.
 """
 
-import json
 import time
 from typing import Final, NamedTuple
 from urllib.parse import unquote
@@ -18,7 +17,7 @@ from mnemark.errors import ConfigError
 from mnemark.files.config import RoutesConfig
 from mnemark.index.reader import View
 from mnemark.index.snapshot import Floats
-from mnemark.net import Channel, RefusedError, TransientError, background, base_url, check_host
+from mnemark.net import Channel, RefusedError, TransientError, background, base_url, check_host, json_bytes
 from mnemark.retrieval.deadline import TimedOut, by_deadline
 
 _PATIENCE: Final = 2.0
@@ -109,7 +108,7 @@ class QmdClient:
             "limit": _LIMIT,
             "rerank": False,
         }
-        answer = self._channel.post(json.dumps(body, ensure_ascii=False).encode(), None, deadline)
+        answer = self._channel.post(json_bytes(body), None, deadline)
         results = msgspec.json.decode(answer, type=_Reply).results
         prefix = f"qmd://{self._collection}/"
         return tuple(
