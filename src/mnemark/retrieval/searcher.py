@@ -285,7 +285,7 @@ class Searcher:
         request = Request(
             text=text_of(query),
             k=count_of(self.workspace.config.recall_hits if k is None else k),
-            where=Filter(scopes=scopes_of(scope), planted="none"),
+            where=Filter(scopes=scopes_of(scope), suspected="none"),
             preset=named_preset(self.workspace.config.preset),
             now=now or self.workspace.now(),
             context=tuple(context),
