@@ -219,7 +219,7 @@ CASES: Final[Mapping[str, Call]] = {
     "retrieval.render": lambda text: recall_render.block([_hit(text)] * 2, budget=800),
     "retrieval.query": lambda text: query.understand(text, now=NOW, context=[text]),
     "retrieval.routes.fact_questions": lambda text: fact_questions.speaks_of(
-        fact_questions.asked(text), text
+        fact_questions.parse_question(text), text
     ),
     "retrieval.snippet": lambda text: snippet(text, {"a": 1.0, "line": 0.5, "你": 2.0}),
 }

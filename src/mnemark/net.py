@@ -6,6 +6,7 @@ fault may pass; callers turn the three errors below into their own, which name t
 
 import email.utils
 import ipaddress
+import json
 import os
 import random
 import re
@@ -14,6 +15,7 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -36,8 +38,6 @@ _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 8.0
 _SHOWN = 200
-_SAID = 2000
-_LOOKED_AT = 20_000
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a0-\uffff]+")
 
 
@@ -87,7 +87,7 @@ class Key:
 
 
 def key_from(variable: str | None) -> Key | None:
-    """The key in an environment variable; None where no variable is named.
+    """Return the key in an environment variable; None where no variable is named.
 
     Raises:
         KeyMissingError: the variable is unset, blank, or holds what no HTTP header can carry.
@@ -106,7 +106,7 @@ def key_from(variable: str | None) -> Key | None:
 
 
 def check_host(url: str, what: str) -> None:
-    """Whether texts and keys may go to a URL that a folder's configuration names.
+    """Check that texts and keys may go to a URL that a folder's configuration names.
 
     Whoever cloned a folder has not chosen its configuration. So it may name services of this machine only,
     and hosts that the user allowed outside of any folder, in `MNEMARK_HOSTS` (names with commas between).
@@ -131,8 +131,24 @@ def _is_here(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
+def fix_for(status: int, model: str, key_env: str | None, *, other: str) -> str:
+    """Say what to do about a client error of a model's API; `other` for codes that have no own fix."""
+    key = f"the key in {key_env}" if key_env else "whether it needs a key (key_env names its variable)"
+    return {
+        401: f"check {key}",
+        403: f"check {key}",
+        404: f"check the URL and that the server has the model {model}",
+        429: "check the account's credit",
+    }.get(status, other)
+
+
+def json_bytes(body: object) -> bytes:
+    """Encode a request; lone surrogates, which come from file names that are no text, become "?"."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
 def base_url(url: str, what: str) -> str:
-    """The base URL of an API without a slash at its end.
+    """Return the base URL of an API without a slash at its end.
 
     Raises:
         ValueError: it is no URL, or carries a password or query (as it appears in messages, no key belongs
@@ -202,10 +218,8 @@ class Channel:
             request.headers["authorization"] = f"Bearer {key.value}"
         try:
             response = self._kept().send(request, stream=True)
-            try:
+            with closing(response):
                 content = self._read(response, deadline)
-            finally:
-                response.close()
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise TransientError(f"the connection failed ({type(error).__name__})") from None
         except httpx.TimeoutException:
@@ -250,7 +264,7 @@ class Channel:
 
 
 def within(seconds: float, work: Callable[[], _T]) -> _T:
-    """What `work` returns or raises, if it does by then.
+    """Return or raise what `work` does, within so many seconds.
 
     It runs in a thread of its own, which is left behind when it is late: name lookups, several addresses and
     headers that trickle escape the time-outs of sockets.
@@ -258,16 +272,22 @@ def within(seconds: float, work: Callable[[], _T]) -> _T:
     Raises:
         TimeoutError: it did not.
     """
+    return background(work, "mnemark-net").result(seconds)
+
+
+def background(work: Callable[[], _T], name: str) -> "Future[_T]":
+    """Run `work` in a thread called `name`, which does not keep the process alive."""
     future: Future[_T] = Future()
+    threading.Thread(target=settle, args=(future, work), name=name, daemon=True).start()
+    return future
 
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - nothing is swallowed: the caller's thread raises it
-            future.set_exception(error)
 
-    threading.Thread(target=run, name="mnemark-net", daemon=True).start()
-    return future.result(seconds)
+def settle(future: "Future[_T]", work: Callable[[], _T]) -> None:
+    """Run `work` and give the future its result or error."""
+    try:
+        future.set_result(work())
+    except BaseException as error:  # noqa: BLE001 - nothing is swallowed: who waits for the future raises it
+        future.set_exception(error)
 
 
 def persist(attempt: Callable[[], _T], attempts: int, deadline: float) -> _T:
@@ -293,14 +313,14 @@ def persist(attempt: Callable[[], _T], attempts: int, deadline: float) -> _T:
 
 
 def printable(text: str) -> str:
-    """`text` on one line, without secrets and control characters."""
+    """Put a text on one line, without secrets and control characters."""
     return _UNPRINTABLE.sub(" ", redact(text).text).strip()
 
 
 def _said(content: bytes, key: Key | None) -> str:
     """The beginning of what a server said, without secrets: hidden before it is cut, as half a key is one."""
     text = content.decode("utf-8", "replace")
-    return printable((key.hide(text) if key else text)[:_LOOKED_AT])[:_SAID]
+    return printable((key.hide(text) if key else text)[:20_000])[:2000]
 
 
 def _pause(number: int) -> float:

@@ -11,8 +11,7 @@ from embed import scripted_server as server
 from mnemark import net
 from mnemark.embed import EmbedderUnavailable, make
 from mnemark.embed import api as api_module
-from mnemark.embed.api import ApiEmbedder
-from mnemark.embed.api_http import Limits
+from mnemark.embed.api import ApiEmbedder, Limits
 from mnemark.errors import ConfigError
 
 SECRET = "sk-made-up-0123456789"

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from mnemark.memory.memory import Memory
-from mnemark.retrieval.routes.fact_questions import asked
+from mnemark.retrieval.routes.fact_questions import parse_question
 from mnemark.types import Hit
 
 PAIRS = [
@@ -231,4 +231,4 @@ def test_explained_hits_name_the_route(memory: Memory) -> None:
     ],
 )
 def test_a_user_interface_is_not_the_user(question: str, subjects: set[str]) -> None:
-    assert asked(question).subjects & {"user"} == subjects
+    assert parse_question(question).subjects & {"user"} == subjects

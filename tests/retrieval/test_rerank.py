@@ -16,7 +16,7 @@ from mnemark.embed.reranker import BATCH, OnnxReranker, RerankerUnavailable
 from mnemark.memory.health.doctor import doctor
 from mnemark.memory.health.upgrades import packages
 from mnemark.memory.memory import Memory
-from mnemark.retrieval.ranking.rerank import DEPTH, WEIGHT, Judge, blend
+from mnemark.retrieval.ranking.rerank import DEPTH, WEIGHT, BackgroundReranker, blend
 from mnemark.types import Recall
 
 scores = st.lists(st.floats(0, 2, width=32), min_size=1, max_size=30)
@@ -195,7 +195,7 @@ def fake() -> Iterator[Fake]:
 
 
 def test_who_was_given_up_stops_after_the_batch(fake: Fake) -> None:
-    judge = Judge(lambda: fake)
+    judge = BackgroundReranker(lambda: fake)
     assert judge.logits("q", ["x"] * (4 * BATCH), 0.05).problem == "the reranker did not answer in time"
     fake.go_on.set()
     verdict = judge.logits("q", ["x"] * 3, 5)
@@ -205,7 +205,7 @@ def test_who_was_given_up_stops_after_the_batch(fake: Fake) -> None:
 
 
 def test_no_time_at_all(fake: Fake) -> None:
-    assert Judge(lambda: fake).logits("q", ["x"], -1.0).logits is None
+    assert BackgroundReranker(lambda: fake).logits("q", ["x"], -1.0).logits is None
 
 
 def test_a_failing_reranker_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_a_failing_reranker_is_left_alone_for_a_while(monkeypatch: pytest.Monkey
         made.append(1)
         raise RerankerUnavailable("it is gone; fetch it again")
 
-    judge = Judge(broken)
+    judge = BackgroundReranker(broken)
     for _ in range(3):
         assert judge.logits("q", ["x"], 5).problem == "it is gone; fetch it again"
     assert len(made) == 1
@@ -230,7 +230,7 @@ def test_a_bug_is_not_taken_for_a_missing_reranker() -> None:
         def logits(self, question: str, passages: Sequence[str]) -> NDArray[np.float32]:
             raise ZeroDivisionError
 
-    judge = Judge(Buggy)
+    judge = BackgroundReranker(Buggy)
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             judge.logits("q", ["x"], 5)
@@ -256,7 +256,7 @@ def test_doctor_tells_of_a_reranker_that_is_broken_or_slow(
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.sync()
         assert "ok: no reranker is configured" in told(memory)
-        memory.searcher.reranker = Judge(lambda: fake)
+        memory.searcher.reranker = BackgroundReranker(lambda: fake)
         monkeypatch.setattr("mnemark.memory.health.upgrades._PATIENCE", 0.05)
         fake.go_on.set()
         fake.pause = 0.5

@@ -4,64 +4,10 @@
 is asked for.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from mnemark.embed.base import Embedder, EmbedderUnavailable
 from mnemark.errors import ConfigError
 
 __all__ = ["Embedder", "EmbedderUnavailable", "make"]
-
-
-@dataclass(frozen=True)
-class _Options:
-    """What the configuration says besides the spec; an embedder takes what concerns it."""
-
-    model: str
-    url: str | None
-    key_env: str | None
-    dimension: int | None
-
-
-def _hashing(options: _Options) -> Embedder:
-    from mnemark.embed.hashing import HashingEmbedder
-
-    return HashingEmbedder() if options.dimension is None else HashingEmbedder(options.dimension)
-
-
-def _bundled(_options: _Options) -> Embedder:
-    from mnemark.embed.bundled import BundledEmbedder
-
-    return BundledEmbedder()
-
-
-def _fastembed(options: _Options) -> Embedder:
-    from mnemark.embed.local import LocalEmbedder
-
-    return LocalEmbedder(options.model)
-
-
-def _api(options: _Options) -> Embedder:
-    from mnemark.embed.api import ApiEmbedder
-
-    return ApiEmbedder(options.model, url=options.url, key_env=options.key_env, dimension=options.dimension)
-
-
-@dataclass(frozen=True)
-class _Kind:
-    build: Callable[[_Options], Embedder]
-    takes_model: bool
-    example: str
-
-
-_KINDS = {
-    "bundled": _Kind(_bundled, takes_model=False, example="bundled"),
-    "hashing": _Kind(_hashing, takes_model=False, example="hashing"),
-    "fastembed": _Kind(_fastembed, takes_model=True, example="fastembed:BAAI/bge-small-en-v1.5"),
-    "api": _Kind(_api, takes_model=True, example="api:text-embedding-3-small"),
-}
 
 
 def make(
@@ -82,9 +28,24 @@ def make(
         ConfigError: the spec is not one of the above.
         EmbedderUnavailable: a package or file that the embedder needs is missing.
     """
-    kind_name, colon, model = spec.partition(":")
-    kind = _KINDS.get(kind_name)
-    if kind is None or kind.takes_model != bool(model) or (colon and not model):
-        examples = ", ".join(f'"{known.example}"' for known in _KINDS.values())
-        raise ConfigError(f'"{spec}" is no embedder; use one like {examples}, or "none"')
-    return kind.build(_Options(model=model, url=url, key_env=key_env, dimension=dimension))
+    kind, _, model = spec.partition(":")
+    if spec == "bundled":
+        from mnemark.embed.bundled import BundledEmbedder
+
+        return BundledEmbedder()
+    if spec == "hashing":
+        from mnemark.embed.hashing import HashingEmbedder
+
+        return HashingEmbedder() if dimension is None else HashingEmbedder(dimension)
+    if kind == "fastembed" and model:
+        from mnemark.embed.local import LocalEmbedder
+
+        return LocalEmbedder(model)
+    if kind == "api" and model:
+        from mnemark.embed.api import ApiEmbedder
+
+        return ApiEmbedder(model, url=url, key_env=key_env, dimension=dimension)
+    raise ConfigError(
+        f'"{spec}" is no embedder; use one like "bundled", "hashing", "fastembed:BAAI/bge-small-en-v1.5", '
+        '"api:text-embedding-3-small", or "none"'
+    )

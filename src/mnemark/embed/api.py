@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from urllib.parse import urlsplit
 
@@ -13,10 +14,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.embed.api_http import Limits, Poster, Refused
 from mnemark.embed.base import EmbedderUnavailable
 from mnemark.errors import ConfigError
-from mnemark.net import OPENAI, KeyMissingError, base_url, key_from
+from mnemark.net import (
+    OPENAI,
+    Channel,
+    GaveUpError,
+    KeyMissingError,
+    RefusedError,
+    base_url,
+    fix_for,
+    json_bytes,
+    key_from,
+    persist,
+)
 
 _KNOWN_DIMENSIONS = {
     "text-embedding-3-small": 1536,
@@ -36,6 +47,23 @@ _BATCH_CHARACTERS = 100_000
 """About as many tokens in Chinese; OpenAI takes 300,000 tokens a request."""
 _TOO_MUCH = frozenset({400, 413, 422})
 """Answers that can mean "fewer texts at a time, please"."""
+
+
+_MOST_BYTES = 128 * 1024 * 1024
+"""More than any honest reply: the largest batch of the longest vectors in decimal is a tenth of it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long to try. Times in seconds."""
+
+    attempts: int = 4
+    attempt: float = 30.0
+    """Longest silence of the server within one attempt."""
+    passages: float = 120.0
+    """For one call of `passages`, all batches and retries together."""
+    query: float = 8.0
+    """For one query, retries included: a person or an agent is waiting."""
 
 
 class _Item(msgspec.Struct):
@@ -74,12 +102,16 @@ class ApiEmbedder:
         limits: Limits | None = None,
     ) -> None:
         self.model = model
-        self._base = _checked(url or OPENAI)
+        try:
+            self._base = base_url(url or OPENAI, "the embedder's").removesuffix("/embeddings")
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
         self._key_env = key_env
         self._asked = dimension
         self._dimension = dimension or _KNOWN_DIMENSIONS.get(model)
         self._limits = limits or Limits()
-        self._poster = Poster(f"{self._base}/embeddings", self._limits)
+        url = f"{self._base}/embeddings"
+        self._channel = Channel(url, silence=self._limits.attempt, most_bytes=_MOST_BYTES)
         host = urlsplit(self._base).hostname or ""
         small = (size for end, size in _SMALL_BATCHES.items() if host.endswith(end))
         self._batch = next(small, _BATCH)
@@ -127,7 +159,7 @@ class ApiEmbedder:
 
     def close(self) -> None:
         """Close the connections."""
-        self._poster.close()
+        self._channel.close()
 
     def _rows(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
         spoken = [place for place, text in enumerate(texts) if text.strip()]
@@ -140,8 +172,7 @@ class ApiEmbedder:
     def _embed(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
         """Unit vectors of texts that are not blank, at least one."""
         deadline = time.monotonic() + seconds
-        parts = [self._ask(batch, deadline) for batch in self._batches(texts)]
-        return np.vstack(parts)
+        return np.vstack([self._ask(batch, deadline) for batch in self._batches(texts)])
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Sequence[str]]:
         start = 0
@@ -162,16 +193,25 @@ class ApiEmbedder:
         if self._asked is not None:
             body["dimensions"] = self._asked
         try:
-            content = self._poster.post(_encoded(body), key_from(self._key_env), deadline)
+            key, data = key_from(self._key_env), json_bytes(body)
+            content = persist(
+                lambda: self._channel.post(data, key, deadline), self._limits.attempts, deadline
+            )
         except KeyMissingError as error:
             raise EmbedderUnavailable(str(error)) from None
-        except Refused as error:
+        except GaveUpError as error:
+            raise EmbedderUnavailable(
+                f"{self._channel.url} gave no vectors: {error}; try later or check the server"
+            ) from None
+        except RefusedError as error:
             if error.status in _TOO_MUCH and len(texts) > 1:
                 middle = len(texts) // 2
                 halves = [self._ask(texts[:middle], deadline), self._ask(texts[middle:], deadline)]
                 self._batch = max(1, min(self._batch, middle))
                 return np.vstack(halves)
-            raise EmbedderUnavailable(f"{error}; {self._fix(error.status)}") from None
+            other = f"check the model name {self.model}, the dimension and the length of the texts"
+            fix = fix_for(error.status, self.model, self._key_env, other=other)
+            raise EmbedderUnavailable(f"{error}; {fix}") from None
         return self._checked_matrix(content, len(texts))
 
     def _checked_matrix(self, content: bytes, count: int) -> NDArray[np.float32]:
@@ -185,43 +225,13 @@ class ApiEmbedder:
             ) from None
         if self._dimension is None:
             self._dimension = matrix.shape[1]
-        expected = self._dimension
-        if matrix.shape[1] != expected:
+        if matrix.shape[1] != self._dimension:
             raise EmbedderUnavailable(
-                f"{self._base} sent {matrix.shape[1]} dimensions for {self.model}, expected {expected}; "
-                f"configure dimension {matrix.shape[1]} or a model that can shorten its vectors"
+                f"{self._base} sent {matrix.shape[1]} dimensions for {self.model}, expected "
+                f"{self._dimension}; configure dimension {matrix.shape[1]} or a model that can shorten its "
+                "vectors"
             )
         return matrix
-
-    def _fix(self, status: int) -> str:
-        key = (
-            f"the key in {self._key_env}"
-            if self._key_env
-            else "whether it needs a key (key_env names its variable)"
-        )
-        return {
-            401: f"check {key}",
-            403: f"check {key}",
-            404: f"check the URL and that the server has the model {self.model}",
-            429: "check the account's credit",
-        }.get(status, f"check the model name {self.model}, the dimension and the length of the texts")
-
-
-def _checked(url: str) -> str:
-    """The base URL, without the path of the endpoint."""
-    try:
-        return base_url(url, "the embedder's").removesuffix("/embeddings")
-    except ValueError as error:
-        raise ConfigError(str(error)) from None
-
-
-def _encoded(body: dict[str, object]) -> bytes:
-    try:
-        return msgspec.json.encode(body)
-    except UnicodeEncodeError:
-        # Lone surrogates, from file names that are no text, have no UTF-8 form.
-        texts = [text.encode("utf-8", "replace").decode() for text in body["input"]]  # type: ignore[attr-defined]
-        return msgspec.json.encode(body | {"input": texts})
 
 
 def _matrix(items: Sequence[_Item], count: int) -> NDArray[np.float32]:

@@ -21,6 +21,12 @@ class EmbedderUnavailable(MnemarkError):  # noqa: N818 - the name says what is t
     """
 
 
+def first_line(error: Exception | None) -> str:
+    """Return the first line of an error's text, cut short."""
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:300]
+
+
 class Embedder(Protocol):
     """Text in, unit vectors out. Safe to call from several threads."""
 

@@ -65,27 +65,27 @@ class BundledEmbedder:
         return int(self._about["dimension"])
 
     def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of `texts`: float32 (len(texts), dimension), rows of length 1, or 0 without known words.
+        """Embed `texts`: float32 (len(texts), dimension), rows of length 1, or 0 without known words.
 
         A row depends on its own text only, bit by bit, whatever stands beside it.
 
         Raises:
             IntegrityError: the data file is damaged.
         """
+        table = self._table()
         out = np.zeros((len(texts), self.dimension), np.float32)
         for start in range(0, len(texts), _BATCH):
-            self._embed(texts[start : start + _BATCH], out[start : start + _BATCH])
+            part = slice(start, start + _BATCH)
+            _sum(table, table.rows.counts(texts[part]), out[part])
         return out
 
     def query(self, text: str) -> NDArray[np.float32]:
-        """Vector of a question: float32 (dimension,), the same as `passages([text])[0]`."""
-        out = np.zeros((1, self.dimension), np.float32)
-        self._embed([text], out)
-        vector: NDArray[np.float32] = out[0]
+        """Embed a question: float32 (dimension,), the same as `passages([text])[0]`."""
+        vector: NDArray[np.float32] = self.passages([text])[0]
         return vector
 
     def query_weighted(self, text: str, idf: Callable[[str], float]) -> NDArray[np.float32]:
-        """Vector of a question whose words weigh as their rarity in the corpus says: float32 (dimension,).
+        """Embed a question whose words weigh as their rarity in the corpus says: float32 (dimension,).
 
         `idf` is asked for single words as they stand in the text, but folded (lower case, simplified
         Chinese; not stemmed), and answers 0 or more; each word's weight is multiplied by its square root.
@@ -96,10 +96,6 @@ class BundledEmbedder:
         _sum(table, [table.rows.scaled_counts(text, lambda word: max(idf(word), 0.0) ** 0.5)], out)
         vector: NDArray[np.float32] = out[0]
         return vector
-
-    def _embed(self, texts: Sequence[str], out: NDArray[np.float32]) -> None:
-        table = self._table()
-        _sum(table, table.rows.counts(texts), out)
 
     def _table(self) -> _Table:
         # The lock is taken every time, which costs nothing beside the work: two threads load once.

@@ -29,7 +29,7 @@ PART_WEIGHT = 0.7
 LONGEST_GIVEN_NAME = 2
 """Characters."""
 
-_HAN = ("\u3400", "\u9fff")
+_loading = threading.Lock()
 
 
 class _Dictionary(NamedTuple):
@@ -51,7 +51,7 @@ class _Dictionary(NamedTuple):
 
 
 def expand(terms: Sequence[str], to: Literal["en", "zh"]) -> list[tuple[str, float]]:
-    """Weighted terms in language `to` for the terms of a question, best first.
+    """Translate the terms of a question: weighted terms in language `to`, best first.
 
     `terms` are those of `mnemark.text.words.segment.query_terms`, in the question's order (names are seen in
     their neighbours); what comes back is meant for the same index: English stems or Chinese words. Weights
@@ -61,7 +61,8 @@ def expand(terms: Sequence[str], to: Literal["en", "zh"]) -> list[tuple[str, flo
     Raises:
         IntegrityError: the data file is damaged.
     """
-    book = _dictionary()
+    with _loading:  # or workspaces that are opened at the same moment would each read it
+        book = _read_dictionary()
     found: dict[str, float] = {}
     pairs = _english(terms, book) if to == "en" else _chinese(terms, book)
     for term, weight in pairs:
@@ -71,11 +72,9 @@ def expand(terms: Sequence[str], to: Literal["en", "zh"]) -> list[tuple[str, flo
 
 def _english(terms: Sequence[str], book: _Dictionary) -> Iterator[tuple[str, float]]:
     for term in terms:
-        if _all_han(term):
-            share = 1.0
+        if term and all("\u3400" <= char <= "\u9fff" for char in term):
             parts = _parts(term, book)
-            if len(parts) > 1:
-                share = PART_WEIGHT
+            share = PART_WEIGHT if len(parts) > 1 else 1.0
             for part in parts:
                 for word, weight in _slice(book.to_english, book.chinese[part]):
                     yield book.terms[word], weight * share
@@ -126,10 +125,6 @@ def _surname(term: str, book: _Dictionary) -> tuple[str, str]:
     return "", ""
 
 
-def _all_han(term: str) -> bool:
-    return bool(term) and all(_HAN[0] <= char <= _HAN[1] for char in term)
-
-
 def _chinese(terms: Sequence[str], book: _Dictionary) -> Iterator[tuple[str, float]]:
     for term in terms:
         pairs = [pair for number in book.english.get(term, ()) for pair in _slice(book.to_chinese, number)]
@@ -141,14 +136,6 @@ def _slice(table: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], number: int) 
     starts, numbers, weights = table
     span = slice(int(starts[number]), int(starts[number + 1]))
     return list(zip(numbers[span].tolist(), (weights[span] / 255).tolist(), strict=True))
-
-
-_loading = threading.Lock()
-
-
-def _dictionary() -> _Dictionary:
-    with _loading:  # or workspaces that are opened at the same moment would each read it
-        return _read_dictionary()
 
 
 @cache

@@ -11,8 +11,8 @@ import urllib.parse
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from mnemark.embed.base import EmbedderUnavailable
-from mnemark.embed.local import LocalEmbedder, cache_folder, first_line
+from mnemark.embed.base import EmbedderUnavailable, first_line
+from mnemark.embed.local import LocalEmbedder, cache_folder
 
 RECOMMENDED: Final = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """About 50 languages, 384 dimensions, Apache-2.0, 0.22 GB."""

@@ -43,10 +43,7 @@ class HashingEmbedder:
 
     def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed `texts`: float32 (len(texts), dimension), unit rows, zero rows for texts without a word."""
-        matrix = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for row, text in enumerate(texts):
-            matrix[row] = self.query(text)
-        return matrix
+        return np.array([self.query(text) for text in texts], np.float32).reshape(-1, self.dimension)
 
     def query(self, text: str) -> NDArray[np.float32]:
         """Embed one text the way passages are: float32 (dimension,)."""

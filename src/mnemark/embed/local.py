@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemark.embed.base import EmbedderUnavailable
+from mnemark.embed.base import EmbedderUnavailable, first_line
 
 _MODEL_FILES = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx", "onnx/model_quantized.onnx")
 _NEEDED = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
@@ -231,9 +231,3 @@ def cache_folder() -> Path:
     """Where models are kept: FASTEMBED_CACHE_PATH, else a folder that outlives a restart of the machine."""
     given = os.environ.get("FASTEMBED_CACHE_PATH")
     return Path(given) if given else Path.home() / ".cache" / "fastembed"
-
-
-def first_line(error: Exception | None) -> str:
-    """What an error says, at most one line of it."""
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__)[:300]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from mnemark.embed.base import first_line
 from mnemark.errors import MnemarkError
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class OnnxReranker:
             tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
         except Exception as error:  # onnxruntime and tokenizers raise bare Exceptions
             raise RerankerUnavailable(
-                f"the reranker in {self._folder} cannot be loaded: {_first_line(error)}; fetch it again"
+                f"the reranker in {self._folder} cannot be loaded: {first_line(error)}; fetch it again"
             ) from error
         return _Loaded(session, tokenizer, self._inputs(session), self._output(session), pad)
 
@@ -162,7 +163,7 @@ class OnnxReranker:
             found = np.asarray(output, np.float32)
         except Exception as error:  # bare ones here too
             raise RerankerUnavailable(
-                f"the reranker in {self._folder} failed: {_first_line(error)}; check its files"
+                f"the reranker in {self._folder} failed: {first_line(error)}; check its files"
             ) from error
         if found.shape not in {(len(pairs),), (len(pairs), 1), (len(pairs), 2)}:
             raise RerankerUnavailable(
@@ -227,8 +228,3 @@ def _feed(model: _Loaded, encoded: Sequence[Any]) -> dict[str, NDArray[Any]]:
 def _encodable(text: str) -> str:
     """Tokenizers refuse lone surrogates, which come from file names that are no text."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__)[:300]

@@ -79,7 +79,13 @@ class WordRows:
         if not runs:
             return found
         # The model for unknown words keeps most names together, so that they are not read by character.
-        cut = iter(_lines(_jieba()("\n".join(runs))))
+        lines: list[list[str]] = [[]]
+        for word in _jieba()("\n".join(runs)):
+            if word == "\n":
+                lines.append([])
+            else:
+                lines[-1].append(word)
+        cut = iter(lines)
         return [
             [word for token in tokens for word in (next(cut) if token >= _FIRST_HAN else (token,))]
             for tokens in found
@@ -87,7 +93,9 @@ class WordRows:
 
     def _resolve(self, token: str) -> tuple[tuple[int, float], ...]:
         """Rows and weights of a word, remembered."""
-        plain = token if token >= _FIRST_HAN or token.isascii() else _without_accents(token)
+        plain = token
+        if token < _FIRST_HAN and not token.isascii():  # without accents
+            plain = "".join(char for char in in_form("NFKD", token) if not unicodedata.combining(char))
         row = self._rows.get(plain)
         found: tuple[tuple[int, float], ...] = ()
         if row is not None:
@@ -116,17 +124,3 @@ class WordRows:
         rows = [row for row in found if row >= 0]
         weight = (self._piece_weight if english else 1.0) / max(len(rows), 1) ** 0.5
         return tuple((row, weight) for row in rows)
-
-
-def _lines(words: list[str]) -> list[list[str]]:
-    lines: list[list[str]] = [[]]
-    for word in words:
-        if word == "\n":
-            lines.append([])
-        else:
-            lines[-1].append(word)
-    return lines
-
-
-def _without_accents(token: str) -> str:
-    return "".join(char for char in in_form("NFKD", token) if not unicodedata.combining(char))

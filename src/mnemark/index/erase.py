@@ -59,12 +59,8 @@ def erase_rows(path: Path, forms: Sequence[bytes]) -> int:
             connection.set_busy_timeout(schema.BUSY_MS)
             connection.execute("PRAGMA secure_delete=ON").fetchall()
             with schema.immediate(connection):
-                listed = (
-                    "SELECT name FROM pragma_table_list WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-                )
-                count = sum(
-                    _erase_from(connection, table, forms) for (table,) in schema.rows(connection, listed)
-                )
+                tables = schema.rows(connection, _TABLES)
+                count = sum(_erase_from(connection, table, forms) for (table,) in tables)
             connection.execute("VACUUM")
             if connection.pragma("journal_mode") == "wal":
                 busy, *_ = schema.rows(connection, "PRAGMA wal_checkpoint(TRUNCATE)")[0]

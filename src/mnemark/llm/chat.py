@@ -11,7 +11,7 @@ from mnemark.errors import ConfigError
 from mnemark.llm.base import LLMUnavailable, Message
 from mnemark.llm.breaker import Breaker
 from mnemark.llm.budget import Budget, Ledger, Meter
-from mnemark.llm.dialogue import Dialogue, Reply, tokens_of
+from mnemark.llm.dialogue import Dialogue, Reply, shown, tokens_of
 from mnemark.llm.schema import response_format
 from mnemark.net import (
     OPENAI,
@@ -22,9 +22,10 @@ from mnemark.net import (
     RefusedError,
     TransientError,
     base_url,
+    fix_for,
+    json_bytes,
     key_from,
     persist,
-    printable,
 )
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Json
@@ -54,7 +55,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     def body(
         self, model: str, messages: Sequence[Message], schema: type[msgspec.Struct] | None, most: int
     ) -> dict[str, Json]:
-        """The request; `most` is the limit of the answer's length in tokens."""
+        """Return the request; `most` is the limit of the answer's length in tokens."""
         body: dict[str, Json] = {
             "model": model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
@@ -70,7 +71,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         return body
 
     def simpler(self, status: int, said: str, *, structured: bool) -> "Dialect | None":
-        """How to ask again after a refusal; None where the fault is not in the manner of asking.
+        """Return the dialect to retry with after a refusal; None where the fault is elsewhere.
 
         Args:
             status: of the refusal.
@@ -89,7 +90,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def first_guess(url: str) -> Dialect:
-    """How to begin with the API at this base URL."""
+    """Return the dialect to begin with at this base URL."""
     host = urlsplit(url).hostname or ""
     return Dialect(
         format="json_object" if _is(host, *_JSON_OBJECT_HOSTS) else "json_schema",
@@ -107,8 +108,6 @@ def _is(host: str, *ends: str) -> bool:
 
 
 _ENDPOINT = "/chat/completions"
-_SHORT = 200
-_REDIRECTS = range(300, 400)
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,7 +201,7 @@ class ChatClient(Dialogue):
             raise LLMUnavailable("key", str(error)) from None
         dialect: Dialect | None = self.dialect
         while dialect is not None:
-            body = _encoded(dialect.body(self.model, messages, schema, self._limits.answer) | self._extra)
+            body = json_bytes(dialect.body(self.model, messages, schema, self._limits.answer) | self._extra)
             try:
                 reply = self._persist(body, key, messages, deadline)
             except RefusedError as error:
@@ -241,26 +240,17 @@ class ChatClient(Dialogue):
             ) from None
 
     def _refused(self, error: RefusedError) -> LLMUnavailable:
-        key = (
-            f"the key in {self._key_env}"
-            if self._key_env
-            else "whether it needs a key (key_env names its variable)"
-        )
-        fix = {
-            401: f"check {key}",
-            403: f"check {key}",
-            404: f"check the URL and that the server has the model {self.model}",
-            429: "check the account's credit",
-        }.get(error.status, f"check the model name {self.model} and the settings")
         if too_long(error.status, error.said):
             return LLMUnavailable("too long", f"{error}; send less at a time")
-        if error.status in _REDIRECTS:
+        other = f"check the model name {self.model} and the settings"
+        fix = fix_for(error.status, self.model, self._key_env, other=other)
+        if 300 <= error.status < 400:
             fix = "texts and keys are not sent where a server points to: configure the URL it points to"
         return LLMUnavailable("refused", f"{error}; {fix}")
 
 
 def _reply(content: bytes, model: str, expected: int, key: Key | None) -> Reply:
-    """The answer in the server's reply.
+    """Decode the server's reply.
 
     Raises:
         TransientError: it is no reply of a chat API, or an error in the guise of one.
@@ -288,7 +278,7 @@ def _reply(content: bytes, model: str, expected: int, key: Key | None) -> Reply:
 
 
 def _clean(text: str, key: Key | None) -> str:
-    return printable(key.hide(text) if key else text)[:_SHORT]
+    return shown(key.hide(text) if key else text)
 
 
 def _text(message: _Message | None) -> str:
@@ -305,15 +295,3 @@ def _count(usage: Any, name: str) -> int | None:
     """A count of the usage; None where the server gives none that can be one."""
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
-
-
-def _encoded(body: Mapping[str, Json]) -> bytes:
-    try:
-        return msgspec.json.encode(body)
-    except UnicodeEncodeError:
-        # Lone surrogates, from file names that are no text, have no UTF-8 form.
-        messages = [
-            message | {"content": message["content"].encode("utf-8", "replace").decode()}
-            for message in body["messages"]
-        ]
-        return msgspec.json.encode({**body, "messages": messages})

@@ -19,38 +19,27 @@ Language = Literal["en", "zh"]
 
 
 def bridge(terms: Sequence[QueryTerm], snapshot: Snapshot, mask: Mask | None) -> tuple[QueryTerm, ...]:
-    """Translations of the terms that stand nowhere in the visible text, where it is in the other language.
+    """Translate the terms that stand nowhere in the visible text, where it is in the other language.
 
     Terms that are found need none, so that a question in the text's own language is left as it is.
     """
     said = [term for term, weight in terms if weight == 1]
     extra: dict[str, float] = {}
-    directions: tuple[tuple[list[str], Language], ...] = ((_chinese(said), "en"), (_english(said), "zh"))
+    chinese = [term for term in said if "\u3400" <= term[0] <= "\u9fff"]
+    english = [term for term in said if term.isascii() and term.isalpha()]
+    directions: tuple[tuple[list[str], Language], ...] = ((chinese, "en"), (english, "zh"))
     for unknown, to in directions:
         missing = [term for term in unknown if not _holding(snapshot, term, mask)]
         if missing and _spoken(snapshot, to, mask):
-            for term, weight in _expand(missing, to)[:MOST]:
+            for term, weight in expand(missing, to)[:MOST]:  # the dictionary loads on first use
                 extra[term] = max(extra.get(term, 0.0), weight * WEIGHT)
     known = {term for term, _ in terms}
     return tuple(QueryTerm(term, weight) for term, weight in extra.items() if term not in known)
 
 
 def load(terms: Sequence[QueryTerm]) -> None:
-    """Have the dictionary ready: the first question that needs it would wait for it."""
-    _expand([term for term, _ in terms], "en")
-
-
-def _expand(terms: Sequence[str], to: Language) -> list[tuple[str, float]]:
-    # The dictionary loads on first use, for questions that need it.
-    return expand(terms, to)
-
-
-def _chinese(terms: Sequence[str]) -> list[str]:
-    return [term for term in terms if "\u3400" <= term[0] <= "\u9fff"]
-
-
-def _english(terms: Sequence[str]) -> list[str]:
-    return [term for term in terms if term.isascii() and term.isalpha()]
+    """Load the dictionary: the first question that needs it would wait for it."""
+    expand([term for term, _ in terms], "en")
 
 
 def _holding(snapshot: Snapshot, term: str, mask: Mask | None) -> int:

@@ -4,9 +4,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
+
+from mnemark.net import settle
 
 Value = TypeVar("Value")
 
@@ -15,7 +18,7 @@ _MAX_WORKERS: Final = 4
 
 
 class TimedOut:
-    """The work did not finish in time."""
+    """Stands for the result of work that did not finish in time."""
 
 
 LATE: Final = TimedOut()
@@ -30,81 +33,63 @@ class DeadlineRunner(Generic[Value]):
     def __init__(self, rest: Callable[[], None] = lambda: None) -> None:
         self._rest = rest
         self._lock = threading.Lock()
-        self._idle: list[_Worker] = []
+        self._idle: list[_Tasks] = []
         self._workers = 0
 
     def run(self, work: Callable[[], Value], seconds: float) -> Value | TimedOut:
-        """The result, or LATE after `seconds`. Exceptions of the work are raised here."""
-        worker = self._take()
-        if worker is None:
+        """Return the result, or LATE after `seconds`. Exceptions of the work are raised here."""
+        tasks = self._worker()
+        if tasks is None:
             return LATE
-        task = _Task(work)
-        worker.tasks.put(task)
-        if not task.done.wait(max(seconds, 0)):
-            return LATE
-        return task.result()
+
+        def work_and_free() -> Value:
+            try:
+                return work()
+            finally:
+                self._rest()
+                with self._lock:
+                    self._idle.append(tasks)
+
+        future: Future[Value] = Future()
+        tasks.put(lambda: settle(future, work_and_free))
+        return by_deadline(future, max(seconds, 0.0))
 
     def close(self) -> None:
         """End the threads that are not at work."""
         with self._lock:
             idle, self._idle = self._idle, []
             self._workers -= len(idle)
-        for worker in idle:
-            worker.tasks.put(None)
+        for tasks in idle:
+            tasks.put(None)
 
-    def _take(self) -> "_Worker | None":
+    def _worker(self) -> "_Tasks | None":
+        """The tasks of a thread that is free; None where too many are stuck."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
             if self._workers >= _MAX_WORKERS:
                 return None
             self._workers += 1
-        return _Worker(self._give_back, self._rest)
-
-    def _give_back(self, worker: "_Worker") -> None:
-        with self._lock:
-            self._idle.append(worker)
+        tasks: _Tasks = SimpleQueue()
+        threading.Thread(target=_loop, args=(tasks,), name="mnemark-recall", daemon=True).start()
+        return tasks
 
 
-class _Worker:
-    """A thread that does one task after the other."""
-
-    def __init__(self, finished: "Callable[[_Worker], None]", rest: Callable[[], None]) -> None:
-        self.tasks: SimpleQueue[_Task[Any] | None] = SimpleQueue()
-        self._finished = finished
-        self._rest = rest
-        threading.Thread(target=self._loop, name="mnemark-recall", daemon=True).start()
-
-    def _loop(self) -> None:
-        while (task := self.tasks.get()) is not None:
-            task.run(self._free)
-            del task  # its result must not live until the next one comes
-
-    def _free(self) -> None:
-        self._rest()
-        self._finished(self)
+_Tasks = SimpleQueue[Callable[[], None] | None]
 
 
-class _Task(Generic[Value]):
-    def __init__(self, work: Callable[[], Value]) -> None:
-        self.done = threading.Event()
-        self._work = work
-        self._value: list[Value] = []
-        self._error: BaseException | None = None
+def _loop(tasks: _Tasks) -> None:
+    while (task := tasks.get()) is not None:
+        task()
+        del task  # its result must not live until the next one comes
 
-    def run(self, finished: Callable[[], None]) -> None:
-        try:
-            self._value.append(self._work())
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            self._error = error
-        finally:
-            finished()
-            self.done.set()
 
-    def result(self) -> Value:
-        if self._error is not None:
-            raise self._error
-        return self._value[0]
+def by_deadline(future: "Future[Value]", seconds: float | None) -> Value | TimedOut:
+    """Return the future's result, or LATE after `seconds` (None: as long as it takes); raise its error."""
+    try:
+        return future.result(seconds)
+    except TimeoutError:  # of the work itself, where that is done
+        return future.result() if future.done() else LATE
 
 
 _LONGEST: Final = 1.0

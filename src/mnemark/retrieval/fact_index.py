@@ -20,48 +20,50 @@ _NEW: Final = 200
 State = Literal["current", "past", "future"]
 
 
-def content_of(text: str) -> list[str]:
-    """Distinct terms of a text without stop words."""
+def without_stop_words(text: str) -> list[str]:
+    """Return the distinct terms of a text without stop words."""
     return [term for term in dict.fromkeys(query_terms(text)) if not is_stop(term)]
 
 
 class FactIndex:
     """All facts a searcher may see, as of the moment it was made; made once, asked often."""
 
-    def __init__(self, held: Iterable[FactVersion], zone: tzinfo, *, made: datetime | None = None) -> None:
+    def __init__(self, facts: Iterable[FactVersion], zone: tzinfo, *, made: datetime | None = None) -> None:
         self.zone = zone
         self.made = made or datetime.now(UTC)
-        self.held = tuple(held)
-        self.by_id: dict[str, FactVersion] = {one.fact.id: one for one in self.held}
+        self.facts = tuple(facts)
+        self.by_id: dict[str, FactVersion] = {one.fact.id: one for one in self.facts}
         self.by_key: dict[tuple[str, ...], list[FactVersion]] = defaultdict(list)
         """Versions of one fact, oldest first."""
         self.by_predicate: dict[str, list[FactVersion]] = defaultdict(list)
-        for one in self.held:
+        for one in self.facts:
             self.by_key[one.fact.scope, *one.fact.key].append(one)
             self.by_predicate[predicate_key(one.fact.predicate)].append(one)
 
     def __len__(self) -> int:
-        return len(self.held)
+        return len(self.facts)
 
     @cached_property
     def other_predicates(self) -> dict[str, frozenset[str]]:
         """Predicates that no table knows, with their terms."""
         known = set(predicate_names().values())
-        pairs = ((key, frozenset(content_of(key))) for key in self.by_predicate if key and key not in known)
+        pairs = (
+            (key, frozenset(without_stop_words(key))) for key in self.by_predicate if key and key not in known
+        )
         return {key: terms for key, terms in pairs if terms}
 
     @cached_property
     def other_subjects(self) -> frozenset[str]:
         """Keys of the subjects that are neither the user nor another that everyone has."""
-        keys = {subject_key(one.fact.subject) for one in self.held}
+        keys = {subject_key(one.fact.subject) for one in self.facts}
         return frozenset(keys - set(subject_names().values()))
 
     @cached_property
     def new(self) -> tuple[FactVersion, ...]:
-        """What the index may not hold yet: facts that are in no file, and those of the last moments."""
+        """Facts that the index may not hold yet: those in no file, and those of the last moments."""
         latest = [
             one
-            for one in self.held
+            for one in self.facts
             if not one.fact.line
             or (
                 (at := when(one.fact.recorded or one.fact.since, self.zone)) is not None
@@ -74,7 +76,7 @@ class FactIndex:
     def _past_entries(self) -> frozenset[tuple[str, str]]:
         """Entries of core memory (scope and line) of facts that did not hold when the book was made."""
         past, current = set[tuple[str, str]](), set[tuple[str, str]]()
-        for one in self.held:
+        for one in self.facts:
             where = current if one.at(self.made) else past
             where.add((one.fact.scope, entry_words(core_entry(one.fact))))
         return frozenset(past - current)
@@ -91,22 +93,22 @@ class FactIndex:
         """The version of a fact that held at a moment."""
         return next((one for one in reversed(self.versions(fact)) if one.at(moment)), None)
 
-    def before(self, held: FactVersion) -> FactVersion | None:
-        """The version whose place a fact took."""
-        others = (one for one in self.versions(held.fact) if one.fact.id != held.fact.id)
-        ended = [one for one in others if one.end is not None]
-        named = next((one for one in ended if one.fact.id == held.fact.supersedes), None)
-        return named or next((one for one in reversed(ended) if one.end == held.begin), None)
+    def before(self, version: FactVersion) -> FactVersion | None:
+        """Return the version whose place this one took."""
+        fact = version.fact
+        ended = [one for one in self.versions(fact) if one.fact.id != fact.id and one.end is not None]
+        named = next((one for one in ended if one.fact.id == fact.supersedes), None)
+        return named or next((one for one in reversed(ended) if one.end == version.begin), None)
 
-    def after(self, held: FactVersion) -> FactVersion | None:
-        """The version that took a fact's place."""
-        later = (one for one in self.versions(held.fact) if one.begin is not None and one.begin == held.end)
-        return next(later, None)
+    def after(self, version: FactVersion) -> FactVersion | None:
+        """Return the version that took this one's place."""
+        later = (one for one in self.versions(version.fact) if one.begin is not None)
+        return next((one for one in later if one.begin == version.end), None)
 
 
-def meta_of(book: FactIndex, held: FactVersion, state: State) -> dict[str, Any]:
-    """What a hit's `meta` says of a fact."""
-    fact, before = held.fact, book.before(held)
+def meta_of(book: FactIndex, version: FactVersion, state: State) -> dict[str, Any]:
+    """Return the `meta` of a fact's hit."""
+    fact, before = version.fact, book.before(version)
     found: dict[str, Any] = {
         FACT: fact.id,
         "subject": fact.subject,
@@ -125,22 +127,22 @@ def meta_of(book: FactIndex, held: FactVersion, state: State) -> dict[str, Any]:
     return found
 
 
-def told(book: FactIndex, held: FactVersion, state: State) -> str:
-    """A fact in words, with since when, and what was before or came after.
+def describe(book: FactIndex, version: FactVersion, state: State) -> str:
+    """Describe a fact with its time, and the value before or after it.
 
     `user python version: 3.12 (since 2026-02-20; before: 3.10 until 2026-02-20)`
     """
-    fact = held.fact
+    fact = version.fact
     since, until = _day(fact.since), _day(fact.until)
     notes = []
     if state == "past":
         notes.append(f"past: {since} until {until}" if since else f"past: until {until}")
-        after = book.after(held)
+        after = book.after(version)
         notes += [f"then: {after.fact.value}"] if after is not None else []
     else:
         notes += [f"{'from' if state == 'future' else 'since'} {since}"] if since else []
         notes += [f"until {until}"] if until else []
-        before = book.before(held)
+        before = book.before(version)
         if before is not None:
             ended = _day(before.fact.until)
             notes.append(f"before: {before.fact.value}" + (f" until {ended}" if ended else ""))

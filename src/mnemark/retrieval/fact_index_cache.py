@@ -107,7 +107,7 @@ class FactIndexCache:
         root = self._facts.root
         if kept is None:
             return states.kept(root, self._index().home, self._facts.redacted)
-        return self._known_as(lambda scope: self._section(kept.stamp, scope, kept.book.held))
+        return self._known_as(lambda scope: self._section(kept.stamp, scope, kept.book.facts))
 
     def _known_as(self, section: Callable[[str], Section | None]) -> FactStates:
         return FactStates(self._facts.root, section, self._facts.redacted)

@@ -17,7 +17,6 @@ from mnemark.files.config import Config, RoutesConfig, load, mounted
 from mnemark.files.workspace import Workspace
 from mnemark.retrieval.refresh import IndexRefresher
 from mnemark.retrieval.search import Found, Request
-from mnemark.types import Hit
 
 MARK: Final = "@"
 
@@ -59,15 +58,14 @@ class Mounts:
             self._open.clear()
 
     def join(self, own: Found, request: Request, *, wait: bool) -> Found:
-        """One's own answer with what the mounts have to say, the best first.
+        """Join the workspace's own answer with those of the mounts, the best first.
 
         Args:
-            own: one's own answer.
+            own: the workspace's answer.
             request: what was asked; of a mount only what is everyone's there is searched.
-            wait: whether a mount that changed is read first; otherwise it is read behind one's back.
+            wait: whether a mount that changed is read first; otherwise it is read in the background.
         """
-        where = replace(request.where, scopes=frozenset({""}))
-        request = replace(request, where=where)
+        request = replace(request, where=replace(request.where, scopes=frozenset({""})))
         found = own
         for name in self._folders:
             try:
@@ -99,27 +97,24 @@ class Mounts:
     def _opened(self, name: str) -> Mount:
         with self._lock:
             if name not in self._open:
-                self._open[name] = self._made(name, self._folders[name])
+                folder, parent = self._folders[name], self._workspace
+                if not folder.is_dir():
+                    raise NotFoundError(f"there is no folder {folder}; correct `mounts` in {layout.CONFIG}")
+                config = replace(parent.config, mounts={}, routes=RoutesConfig(), ignore=load(folder).ignore)
+                home = parent.root / layout.PRIVATE / "mounts" / name
+                self._open[name] = self._make(folder, config, home)
             return self._open[name]
-
-    def _made(self, name: str, folder: Path) -> Mount:
-        if not folder.is_dir():
-            raise NotFoundError(f"there is no folder {folder}; correct `mounts` in {layout.CONFIG}")
-        parent = self._workspace
-        config = replace(parent.config, mounts={}, routes=RoutesConfig(), ignore=load(folder).ignore)
-        return self._make(folder, config, parent.root / layout.PRIVATE / "mounts" / name)
 
 
 def _joined(own: Found, name: str, other: Found, k: int) -> Found:
-    hits = sorted((*own.hits, *(_named(hit, name) for hit in other.hits)), key=lambda hit: -hit.score)
+    mark = f"{MARK}{name}"
+    named = [
+        replace(hit, ref=f"{mark}/{hit.ref}", path=f"{mark}/{hit.path}", scope=mark) for hit in other.hits
+    ]
+    hits = sorted((*own.hits, *named), key=lambda hit: -hit.score)
     return own._replace(
         hits=tuple(hits[:k]),
         degraded=(*own.degraded, *(f"mount {name}: {reason}" for reason in other.degraded)),
         complete=own.complete and other.complete,
         believable=max(own.believable, other.believable),
     )
-
-
-def _named(hit: Hit, name: str) -> Hit:
-    mark = f"{MARK}{name}"
-    return replace(hit, ref=f"{mark}/{hit.ref}", path=f"{mark}/{hit.path}", scope=mark)

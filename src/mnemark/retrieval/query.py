@@ -25,7 +25,7 @@ Order = Literal["before", "after", "latest", "first"]
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """A question, understood."""
+    """A parsed question."""
 
     text: str
     terms: tuple[QueryTerm, ...]
@@ -41,7 +41,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 def understand(
     text: str, *, now: datetime, context: Sequence[str] = (), inner: float = DEFAULT.inner
 ) -> Query:
-    """Read a question; any string is safe.
+    """Parse a question; any string is safe.
 
     Args:
         text: the question, in any language.
@@ -58,14 +58,11 @@ def understand(
     weighted = [QueryTerm(term) for term in terms[:MAX_TERMS]]
     weighted += [QueryTerm(term, inner) for term in parts[:MAX_TERMS]]
     weighted += [QueryTerm(term, CONTEXT_WEIGHT) for term in extra]
-    phrases = tuple(
-        normalize(quoted) for match in _QUOTED.finditer(text) for quoted in match.groups() if quoted
-    )
     order = order_hint(text)
     return Query(
         text=text,
         terms=tuple(weighted),
-        phrases=phrases,
+        phrases=tuple(normalize(match[match.lastindex or 0]) for match in _QUOTED.finditer(text)),
         ranges=tuple(date_ranges(text, now)),
         order=order,
         event=tuple(event_terms(text, order)),
@@ -81,16 +78,14 @@ def reread_times(query: Query, newest: datetime) -> tuple[DateRange, ...]:
     again = date_ranges(query.text, newest)
     if len(again) != len(query.ranges):
         return query.ranges
-    pairs = zip(query.ranges, again, strict=True)
-    return tuple(new if _same_day(old, new) else old for old, new in pairs)
-
-
-def _same_day(old: DateRange, new: DateRange) -> bool:
-    return (old.start.month, old.start.day) == (new.start.month, new.start.day)
+    return tuple(
+        new if (old.start.month, old.start.day) == (new.start.month, new.start.day) else old
+        for old, new in zip(query.ranges, again, strict=True)
+    )
 
 
 def inner_words(text: str, terms: Sequence[str]) -> list[str]:
-    """Words inside the question's longer Chinese words, so that 数据库系统 also asks for 数据库 a little."""
+    """Return words inside the question's longer Chinese words: 数据库系统 also asks for 数据库 a little."""
     known = set(terms)
     parts = dict.fromkeys(index_terms(text).parts)
     return [part for part in parts if len(part) > 1 and part not in known and not is_stop(part)]
@@ -103,7 +98,7 @@ _EVENT: Final = {
 
 
 def event_terms(text: str, order: Order | None) -> list[str]:
-    """Terms of the event that the question wants to know the before or after of; none where it names none."""
+    """Return the terms of the event before or after which the question asks; none where it names none."""
     match = re.search(_EVENT[order], text[:2000], re.IGNORECASE) if order in _EVENT else None
     if match is None:
         return []
@@ -111,6 +106,6 @@ def event_terms(text: str, order: Order | None) -> list[str]:
 
 
 def content_terms(text: str) -> list[str]:
-    """Distinct terms of a text without stop words; with them when there is nothing else."""
+    """Return the distinct terms of a text without stop words; with them when there is nothing else."""
     terms = list(dict.fromkeys(query_terms(text)))
     return [term for term in terms if not is_stop(term)] or terms

@@ -155,7 +155,7 @@ def _best(
         row = index.row(place)
         if row.scope != ROOT_SCOPE or row.flags & _ARCHIVED:
             continue
-        if row.flags & _SUSPECT and row.origin in _UNTRUSTED:  # nobody asked for it: as `Filter.planted`
+        if row.flags & _SUSPECT and row.origin in _UNTRUSTED:  # nobody asked for it: as `Filter.suspected`
             continue
         if row.document == left_out and row.ordinal >> LINE_SHIFT >= from_line:
             continue

@@ -12,9 +12,25 @@ from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.text.dates.moment import Clock
 
+_FOLDER: Final = "journal/"
+_MARKS: Final = (b'"kind":"done"', b'"kind":"project"')
+"""An edit is in its file; words in a payload have their quotes escaped."""
+_MOST: Final = 1 << 20
+"""More than so many new bytes are not read: then an edit is among them, as far as anybody knows."""
+FRESH_SECONDS: Final = 1.0
+"""How long the files are taken to be as the last look found them; own writes count at once."""
+_REST: Final = 20.0
+"""Times a look at the files the pause after it lasts."""
+_QUICK: Final = 0.05
+"""A search waits for a look that takes up to this many seconds; a longer one is done in the background."""
+_SCRUB_REST: Final = 5.0
+"""Seconds between tries to rewrite an index that is in use."""
+_LONG: Final = 60.0
+"""After so many seconds without a look a search waits for one all the same."""
+
 
 class ExternalEdits:
-    """Tells once of edits that came since it was last asked."""
+    """Watches the journal for edits by other processes."""
 
     def __init__(self, journal: Journal) -> None:
         self._feed = journal.feed("done", "project")
@@ -25,18 +41,6 @@ class ExternalEdits:
         rewritten, entries = self._feed.take()
         first, self._first = self._first, False
         return not first and (rewritten or bool(entries))
-
-
-FRESH_SECONDS: Final = 1.0
-"""How long the files are taken to be as the last look found them; own writes count at once."""
-_REST: Final = 20.0
-"""Times a look at the files the pause after it lasts."""
-_QUICK: Final = 0.05
-"""A search waits for a look that takes up to this many seconds; a longer one is done behind its back."""
-_SCRUB_REST: Final = 5.0
-"""Seconds between tries to rewrite an index that is in use."""
-_LONG: Final = 60.0
-"""After so many seconds without a look a search waits for one all the same."""
 
 
 class IndexRefresher:
@@ -89,7 +93,7 @@ class IndexRefresher:
         return report
 
     def _scrub(self, wait: float) -> None:
-        """Let no byte stay of what is not visible any more; an index that is in use is tried again later."""
+        """Erase every byte of what is not visible any more; an index that is in use is tried again later."""
         if time.monotonic() < self._scrub_at or not self._index.scrub_due():
             return
         self._scrub_at = time.monotonic() + _SCRUB_REST
@@ -101,7 +105,7 @@ class IndexRefresher:
             self.problem = f"sync: {error}"
 
     def mark_stale(self) -> None:
-        """Something was written: the next answer looks at the files first."""
+        """Make the next answer look at the files first: something was written."""
         self._told += 1
         self._checked.forget()
 
@@ -120,7 +124,7 @@ class IndexRefresher:
         self._vectors.embed_soon(self._index)
 
     def freshen_quickly(self) -> None:
-        """`freshen`; behind the caller's back where a look is known to take long."""
+        """`freshen`; in the background where a look is known to take long."""
         if self._cost > _QUICK and self._checked.passed() < _LONG:
             self.freshen_behind()
         else:

@@ -78,11 +78,11 @@ def search(
     request: Request,
     route: DenseRoute | None,
     degraded: Sequence[str] = (),
-    judge: rerank.Judge | None = None,
+    reranker: rerank.BackgroundReranker | None = None,
     *,
     book: FactIndex | None = None,
     states: FactStates | None = None,
-    asked: qmd.Asked | None = None,
+    asked: qmd.PendingQuery | None = None,
 ) -> Found:
     """Answer a request from the state of this moment.
 
@@ -90,11 +90,15 @@ def search(
     are known to hold, and no others are shown.
     """
     query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
-    computes = judge is None and asked is None and not isinstance(route and route.vector, QueryVector)
+    computes = reranker is None and asked is None and not isinstance(route and route.vector, QueryVector)
     with in_turn(request.deadline) if computes else nullcontext(), reader.reading() as view:
-        one = _Search(view, request, query, route, list(degraded))
-        one.judge, one.asked, one.is_past = judge, asked, _telling_past(book, states, request.now)
-        return one.vouched(one.with_facts(one.with_planted(one.run()), book), states)
+        run = _Search(view, request, query, route, list(degraded))
+        run.reranker, run.asked = reranker, asked
+        if states is not None:
+            run.is_past = lambda scope, line: states.is_past(scope, line, request.now)
+        elif book is not None:
+            run.is_past = book.is_past_entry
+        return run.vouched(run.with_facts(run.with_suspected(run.run()), book), states)
 
 
 class _Search:
@@ -109,11 +113,12 @@ class _Search:
         self.query = query
         self.route = route
         self.degraded = degraded
-        self.judge: rerank.Judge | None = None
-        self.asked: qmd.Asked | None = None
+        self.reranker: rerank.BackgroundReranker | None = None
+        self.asked: qmd.PendingQuery | None = None
         self.is_past: past_facts.IsPast = lambda _scope, _line: False
-        self.others: Floats | None = None  # of QMD, where it answered
-        self.judged: Mapping[int, dict[str, Any]] = {}
+        self.qmd_scores: Floats | None = None
+        """Where QMD answered."""
+        self.reranked: Mapping[int, dict[str, Any]] = {}
         self.terms = query.terms
         """With translations, once they are known."""
         self.rarity: Mapping[str, float] | None = None
@@ -159,20 +164,22 @@ class _Search:
             hits = tuple(replace(hit, why={**hit.why, **answer}) for hit in hits)
         return Found(
             hits=hits,
-            mode=f"lexical{'' if meaning is None else '+dense'}{'' if self.others is None else '+qmd'}"
-            f"{'+rerank' if self.judged else ''}",
+            mode="lexical"
+            + ("" if meaning is None else "+dense")
+            + ("" if self.qmd_scores is None else "+qmd")
+            + ("+rerank" if self.reranked else ""),
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
             believable=confidence.believable(rests_on),
         )
 
-    def with_planted(self, found: Found) -> Found:
-        """The answer with a text that speaks for the owner, where nothing matches better: ranked lower."""
+    def with_suspected(self, found: Found) -> Found:
+        """Add a text that speaks for the owner, where nothing matches better: ranked lower."""
         request = self.request
-        apart = request.where.planted == "apart" and request.where.origins is None
-        if not apart or filters.planted(self.snapshot) is None:
+        apart = request.where.suspected == "apart" and request.where.origins is None
+        if not apart or filters.suspected(self.snapshot) is None:
             return found
-        where = replace(request.where, planted="only")
+        where = replace(request.where, suspected="only")
         preset = replace(request.preset, neighbour=0.0, group=0.0)  # nor do they lift each other
         asked = replace(request, where=where, k=1, preset=preset)
         other = _Search(self.view, asked, self.query, self.route, [])
@@ -183,7 +190,7 @@ class _Search:
         return found._replace(hits=tuple(hits[: request.k]))
 
     def with_facts(self, found: Found, book: FactIndex | None) -> Found:
-        """The answer with the facts in their places; without any it is what it was."""
+        """Add the facts in their places; without any the answer is as it was."""
         request = self.request
         if book is None or not len(book):
             return found
@@ -195,7 +202,7 @@ class _Search:
         return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
 
     def vouched(self, found: Found, states: FactStates | None) -> Found:
-        """The answer without facts of which it is not known that they hold."""
+        """Remove facts of which it is not known that they hold."""
         if states is None:
             return found
         kept = past_facts.vouched(found.hits, states, self.request.now)
@@ -203,24 +210,23 @@ class _Search:
         return found._replace(hits=kept.hits, believable=believable, complete=False)
 
     def _in_order_of_time(self, fused: Floats, words: lexical.Lexical, mask: Mask | None) -> Floats:
-        """With what was beside the best hit; or, where it was asked for, before or after an event."""
+        """Lift what was beside the best hit or, where it was asked for, before or after an event."""
         preset, order = self.request.preset, self.query.order
         event = self._event(fused, words) if preset.near else None
         if event is None or order not in {"before", "after"}:
             return fusion.near_best(fused, self.snapshot, preset, order)
         allowed = self._restrict(np.ones(len(fused), np.float32), mask) > 0
-        side = fusion.Side("before" if order == "before" else "after", allowed)
-        return fusion.beside_event(fused, self.snapshot, preset, event, side)
+        return fusion.beside_event(fused, self.snapshot, preset, event, allowed, after=order == "after")
 
     def _event(self, fused: Floats, words: lexical.Lexical) -> int | None:
         """The passage that tells best of the event a question names; None where none clearly does."""
-        told = [(words.hits[term].pos, words.idf[term]) for term in self.query.event if term in words.hits]
-        if not told or not sum(len(pos) for pos, _ in told):
+        terms = [(words.hits[term].pos, words.idf[term]) for term in self.query.event if term in words.hits]
+        if not any(len(pos) for pos, _ in terms):
             return None
-        where, which = np.unique(np.concatenate([pos for pos, _ in told]), return_inverse=True)
-        share = np.bincount(which, np.concatenate([np.full(len(pos), idf) for pos, idf in told]))
+        where, which = np.unique(np.concatenate([pos for pos, _ in terms]), return_inverse=True)
+        share = np.bincount(which, np.concatenate([np.full(len(pos), idf) for pos, idf in terms]))
         clear = (
-            (share >= _TELLS * sum(idf for _, idf in told))
+            (share >= _TELLS * sum(idf for _, idf in terms))
             & (self.snapshot.rows["time"][where] != NO_TIME)
             & (fused[where] > 0)
         )
@@ -259,15 +265,15 @@ class _Search:
         return found.scores
 
     def _with_others(self, fused: Floats) -> Floats:
-        """Scores with what QMD adds, or as they were with the reason in `degraded`."""
+        """Add QMD's scores, or leave them as they were with the reason in `degraded`."""
         if self.asked is None:
             return fused
         places, problem = self.asked.get()
         if problem:
             self.degraded.append(f"qmd: {problem}")
             return fused
-        self.others = qmd.scores(self.view, places)
-        return fused + fusion.beside(self.others, self.request.preset, qmd.WEIGHT)
+        self.qmd_scores = qmd.scores(self.view, places)
+        return fused + fusion.beside(self.qmd_scores, self.request.preset, qmd.WEIGHT)
 
     def _rarity(self, word: str, mask: Mask | None) -> float:
         """Inverse document frequency of a word among the visible passages."""
@@ -305,21 +311,21 @@ class _Search:
         return known
 
     def _reranked(self, positions: Positions, scores: Floats, records: Sequence[Record]) -> Floats:
-        """Scores with the reranker's verdict on the best, or as they were with the reason in `degraded`.
+        """Rerank the best, or leave the scores as they were with the reason in `degraded`.
 
         The formulas of other programs (`rrf`, `weighted`) are left as they are: their scores have another
         scale.
         """
-        if self.judge is None or self.request.preset.fusion != "absolute" or not len(scores):
+        if self.reranker is None or self.request.preset.fusion != "absolute" or not len(scores):
             return scores
         deadline = self.request.rerank_deadline
         left = None if deadline is None else deadline - time.monotonic()
         texts = [embedded_text(record.title, record.text) for record in records[: rerank.DEPTH]]
-        logits, problem = self.judge.logits(self.request.text, texts, left)
+        logits, problem = self.reranker.logits(self.request.text, texts, left)
         if logits is None:
             self.degraded.append(f"rerank: {problem}")
             return scores
-        self.judged = {int(positions[i]): rerank.explained(logits, i) for i in range(len(logits))}
+        self.reranked = {int(positions[i]): rerank.explained(logits, i) for i in range(len(logits))}
         return np.concatenate([rerank.blend(scores[: len(logits)], logits), scores[len(logits) :]])
 
     def _with_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
@@ -337,9 +343,14 @@ class _Search:
         """The best of each route, so that no route is drowned by the other."""
         if self.request.preset.fusion != "absolute":
             return []
-        routes = [words] if meaning is None else [words, meaning]
-        best = [_best_of(scores, fused) for scores in routes if len(scores)]
-        return [pos for pos in best if fused[pos] > 0]
+        found = []
+        for scores in (words, meaning):
+            if scores is not None and len(scores):
+                best = int(np.argmax(scores))
+                if fused[best] <= 0:  # it may not be in the answer
+                    best = int(np.argmax(np.where(fused > 0, scores, 0)))
+                found.append(best)
+        return [pos for pos in found if fused[pos] > 0]
 
     def _rests_on(
         self,
@@ -351,9 +362,8 @@ class _Search:
     ) -> confidence.Evidence | None:
         mask = self._visible()
         asked = [term for term, weight in self.query.terms if weight == 1]
-        return features.gather(
-            features.Seen(self.snapshot, asked, words, cosines, mask, fused, in_time, records)
-        )
+        inputs = features.Inputs(self.snapshot, asked, words, cosines, mask, fused, in_time, records)
+        return features.gather(inputs)
 
     def _hit(
         self,
@@ -366,10 +376,10 @@ class _Search:
         why: dict[str, Any] = {}
         if self.request.explain:
             why = explain(entry, words, meaning, fused)
-            if self.others is not None:
-                why["routes"]["qmd"] = in_route(self.others, entry.pos)
-            if entry.pos in self.judged:
-                why["routes"]["rerank"] = self.judged[entry.pos]
+            if self.qmd_scores is not None:
+                why["routes"]["qmd"] = in_route(self.qmd_scores, entry.pos)
+            if entry.pos in self.reranked:
+                why["routes"]["rerank"] = self.reranked[entry.pos]
         meta = dict(record.meta)
         if record.role:
             meta.setdefault("role", record.role)
@@ -394,21 +404,6 @@ class _Search:
         )
 
 
-def _telling_past(book: FactIndex | None, states: FactStates | None, now: datetime) -> past_facts.IsPast:
-    """What tells whether an entry of core memory is of a fact that does not hold."""
-    if states is not None:
-        return lambda scope, line: states.is_past(scope, line, now)
-    if book is not None:
-        return book.is_past_entry
-    return lambda _scope, _line: False
-
-
-def _best_of(scores: Floats, fused: Floats) -> int:
-    """The best of a route among those that may be in the answer; most often simply the best."""
-    best = int(np.argmax(scores))
-    return best if fused[best] > 0 else int(np.argmax(np.where(fused > 0, scores, 0)))
-
-
 def _in_order(
     positions: Positions, scores: Floats, boosts: Sequence[dict[str, float]], records: Sequence[Record]
 ) -> list[rank.Ranked]:
@@ -424,7 +419,7 @@ def _in_order(
 def explain(
     entry: rank.Ranked, words: lexical.Lexical, meaning: Floats | None, fused: Floats
 ) -> dict[str, Any]:
-    """Where a passage's score comes from: each route's rank and score, each term's part, each boost."""
+    """Explain a passage's score: each route's rank and score, each term's part, each boost."""
     pos = entry.pos
     routes: dict[str, Any] = {"lexical": in_route(words.scores, pos)}
     routes["lexical"]["own"] = round(float(words.own[pos]), 4)
@@ -440,7 +435,7 @@ def explain(
 
 
 def in_route(scores: Floats, pos: int) -> dict[str, Any]:
-    """A passage's score and rank in one route."""
+    """Return a passage's score and rank in one route."""
     value = float(scores[pos])
     return {
         "score": round(value, 4),

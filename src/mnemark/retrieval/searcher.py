@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, Self
 
 from mnemark.embed.base import Embedder
+from mnemark.embed.reranker import OnnxReranker
 from mnemark.errors import MnemarkError, ReadOnlyError
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
@@ -72,8 +73,9 @@ class Searcher:
         self._unfinished = unfinished
         config = workspace.config
         folder = config.reranker
-        self.qmd = qmd.configured(config.routes)
-        self.reranker = rerank.in_folder(workspace.root / Path(folder).expanduser()) if folder else None
+        self.qmd = qmd.QmdClient(config.routes) if config.routes.qmd else None
+        model = workspace.root / Path(folder).expanduser()
+        self.reranker = rerank.BackgroundReranker(lambda: OnnxReranker(model)) if folder else None
         self._elsewhere: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
         self._timed: DeadlineRunner[Recall] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
@@ -283,7 +285,7 @@ class Searcher:
         request = Request(
             text=text_of(query),
             k=count_of(self.workspace.config.recall_hits if k is None else k),
-            where=Filter(scopes=scopes_of(scope), planted="none"),
+            where=Filter(scopes=scopes_of(scope), suspected="none"),
             preset=named_preset(self.workspace.config.preset),
             now=now or self.workspace.now(),
             context=tuple(context),

@@ -23,7 +23,7 @@ class UsageCounter:
         self._noted: list[str] = []
 
     def note(self, hits: Iterable[Hit]) -> None:
-        """These hits went into a prompt."""
+        """Count hits that went into a prompt."""
         if self._workspace.readonly:
             return
         with self._lock:
@@ -33,7 +33,7 @@ class UsageCounter:
             threading.Thread(target=self.write, name="mnemark-uses", daemon=True).start()
 
     def write(self) -> None:
-        """Bring what was noted to the disk. What cannot be written is let go: counts may be lost."""
+        """Write the counts to the disk; what cannot be written is dropped."""
         with self._lock:
             noted, self._noted = self._noted, []
         if noted and not self._workspace.readonly:
@@ -42,13 +42,13 @@ class UsageCounter:
                 state.touch(noted, now)
 
     def counts(self, names: Iterable[str]) -> dict[str, Use]:
-        """How often each was used; what never was is left out."""
+        """Return how often each was used; what never was is left out."""
         self.write()
         with State(self._workspace.root, readonly=True) as state:
             return state.counts(names)
 
 
 def name_of(hit: Hit) -> str:
-    """What a use is counted under: the id of a fact, the ref of all else."""
+    """Return the name a use is counted under: the id of a fact, the ref of all else."""
     identifier = hit.meta.get("fact") if hit.kind == "fact" else None
     return identifier if isinstance(identifier, str) and identifier else hit.ref

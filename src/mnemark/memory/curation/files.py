@@ -72,7 +72,7 @@ def past_lines(ws: OpenWorkspace, path: str, lines: Sequence[str]) -> frozenset[
         numbered = ((number, line) for number, line in enumerate(lines, 1) if line in entries)
         return frozenset(number for number, line in numbered if past(place.scope, line))
     book = ws.searcher.fact_index.of({place.scope}).book
-    held = book.held if book is not None else ()
+    held = book.facts if book is not None else ()
     now = datetime.now(UTC)
     return frozenset(
         one.fact.line

@@ -20,8 +20,8 @@ _FEW: Final = 20
 """Statistics say little on fewer passages than this: idf and the mean of cosines are smoothed by it."""
 
 
-class Seen(NamedTuple):
-    """The parts of a search that its belief is made of; arrays of shape (n,)."""
+class Inputs(NamedTuple):
+    """What the confidence of a search is computed from; arrays of shape (n,)."""
 
     snapshot: Snapshot
     asked: Sequence[str]
@@ -36,46 +36,39 @@ class Seen(NamedTuple):
     """Candidates by position."""
 
 
-def gather(seen: Seen) -> confidence.Evidence | None:
-    """The evidence; None where nothing was found."""
-    order = best_positions(seen.fused, confidence.DEPTH)
+def gather(inputs: Inputs) -> confidence.Evidence | None:
+    """Compute the evidence; None where nothing was found."""
+    order = best_positions(inputs.fused, confidence.DEPTH)
     if not len(order):
         return None
     best = int(order[0])
-    idf = _idf(seen)
-    floor = float(seen.fused[order[-1]]) if len(order) == confidence.DEPTH else 0.0
-    texts = [_text(seen.records[pos]) for pos in order[:_FIRST].tolist() if pos in seen.records]
+    idf = _idf(inputs)
+    floor = float(inputs.fused[order[-1]]) if len(order) == confidence.DEPTH else 0.0
+    first = (inputs.records[pos] for pos in order[:_FIRST].tolist() if pos in inputs.records)
+    texts = [normalize(f"{record.title}\n{record.text[:_READ]}") for record in first]
     return confidence.Evidence(
-        lead=float(seen.fused[best]) - floor,
+        lead=float(inputs.fused[best]) - floor,
         together=max((confidence.together(idf, text) for text in texts), default=0.0),
-        coverage=confidence.share(idf, _standing(seen, _around(seen.snapshot, best))),
-        cosine=None if seen.cosines is None else _above_mean(seen.cosines, best, seen.mask),
-        outside=float(seen.in_time is not None and not seen.in_time[best]),
-        terms=len(seen.asked),
+        coverage=confidence.share(idf, _terms_around(inputs, best)),
+        cosine=None if inputs.cosines is None else _above_mean(inputs.cosines, best, inputs.mask),
+        outside=float(inputs.in_time is not None and not inputs.in_time[best]),
+        terms=len(inputs.asked),
     )
 
 
-def _idf(seen: Seen) -> dict[str, float]:
+def _idf(inputs: Inputs) -> dict[str, float]:
     """Idf as if there were `_FEW` more passages: in a memory of three turns every word is rare."""
-    count = len(seen.snapshot) if seen.mask is None else int(np.count_nonzero(seen.mask))
-    return {term: lexical.idf(count + _FEW, len(seen.words.hits[term].pos)) for term in seen.asked}
+    count = len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask))
+    return {term: lexical.idf(count + _FEW, len(inputs.words.hits[term].pos)) for term in inputs.asked}
 
 
-def _text(record: Record) -> str:
-    return normalize(f"{record.title}\n{record.text[:_READ]}")
-
-
-def _around(snapshot: Snapshot, pos: int) -> Sequence[int]:
-    """The passage and its neighbours in the same document."""
-    group = snapshot.group
+def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:
+    """The question's terms that stand in the passage or its neighbours in the same document."""
+    group = inputs.snapshot.group
     near = range(max(pos - 1, 0), min(pos + 2, len(group)))
-    return [place for place in near if group[place] == group[pos]]
-
-
-def _standing(seen: Seen, places: Sequence[int]) -> frozenset[str]:
-    """The question's terms that stand in one of the places."""
+    places = [place for place in near if group[place] == group[pos]]
     return frozenset(
-        term for term in seen.asked if any(holds(seen.words.hits[term].pos, place) for place in places)
+        term for term in inputs.asked if any(holds(inputs.words.hits[term].pos, place) for place in places)
     )
 
 

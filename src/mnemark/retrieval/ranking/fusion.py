@@ -1,6 +1,6 @@
 """Fuse the routes' scores into one. Pure functions over arrays of shape (n,)."""
 
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -14,21 +14,14 @@ _REACH: Final = 5
 """Beyond so many `near_days` a gain is below a hundredth of its best."""
 
 
-class Side(NamedTuple):
-    """Before or after, and the passages that may be in the answer."""
-
-    order: Literal["before", "after"]
-    allowed: Mask
-
-
 def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Preset) -> Floats:
-    """One score for each passage.
+    """Fuse the routes into one score for each passage.
 
     Args:
         lexical: share of the attainable BM25, 0 where nothing matches.
         dense: cosines, or None where that route did not answer.
         in_time: passages inside a time the question names.
-        preset: how to join.
+        preset: how to fuse.
     """
     if preset.fusion == "rrf":
         fused = _rrf(lexical, dense, preset.rrf)
@@ -46,13 +39,15 @@ def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Pr
 
 
 def beside(scores: Floats, preset: Preset, weight: float) -> Floats:
-    """What another program's scores, 0 to 1, add on the scale of the preset's way of joining."""
+    """Bring another program's scores, 0 to 1, to the scale of the preset's fusion."""
     if preset.fusion != "rrf":
         return np.float32(weight) * scores
     return _rrf(scores, None, preset.rrf)
 
 
-def beside_event(fused: Floats, snapshot: Snapshot, preset: Preset, event: int, side: Side) -> Floats:
+def beside_event(
+    fused: Floats, snapshot: Snapshot, preset: Preset, event: int, allowed: Mask, *, after: bool
+) -> Floats:
     """Add to what happened on one side of an event, most to what was next to it, whatever its words are.
 
     Args:
@@ -60,14 +55,14 @@ def beside_event(fused: Floats, snapshot: Snapshot, preset: Preset, event: int, 
         snapshot: the passages.
         preset: `near` and `near_days`.
         event: position of the passage that tells of the event; it has a time.
-        side: which, and what may be in the answer.
+        allowed: what may be in the answer.
+        after: whether what happened after the event is asked for, or before.
     """
     times = snapshot.rows["time"]
     reach = int(_REACH * preset.near_days * _DAY)
     moment = int(times[event])
-    after = side.order == "after"
     begin, end = (moment + 1, moment + reach) if after else (moment - reach, moment - 1)
-    inside = np.flatnonzero((times >= begin) & (times <= end) & (times != NO_TIME) & side.allowed)
+    inside = np.flatnonzero((times >= begin) & (times <= end) & (times != NO_TIME) & allowed)
     inside = inside[snapshot.group[inside] != snapshot.group[event]]
     gain = np.exp(-np.abs(times[inside] - moment) / _DAY / preset.near_days)
     moved = fused.copy()
@@ -121,7 +116,7 @@ def _weighted(lexical: Floats, dense: Floats | None, share: float) -> Floats:
 
 
 def best_positions(scores: Floats, k: int) -> Positions:
-    """Positions of the k best positive scores, best first, ties in document order."""
+    """Return the positions of the k best positive scores, best first, ties in document order."""
     candidates = np.flatnonzero(scores >= _threshold(scores, k))
     order = np.argsort(-scores[candidates], kind="stable")
     return candidates[order][:k]

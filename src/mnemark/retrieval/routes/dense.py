@@ -12,6 +12,8 @@ from mnemark.errors import MnemarkError
 from mnemark.index.snapshot import Floats, Mask, Snapshot
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
+from mnemark.net import background
+from mnemark.retrieval.deadline import TimedOut, by_deadline
 
 _MOST: Final = 0.7
 """Share of the passages from which it is quicker to look at all than to gather those that count."""
@@ -129,28 +131,18 @@ class QueryVector:
     """The question's vector, made on its own thread so that a slow model cannot hold up an answer."""
 
     def __init__(self, make: Callable[[], tuple[Embedder, VectorStore]], text: str) -> None:
-        self._make = make
-        self._text = text
-        self._done = threading.Event()
-        self._ready = Ready(None, None)
-        self._bug: BaseException | None = None
-        threading.Thread(target=self._run, name="mnemark-embed", daemon=True).start()
+        def embed() -> Ready:
+            embedder, store = make()
+            return Ready(embedder.query(text), store)
 
-    def _run(self) -> None:
-        try:
-            embedder, store = self._make()
-            self._ready = Ready(embedder.query(self._text), store)
-        except MnemarkError as error:
-            self._ready = Ready(None, None, str(error))
-        except BaseException as error:  # noqa: BLE001 - a bug is raised where the answer is waited for
-            self._bug = error
-        finally:
-            self._done.set()
+        self._ready = background(embed, "mnemark-embed")
 
     def get(self, timeout: float | None, idf: Rarity) -> Ready:  # noqa: ARG002 - this embedder weighs by itself
         """The vector, or the reason why there is none in time."""
-        if not self._done.wait(timeout):
-            return Ready(None, None, "the embedder did not answer in time")
-        if self._bug is not None:
-            raise self._bug
-        return self._ready
+        try:
+            ready = by_deadline(self._ready, timeout)
+        except MnemarkError as error:
+            return Ready(None, None, str(error))
+        return (
+            Ready(None, None, "the embedder did not answer in time") if isinstance(ready, TimedOut) else ready
+        )

@@ -79,8 +79,8 @@ _SECOND: Final = re.compile(r"\b(?:you|your|yours|yourself|assistant)\b|[你您]
 _SECOND_ASKED: Final = re.compile(r"\byour\b|[你您](?:的|叫|是|会|用)")
 
 
-class Asked(NamedTuple):
-    """What a question may be about."""
+class FactQuestion(NamedTuple):
+    """The facts a question may be about."""
 
     subjects: frozenset[str]
     """Keys of subjects it speaks of: "user", "agent", "project"; names of others are looked for elsewhere."""
@@ -91,23 +91,20 @@ class Asked(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def asked(question: str) -> Asked:
-    """Whose facts a question asks for, and which.
+def parse_question(question: str) -> FactQuestion:
+    """Return the subjects and predicates that a question asks for.
 
-    >>> sorted(asked("where do I live now?").predicates), sorted(asked("我住在哪").subjects)
+    >>> sorted(parse_question("where do I live now?").predicates), sorted(parse_question("我住在哪").subjects)
     (['city'], ['user'])
     """
     text = normalize(question[:_LONGEST])
     words = f" {plain_words(text)} "
     single = f" {' '.join(singular(word) for word in words.split())} "
-    found: dict[str, str] = {}
-    for key, shape in _shapes():
-        if match := shape.search(text):
-            found[key] = match[0]
+    found = {key: match[0] for key, shape in _shapes() if (match := shape.search(text))}
     for key, name in _named(words, single, text):
         if len(name) > len(found.get(key, "")):
             found[key] = name
-    return Asked(_subjects(text, words), _outermost(found), words)
+    return FactQuestion(_subjects(text, words), _outermost(found), words)
 
 
 @cache
@@ -124,18 +121,15 @@ def _names() -> list[tuple[str, str]]:
 
 def _named(words: str, single: str, text: str) -> list[tuple[str, str]]:
     """Predicates whose names stand in the question."""
-    found = []
-    for key, name in _names():
-        if name.isascii():
-            if f" {name} " in words or f" {name} " in single:
-                found.append((key, name))
-        elif name in text:
-            found.append((key, name))
-    return found
+    return [
+        (key, name)
+        for key, name in _names()
+        if _holds(words, text, name) or (name.isascii() and f" {name} " in single)
+    ]
 
 
 def _outermost(found: Mapping[str, str]) -> dict[str, str]:
-    """Without what is only a part of another: 喜欢 in 不喜欢, language in "which language should"."""
+    """Remove what is only a part of another: 喜欢 in 不喜欢, language in "which language should"."""
     return {
         key: words
         for key, words in found.items()
@@ -161,6 +155,6 @@ def _holds(words: str, text: str, name: str) -> bool:
     return f" {name} " in words if name.isascii() else name in text
 
 
-def speaks_of(question: Asked, subject: str) -> bool:
+def speaks_of(question: FactQuestion, subject: str) -> bool:
     """Whether a question names a subject, given by its key."""
     return subject in question.subjects or _holds(question.words, question.words, subject)

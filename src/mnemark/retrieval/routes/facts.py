@@ -7,7 +7,7 @@ what it was. In the answer a value that holds stands before those it replaced, a
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -20,10 +20,10 @@ from mnemark.facts.timeline import FactVersion
 from mnemark.files import layout
 from mnemark.index.rows import seconds, seconds_of
 from mnemark.index.units import fact_text
-from mnemark.retrieval.fact_index import FactIndex, State, content_of, meta_of, told
+from mnemark.retrieval.fact_index import FactIndex, State, describe, meta_of, without_stop_words
 from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
-from mnemark.retrieval.routes.fact_questions import Asked, asked, speaks_of
+from mnemark.retrieval.routes.fact_questions import FactQuestion, parse_question, speaks_of
 from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import index_terms, query_terms
@@ -52,15 +52,15 @@ _MOST: Final = 50
 class Match(NamedTuple):
     """How far a fact is what a question asks for, 0 to 1, and by which words."""
 
-    held: FactVersion
+    version: FactVersion
     score: float
     by: str
 
 
 def matches(book: FactIndex, question: str, terms: Sequence[QueryTerm], moment: datetime) -> list[Match]:
-    """The facts that hold at `moment` and are what a question asks for, the best first."""
-    wanted = asked(question)
-    content = content_of(question)
+    """Return the facts that hold at `moment` and that a question asks for, the best first."""
+    wanted = parse_question(question)
+    content = without_stop_words(question)
     if not len(book):
         return []
     subjects = wanted.subjects | {name for name in book.other_subjects if speaks_of(wanted, name)}
@@ -73,12 +73,12 @@ def matches(book: FactIndex, question: str, terms: Sequence[QueryTerm], moment: 
                 score = share * _about(one.fact, subjects) * _covered(one.fact, words, content, subjects)
                 found.append(Match(one, score, words))
     found = [match for match in found if match.score >= _LEAST]
-    found.sort(key=lambda match: (-match.score, match.held.fact.id))
+    found.sort(key=lambda match: (-match.score, match.version.fact.id))
     return found[:_MOST]
 
 
 def _predicates(
-    book: FactIndex, wanted: Asked, terms: Sequence[QueryTerm]
+    book: FactIndex, wanted: FactQuestion, terms: Sequence[QueryTerm]
 ) -> Iterable[tuple[str, float, str]]:
     """Keys of predicates that a question asks for, how sure that is, and the words that say so."""
     for key, words in wanted.predicates.items():
@@ -94,15 +94,14 @@ def _predicates(
             yield key, share * share, " ".join((key, *(term for term in said if term in own)))
 
 
-def _someone(question: str, wanted: Asked) -> bool:
+def _someone(question: str, wanted: FactQuestion) -> bool:
     """Whether a question asks about somebody by a name: "where does Ann live", "Ann's birthday"."""
     named = " ".join(wanted.predicates.values())
     return any((name[1] or name[2]).casefold() not in named for name in _NAME.finditer(question))
 
 
 def _about(fact: Fact, subjects: frozenset[str]) -> float:
-    key = subject_key(fact.subject)
-    if key in subjects:
+    if subject_key(fact.subject) in subjects:
         return _SUBJECT["named"]
     return _SUBJECT["other" if subjects else "open"]
 
@@ -152,7 +151,7 @@ def join(
     now: datetime,
     explain: bool = False,
 ) -> Joined:
-    """Hits with what the facts have to say: labelled, current before past, each fact once.
+    """Join hits and facts: labelled, current before past, each fact once.
 
     Args:
         book: the facts that the searcher may see.
@@ -166,15 +165,16 @@ def join(
     """
     if not len(book):
         return Joined(tuple(hits[:k]), 0.0)
-    moment = _moment(where.as_of or now, book.zone)
+    moment = where.as_of or now
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=book.zone)
     found = matches(book, question, terms, moment) if _wanted(where) else []
     joining = _Joining(book, moment, where, explain=explain)
     for hit in hits:
         joining.take(hit)
     for rank, match in enumerate(found, 1):
         joining.add(match, rank)
-    joining.add_new(content_of(question), {term for term, _ in terms})
-    best = next((match.score for match in found if match.held.fact.id in joining.scores), 0.0)
+    joining.add_new(without_stop_words(question), {term for term, _ in terms})
+    best = next((match.score for match in found if match.version.fact.id in joining.scores), 0.0)
     return Joined(tuple(joining.ordered()[:k]), best)
 
 
@@ -182,13 +182,7 @@ def _wanted(where: Filter) -> bool:
     return where.kinds is None or "fact" in where.kinds
 
 
-def _moment(time: datetime, zone: tzinfo) -> datetime:
-    return time if time.tzinfo else time.replace(tzinfo=zone)
-
-
 class _Joining:
-    """One answer being put together."""
-
     def __init__(self, book: FactIndex, moment: datetime, where: Filter, *, explain: bool) -> None:
         self.book = book
         self.moment = moment
@@ -201,7 +195,7 @@ class _Joining:
         self.why: dict[str, dict[str, Any]] = defaultdict(dict)
 
     def take(self, hit: Hit) -> None:
-        """A hit of another route; left out is what began later than asked for, or is no fact any more."""
+        """Add a hit of another route, unless it began later than asked for, or is no fact any more."""
         identifier = hit.meta.get(FACT)
         held = self.book.by_id.get(identifier) if isinstance(identifier, str) else None
         if held is None or hit.scope != held.fact.scope:
@@ -219,7 +213,7 @@ class _Joining:
         place = layout.place(hit.path)
         if place is not None and place.archived:
             return self._archived(hit)
-        found = (one for one in self.book.held if (one.fact.id, one.fact.scope) == (identifier, hit.scope))
+        found = (one for one in self.book.facts if (one.fact.id, one.fact.scope) == (identifier, hit.scope))
         return hit if any(one.at(self.moment) for one in found) else None
 
     def _archived(self, hit: Hit) -> Hit:
@@ -233,8 +227,8 @@ class _Joining:
         return replace(hit, text=text, snippet=text, meta={**hit.meta, "current": False})
 
     def add(self, match: Match, rank: int) -> None:
-        """What the question asks for by subject and predicate."""
-        fact = match.held.fact
+        """Add a fact that the question asks for by subject and predicate."""
+        fact = match.version.fact
         if not self._allowed(fact):
             return
         gain = WEIGHT * match.score**_BEND * (SUSPECT_FACTOR if looks_like_instructions(fact.value) else 1.0)
@@ -243,7 +237,7 @@ class _Joining:
         self.why[fact.id] = {"facts": route}
 
     def add_new(self, content: Sequence[str], terms: set[str]) -> None:
-        """What was remembered a moment ago and may be in no index yet, by its words."""
+        """Add facts that were remembered a moment ago and may be in no index yet, by their words."""
         for held in self.book.new if _wanted(self.where) else ():
             fact = held.fact
             if fact.id in self.hits or self._state(held) != "current" or not self._allowed(fact):
@@ -265,19 +259,17 @@ class _Joining:
             return False
         return where.until is None or (bool(fact.since) and begun < seconds(where.until))
 
-    def _state(self, held: FactVersion) -> State:
-        if held.at(self.moment):
+    def _state(self, version: FactVersion) -> State:
+        if version.at(self.moment):
             return "current"
-        return "future" if held.begin is not None and held.begin > self.moment else "past"
+        return "future" if version.begin is not None and version.begin > self.moment else "past"
 
     def ordered(self) -> list[Hit]:
-        """All hits by score; a value that holds before those that do not."""
+        """Return all hits by score; a value that holds before those that do not."""
         held = {identifier: self.book.by_id[identifier] for identifier in self.scores}
         for identifier, one in list(held.items()):
             current = self.book.current(one.fact, self.moment)
-            if current is None or current.fact.id == identifier:
-                continue
-            if not self._allowed(current.fact):
+            if current is None or current.fact.id == identifier or not self._allowed(current.fact):
                 continue
             # Whoever finds the old value has to see the one that holds.
             self.scores[current.fact.id] = max(self.scores.get(current.fact.id, 0.0), self.scores[identifier])
@@ -291,10 +283,10 @@ class _Joining:
         found.sort(key=lambda entry: (-entry[0], entry[1], entry[2].path, entry[2].start_line, entry[2].ref))
         return [hit for _, _, hit in found]
 
-    def _hit(self, held: FactVersion, state: State, score: float) -> Hit:
-        fact = held.fact
-        meta = meta_of(self.book, held, state)
-        text = told(self.book, held, state)
+    def _hit(self, version: FactVersion, state: State, score: float) -> Hit:
+        fact = version.fact
+        meta = meta_of(self.book, version, state)
+        text = describe(self.book, version, state)
         passage = self.hits.get(fact.id)
         if (passage is None and looks_like_instructions(fact.value)) or (
             passage is not None and passage.meta.get("suspect")
@@ -302,9 +294,9 @@ class _Joining:
             meta["suspect"] = True
         why = self._why(fact, passage, score)
         if passage is not None:
-            kept = {**passage.meta, **meta}
+            meta = {**passage.meta, **meta}
             return replace(
-                passage, score=score, text=text, snippet=text, meta=kept, why=why, origin=fact.origin
+                passage, score=score, text=text, snippet=text, meta=meta, why=why, origin=fact.origin
             )
         return Hit(
             ref=fact.ref or fact.id,

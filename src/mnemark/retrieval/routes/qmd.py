@@ -6,8 +6,6 @@ paths are percent-encoded and relative to the collection's folder, scores are 0 
 started: where no daemon answers in time, the answer is one's own and says so.
 """
 
-import json
-import threading
 import time
 from typing import Final, NamedTuple
 from urllib.parse import unquote
@@ -19,7 +17,8 @@ from mnemark.errors import ConfigError
 from mnemark.files.config import RoutesConfig
 from mnemark.index.reader import View
 from mnemark.index.snapshot import Floats
-from mnemark.net import Channel, RefusedError, TransientError, base_url, check_host
+from mnemark.net import Channel, RefusedError, TransientError, background, base_url, check_host, json_bytes
+from mnemark.retrieval.deadline import TimedOut, by_deadline
 
 _PATIENCE: Final = 2.0
 """Seconds that a search without a deadline waits."""
@@ -50,42 +49,30 @@ class Place(NamedTuple):
     score: float
 
 
-class Asked:
+class PendingQuery:
     """A question on its way to the daemon."""
 
-    def __init__(self, daemon: "Daemon", text: str, deadline: float) -> None:
+    def __init__(self, client: "QmdClient", text: str, deadline: float) -> None:
         self._deadline = deadline
-        self._done = threading.Event()
-        self._places: tuple[Place, ...] = ()
-        self._problem = ""
-        self._bug: BaseException | None = None
-        threading.Thread(target=self._run, args=(daemon, text), name="mnemark-qmd", daemon=True).start()
+        self._places = background(lambda: client.query(text, deadline), "mnemark-qmd")
 
     def get(self) -> tuple[tuple[Place, ...], str]:
-        """What was found by the deadline, and the reason where that is not the whole answer."""
-        if not self._done.wait(max(self._deadline - time.monotonic(), 0.0)):
-            return (), "the daemon did not answer in time"
-        if self._bug is not None:
-            raise self._bug
-        return self._places, self._problem
-
-    def _run(self, daemon: "Daemon", text: str) -> None:
+        """Return what was found by the deadline, and the reason where that is not the whole answer."""
         try:
-            self._places = daemon.query(text, self._deadline)
+            places = by_deadline(self._places, max(self._deadline - time.monotonic(), 0.0))
         except TransientError as error:
-            self._problem = f"{error}; start it with: qmd mcp --http --daemon"
+            return (), f"{error}; start it with: qmd mcp --http --daemon"
         except RefusedError as error:
-            self._problem = f"{error}; QMD answers there from its version 2 on"
+            return (), f"{error}; QMD answers there from its version 2 on"
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            self._problem = "the daemon's answer is not QMD's; correct routes.qmd"
-        except BaseException as error:  # noqa: BLE001 - a bug is raised where the answer is waited for
-            self._bug = error
-        finally:
-            self._done.set()
+            return (), "the daemon's answer is not QMD's; correct routes.qmd"
+        if isinstance(places, TimedOut):
+            return (), "the daemon did not answer in time"
+        return places, ""
 
 
-class Daemon:
-    """QMD's daemon, and which of its collections is the workspace. Making it does not connect.
+class QmdClient:
+    """Client of QMD's daemon for the collection that is the workspace. Making it does not connect.
 
     Raises:
         ConfigError: the URL is not one, or is another machine's and that was not allowed.
@@ -100,9 +87,9 @@ class Daemon:
         self._collection = routes.qmd_collection
         self._channel = Channel(f"{base}/query", silence=_PATIENCE, most_bytes=_MOST_BYTES)
 
-    def ask(self, text: str, deadline: float | None) -> Asked:
+    def ask(self, text: str, deadline: float | None) -> PendingQuery:
         """Send a question; `deadline` is monotonic, None for a patience of its own."""
-        return Asked(self, text, time.monotonic() + _PATIENCE if deadline is None else deadline)
+        return PendingQuery(self, text, time.monotonic() + _PATIENCE if deadline is None else deadline)
 
     def query(self, text: str, deadline: float) -> tuple[Place, ...]:
         """Ask and wait.
@@ -121,22 +108,14 @@ class Daemon:
             "limit": _LIMIT,
             "rerank": False,
         }
-        answer = self._channel.post(json.dumps(body, ensure_ascii=False).encode(), None, deadline)
+        answer = self._channel.post(json_bytes(body), None, deadline)
         results = msgspec.json.decode(answer, type=_Reply).results
-        places = [self._place(result) for result in results[:_LIMIT]]
-        return tuple(place for place in places if place is not None)
-
-    def _place(self, result: _Result) -> Place | None:
         prefix = f"qmd://{self._collection}/"
-        name = unquote(result.file)
-        if not name.startswith(prefix) or not 0 < result.score <= 1:
-            return None
-        return Place(name.removeprefix(prefix), result.line, result.score)
-
-
-def configured(routes: RoutesConfig) -> Daemon | None:
-    """The daemon that the configuration names; None where it names none."""
-    return Daemon(routes) if routes.qmd else None
+        return tuple(
+            Place(name.removeprefix(prefix), result.line, result.score)
+            for result in results[:_LIMIT]
+            if (name := unquote(result.file)).startswith(prefix) and 0 < result.score <= 1
+        )
 
 
 def scores(view: View, places: tuple[Place, ...]) -> Floats:
