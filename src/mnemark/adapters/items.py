@@ -15,7 +15,7 @@ import msgspec
 from mnemark.files import jsonl, platform
 from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scope_name
-from mnemark.memory.forgetting.hide import hide
+from mnemark.memory.forgetting.forget import hide
 from mnemark.memory.forgetting.select import Item
 from mnemark.memory.sessions.session import Session
 from mnemark.types import Origin, Turn

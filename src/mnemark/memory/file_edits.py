@@ -31,7 +31,6 @@ class Written(NamedTuple):
     path: str
     status: Status
     diff: str
-    """Unified diff for people."""
 
 
 class _Done(Exception):  # noqa: N818 - a way out of a callback, not an error

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from mnemark.errors import ConfigError
 from mnemark.facts.files import applied
 from mnemark.facts.model import Fact
-from mnemark.facts.remember import catch_up, follow
+from mnemark.facts.remember import catch_up, follow, remember_many
 from mnemark.files import git
 from mnemark.files.edit import edit as edit_file
 from mnemark.files.ids import new_id
@@ -26,8 +26,8 @@ from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, scopes_in
 from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.learning.by_model import learn_all
-from mnemark.memory.learning.by_rule import LearnedFact, learn
-from mnemark.memory.learning.from_notes import begin, learn_notes, supposed, told
+from mnemark.memory.learning.by_rule import LearnedFact, learn, remember_arguments
+from mnemark.memory.learning.from_notes import begin, describe, learn_notes
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.review.attention import attention
 from mnemark.memory.sessions.ending import catch_up as end_sessions
@@ -134,9 +134,9 @@ def consolidate(
     start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
     scopes = _scopes(ws)
     for scope in scopes:
-        found = learn_notes(ws, scope, start, now, llm=llm, dry_run=dry_run)
-        learned += found.facts
-        notes += found.notes
+        facts, remarks = learn_notes(ws, scope, start, now, llm=llm, dry_run=dry_run)
+        learned += facts
+        notes += remarks
     planned: list[Planned] = []
     for scope in scopes:
         look = ScopeView(ws, now, scope=scope, llm=llm)
@@ -158,7 +158,7 @@ def consolidate(
 def _shown(now: datetime, planned: list[Planned], learned: list[LearnedFact], notes: list[str]) -> Report:
     """What a dry run reports."""
     return Report(
-        group="", time=now, dry_run=True, learned=tuple(map(told, learned)), notes=tuple(notes),
+        group="", time=now, dry_run=True, learned=tuple(map(describe, learned)), notes=tuple(notes),
         edits=tuple(_applied(one, "planned", one.diff) for one in planned),
     )  # fmt: skip
 
@@ -194,7 +194,8 @@ def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
 def _supposed(look: ScopeView, learned: list[LearnedFact]) -> list[LearnedFact]:
     """Have a dry run see what it would have learned; returns the facts with what would become of each."""
     mine = [one for one in learned if scope_of(one.ref) == look.scope]
-    facts = supposed(look.ws, look.scope, mine)
+    arguments = [remember_arguments(one, look.scope) for one in mine]
+    facts = remember_many(look.ws.fact_store, arguments, dry_run=True)  # each in the light of those before
     look.suppose(facts)
     waiting = {id(one) for one, fact in zip(mine, facts, strict=True) if fact.review}
     by_path: dict[str, list[Fact]] = {}
@@ -276,7 +277,7 @@ def _apply(
     notes += [one.text for one in attention(ws)]
     report = Report(
         group=group if changed or learned else "", time=now, dry_run=False, edits=tuple(done),
-        learned=tuple(map(told, learned)), notes=tuple(notes),
+        learned=tuple(map(describe, learned)), notes=tuple(notes),
     )  # fmt: skip
     runs = ws.edits.runs
     today = any(run.time is not None and run.time.astimezone().date() == now.date() for run in runs)

@@ -31,10 +31,8 @@ class Persona(msgspec.Struct, frozen=True, kw_only=True):
     """One persona as its file says."""
 
     name: str
-    """The file's name without suffix."""
     path: str
     text: str
-    """What the file says, front matter left out."""
     active: bool = False
     phrasing: str = ""
     weights: Mapping[str, float] = {}

@@ -32,7 +32,6 @@ class Edit(NamedTuple):
     change: Callable[[str], str]
     """From the file's text to the new one; again changes nothing."""
     why: tuple[str, ...]
-    """For people, a line for each thing that changes."""
 
 
 class Move(NamedTuple):

@@ -14,19 +14,17 @@ from typing import Final
 from mnemark.errors import UsageError
 from mnemark.facts.parse import split_words
 from mnemark.files import layout, listing, platform
-from mnemark.memory.forgetting.needles import Words, search_patterns
+from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, search_patterns
 from mnemark.memory.forgetting.select import Item
 from mnemark.text.markdown.outline import without_comments
 
-_NAMES: Final = re.compile(rb"(?:entities:|About:|\xe6\x8f\x90\xe5\x88\xb0\xef\xbc\x9a)")
-"""How the lists of names in an episode begin."""
 _LEAD: Final = re.compile(r"^\s*[-*+]\s+")
 _CURATED: Final = ("MEMORY.md", "memory/MEMORY.md", "USER.md")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
 
 
 def derived_copies(root: Path, items: Sequence[Item]) -> list[Item]:
-    """Lines that quote one of the turns, or are the entry of one of the facts; none of `items` itself."""
+    """Return the lines that quote one of the turns, or are the entry of one of the facts."""
     known = {(item.path, number) for item in items for number in range(item.start_line, item.end_line + 1)}
     found = [*_of_turns(root, items), *_of_facts(root, items)]
     return [item for item in found if (item.path, item.start_line) not in known]
@@ -70,14 +68,14 @@ def _pages(root: Path, scope: str) -> Iterator[str]:
 
 
 def _content(root: Path, path: str) -> bytes:
-    """A file's bytes; none where it cannot be read, and so cannot be found in an answer either."""
+    """Return a file's bytes; none where it cannot be read, as no answer holds it then either."""
     try:
         return platform.content(layout.safe_path(root, path))
     except (OSError, UsageError):
         return b""
 
 
-def _quoting(root: Path, path: str, words: Words, logs: set[str]) -> Iterator[Item]:
+def _quoting(root: Path, path: str, words: SearchPatterns, logs: set[str]) -> Iterator[Item]:
     data = _content(root, path)
     cites = "episodes/" in path and any(log.encode() in data for log in logs)
     names = [name.casefold() for name in words.names] if cites else []
@@ -85,6 +83,6 @@ def _quoting(root: Path, path: str, words: Words, logs: set[str]) -> Iterator[It
         return
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         text = line.decode("utf-8", "replace")
-        named = bool(names) and _NAMES.match(line) and any(name in text.casefold() for name in names)
+        named = bool(names) and NAME_LIST.match(text) and any(name in text.casefold() for name in names)
         if named or words.notes.found_in(line):
             yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)

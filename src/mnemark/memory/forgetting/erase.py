@@ -1,16 +1,16 @@
 """Erase the bytes of items from every file, the index, vectors and bookkeeping.
 
-What goes is first noted in the journal by ids, refs and hashes, without a word of it; from then on it is
-hidden. Then what quotes it elsewhere goes, then the things themselves, then the index is rewritten. After a
-kill the next sync or opening finds what is left by the note and goes on: as long as anything may quote a
-thing, the thing itself still stands, and its words can be read there.
+The items are first noted in the journal by ids, refs and hashes, without their words, and hidden from then
+on. Quotations elsewhere are erased first, then the items, then the index is rewritten. After a kill the next
+sync or opening goes on by the note: as long as anything may quote an item, the item itself still stands, and
+its words can be read there.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -27,19 +27,18 @@ from mnemark.files.locks import LOCK_SECONDS, sync_lock, workspace_lock
 from mnemark.files.scan import ignorer
 from mnemark.files.tombstones import Run, by_path, run_of, runs_by_path, strings
 from mnemark.memory import file_edits
-from mnemark.memory.forgetting.hide import payload_of
-from mnemark.memory.forgetting.needles import Words, anchor, query_at, search_patterns
+from mnemark.memory.forgetting.needles import SearchPatterns, anchor, query_at, search_patterns
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.remaining import remaining_copies
-from mnemark.memory.forgetting.select import Item, Selector, Wanted, ends_of
-from mnemark.memory.forgetting.sweep import Done, Step, Sweep, Targets, holding
+from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
+from mnemark.memory.forgetting.sweep import Step, Sweep, Swept, Targets, holding
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
 from mnemark.memory.open_workspace import OpenWorkspace
 
 
 def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, git: bool) -> Receipt:
-    """Erase items and all that quotes them; see `memory.forget.forget`."""
+    """Erase items and their quotations; see `forgetting.forget.forget`."""
     items = [_by_line(item) for item in items]
     if dry_run:
         return _dry(ws, items, query, git=git)
@@ -51,48 +50,42 @@ def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, gi
 
 
 def _by_line(item: Item) -> Item:
-    """A fact without an id of its own is known by its line, as any other line of a note."""
+    """Treat a fact without an id of its own like any other line of a note."""
     return msgspec.structs.replace(item, kind="note") if item.kind == "fact" and not item.own else item
 
 
 def _dry(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Receipt:
     targets = _targets(ws, items, query, ws.now())
-    places: list[Place] = []
-    still: list[str] = []
-    waiting: list[Wait] = []
-    for step in ("copies", "items"):
-        found = _pass(ws, targets, step, dry_run=True)
-        places += found.places
-        still += found.still
-        waiting += found.waiting
-    still += remaining_copies(ws, items, targets, explain_git=git)
+    done = Swept([], [], [])
+    for step in get_args(Step):
+        _sweep(ws, targets, step, done, dry_run=True)
+    still = [*done.still, *remaining_copies(ws, items, targets, explain_git=git)]
     return Receipt(
-        action="erased", dry_run=True, items=forgotten(items, ws.visible), places=tuple(places),
-        still=tuple(dict.fromkeys(still)), waiting=tuple(dict.fromkeys(one.text for one in waiting)),
+        action="erased", dry_run=True, items=forgotten(items, ws.visible), places=tuple(done.places),
+        still=tuple(dict.fromkeys(still)), waiting=tuple(dict.fromkeys(one.text for one in done.waiting)),
     )  # fmt: skip
 
 
-def _pass(ws: OpenWorkspace, targets: Targets, step: Step, *, dry_run: bool = False) -> Done:
-    ignored = ignorer(ws.config.ignore)
-    return Sweep(ws.root, targets, step=step, dry_run=dry_run, ignored=ignored).run()
+def _sweep(ws: OpenWorkspace, targets: Targets, step: Step, done: Swept, *, dry_run: bool = False) -> None:
+    Sweep(ws.root, targets, done, step=step, dry_run=dry_run, ignored=ignorer(ws.config.ignore)).run()
 
 
 def _noted(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
-    """Write down what is to be erased, without its words."""
+    """Note in the journal what is to be erased, without its words."""
     facts = ws.fact_store
     payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}
     files = [item.path for item in items if item.kind == "file"]
     held = anchor([item for item in items if item.kind != "file"] or items, query) if query else None
     passing = [item.id for item in items if item.kind == "note" and item.id]
     payload |= {"files": files, "at": held[1] if held else {}, "passing": passing}
-    payload["said"] = _said(facts, items)
+    payload["said"] = _fact_marks(facts, items)
     payload = {name: value for name, value in payload.items() if value}
     with facts.lock, workspace_lock(ws.root):
         return facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
 
 
-def _said(facts: FactStore, items: list[Item]) -> list[str]:
-    """Marks of the facts among the items, by which learning knows them when their words are gone."""
+def _fact_marks(facts: FactStore, items: list[Item]) -> list[str]:
+    """Return the marks by which learning recognises erased facts."""
     scopes = {layout.scope_of(item.path) for item in items if item.kind in {"fact", "note"}}
     ids = {item.id for item in items if item.id}
     with facts.lock:
@@ -125,7 +118,7 @@ def _is_all(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
     if observations.is_journal(path):
         return False
     try:
-        return all(item.start_line in lines for item in Selector(ws, Wanted(ref=path)).log(path))
+        return all(item.start_line in lines for item in Selector(ws, Criteria(ref=path)).log(path))
     except OSError:  # closed meanwhile: the pass names it
         return False
 
@@ -133,20 +126,17 @@ def _is_all(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
 def _carry_out(
     ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool = False
 ) -> Receipt:
-    """Do, or go on with, what a note says."""
+    """Erase, or go on to erase, the items of a note."""
     targets = _targets(ws, items, query, note.time or ws.now())
     still = remaining_copies(ws, items, targets, explain_git=git)
-    done = _pass(ws, targets, "copies")
-    if not done.waiting:
-        rest, last = _with_anchor_last(note, items)
-        for part in filter(None, (rest, last)):
+    done = Swept([], [], [])
+    _sweep(ws, targets, "copies", done)
+    for part in filter(None, _with_anchor_last(note, items)):
+        if not done.waiting:
             own = _targets(ws, part, "", ws.now())
-            found = _pass(ws, own._replace(words=targets.words), "items")
-            done = Done(done.places + found.places, done.waiting + found.waiting, done.still + found.still)
-            if found.waiting:
-                break
-    places, waiting = list(done.places), list(done.waiting)
-    places += _derived(ws, waiting)
+            _sweep(ws, own._replace(words=targets.words), "items", done)
+    waiting = list(done.waiting)
+    places = [*done.places, *_rewrite_index(ws, waiting)]
     left = [Wait(path, "still holds it") for path in _left(ws, targets.words, done)]
     erasures.keep(ws.root, note.id, waiting or left)
     waiting += left
@@ -156,19 +146,15 @@ def _carry_out(
             facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
     ws.searcher.fact_index.keep()
     return Receipt(
-        id=note.id,
-        action="erased",
-        items=forgotten(items),
-        places=_joined(places),
+        id=note.id, action="erased", items=forgotten(items), places=_joined(places),
         still=tuple(dict.fromkeys([*still, *done.still])),
         waiting=tuple(dict.fromkeys(one.text for one in waiting)),
-    )
+    )  # fmt: skip
 
 
 def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list[Item]]:
-    """The items but the one by which the query can be found again; and that one."""
-    payload = note.payload if isinstance(note.payload, Mapping) else {}
-    at = payload.get("at")
+    """Separate the items by which the query can be found again from the others."""
+    at = note.payload.get("at") if isinstance(note.payload, Mapping) else None
     if not isinstance(at, Mapping):
         return items, []
     last = [item for item in items if query_at([item], at)]
@@ -176,7 +162,7 @@ def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list
 
 
 def _joined(places: list[Place]) -> tuple[Place, ...]:
-    """One entry for each place and kind."""
+    """Return one entry for each place and kind."""
     found: dict[tuple[str, str], Place] = {}
     for place in places:
         old = found.get((place.path, place.what))
@@ -187,8 +173,8 @@ def _joined(places: list[Place]) -> tuple[Place, ...]:
     return tuple(found.values())
 
 
-def _derived(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
-    """Bring index and vectors to the state of the files, and rewrite them without what is gone."""
+def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
+    """Bring index and vectors to the state of the files, and rewrite them without erased bytes."""
     if ws.index.readonly or not ws.index.exists():
         return []
     try:
@@ -207,23 +193,22 @@ def _derived(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     return [*places, *vectors]
 
 
-def _left(ws: OpenWorkspace, words: Words, done: Done) -> list[str]:
-    """Where the words still stand although they should not: looked for byte by byte."""
+def _left(ws: OpenWorkspace, words: SearchPatterns, done: Swept) -> list[str]:
+    """Return the files that still hold the words although they should not."""
+    if not words.turns:
+        return []
     known = {text.partition(":")[0] for text in (*done.still, *(one.text for one in done.waiting))}
-    names = holding(ws.root, words.turns) if words.turns else []
-    return [path for path in names if layout.shown(path) not in known and not _is_free(path, words)]
-
-
-def _is_free(path: str, words: Words) -> bool:
-    """Short words may stand among ids and times by chance, and in other programs' files."""
-    return min(map(len, words.turns.forms)) < 8 and path.endswith((".jsonl", ".db", ".md"))
+    left = [path for path in holding(ws.root, words.turns) if layout.shown(path) not in known]
+    # Short words may stand among ids and times by chance, and in other programs' files.
+    short = min(map(len, words.turns.forms)) < 8
+    return [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
 
 
 def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
-    """Complete what was noted and then cut off, or could not be done because a file was busy or closed.
+    """Complete erasures that were cut off, or that met a file which was busy or closed.
 
-    What waits for closed files that are as they were is left until they are not, unless `at_once`. Whatever
-    keeps it from being done is kept for `still_waiting` to tell, and keeps nobody from anything else.
+    Those that wait for closed files in an unchanged state are left waiting, unless `at_once`. Failures are
+    kept for `still_waiting` to tell, and keep nobody from anything else.
     """
     if ws.readonly:
         return []
@@ -244,8 +229,8 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
 
 
 def _again(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
-    """The items of a note that still stand."""
-    finder = Selector(ws, Wanted())
+    """Return the items of a note that still stand."""
+    finder = Selector(ws, Criteria())
     found = []
     for path, ids in by_path(payload.get("turns")):
         with suppress(OSError):  # gone, or closed: then the pass waits for it

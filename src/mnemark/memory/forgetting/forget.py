@@ -1,25 +1,25 @@
 """Forget: hide from every answer, to be shown again, or erase for good.
 
 Hiding is one line in the journal. It names turns by id, lines of notes by a hash, facts by id; the index
-leaves out what it names, at once, after a rebuild, and in every process. `memory.erase` takes the bytes away.
+leaves out what it names, at once, after a rebuild, and in every process. `erase` takes the bytes away.
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
-import msgspec
-
-from mnemark.errors import ReadOnlyError, UsageError
-from mnemark.facts.visible import Visible
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.files.journal import Change
+from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.scopes import scopes_of
 from mnemark.memory.forgetting.derived import derived_copies
 from mnemark.memory.forgetting.erase import erase as erased
-from mnemark.memory.forgetting.hide import asked, hide
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
-from mnemark.memory.forgetting.select import Item, Selector, Wanted
+from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.dates.moment import moment
-from mnemark.types import ORIGINS
+from mnemark.types import ORIGINS, Json
 
 
 def forget(
@@ -43,7 +43,7 @@ def forget(
     notes, episodes and scratchpads that quote them.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         ref: `path#L12`, `path#L12-L14` or a whole file, as hits name them; or the id of a turn or fact.
         query: what holds these very words, letter for letter.
         session: the turns of the session of that id. With `origin` and `since`, those that fit all.
@@ -60,7 +60,12 @@ def forget(
         UsageError: nothing, or too much, says what is meant.
         BusyError, ReadOnlyError: it could not be written; nothing was forgotten.
     """
-    wanted = _wanted(ws, ref, query, session, origin, since, id, scope)
+    given = {"ref": ref, "id": id, "query": query, "session": session, "origin": origin, "since": since}
+    _check([name for name, value in given.items() if value], query, origin, scope)
+    wanted = Criteria(
+        ref or "", id or "", query or "", session or "", origin or "", moment(since, "since", ws.now()),
+        None if scope == "*" else scope,
+    )  # fmt: skip
     if git and not erase:
         raise UsageError("git history is looked through for what is erased only; add erase")
     if not dry_run and ws.readonly:
@@ -73,60 +78,58 @@ def forget(
     if erase:
         return erased(ws, items, query=wanted.query, dry_run=dry_run, git=git)
     items = [*items, *derived_copies(ws.root, items)]
-    hidden = "" if dry_run else hide(ws, items, {"asked": asked(wanted)})
-    receipt = _receipt(ws.visible, items, identifier=hidden, dry_run=dry_run)
-    return msgspec.structs.replace(receipt, still=unread)
+    start = wanted.since.isoformat() if wanted.since else ""
+    asked: dict[str, Json] = {**wanted._asdict(), "query": bool(query), "since": start, "scope": ""}
+    hidden = "" if dry_run else hide(ws, items, {"asked": {k: v for k, v in asked.items() if v}})
+    return Receipt(
+        id=hidden, action="hidden", dry_run=dry_run, items=forgotten(items, ws.visible),
+        places=_places(items), still=unread,
+    )  # fmt: skip
 
 
-def _wanted(  # noqa: PLR0917 - see `forget`
-    ws: OpenWorkspace,
-    ref: str | None,
-    query: str | None,
-    session: str | None,
-    origin: str | None,
-    since: datetime | str | None,
-    identifier: str | None,
-    scope: str | None,
-) -> Wanted:
-    exact = [name for name, value in (("ref", ref), ("id", identifier)) if value]
-    loose = {"query": query, "session": session, "origin": origin, "since": since}
-    given = [name for name, value in loose.items() if value]
-    if not exact and not given:
+def _check(given: Sequence[str], query: str | None, origin: str | None, scope: str | None) -> None:
+    exact = next((name for name in given if name in {"ref", "id"}), "")
+    if not given:
         raise UsageError("say what to forget: a ref, an id, query, session, origin or since")
-    if len(exact) > 1 or (exact and given):
-        raise UsageError(f"{exact[0]} names one thing; leave out {', '.join([*exact[1:], *given])}")
+    if exact and len(given) > 1:
+        others = ", ".join(name for name in given if name != exact)
+        raise UsageError(f"{exact} names one thing; leave out {others}")
     if query and len(query.strip()) < 2:
         raise UsageError("a query to forget by has at least two characters")
     if origin and origin not in ORIGINS:
         raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
     if scope is not None and scope != "*":
         scopes_of(scope)
-    start = moment(since, "since", ws.now())
-    return Wanted(
-        ref or "", identifier or "", query or "", session or "", origin or "", start,
-        None if scope == "*" else scope,
-    )  # fmt: skip
 
 
-def _receipt(visible: Visible, items: list[Item], *, identifier: str = "", dry_run: bool = False) -> Receipt:
+def _places(items: Sequence[Item]) -> tuple[Place, ...]:
     by_path: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in items:
         if item.start_line:
             by_path[item.path, item.kind].append(item)
-    places = tuple(
+    return tuple(
         Place(
-            path=path,
-            what=kind,
-            lines=lines_of(found),
+            path=path, what=kind,
+            lines=tuple(sorted({n for one in found for n in range(one.start_line, one.end_line + 1)})),
             bytes=sum(len(one.text.encode("utf-8", "replace")) for one in found),
         )
         for (path, kind), found in by_path.items()
-    )
-    return Receipt(
-        id=identifier, action="hidden", dry_run=dry_run, items=forgotten(items, visible), places=places
-    )
+    )  # fmt: skip
 
 
-def lines_of(items: list[Item]) -> tuple[int, ...]:
-    """All lines that the items take up."""
-    return tuple(sorted({n for one in items for n in range(one.start_line, one.end_line + 1)}))
+def hide(ws: OpenWorkspace, items: Sequence[Item], more: dict[str, Json]) -> str:
+    """Write down that these are forgotten, and take them out of the index; return the id of the line."""
+    facts = ws.fact_store
+    with facts.lock, workspace_lock(ws.root):
+        facts.log.refresh()
+        payload = payload_of(items) | {"ends": ends_of(facts, items)} | more
+        payload = {name: value for name, value in payload.items() if value}
+        made = facts.log.append(Change(kind="forget", payload=payload, origin="owner"))[0]
+    follow(ws)
+    return made.id
+
+
+def follow(ws: OpenWorkspace) -> None:
+    """Bring the index up to date; while another process is at it, answers leave out all that is hidden."""
+    with suppress(BusyError):
+        ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)

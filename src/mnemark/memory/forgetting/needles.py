@@ -1,7 +1,7 @@
-"""Choose which words of erased items to look for elsewhere, also after a kill.
+"""Choose which words of erased items to search for in other places, also after a kill.
 
-What was erased may be quoted: by another turn, a summary, a queue. Only words that tell it from other text
-are looked for, so that erasing "yes, please" from one turn leaves all the others alone.
+Erased text may be quoted by another turn, a summary, a queue. Only distinctive words are searched for, so
+that erasing "yes, please" from one turn leaves all the others alone.
 """
 
 import re
@@ -18,21 +18,23 @@ from mnemark.types import Json
 
 _IN_NOTES: Final = 16
 _IN_TURNS: Final = 24
-"""Weight from which whole texts are looked for: a letter or digit counts 1, a Chinese character 3."""
+"""Weight from which whole texts are searched for; see `weight`."""
 _PAIR: Final = 8
-"""Weight from which a fact as "predicate: value" is looked for in notes."""
+"""Weight from which a fact as "predicate: value" is searched for in notes."""
 _LONG: Final = 48
-"""Weight from which single sentences are looked for in other turns, too."""
+"""Weight from which single sentences are searched for in other turns, too."""
 _LEAD: Final = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)\s+(?:\[[ xX]\]\s+)?(?:\d{1,2}:\d{2}\s+)?")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+")
 _EDGES: Final = " \t.!?,;:。！？，；：、…\"'“”"
-"""What a title has not got at its ends."""
+"""Characters that are stripped from titles."""
 _PIECES: Final = 2_000
-"""Sentences and lines that are looked for at most; the whole texts always are."""
+"""Most sentences and lines to search for; the whole texts always are."""
+NAME_LIST: Final = re.compile(r"(?:entities:|About:|提到：)")
+"""The beginning of a list of names in an episode."""
 
 
-class Words(NamedTuple):
-    """What is looked for in turns of others, and in notes, journal and bookkeeping."""
+class SearchPatterns(NamedTuple):
+    """Patterns for turns of others, and for notes, journal and bookkeeping."""
 
     turns: BytePatterns
     notes: BytePatterns
@@ -40,8 +42,8 @@ class Words(NamedTuple):
     """Names in the erased turns, as the lists of an episode have them."""
 
 
-def search_patterns(items: Iterable[Item], query: str) -> Words:
-    """The words to look for, of all items and of the query they were found by."""
+def search_patterns(items: Iterable[Item], query: str) -> SearchPatterns:
+    """Return the patterns for all items and the query they were found by."""
     whole: list[str] = []
     pieces: list[str] = []
     items = list(items)
@@ -51,14 +53,14 @@ def search_patterns(items: Iterable[Item], query: str) -> Words:
             pieces += _SENTENCE.split(text)
     loud = [text for text in whole if weight(text) >= _IN_TURNS]
     loud += [text.strip() for text in pieces if weight(text) >= _LONG]
-    pieces = [form for piece in dict.fromkeys([*pieces, *whole]) for form in _told(piece)]
+    pieces = [form for piece in dict.fromkeys([*pieces, *whole]) for form in _variants(piece)]
     soft = [text.strip() for text in dict.fromkeys(pieces) if weight(text) >= _IN_NOTES]
     soft = sorted(soft, key=weight, reverse=True)[:_PIECES]
     asked = [query] if query else []
     said = [item.text for item in items if item.kind == "turn"]
     pairs = [text for item in items if item.kind == "fact" for text in _plain(item)
              if ": " in text and weight(text) >= _PAIR]  # fmt: skip
-    return Words(
+    return SearchPatterns(
         BytePatterns([*asked, *loud, *(text.strip(_EDGES) for text in loud)]),
         BytePatterns(
             [*asked, *(text for text in whole if weight(text) >= _IN_NOTES), *soft, *pairs], cut=said
@@ -67,8 +69,8 @@ def search_patterns(items: Iterable[Item], query: str) -> Words:
     )
 
 
-def _told(piece: str) -> Iterator[str]:
-    """A sentence as it is, as a title has it, and as a summary tells a request: without "could you"."""
+def _variants(piece: str) -> Iterator[str]:
+    """Yield a sentence as it is, as a title, and as a summary has a request: without "could you"."""
     yield piece
     yield piece.strip(_EDGES)
     asked = request(piece.strip())
@@ -78,7 +80,7 @@ def _told(piece: str) -> Iterator[str]:
 
 
 def _plain(item: Item) -> Iterator[str]:
-    """The words of an item without what only its place gives it: bullet, time of day, comment."""
+    """Yield the words of an item without what its place adds: bullet, time of day, comment."""
     if item.kind == "turn":
         yield from (part.strip() for part in item.text.split(PART))
         return
@@ -96,12 +98,12 @@ def _plain(item: Item) -> Iterator[str]:
 
 
 def weight(text: str) -> int:
-    """How much a text tells: letters and digits, Chinese characters threefold."""
+    """Return how distinctive a text is: letters and digits count 1, Chinese characters 3."""
     return sum(3 if character >= "\u2e80" else 1 for character in text if character.isalnum())
 
 
 def anchor(items: Sequence[Item], query: str) -> tuple[Item, dict[str, Json]] | None:
-    """An item that holds the query, and where in it: how to find the query again without writing it down."""
+    """Return an item that holds the query, and its place there, to find it again without writing it down."""
     for item in reversed(items):
         for form in (form.decode("utf-8", "replace") for form in forms(query)):
             start = item.text.find(form)
@@ -116,7 +118,7 @@ def anchor(items: Sequence[Item], query: str) -> tuple[Item, dict[str, Json]] | 
 
 
 def query_at(items: Iterable[Item], at: Mapping[str, Any]) -> str:
-    """The query that an anchor names, as long as its item stands; empty where it is gone."""
+    """Return the query at an anchor; empty where its item is gone."""
     for item in items:
         marks = (line_mark(line) for line in item.text.splitlines() if line.strip())
         same = item.id == at["id"] if "id" in at else next(marks, "") == at.get("mark")

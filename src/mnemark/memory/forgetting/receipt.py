@@ -1,6 +1,7 @@
 """Receipt of what was hidden or erased, for people and programs."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Literal
 
@@ -25,18 +26,21 @@ _NAMES: Final[dict[str, tuple[str, str]]] = {
 
 
 class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that was, or would be, forgotten."""
+    """An item that was, or would be, forgotten."""
 
     kind: Kind
     ref: str
-    """Where it stands, or stood; empty for a fact that was in no file yet."""
+    """Its location; empty for a fact that was in no file yet."""
     id: str = ""
     words: str = ""
-    """How it begins; empty once it is erased."""
+    """Its first words; empty once it is erased."""
+
+    def __str__(self) -> str:
+        return f"{self.ref or self.id}  {self.words}".rstrip()
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """One place from which bytes went, or would go."""
+    """A place from which bytes were, or would be, removed."""
 
     path: str
     what: str
@@ -44,11 +48,11 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     lines: tuple[int, ...] = ()
     """Lines as they were before, where the place has lines."""
     bytes: int = 0
-    """How many bytes went; for the index and vectors, by how much the files became smaller."""
+    """Removed bytes; for the index and vectors, by how much the files shrank."""
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """What forgetting did.
+    """The result of forgetting.
 
     `still` names what holds the words, or may, and is out of reach; `waiting` what could not be done yet: the
     next sync goes on with it, for a closed file the first one that can read it. Until then it is hidden.
@@ -70,7 +74,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def forgotten(items: Iterable[Item], visible: Visible | None = None) -> tuple[Forgotten, ...]:
-    """Items as a receipt names them: with their words, as far as they are `visible`, or without any."""
+    """Return items as a receipt names them, with their words as far as they are `visible`, or without."""
     shown = _Shown(visible) if visible else None
     return tuple(
         Forgotten(
@@ -82,7 +86,7 @@ def forgotten(items: Iterable[Item], visible: Visible | None = None) -> tuple[Fo
 
 
 class _Shown:
-    """Words of items without secrets: a private passage may have begun on lines above an item."""
+    """Redacts the words of items; a private passage may have begun on lines above an item."""
 
     def __init__(self, visible: Visible) -> None:
         self._visible = visible
@@ -105,25 +109,21 @@ def _beginning(text: str) -> str:
 
 def _lines(receipt: Receipt) -> list[str]:
     if receipt.action == "nothing":
-        unread = [_UNREAD, *_listed(list(receipt.still))] if receipt.still else []
+        unread = [_UNREAD, *indented(receipt.still)] if receipt.still else []
         return ["Nothing that fits was found; nothing was changed.", *unread]
     unfinished = receipt.waiting and not receipt.dry_run
     verb = "hidden, and not erased everywhere yet" if unfinished else receipt.action
     would = "Would be " if receipt.dry_run else ""
     lines = [f"{would}{verb}: {counted(receipt.items)}.".capitalize()]
-    lines += _listed([_item(one) for one in receipt.items])
-    if receipt.places:
-        lines.append("From these places:" if receipt.action == "erased" else "Where they stand:")
-        lines += _listed([_place(one) for one in receipt.places])
-    if receipt.still:
-        erased = receipt.action == "erased"
-        lines.append("What still holds it, or may:" if erased else _UNREAD)
-        lines += _listed(list(receipt.still))
-    if receipt.waiting:
-        what = (
-            "It would wait for these" if receipt.dry_run else "Not done yet; the next sync that can does it"
-        )
-        lines += [f"{what}:", *_listed(list(receipt.waiting))]
+    lines += indented(map(str, receipt.items))
+    erased = receipt.action == "erased"
+    late = "It would wait for these:" if receipt.dry_run else "Not done yet; the next sync that can does it:"
+    for title, rows in (
+        ("From these places:" if erased else "Where they stand:", list(map(_place, receipt.places))),
+        ("What still holds it, or may:" if erased else _UNREAD, receipt.still),
+        (late, receipt.waiting),
+    ):
+        lines += [title, *indented(rows)] if rows else []
     if receipt.dry_run:
         lines.append("Nothing was changed.")
     elif receipt.action == "hidden":
@@ -132,15 +132,9 @@ def _lines(receipt: Receipt) -> list[str]:
 
 
 def counted(items: Iterable[Forgotten]) -> str:
-    """How many of what: "2 turns, 1 fact"."""
-    kinds: dict[str, int] = {}
-    for item in items:
-        kinds[item.kind] = kinds.get(item.kind, 0) + 1
+    """Return the counts by kind: "2 turns, 1 fact"."""
+    kinds = Counter(item.kind for item in items)
     return ", ".join(f"{count} {_NAMES[kind][count != 1]}" for kind, count in kinds.items())
-
-
-def _item(item: Forgotten) -> str:
-    return f"{item.ref or item.id}  {item.words}".rstrip()
 
 
 def _place(place: Place) -> str:
@@ -161,6 +155,7 @@ def _ranges(lines: tuple[int, ...]) -> str:
     return ", ".join(str(one) if one == two else f"{one}-{two}" for one, two in found)
 
 
-def _listed(rows: list[str]) -> list[str]:
-    more = [f"  … and {len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else []
-    return [f"  {row}" for row in rows[:_SHOWN]] + more
+def indented(rows: Iterable[str]) -> list[str]:
+    """Return the first rows, indented, and how many more there are."""
+    lines = [f"  {row}" for row in rows]
+    return lines[:_SHOWN] + ([f"  … and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else [])

@@ -1,6 +1,5 @@
-"""Name what still holds erased words and is out of reach: git, other machines, archives, sources."""
+"""List the remaining copies of erased words that are out of reach: git, other machines, archives, sources."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -33,16 +32,17 @@ _SHORT: Final = 4
 def remaining_copies(
     ws: OpenWorkspace, items: Sequence[Item], targets: Targets, *, explain_git: bool
 ) -> list[str]:
-    """What may still hold the words after they are erased here, as far as can be known; for people."""
-    found = [*_around(ws, targets), *_other_machines(ws), *_archives(ws)]
-    found += [*_imports(ws, items), *_sources(ws, items)]
-    return [*_git(ws, targets, explain_git=explain_git), *found, *_names(ws, targets)]
+    """Return, for people, what may still hold the words after they are erased here."""
+    return [
+        *_git(ws, targets, explain_git=explain_git), *_around(ws, targets), *_other_machines(ws),
+        *_archives(ws), *_imports(ws, items), *_sources(ws, items), *_names(ws, targets),
+    ]  # fmt: skip
 
 
 def _around(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
-    """Indexes of workspaces that this one lies in, and of folders that those read along as mounts.
+    """Name the indexes of workspaces around this one, and of folders those mount.
 
-    One that was made before such a folder was left out, or was a workspace, holds what stood here.
+    An index made before such a folder was left out, or was a workspace, holds what stood here.
     """
     root = ws.root.resolve()
     for outer in filter(layout.is_workspace, root.parents):
@@ -57,7 +57,7 @@ def _around(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
 
 
 def _holds(index: Path, targets: Targets) -> bool:
-    """Whether the words stand in an index, as far as can be seen: one that cannot be read may hold them."""
+    """Return whether an index may hold the words; one that cannot be read may."""
     for path in (index, index.with_name(f"{index.name}-wal")):
         try:
             if path.lstat().st_size > _LARGEST or targets.words.notes.found_in(platform.content(path)):
@@ -80,12 +80,8 @@ def _git(ws: OpenWorkspace, targets: Targets, *, explain_git: bool) -> Iterator[
     if found.objects is None:
         yield f"git: the history of {found.root.name}/ was not looked through (too large, or git is missing)"
     elif found.objects:
-        held = f"git: {found.objects} versions in the history hold it"
-        yield (
-            f"{held}; {_REWRITE.format(root=found.root)}"
-            if explain_git
-            else f"{held}; --git says what to run"
-        )
+        fix = _REWRITE.format(root=found.root) if explain_git else "--git says what to run"
+        yield f"git: {found.objects} versions in the history hold it; {fix}"
     if found.remotes and found.objects != 0:
         yield f"git remotes ({', '.join(found.remotes)}): what was pushed is there"
 
@@ -96,10 +92,8 @@ def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
     others = [name.removesuffix(".jsonl") for name in names if name != own]
     if others:
         yield f"other machines ({', '.join(others)}): their copies, until they take over these changes"
-    for parent in (ws.root, *ws.root.parents):
-        if (parent / ".stfolder").exists():
-            yield "Syncthing: the other devices of this folder, until they take over these changes"
-            return
+    if any((folder / ".stfolder").exists() for folder in (ws.root, *ws.root.parents)):
+        yield "Syncthing: the other devices of this folder, until they take over these changes"
 
 
 def _archives(ws: OpenWorkspace) -> Iterator[str]:
@@ -110,10 +104,10 @@ def _archives(ws: OpenWorkspace) -> Iterator[str]:
 
 
 def _names(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
-    """Episodes that are called by what goes: a name is not changed, as links lead to it."""
+    """Name episodes called by erased words: a name is not changed, as links lead to it."""
     slugs = {slug_of(text) for text in targets.words.notes.texts}
     for scope in ws.scopes():
-        folder = f"{scope}/{EPISODES}" if scope else EPISODES
+        folder = f"{scope}/{EPISODES}".lstrip("/")
         for file in listing.names(ws.root, folder, ".md"):
             name = file.removesuffix(".md")[_DATE:]
             if len(name) > _SHORT and any(slug.startswith(name) for slug in slugs):
@@ -132,17 +126,13 @@ def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
 
 
 def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
-    """Turns that facts were learned from and that stay."""
+    """Name the turns that stay and that facts were learned from."""
     gone = {(item.path, item.start_line) for item in items if item.kind == "turn"}
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
         records = [facts.log.records[item.id] for item in items if item.id in facts.log.records]
-    refs: Counter[str] = Counter()
-    for fact in records:
-        for ref in filter(None, map(str.strip, fact.source.split(","))):
-            path, first, _ = split_ref(ref)
-            if (path, first) not in gone and platform.is_readable(ws.root / path):
-                refs[ref] += 1
-    for ref in sorted(refs):
-        yield f"{layout.shown(ref)}: a fact was learned from it; forget it as well, if it should go"
+    for ref in sorted({ref.strip() for fact in records for ref in fact.source.split(",")} - {""}):
+        path, first, _ = split_ref(ref)
+        if (path, first) not in gone and platform.is_readable(ws.root / path):
+            yield f"{layout.shown(ref)}: a fact was learned from it; forget it as well, if it should go"

@@ -1,4 +1,4 @@
-"""Select the turns, lines of notes and facts that a request to forget means."""
+"""Select the turns, lines of notes and facts to forget."""
 
 import re
 from bisect import bisect_right
@@ -24,7 +24,7 @@ from mnemark.files.needles import forms
 from mnemark.files.reading import read
 from mnemark.files.scan import Entry, Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
-from mnemark.files.tombstones import Run, matches
+from mnemark.files.tombstones import Run, matches, run_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.comments import drop_comments, names_id
 from mnemark.types import Json, Problem, Turn
@@ -33,11 +33,10 @@ _BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
 Lines = tuple[int, int]
 """First and last, from 1."""
 PART: Final = "\n\f\n"
-"""Stands between the texts of one turn."""
 
 
 def only_from(source: str, lines: Mapping[str, set[int]]) -> bool:
-    """Whether all refs of a source are among the turns of these lines."""
+    """Return whether all refs of a source are among these lines of turns."""
     refs = [split_ref(part.strip()) for part in source.split(",") if part.strip()]
     return bool(refs) and all(
         last is not None and _are_all_in(first, last, lines.get(path, set())) for path, first, last in refs
@@ -50,7 +49,7 @@ def _are_all_in(first: int, last: int, known: set[int]) -> bool:
 
 
 def blocks(lines: Sequence[str]) -> list[Lines]:
-    """For each line, the first and last line (1-based) of its bullet; of other text, the line itself."""
+    """Return for each line the first and last line (1-based) of its bullet, or the line itself."""
     found: list[Lines] = []
     first, last = 1, 0
     for number, line in enumerate(lines, 1):
@@ -73,7 +72,7 @@ def _bullet_end(lines: Sequence[str], first: int, depth: int) -> int:
 
 
 def parts(lines: Sequence[str]) -> list[Lines]:
-    """For each line, the first and last of the bullet it is, or of the part under the heading above it."""
+    """Return for each line the first and last line of its bullet, or of the part under its heading."""
     found = blocks(lines)
     heads = [number for number, line in enumerate(lines, 1) if line.startswith("## ")]
     for number, line in enumerate(lines, 1):
@@ -85,7 +84,7 @@ def parts(lines: Sequence[str]) -> list[Lines]:
 
 
 def turn_text(turn: Turn) -> str:
-    """All that is said in a turn: its content, then the texts in its calls, results, attachments and meta."""
+    """Return all texts of a turn: content, then calls, results, attachments and meta."""
     return "\n".join(
         [turn.content, *_texts([turn.tool_calls, turn.tool_results, turn.attachments, turn.meta])]
     )
@@ -103,24 +102,25 @@ def _texts(value: Json) -> Iterator[str]:
 
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_OBSERVED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
+NOTED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
+"""The comment that names the observation or fact of a line."""
 _LEARNED: Final = frozenset({"fact", "review"})
 
 Kind = Literal["turn", "note", "fact", "file"]
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing to be forgotten. Lines are 1-based and inclusive; 0 where it stands in no file."""
+    """A thing to forget. Lines are 1-based and inclusive; 0 where it is in no file."""
 
     kind: Kind
     path: str
     start_line: int = 0
     end_line: int = 0
     id: str = ""
-    """Of a turn or fact; of a fact without a comment, the one derived from its words."""
+    """Of a turn or fact; derived from the words of a fact without a comment."""
     text: str = ""
     own: bool = True
-    """The id is written in the file; a fact without one is known by its line alone."""
+    """Whether the id is written in the file."""
 
     @property
     def ref(self) -> str:
@@ -131,8 +131,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.path}#L{self.start_line}{last}"
 
 
-class Wanted(NamedTuple):
-    """What is to be forgotten; all that is given has to fit."""
+class Criteria(NamedTuple):
+    """What to select; all given criteria have to match."""
 
     ref: str = ""
     id: str = ""
@@ -141,31 +141,29 @@ class Wanted(NamedTuple):
     origin: str = ""
     since: datetime | None = None
     scope: str | None = None
-    """Only what lies in that scope; None: anywhere in the workspace."""
+    """None for the whole workspace."""
 
 
 class Selector:
-    """Looks for what a request means in the files of one workspace."""
+    """Finds the items that match criteria in the files of a workspace."""
 
-    def __init__(self, ws: OpenWorkspace, wanted: Wanted) -> None:
+    def __init__(self, ws: OpenWorkspace, wanted: Criteria) -> None:
         self.root = ws.root
         self.facts: FactStore = ws.fact_store
         self.wanted = wanted
         self.zone: tzinfo = self.facts.zone
         self._ignore = ws.config.ignore
         self.unread: dict[str, str] = {}
-        """Files that could not be looked into, and why."""
-        self._query = (
-            [form.decode("utf-8", "replace") for form in forms(wanted.query)] if wanted.query else []
-        )
+        wanted_forms = forms(wanted.query) if wanted.query else ()
+        self._query = [form.decode("utf-8", "replace") for form in wanted_forms]
 
     @cached_property
     def scan(self) -> Scan:
-        """The files there are."""
+        """The files of the workspace."""
         return scan(self.root, ignore=self._ignore)
 
     def find(self) -> list[Item]:
-        """All items, by path and line, each once; those that stand in no file last.
+        """Return all matching items once, by path and line; those in no file last.
 
         Raises:
             NotFoundError: there is no such ref or id.
@@ -175,9 +173,9 @@ class Selector:
         if wanted.ref and is_id(wanted.ref) and not (self.root / wanted.ref).exists():
             wanted = self.wanted = wanted._replace(ref="", id=wanted.ref)
         if wanted.ref:
-            found = list(self._of_ref(wanted.ref))
+            found = self._of_ref(wanted.ref)
         elif wanted.id:
-            found = list(self._of_id(wanted.id))
+            found = self._of_id(wanted.id)
         else:
             found = [*self._turns(), *self._observed(), *self._facts(), *self._notes()]
         found += self._derived([one for one in found if one.kind == "turn"])
@@ -187,7 +185,7 @@ class Selector:
 
     # --- by ref and id
 
-    def _of_ref(self, ref: str) -> Iterator[Item]:
+    def _of_ref(self, ref: str) -> list[Item]:
         path, first, last = split_ref(ref)
         full = layout.safe_path(self.root, path)
         try:
@@ -200,14 +198,13 @@ class Selector:
         if path.lower().endswith(".jsonl"):
             found = [one for one in self.log(path) if last is None or first <= one.start_line <= last]
         elif place.role in _LEARNED and last is not None:
-            found = [
-                item for item, _ in self._bullets(path) if item.start_line <= last and item.end_line >= first
-            ]
+            bullets = [item for item, _ in self._bullets(path)]
+            found = [one for one in bullets if one.start_line <= last and one.end_line >= first]
         else:
             found = self._lines_of(path, first, last)
         if not found:
             raise NotFoundError(f"there is nothing to forget at {layout.shown(ref)}")
-        yield from found
+        return found
 
     def _lines_of(self, path: str, first: int, last: int | None) -> list[Item]:
         lines = self._lines(path)
@@ -225,8 +222,8 @@ class Selector:
         place = layout.place(path)
         return place is not None and (place.kind == "fact" or place.role in _LEARNED)
 
-    def _of_id(self, identifier: str) -> Iterator[Item]:
-        found = [one for one in self._all_facts() if one.id == identifier]
+    def _of_id(self, identifier: str) -> list[Item]:
+        found = [one for one, _ in self._bullets_and_waiting() if one.id == identifier]
         if not found:
             for path in [*self._logs(), *(entry.path for entry in self._readable(self.scan.journals))]:
                 if not is_id(identifier) or jsonl.holds(self.root / path, identifier.encode()):
@@ -235,21 +232,23 @@ class Selector:
             raise NotFoundError(
                 f"there is no turn or fact {identifier!r}; `mnemark log` shows those there are"
             )
-        yield from found
+        return found
 
     # --- by words, session, origin, time
 
     def _logs(self) -> list[str]:
-        wanted = self.wanted.scope
-        found: list[Entry] = []
-        for entry in self.scan.entries:
-            place = layout.place(entry.path)
-            if place is not None and place.role == "session" and entry.path.lower().endswith(".jsonl"):
-                found += [entry] if wanted is None or place.scope == wanted else []
-        return [entry.path for entry in self._readable(found)]
+        logs = [
+            entry
+            for entry in self.scan.entries
+            if entry.path.lower().endswith(".jsonl")
+            and (place := layout.place(entry.path)) is not None
+            and place.role == "session"
+            and self.wanted.scope in {None, place.scope}
+        ]
+        return [entry.path for entry in self._readable(logs)]
 
     def _readable(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Without the logs that cannot be read: what is in them is found in no answer either."""
+        """Leave out logs that cannot be read: no answer holds anything of them either."""
         readable = []
         for entry in entries:
             try:
@@ -261,16 +260,12 @@ class Selector:
         return readable
 
     def log(self, path: str) -> list[Item]:
-        """The turns of a log; of a journal, the observations in it."""
-        return [_turn(path, placed) for placed in self._placed(path)]
-
-    def _placed(self, path: str) -> Iterable[Placed]:
-        if observations.is_journal(path):
-            return observations.read(self.root / path)
-        return SessionLog.at(self.root, path).turns()
+        """Return the turns of a log, or the observations in a journal."""
+        journal = observations.is_journal(path)
+        read = observations.read(self.root / path) if journal else SessionLog.at(self.root, path).turns()
+        return [_turn(path, placed) for placed in read]
 
     def _observed(self) -> Iterator[Item]:
-        """Observations that fit; whose memory and which session they belong to, their lines say."""
         wanted = self.wanted
         for entry in self._readable(self.scan.journals):
             for placed in observations.read(self.root / entry.path):
@@ -282,11 +277,8 @@ class Selector:
     def _turns(self) -> Iterator[Item]:
         for path in self._logs():
             log = SessionLog.at(self.root, path)
-            if self.wanted.session and log.id != self.wanted.session:
-                continue
-            for placed in log.turns():
-                if self._fits(placed):
-                    yield _turn(path, placed)
+            if self.wanted.session in {"", log.id}:
+                yield from (_turn(path, placed) for placed in log.turns() if self._fits(placed))
 
     def _fits(self, placed: Placed) -> bool:
         wanted, turn = self.wanted, placed.turn
@@ -300,37 +292,28 @@ class Selector:
         return any(form in text for form in self._query)
 
     def _facts(self) -> Iterator[Item]:
-        """Facts and proposals; those of a session come with its turns."""
-        if self.wanted.session:
-            return
-        for item, fact in self._bullets_and_waiting():
-            if self._fact_fits(item, fact):
-                yield item
+        if not self.wanted.session:  # those of a session come with its turns
+            yield from (item for item, fact in self._bullets_and_waiting() if self._fact_fits(item, fact))
 
     def _fact_fits(self, item: Item, fact: Fact) -> bool:
         wanted = self.wanted
-        if wanted.scope is not None and fact.scope != wanted.scope:
+        if wanted.scope not in {None, fact.scope} or wanted.origin not in {"", fact.origin}:
             return False
-        if wanted.origin and fact.origin != wanted.origin:
-            return False
-        if self._query and not self._says(
-            f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
-        ):
+        words = f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
+        if self._query and not self._says(words):
             return False
         return wanted.since is None or self._is_since(fact, wanted.since)
 
     def _is_since(self, fact: Fact, since: datetime) -> bool:
+        start = _zoned(since, self.zone)
         if is_id(fact.id) and fact.id in self.facts.log.records:
-            return time_of(fact.id) >= _zoned(since, self.zone).replace(microsecond=0)
+            return time_of(fact.id) >= start.replace(microsecond=0)
         learned = when(fact.recorded or fact.since, self.zone)
-        return (
-            bool(fact.since or fact.id in self.facts.log.proposals)
-            and learned is not None
-            and (learned >= _zoned(since, self.zone))
-        )
+        dated = fact.since or fact.id in self.facts.log.proposals
+        return bool(dated) and learned is not None and learned >= start
 
     def _notes(self) -> Iterator[Item]:
-        """Lines of notes by their words; who said them and when is not known of them."""
+        """Select lines of notes by their words: their author and time are unknown."""
         if not self._query or self.wanted.session or self.wanted.origin or self.wanted.since is not None:
             return
         for entry in self.scan.entries:
@@ -357,54 +340,41 @@ class Selector:
     # --- facts
 
     def _derived(self, turns: Iterable[Item]) -> list[Item]:
-        """Facts that say these turns are all their sources."""
+        """Return the facts whose sources are all among these turns."""
         lines: defaultdict[str, set[int]] = defaultdict(set)
         for turn in turns:
             lines[turn.path].add(turn.start_line)
-        if not lines:
-            return []
-        return [
-            item
-            for item, fact in self._bullets_and_waiting()
-            if fact.source and only_from(fact.source, lines)
-        ]
+        facts = self._bullets_and_waiting() if lines else []
+        return [item for item, fact in facts if fact.source and only_from(fact.source, lines)]
 
     def _noted(self, ids: frozenset[str]) -> Iterator[Item]:
-        """The lines of notes, and the parts of the archive, that observations were written to."""
+        """Yield the lines of notes, and the parts of the archive, about observations."""
         for entry in self.scan.entries if ids else ():
             place = layout.place(entry.path)
             if place is None or place.role not in {"daily", "archive"}:
                 continue
             lines = self._lines(entry.path)
             for (start, end), line in zip(parts(lines), lines, strict=True):
-                match = _OBSERVED.search(line)
+                match = NOTED.search(line)
                 if match is not None and match[1] in ids:
                     yield _note(entry.path, lines, start, end)
 
-    def _all_facts(self) -> list[Item]:
-        return [item for item, _ in self._bullets_and_waiting()]
-
     def facts_of(self, ids: frozenset[str]) -> list[Item]:
-        """Facts by id, hidden ones too: in the files, or as the journal has them."""
+        """Return facts by id, hidden ones too: from the files, else from the journal."""
         found = [item for item, _ in self._bullets_and_waiting() if item.id in ids]
         with self.facts.lock:
-            log = self.facts.log
-            known = [(log.records | log.proposals).get(one) for one in ids - {item.id for item in found}]
-        return found + [
-            Item(kind="fact", path=fact.path, id=fact.id, text=str(fact))
-            for fact in known
-            if fact is not None
-        ]
+            known = self.facts.log.records | self.facts.log.proposals
+        return found + [_unwritten(known[one]) for one in ids - {item.id for item in found} if one in known]
 
     def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[Item]:
-        """Lines of a note by their marks; `whole`: the file as one thing."""
+        """Return lines of a note by their marks; with `whole`, the file as one item."""
         lines = self._lines(path)
         if whole:
             return [Item(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))]
         return [_note(path, lines, match[0], match[-1]) for match in matches(lines, runs)]
 
     def _bullets_and_waiting(self) -> list[tuple[Item, Fact]]:
-        """Facts and proposals in the files, then those that only the journal has."""
+        """Return facts and proposals in the files, then those only in the journal."""
         found = []
         for entry in self.scan.entries:
             place = layout.place(entry.path)
@@ -416,10 +386,7 @@ class Selector:
             there = {item.id for item, _ in found} | log.hidden
             waiting = [log.records[one] for one in log.pending() if one in log.records]
             proposed = [fact for one, fact in log.proposals.items() if one not in log.decided]
-        for fact in (*waiting, *proposed):
-            if fact.id not in there:
-                found.append((Item(kind="fact", path=fact.path, id=fact.id, text=str(fact)), fact))
-        return found
+        return found + [(_unwritten(one), one) for one in (*waiting, *proposed) if one.id not in there]
 
     def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
         text = self._text(path)
@@ -427,11 +394,10 @@ class Selector:
         found = []
         for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
             first, last = parsed.bullet.line, parsed.bullet.end_line
-            words = "".join(lines[first - 1 : last])
-            own = bool(parsed.id)
             item = Item(
-                kind="fact", path=path, start_line=first, end_line=last, id=fact.id, text=words, own=own
-            )
+                kind="fact", path=path, start_line=first, end_line=last, id=fact.id,
+                text="".join(lines[first - 1 : last]), own=bool(parsed.id),
+            )  # fmt: skip
             found.append((item, fact))
         return found
 
@@ -447,7 +413,7 @@ class Selector:
 
 
 def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
-    """By id, when facts ended whose successors are among the items: they stay ended."""
+    """Return by id when facts ended whose successors are among the items: they stay ended."""
     gone = {item.id for item in items if item.kind == "fact"}
     ends: dict[str, str] = {}
     scopes = {layout.scope_of(item.path) for item in items if item.kind == "fact"}
@@ -458,6 +424,25 @@ def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
             if one.fact.id not in gone and one.end and (one.fact.key, one.end) in starts and one.fact.until:
                 ends[one.fact.id] = one.fact.until
     return ends
+
+
+def payload_of(items: Iterable[Item]) -> dict[str, Json]:
+    """Return items as a line of the journal names them, without their words."""
+    turns: defaultdict[str, list[str]] = defaultdict(list)
+    lines: defaultdict[str, list[list[str]]] = defaultdict(list)
+    ids: list[str] = []
+    for item in items:
+        if item.kind == "turn":
+            turns[item.path].append(item.id)
+        elif item.kind == "fact":
+            ids.append(item.id)
+        else:
+            lines[item.path].append(list(run_of(item.text.splitlines())))
+    return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
+
+
+def _unwritten(fact: Fact) -> Item:
+    return Item(kind="fact", path=fact.path, id=fact.id, text=str(fact))
 
 
 def _note(path: str, lines: list[str], start: int, end: int) -> Item:

@@ -1,8 +1,8 @@
 """Sweep the bytes of erased items out of the files of a workspace.
 
-A pass looks at every file but those of git and of workspaces inside this one, finds what is to go, and
-changes it through the one door each kind of file has. Looking alone is the dry run. Everything may be done
-again: what is gone is not found. What cannot be read is named, and keeps no other file from being looked at.
+A sweep reads every file but those of git and of workspaces inside this one, and changes each kind of file
+through the function for its kind; a dry run only reads. It may be repeated: what is gone is not found. What
+cannot be read is named, and keeps no other file from being read.
 """
 
 import re
@@ -29,7 +29,7 @@ from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Run, line_mark, matches
 from mnemark.files.turns import decode_turn
 from mnemark.index.erase import erase_rows, is_database
-from mnemark.memory.forgetting.needles import Words, weight
+from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, weight
 from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.select import blocks, only_from
 from mnemark.memory.journal import erasures
@@ -38,7 +38,7 @@ from mnemark.text.markdown.comments import drop_comments, names_id
 
 _LARGEST: Final = 1 << 29
 _TELLING: Final = 4
-"""Weight of a line by which an edit in the journal is known to hold it: more than the end of a code block."""
+"""Least weight of a line that is searched for in edits: more than the end of a code block."""
 _OWN: Final = (
     *("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore"),
     erasures.NAME,
@@ -48,15 +48,14 @@ _FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "e
 _NAME: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+")
 _LINES: Final = re.compile(r"#L\d+(?:-L?\d+)?")
 _ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
-_NAMES: Final = re.compile(r"(?:entities:|About:|提到：)")
 _FEW: Final = 24
 _ID: Final = re.compile(r"\bid:\s*([0-9A-Z]{26})\b")
 
 
 class Targets(NamedTuple):
-    """What goes. `words` is what is looked for elsewhere; the others name the things themselves."""
+    """What to erase: `words` wherever they are quoted, and the items themselves."""
 
-    words: Words
+    words: SearchPatterns
     time: str
     turns: frozenset[str] = frozenset()
     turn_lines: Mapping[str, set[int]] = MappingProxyType({})
@@ -69,34 +68,34 @@ class Targets(NamedTuple):
 
 
 Step = Literal["copies", "items"]
-"""First what is quoted elsewhere, last the things themselves: until then their words can be found again."""
+"""Quotations go first: until the items go, their words can be found again."""
 
 
-class Done(NamedTuple):
-    """What a pass found or did."""
+class Swept(NamedTuple):
+    """The result of sweeps."""
 
     places: list[Place]
     waiting: list[Wait]
-    """Files that are busy, or closed."""
     still: list[str]
-    """Files that are not mnemark's to change, and what was not looked into."""
+    """Files that are not mnemark's to change or were not read."""
 
 
 class Sweep:
-    """One look at all files of the workspace at `root`, changing them unless it is a dry run."""
+    """One step over all files of the workspace at `root`; adds its result to `done`."""
 
-    def __init__(self, root: Path, targets: Targets, *, step: Step, dry_run: bool, ignored: Ignore) -> None:
+    def __init__(
+        self, root: Path, targets: Targets, done: Swept, *, step: Step, dry_run: bool, ignored: Ignore
+    ) -> None:
         self.root = root
         self.targets = targets
+        self.done = done
         self.step = step
         self.dry_run = dry_run
         self.ignored = ignored
-        """Paths that are no memory, as the configuration says."""
-        self.done = Done([], [], [])
         self._runs = BytePatterns(text for text in targets.words.notes.texts if "\n" in text)
-        """What runs over several lines."""
+        """Texts of several lines."""
 
-    def run(self) -> Done:
+    def run(self) -> None:
         """Go through all files, in the order of their names: journals come before the files of facts.
 
         The workspace's lock is held, so that nobody takes a fact that is half erased for one that a person
@@ -104,7 +103,6 @@ class Sweep:
         """
         with nullcontext() if self.dry_run else workspace_lock(self.root):
             self._run()
-        return self.done
 
     def _run(self) -> None:
         found = listing.walk(self.root)
@@ -117,7 +115,7 @@ class Sweep:
         for path in found.files:
             try:
                 self._file(path)
-            except FileNotFoundError:  # it went while we looked
+            except FileNotFoundError:  # removed meanwhile
                 continue
             except BusyError as error:
                 self.done.waiting.append(Wait(path, str(error)))
@@ -127,19 +125,14 @@ class Sweep:
                 self._unread(path, unread(error), is_file=not is_no_file(error))
 
     def _unread(self, path: str, reason: str, *, is_folder: bool = False, is_file: bool = True) -> None:
-        """Name what could not be read. Memory is waited for; anything else is not mnemark's to change."""
-        if is_folder or (is_file and self._is_memory(path.rpartition("/")[2])):
+        """Name what could not be read: memory is waited for, anything else is not mnemark's to change."""
+        if is_folder or (is_file and _is_memory(path.rpartition("/")[2])):
             folders = path.split("/") if is_folder else path.split("/")[:-1]
             own = folders[:1] == [layout.PRIVATE]
             if own or not (any(map(layout.skipped_folder, folders)) or self.ignored(path)):
                 self.done.waiting.append(erasures.closed(self.root, path, reason))
                 return
         self.done.still.append(f"{layout.shown(path)}: {reason}; it was not looked into")
-
-    @staticmethod
-    def _is_memory(name: str) -> bool:
-        """Whether a file of that name would be changed where it holds the words."""
-        return name.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")) or name.startswith(jsonl.TEMPORARY)
 
     def _file(self, path: str) -> None:
         full = self.root / path
@@ -151,7 +144,7 @@ class Sweep:
                 self._private(path, full)
         elif name.lower().endswith(".jsonl"):
             self._log(path, full)
-        elif name.lower().endswith(layout.TEXT_SUFFIXES) or name.startswith(jsonl.TEMPORARY):
+        elif _is_memory(name):
             self._text(path, full)
         elif self.step == "copies" and self.targets.words.notes.found_in(_bytes(full)):
             self.done.still.append(
@@ -165,9 +158,8 @@ class Sweep:
         if inner in _OWN or inner.startswith("vectors/") or full.name.endswith(("-wal", "-shm", "-journal")):
             return
         database = is_database(full)
-        beside = (
-            [full, *(full.with_name(full.name + end) for end in ("-wal", "-journal"))] if database else [full]
-        )
+        endings = ("", "-wal", "-journal") if database else ("",)
+        beside = [full.with_name(full.name + end) for end in endings]
         # A compiled identity may say it in a model's words; it is made again from what is left.
         reworded = inner.startswith("compiled/")
         if not reworded and not any(self._is_private_copy(_bytes(one)) for one in beside if one.exists()):
@@ -183,19 +175,12 @@ class Sweep:
         self._place(path, "derived file", bytes_=size)
 
     def _is_private_copy(self, data: bytes) -> bool:
-        named = self._names(data, self.targets.turns) or self._names(data, self.targets.facts)
+        named = _names(data, self.targets.turns) or _names(data, self.targets.facts)
         return named or self.targets.words.notes.found_in(data)
 
-    @staticmethod
-    def _names(data: bytes, ids: frozenset[str]) -> bool:
-        """Whether any of the ids stands in the bytes: a few are looked for, of many all ids are read."""
-        if len(ids) <= _FEW:
-            return any(one.encode() in data for one in ids)
-        return any(one.decode("ascii") in ids for one in _ANY_ID.findall(data))
-
     def _drop(self, full: Path) -> None:
-        """Derived, or a record of an edit: the files of one record go together."""
         with workspace_lock(self.root):
+            # The files of one record of an edit go together.
             names = full.parent.glob(f"{full.stem}.*") if full.parent.name == "displaced" else [full]
             for name in list(names):
                 platform.FS.unlink(name)
@@ -227,10 +212,9 @@ class Sweep:
             self._place(path, "journal" if journal else "turns", lines, gained)
 
     def _concerns(self, path: str, data: bytes, *, journal: bool) -> bool:
-        """Whether anything in a log may be meant: a quick look before it is rewritten."""
-        if journal or self.targets.words.notes.found_in(data):
-            return True
-        return path in self.targets.turn_lines or self._names(data, self.targets.turns)
+        """Return whether a log may hold anything to erase: a quick test before it is rewritten."""
+        quotes = journal or self.targets.words.notes.found_in(data)
+        return quotes or path in self.targets.turn_lines or _names(data, self.targets.turns)
 
     def _journal_line(self, line: jsonl.Line) -> bytes | None:
         record = jsonl.decode(line.data)
@@ -250,17 +234,16 @@ class Sweep:
         return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})
 
     def _holds_lines(self, payload: object) -> bool:
-        """Whether the undo image of an edit holds a line that goes."""
+        """Return whether the undo image of an edit holds a line to erase."""
         if not isinstance(payload, dict) or payload.get("path") not in self.targets.marks:
             return False
         marks = {mark for run in self.targets.marks[payload["path"]] for mark in run}
         hunks = [one for one in payload.get("hunks") or () if isinstance(one, dict)]
-        lines = [
-            line for one in hunks for key in ("old", "new", "before", "after") for line in one.get(key) or ()
-        ]
-        return any(
-            isinstance(line, str) and weight(line) >= _TELLING and line_mark(line) in marks for line in lines
+        keys = ("old", "new", "before", "after")
+        lines = (
+            line for one in hunks for key in keys for line in one.get(key) or () if isinstance(line, str)
         )
+        return any(weight(line) >= _TELLING and line_mark(line) in marks for line in lines)
 
     def _session_line(self, line: jsonl.Line) -> bytes | None:
         data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")
@@ -277,7 +260,10 @@ class Sweep:
         data = _bytes(full)
         whole = path in self.targets.files if self.step == "items" else self._is_about_erased(path, data)
         if whole:
-            self._remove(path, data)
+            if not self.dry_run:
+                done = editing.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
+                _check(busy=done != "moved")
+            self._place(path, "file", (), len(data))
             return
         lines = self._lines_to_go(path, data)
         runs = self.step == "copies" and self._holds_runs(data)
@@ -293,26 +279,17 @@ class Sweep:
             result = editing.edit(
                 self.root, path, lambda now: self._left(path, now), keep=0, timeout=LOCK_SECONDS
             )
-            if result.status == "deferred":
-                raise BusyError("someone is saving it")
+            _check(busy=result.status == "deferred")
         self._place(path, "note", sorted(lines), gone)
 
     def _is_about_erased(self, path: str, data: bytes) -> bool:
-        """Whether it is the episode of a session of which all turns go."""
+        """Return whether it is the episode of a session of which all turns go."""
         place = layout.place(path)
         if not self.targets.whole_logs or place is None or place.kind != "episode":
             return False
         refs = _log_refs(data.decode("utf-8", "replace"))
-        return any(ref.partition("#")[0] in self.targets.whole_logs for ref in refs) and all(
-            self._is_erased(ref) or ref in self.targets.whole_logs for ref in refs
-        )
-
-    def _remove(self, path: str, data: bytes) -> None:
-        if not self.dry_run:
-            done = editing.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
-            if done != "moved":
-                raise BusyError("someone is saving it")
-        self._place(path, "file", (), len(data))
+        cites = any(ref.partition("#")[0] in self.targets.whole_logs for ref in refs)
+        return cites and all(map(self._is_erased, refs))
 
     def _left(self, path: str, data: bytes) -> bytes:
         lines = self._lines_to_go(path, data)
@@ -323,22 +300,18 @@ class Sweep:
         return self._runs.found_in(data.replace(b"\r\n", b"\n"))
 
     def _lines_to_go(self, path: str, data: bytes) -> set[int]:
-        """Numbers of the lines that go in this step."""
+        """Return the numbers of the lines to erase in this step."""
         if not self._may_hold(path, data):
             return set()
         decoded = reading.decode(data)
-        encoding = decoded[1] if decoded else "utf-8"
-        lines = [line.decode(encoding, "replace") for line in data.splitlines(keepends=True)]
-        text = "".join(lines)
-        own = self._own_lines(path, lines, text)
+        raw = data.splitlines(keepends=True)
+        lines = [line.decode(decoded[1] if decoded else "utf-8", "replace") for line in raw]
+        own = self._own_lines(path, lines)
         if self.step == "items":
             return own
-        found: set[int] = set()
-        raw = data.splitlines(keepends=True)
-        if self.targets.words.notes.found_in(data):
-            found = {
-                n for n, line in enumerate(raw, 1) if self.targets.words.notes.found_in(self._spoken(line))
-            }
+        found, words = set[int](), self.targets.words.notes
+        if words.found_in(data):
+            found = {number for number, line in enumerate(raw, 1) if words.found_in(_spoken(line))}
         found |= self._citing(path, lines) | self._naming(path, lines)
         # A bullet goes as a whole, unless it is one of the things themselves: those come last.
         spans = {span for number, span in enumerate(blocks(lines), 1) if number in found} if found else ()
@@ -346,21 +319,14 @@ class Sweep:
         return (whole if path not in self.targets.files else set()) - own
 
     def _may_hold(self, path: str, data: bytes) -> bool:
-        """A quick look before a file is taken apart."""
+        """Return whether a file may hold anything to erase: a quick test before it is parsed."""
         named = path in self.targets.marks or (self.targets.facts and b"id:" in data)
         cites = self.targets.turn_lines and b".jsonl" in data
         return bool(named or cites) or (self.step == "copies" and self.targets.words.notes.found_in(data))
 
-    @staticmethod
-    def _spoken(line: bytes) -> bytes:
-        """A line without the comment that is mnemark's own: ids and times are no words."""
-        return drop_comments(line.decode("latin-1"), names_id).encode("latin-1")  # byte for byte
-
-    def _own_lines(self, path: str, lines: list[str], text: str) -> set[int]:
-        found: set[int] = set()
-        runs = self.targets.marks.get(path, ())
-        if runs:
-            found = {number for match in matches(lines, runs) for number in match}
+    def _own_lines(self, path: str, lines: list[str]) -> set[int]:
+        text, runs = "".join(lines), self.targets.marks.get(path, ())
+        found = {number for match in matches(lines, runs) for number in match} if runs else set()
         if self.targets.facts and any(one in self.targets.facts for one in _ID.findall(text)):
             for parsed in parse(text):
                 if parsed.id in self.targets.facts:
@@ -368,33 +334,27 @@ class Sweep:
         return found
 
     def _citing(self, path: str, lines: list[str]) -> set[int]:
-        """Lines that name an erased turn as their source, and no other."""
+        """Return the lines whose sources are all erased."""
         place = layout.place(path)
         if place is None or place.role not in _CITING or not self.targets.turn_lines:
             return set()
-        found = set()
-        for number, line in enumerate(lines, 1):
-            refs = _log_refs(line)
-            if refs and all(self._is_erased(ref) for ref in refs):
-                found.add(number)
-        return found
+        cited = ((number, _log_refs(line)) for number, line in enumerate(lines, 1))
+        return {number for number, refs in cited if refs and all(map(self._is_erased, refs))}
 
     def _naming(self, path: str, lines: list[str]) -> set[int]:
-        """Lists of names in an episode of an erased turn, where a name stands that was said in it."""
+        """Return the lists of names in an episode of an erased turn that hold a name said in it."""
         place = layout.place(path)
         if place is None or place.kind != "episode" or not self.targets.words.names:
             return set()
         cited = {ref.partition("#")[0] for line in lines for ref in _log_refs(line)}
         if not cited & self.targets.turn_lines.keys():
             return set()
-        lists = {number: line.casefold() for number, line in enumerate(lines, 1) if _NAMES.match(line)}
+        lists = {number: line.casefold() for number, line in enumerate(lines, 1) if NAME_LIST.match(line)}
         names = [name.casefold() for name in self.targets.words.names]
         return {number for number, line in lists.items() if any(name in line for name in names)}
 
     def _is_erased(self, ref: str) -> bool:
-        if ref in self.targets.whole_logs:
-            return True
-        return only_from(ref, self.targets.turn_lines)
+        return ref in self.targets.whole_logs or only_from(ref, self.targets.turn_lines)
 
     def _place(self, path: str, what: str, lines: Collection[int] = (), bytes_: int = 0) -> None:
         self.done.places.append(
@@ -406,8 +366,30 @@ def _bytes(path: Path) -> bytes:
     return platform.read_file(path)[0]
 
 
+def _check(*, busy: bool) -> None:
+    if busy:
+        raise BusyError("someone is saving it")
+
+
+def _is_memory(name: str) -> bool:
+    """Return whether a file of that name would be changed where it holds the words."""
+    return name.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")) or name.startswith(jsonl.TEMPORARY)
+
+
+def _names(data: bytes, ids: frozenset[str]) -> bool:
+    """Return whether the bytes hold one of the ids: a few are searched for, of many all ids are read."""
+    if len(ids) <= _FEW:
+        return any(one.encode() in data for one in ids)
+    return any(one.decode("ascii") in ids for one in _ANY_ID.findall(data))
+
+
+def _spoken(line: bytes) -> bytes:
+    """Return a line without mnemark's own comment: ids and times are no words."""
+    return drop_comments(line.decode("latin-1"), names_id).encode("latin-1")  # byte for byte
+
+
 def _log_refs(text: str) -> list[str]:
-    """Refs of lines of sessions, and names of sessions, that a text holds."""
+    """Return the names of sessions, and refs of their lines, that a text holds."""
     if ".jsonl" not in text:
         return []
     found = []
@@ -419,7 +401,7 @@ def _log_refs(text: str) -> list[str]:
 
 
 def holding(root: Path, needles: BytePatterns) -> list[str]:
-    """Files, but those of git, in which any of the words still stands."""
+    """Return the files, but those of git, that hold any of the words."""
     found = []
     for path in listing.walk(root).files:
         try:

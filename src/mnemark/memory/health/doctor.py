@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -34,45 +35,43 @@ from mnemark.types import Problem
 Level = Literal["ok", "warn", "error"]
 _REBUILD: Final = "run `mnemark doctor --fix`"
 _NAMED: Final = 3
-"""Files that are named of many."""
 _SYNC: Final = "run `mnemark sync`"
 _MOST: Final = 1_000
 """Files that an erase waits for and that are named."""
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     level: Level
     what: str
     fix: str = ""
     """What to do; empty where nothing is to be done."""
     kind: str = ""
-    """What there may be thousands of: those of one kind follow each other, and people are shown a few."""
+    """Groups findings that there may be thousands of; people are shown a few of each kind."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found, in the order it was looked at."""
+    """All findings, in the order of the checks."""
 
     findings: tuple[Finding, ...]
     fixed: bool = False
-    """Whether something was changed."""
 
     @property
     def level(self) -> Level:
-        """The worst of all."""
+        """The worst level."""
         levels = {finding.level for finding in self.findings}
         return "error" if "error" in levels else "warn" if "warn" in levels else "ok"
 
 
 def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
-    """Check the index against itself and against the files, and whether all files can be read.
+    """Check the index against itself and the files, and whether all files can be read.
 
     Args:
         memory: an open memory, or the folder of one that cannot be opened.
-        deep: look at every posting list and read every file, instead of a sample.
+        deep: check every posting list and every file, instead of a sample.
 
-    Nothing is changed, and nothing is raised for what is found to be wrong.
+    Nothing is changed, and no finding is raised.
     """
     root = _root(memory)
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
@@ -83,28 +82,28 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
         findings += [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
         findings.append(_coverage(memory))
         findings += [Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MOST)]
-    return Report(findings=(*findings, *map(_left_out, found.inner)))
-
-
-def _left_out(inner: str) -> Finding:
     marks = " or ".join(layout.MARKS)
-    what = f"{inner}/ is left out: it is a workspace of its own ({marks} is in it)"
-    return Finding("ok", what, f"search it with -w {inner}", "inner")
+    for inner in found.inner:
+        what = f"{inner}/ is left out: it is a workspace of its own ({marks} is in it)"
+        findings.append(Finding("ok", what, f"search it with -w {inner}", "inner"))
+    return Report(findings=tuple(findings))
 
 
 def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
-    """Say what mnemark runs on and what keeps it from working well; with `fix`, mend it.
+    """Check the environment and the workspace; with `fix`, repair it.
 
-    Mending removes what crashes left behind, closes mnemark's own files to other users of the machine, and
-    builds the index anew beside the old one, which is exchanged only when the new one passes its checks.
-    Files that people wrote are not touched.
+    Repair removes what crashes left behind, closes mnemark's own files to other users of the machine, and
+    rebuilds the index beside the old one, which is exchanged only when the new one passes its checks. Files
+    that people wrote are not touched.
 
     Raises:
         BusyError: `fix`, and another process is syncing or has the index open.
         NewerFormatError, ReadOnlyError: `fix`, and the index must not or cannot be written.
     """
     root = _root(memory)
-    findings = [_environment(), *_folder(root), *_privacy(root, fix=fix)]
+    python = ".".join(map(str, sys.version_info[:3]))
+    environment = Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
+    findings = [environment, *_folder(root), *_privacy(root, fix=fix)]
     if not isinstance(memory, Path):
         findings += [*_embedder(memory), *_strength(memory), *_freshness(memory)]
     if not fix:
@@ -112,13 +111,14 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
     if not isinstance(memory, Path) and memory.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to mend it")
     findings += [_finding(problem) for problem in sweep(root)]
-    if not isinstance(memory, Path):
+    if isinstance(memory, Path):
+        rebuilt = check.rebuild(root, ignore=(), limit=256, visible=None)
+    else:
         finish(memory, at_once=True)
-    ignore = () if isinstance(memory, Path) else memory.config.ignore
-    limit = 256 if isinstance(memory, Path) else memory.config.passage_tokens
-    visible = None if isinstance(memory, Path) else memory.visible
-    rebuilt = check.rebuild(root, ignore=ignore, limit=limit, visible=visible)
-    if not isinstance(memory, Path):
+        config = memory.config
+        rebuilt = check.rebuild(
+            root, ignore=config.ignore, limit=config.passage_tokens, visible=memory.visible
+        )
         memory.index.follow()
     before = "an unreadable index" if rebuilt.before is None else f"{rebuilt.before} passages"
     done = Finding("ok", f"the index was built anew: {rebuilt.after} passages instead of {before}")
@@ -132,11 +132,6 @@ def _root(memory: OpenWorkspace | Path) -> Path:
     return memory
 
 
-def _environment() -> Finding:
-    python = ".".join(map(str, sys.version_info[:3]))
-    return Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
-
-
 def _folder(root: Path) -> Iterator[Finding]:
     if not os.access(root, os.W_OK):
         yield Finding(
@@ -147,7 +142,6 @@ def _folder(root: Path) -> Iterator[Finding]:
 
 
 def _privacy(root: Path, *, fix: bool) -> Iterator[Finding]:
-    """What other users of the machine can read of it."""
     found = privacy.readable(root)
     left = list(privacy.close(root, found.own) if fix else found.own)
     if fix and len(left) < len(found.own):
@@ -212,7 +206,6 @@ def _freshness(ws: OpenWorkspace) -> Iterator[Finding]:
 
 
 def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
-    """The database, and the manifest in it against the files."""
     if not (root / layout.PRIVATE / "index.db").exists():
         yield Finding("warn", "there is no index yet", _SYNC)
         return
@@ -227,21 +220,11 @@ def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
     except MnemarkError as error:
         yield Finding("error", str(error), _REBUILD)
         return
-    try:
+    with closing(index):
         yield from _sound(lambda: check.damages(index, deep=deep), "the index is sound", _REBUILD)
         yield from _sound(lambda: check.differences(index, found.entries), "the index knows all files", _SYNC)
-        yield from _told(index)
-    finally:
-        index.close()
-
-
-def _told(index: Index) -> Iterator[Finding]:
-    """What is wrong in the files themselves, as it was found when they were indexed."""
-    try:
-        problems = stored_problems(index)
-    except MnemarkError:
-        return  # the look at the index has told of it
-    yield from (_finding(problem, "note") for problem in problems)
+        with suppress(MnemarkError):  # the check of the index has told of it
+            yield from [_finding(problem, "note") for problem in stored_problems(index)]
 
 
 def _sound(look: Callable[[], list[str]], well: str, fix: str) -> Iterator[Finding]:
@@ -257,7 +240,7 @@ def _sound(look: Callable[[], list[str]], well: str, fix: str) -> Iterator[Findi
 
 
 def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
-    """Whether sessions, journals and (deep) notes can be read."""
+    """Check whether sessions, journals and (deep) notes can be read."""
     problems: list[Problem] = []
     turns = 0
     for entry in found.entries:
@@ -294,7 +277,6 @@ def _problems(found: Scan) -> Iterator[Finding]:
 
 
 def _coverage(ws: OpenWorkspace) -> Finding:
-    """What share of the passages has a vector."""
     if not ws.searcher.embeddings.wanted:
         return Finding("ok", "vectors are not configured")
     try:

@@ -12,41 +12,25 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 
     root: str
     files: int
-    """Files in the index."""
     passages: int
     kinds: dict[str, int]
-    """Passages by kind."""
     scopes: dict[str, int]
-    """Passages by scope."""
     bytes: int
-    """Size of the index on the disk, vectors left out."""
+    """Size of the index on the disk, without vectors."""
     stale: str | None
-    """Why the index will be built anew by the next sync; None where it will not."""
+    """Why the next sync will rebuild the index; None where it will not."""
     problems: tuple[Problem, ...]
 
 
 def collect(ws: OpenWorkspace) -> Stats:
-    """Count, from the index as it is."""
+    """Count what the index holds."""
     if not ws.index.exists():
-        reason = "there is no index yet; run `mnemark sync`"
         return Stats(
-            root=str(ws.root),
-            files=0,
-            passages=0,
-            kinds={},
-            scopes={},
-            bytes=0,
-            stale=reason,
-            problems=(),
-        )
+            root=str(ws.root), files=0, passages=0, kinds={}, scopes={}, bytes=0,
+            stale="there is no index yet; run `mnemark sync`", problems=(),
+        )  # fmt: skip
     found = check.count(ws.index)
     return Stats(
-        root=str(ws.root),
-        files=found.files,
-        passages=found.passages,
-        kinds=found.kinds,
-        scopes=found.scopes,
-        bytes=found.bytes,
-        stale=ws.index.stale_reason(),
-        problems=found.problems,
-    )
+        root=str(ws.root), files=found.files, passages=found.passages, kinds=found.kinds,
+        scopes=found.scopes, bytes=found.bytes, stale=ws.index.stale_reason(), problems=found.problems,
+    )  # fmt: skip

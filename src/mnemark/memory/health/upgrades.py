@@ -15,32 +15,30 @@ from mnemark.retrieval.presets import preset
 from mnemark.retrieval.ranking.rerank import DEPTH
 
 _SAMPLE: Final = 32
-"""Passages that a price is reckoned from."""
 _EXTRAS: Final = {
     "fastembed": ("fastembed", "onnxruntime", "tokenizers"),
     "sqlite-vec": ("sqlite_vec",),
     "chroma": ("chromadb",),
 }
-"""Packages by the extra that brings them."""
 _PATIENCE: Final = 60.0
-"""Seconds that a reranker may take to load and to judge a sample."""
+"""Seconds that a reranker may take to load and to score a sample."""
 
 
 class Sample(NamedTuple):
-    """Passages spread evenly over the index, as an embedder sees them, and how many there are."""
+    """Passages spread evenly over the index, as an embedder sees them."""
 
     passages: list[str]
     texts: int
-    """Different texts: what a new embedder has to embed."""
+    """Different texts that a new embedder has to embed."""
 
     @property
     def characters(self) -> int:
-        """Of all texts; exact where the sample is all there is."""
+        """Characters of all texts; exact where the sample is complete."""
         return round(self.texts * sum(map(len, self.passages)) / max(len(self.passages), 1))
 
 
 def sample(ws: OpenWorkspace) -> Sample:
-    """Read a sample; empty where there is no index, or none that can be read, which `verify` tells."""
+    """Read a sample; empty where there is no readable index, which `verify` tells."""
     try:
         if not ws.index.exists():
             return Sample([], 0)
@@ -54,34 +52,32 @@ def sample(ws: OpenWorkspace) -> Sample:
 
 
 def packages() -> str:
-    """Which optional packages are missing, each with the command that installs it."""
+    """List the missing optional packages, each with the command that installs it."""
     said = []
     for extra, names in _EXTRAS.items():
         absent = [name for name in names if importlib.util.find_spec(name) is None]
         if absent:
             said.append(f'{", ".join(absent)} (pip install "mnemark[{extra}]")')
-    return (
-        f"optional packages that are not installed: {'; '.join(said)}"
-        if said
-        else ("all optional packages are installed")
-    )
+    if said:
+        return f"optional packages that are not installed: {'; '.join(said)}"
+    return "all optional packages are installed"
 
 
 def reranker(ws: OpenWorkspace, sample: Sample) -> tuple[str, str]:
-    """Whether the reranker answers, and how fast; with the fix where it does not, or not in time."""
-    judge = ws.searcher.reranker
-    if judge is None:
+    """Return whether and how fast the reranker answers, and the fix where it does not, or not in time."""
+    model = ws.searcher.reranker
+    if model is None:
         return "no reranker is configured", ""
     folder = ws.config.reranker
     passages = (sample.passages or ["a passage"])[:DEPTH]
-    logits, problem = judge.logits("", (), _PATIENCE)  # loads the model
+    logits, problem = model.logits("", (), _PATIENCE)  # loads the model
     started = time.monotonic()
     if logits is not None:
-        logits, problem = judge.logits("a question", passages, _PATIENCE)
+        logits, problem = model.logits("a question", passages, _PATIENCE)
     took = (time.monotonic() - started) / len(passages) * DEPTH * 1000
     if logits is None:
         return f"the reranker {folder!r} does not answer: {problem}", "correct the setting reranker"
-    what = f"reranker {judge.name()}: {DEPTH} passages of this memory take about {took:.0f} ms"
+    what = f"reranker {model.name()}: {DEPTH} passages of this memory take about {took:.0f} ms"
     if preset(ws.config.preset).fusion != "absolute":
         return f"{what}; the preset {ws.config.preset!r} does not ask it", 'set preset = "default"'
     if took > ws.config.recall_deadline_ms:
@@ -91,7 +87,7 @@ def reranker(ws: OpenWorkspace, sample: Sample) -> tuple[str, str]:
 
 
 def switching(ws: OpenWorkspace, sample: Sample) -> str:
-    """What another embedder would cost: every text is embedded anew."""
+    """Return what another embedder would cost: every text is embedded again."""
     about = "" if sample.texts == len(sample.passages) else "about "
     return (
         f"another embedder would embed {sample.texts} texts, {about}{sample.characters} characters, while "
@@ -114,7 +110,7 @@ def _active_pace(ws: OpenWorkspace, sample: Sample) -> str:
 
 
 def pace(embedder: Embedder, sample: Sample, who: str) -> str:
-    """How long an embedder takes for all texts, timed on the sample; empty where it cannot be told."""
+    """Return how long an embedder takes for all texts, timed on the sample; empty where unknown."""
     if not sample.texts:
         return ""
     try:

@@ -1,12 +1,12 @@
-"""Learn with a language model, through the queue in `state.db`: nothing is lost by a failure or kill.
+"""Learn facts with a language model, through the queue in `state.db`: a failure or kill loses nothing.
 
-A stretch of turns is claimed for a while, asked about together with others in one request, and leaves the
-queue when its facts are on the disk. What fails is asked again later, alone, `TRIES` times at most, and is
-then kept as failed. What was never sent (no budget, no key, a breaker that is open) is no try.
+A stretch of turns is claimed for a while, sent together with others in one request, and leaves the queue when
+its facts are on the disk. A failed one is sent again later, alone, `TRIES` times at most, and is then kept as
+failed. What was never sent (no budget, no key, a breaker that is open) is no try.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -19,10 +19,9 @@ from mnemark.files import names
 from mnemark.files.sessions import FOLDER, SessionLog
 from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
-from mnemark.memory.learning.by_rule import CandidateWriter, Heard, LearnedFact, Report, learn
+from mnemark.memory.learning.by_rule import CandidateWriter, LearnedFact, Report, SourcedCandidate, learn
 from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.extraction.candidate import Candidate
 
 _CHARACTERS: Final = 24_000
 """Of turns in one request."""
@@ -33,7 +32,7 @@ _SPARE: Final = 120.0
 
 
 class Extracted(msgspec.Struct, frozen=True, kw_only=True):
-    """What asking brought."""
+    """The result of asking the model."""
 
     facts: tuple[LearnedFact, ...] = ()
     asked: int = 0
@@ -47,10 +46,10 @@ class Extracted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def work(ws: OpenWorkspace, *, seconds: float = 30.0, model: LLM | None = None) -> Extracted:
-    """Ask the model about what waits, until nothing is due or the time is over.
+    """Ask the model about the queued turns, until nothing is due or the time is over.
 
     Args:
-        ws: whose queue.
+        ws: the workspace.
         seconds: no request begins after that, and none lasts longer than is left of them.
         model: asked instead of the configured one; without either nothing happens.
     """
@@ -60,12 +59,10 @@ def work(ws: OpenWorkspace, *, seconds: float = 30.0, model: LLM | None = None) 
         return Extracted(problem=str(error))
     if llm is None or ws.readonly:
         return Extracted()
-    return _Work(ws, llm, time.monotonic() + seconds).run()
+    return _Worker(ws, llm, time.monotonic() + seconds).run()
 
 
-class _Work:
-    """One process at work on the queue."""
-
+class _Worker:
     def __init__(self, ws: OpenWorkspace, llm: LLM, end: float) -> None:
         self._ws = ws
         self._llm = llm
@@ -77,9 +74,10 @@ class _Work:
         self._problem = ""
 
     def run(self) -> Extracted:
-        """Claim, ask, keep, until there is a reason to stop."""
+        batch = self._ws.config.llm.batch
+        lease = batch * self._timeout + _SPARE  # for every request a claim may lead to
         while not self._problem and self._left() > 0:
-            items = self._state.claim(self._ws.config.llm.batch, self._now(), lease=self._lease())
+            items = self._state.claim(batch, self._ws.now(), lease=lease)
             if not items:
                 break
             self._batches(items)
@@ -89,7 +87,7 @@ class _Work:
         )  # fmt: skip
 
     def _batches(self, items: Sequence[Item]) -> None:
-        """What is tried for the first time together, as far as it fits; what failed before alone."""
+        """Ask about first tries together, as far as they fit, and about what failed before alone."""
         groups: list[list[tuple[Item, list[TurnExcerpt]]]] = []
         size = _CHARACTERS
         for item in items:
@@ -107,22 +105,21 @@ class _Work:
         for number, group in enumerate(groups):
             if self._problem or self._left() <= 0:
                 rest = [item.id for later in groups[number:] for item, _ in later]
-                self._state.give_back(rest, self._now())
+                self._state.give_back(rest, self._ws.now())
                 return
             self._ask([item for item, _ in group], [one for _, said in group for one in said])
 
     def _read(self, item: Item) -> list[TurnExcerpt]:
-        """The turns of an item as they stand in the file now, redacted by the rules of now."""
+        """Return the turns of an item as they are in the file now, redacted."""
         folder, _, name = item.path.rpartition("/")
         scope = folder.removesuffix(FOLDER).rstrip("/")
-        root = self._ws.root / scope if scope else self._ws.root
         try:
             names.inside(self._ws.root, item.path)
         except UsageError:
             return []
         found = []
         hidden = self._ws.index.hidden.current().turns
-        for placed in SessionLog.at(root, f"{FOLDER}/{name}").turns():
+        for placed in SessionLog.at(self._ws.root / scope, f"{FOLDER}/{name}").turns():
             if placed.line > item.last:
                 break
             if placed.line >= item.first and placed.turn.id not in hidden:
@@ -142,32 +139,29 @@ class _Work:
             self._failed(items, error)
             return
         proposals = answer.value.facts
-        good = [pair for pair in (believed(one, said, known) for one in proposals) if pair is not None]
+        good = [pair for one in proposals if (pair := believed(one, said, known)) is not None]
         self._rejected += len(proposals) - len(good)
         if proposals and not good:
             self._missed(items, "the answer says nothing that the turns say")
             return
-        self._keep(good)
+        new = [
+            SourcedCandidate(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good
+        ]
+        self._facts += CandidateWriter(self._ws).keep(new, by="model")
         self._state.done(ids)
         self._done += len(ids)
 
-    def _keep(self, good: Iterable[tuple[TurnExcerpt, Candidate]]) -> None:
-        heard = [Heard(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good]
-        self._facts += CandidateWriter(self._ws).keep(heard, by="model")
-
     def _known(self, said: Sequence[TurnExcerpt]) -> list[Fact]:
-        """What is known about owner and project, and about whom the turns name."""
+        """Return the facts about owner and project, and about whom the turns name."""
         text = " ".join(one.turn.content for one in said).casefold()
-        found: list[Fact] = []
-        for scope in dict.fromkeys(one.scope for one in said):
-            found.extend(
-                fact
-                for fact in facts(self._ws.fact_store, scope=scope)
-                if fact.subject in {"user", "project"} or fact.subject.casefold() in text
-            )
+        found = [
+            fact
+            for scope in dict.fromkeys(one.scope for one in said)
+            for fact in facts(self._ws.fact_store, scope=scope)
+            if fact.subject in {"user", "project"} or fact.subject.casefold() in text
+        ]
         # Those whose predicate is spoken of first: only so many fit.
-        found.sort(key=lambda fact: fact.predicate.casefold() not in text)
-        return found[:FACTS]
+        return sorted(found, key=lambda fact: fact.predicate.casefold() not in text)[:FACTS]
 
     def _failed(self, items: Sequence[Item], error: LLMUnavailable) -> None:
         self._problem = f"{error.kind}: {error}"
@@ -180,40 +174,30 @@ class _Work:
                 if self._left() > 0 and not self._problem:
                     self._ask([item], said)
                 else:
-                    self._state.give_back([item.id], self._now())
+                    self._state.give_back([item.id], self._ws.now())
         else:
             self._missed(items, error.kind)
 
     def _missed(self, items: Sequence[Item], reason: str) -> None:
         for item in items:
-            due = self._now() + _WAIT * 4 ** (item.tries - 1)
+            due = self._ws.now() + _WAIT * 4 ** (item.tries - 1)
             self._state.missed([item.id], reason, due)
 
     def _later(self, error: LLMUnavailable) -> datetime:
-        """When to come back: when the error says, tomorrow for a budget, in a while for the rest."""
-        now = self._now()
+        """Return when to try again: as the error says, tomorrow for a budget, in a while for the rest."""
+        now = self._ws.now()
         if error.after is not None:
             return now + timedelta(seconds=error.after)
         if error.kind == "budget":
             return now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
         return now + _WAIT
 
-    def _now(self) -> datetime:
-        return self._ws.now()
-
     def _left(self) -> float:
         return self._end - time.monotonic()
 
-    def _lease(self) -> float:
-        """Long enough for every request a claim may lead to."""
-        return self._ws.config.llm.batch * self._timeout + _SPARE
-
 
 def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0) -> Report:
-    """What the end of a session and the nightly consolidation do: learn by rule, then ask the model.
-
-    The model is asked only where it and a budget are configured, and as long as the time lasts.
-    """
+    """Learn by rule, then ask the model where it and a budget are configured, while the time lasts."""
     started = time.monotonic()
     report = learn(ws, budget_seconds=budget_seconds)
     left = budget_seconds - (time.monotonic() - started)

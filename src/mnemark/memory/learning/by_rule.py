@@ -1,8 +1,8 @@
-"""Learn from sessions by rule, each turn once; queue what a model may see better.
+"""Learn facts from sessions by rule, each turn once, and queue the turns for a model.
 
-How far each session was learned from is noted in `state.db`. Losing that only means working again: a fact
-that was learned from a turn is known by its words and its source and is not learned from there twice, also
-where it was removed or forgotten since.
+How far each session was read is noted in `state.db`. Losing that only means working again: a fact that was
+learned from a turn is known by its words and its source and is not learned from there twice, also where it
+was removed or forgotten since.
 """
 
 import time
@@ -26,7 +26,7 @@ from mnemark.text.extraction.extract import Candidate, extract
 from mnemark.types import Origin
 
 POSITION: Final = "learn:"
-"""What the names of positions in `state.db` begin with."""
+"""Prefix of the names of positions in `state.db`."""
 STRETCH: Final = 8
 """Turns that are queued for the model as one item."""
 _STRETCH_CHARACTERS: Final = 6_000
@@ -37,7 +37,7 @@ Status = Literal["learned", "known", "review", "would be learned"]
 
 
 class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
-    """One fact and the turn it comes from."""
+    """A fact and the turn it comes from."""
 
     status: Status
     """`known`: learned from this turn before; `review`: it waits for a person."""
@@ -46,39 +46,35 @@ class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     value: str
     type: str
     since: str
-    """ISO time from when it holds."""
     ref: str
-    """The turn: `sessions/x.jsonl#L12`."""
     quote: str
     """The sentence it was read from."""
     by: Literal["rule", "model"] = "rule"
     id: str = ""
-    """The fact's id; empty on a dry run."""
     importance: float | None = None
     confidence: float | None = None
     priority: str = ""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run learned."""
+    """The result of a run."""
 
     facts: tuple[LearnedFact, ...] = ()
     turns: int = 0
     """New turns that were read."""
     sessions: int = 0
-    """Sessions that had any."""
+    """Sessions with new turns."""
     queued: int = 0
     """Stretches of turns queued for the model."""
     asked: int = 0
     """Requests that the model was sent, by stretch batch."""
     complete: bool = True
-    """Nothing is left to read; False where the time ran out."""
+    """False where the time ran out."""
     notes: tuple[str, ...] = ()
-    """What a person should know."""
 
 
 class _Position(msgspec.Struct, frozen=True):
-    """How far a session was learned from: bytes and lines."""
+    """How far a session was read: bytes and lines."""
 
     offset: int = 0
     lines: int = 0
@@ -92,14 +88,14 @@ def learn(
     budget_seconds: float | None = None,
     again: bool = False,
 ) -> Report:
-    """Learn by rule from turns that were not learned from yet; queue them where a model is configured.
+    """Learn by rule from turns that were not read yet; queue them where a model is configured.
 
     Args:
-        ws: whose sessions.
+        ws: the workspace.
         session: the id of one session; all by default.
         dry_run: only say what would be learned.
         budget_seconds: stop at the next turn after so long; a later run goes on there.
-        again: from the first turn, also what was learned from.
+        again: read from the first turn.
 
     Raises:
         NotFoundError: there is no such session.
@@ -120,7 +116,7 @@ def learn(
 
 
 def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
-    """Every session with its scope, the longest unchanged first."""
+    """Yield every session with its scope, the longest unchanged first."""
     found = []
     for scope in ("", *listing.scopes(root)):
         for path in listing.files(root, f"{scope}/{FOLDER}".lstrip("/"), ".jsonl"):
@@ -130,11 +126,11 @@ def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
             if state is not None:
                 found.append((state.mtime_ns, path.name, scope))
     for _, name, scope in sorted(found):
-        yield scope, SessionLog.at(root / scope if scope else root, f"{FOLDER}/{name}")
+        yield scope, SessionLog.at(root / scope, f"{FOLDER}/{name}")
 
 
-class Sources:
-    """Which facts were learned from which turn before, whatever became of them."""
+class _Sources:
+    """The facts that were learned from each turn or note, whatever became of them."""
 
     def __init__(self, ws: OpenWorkspace) -> None:
         facts = ws.fact_store
@@ -152,27 +148,23 @@ class Sources:
             self._erased = {mark: time_of(line) for mark, line in log.was_erased().items()}
 
     def add(self, scope: str, fact: Fact) -> None:
-        """It is known now."""
         for source in fact.source.split(","):
             self._known.add((scope, words_of(fact), _source(source.strip())))
 
-    def has(self, scope: str, fact: Fact) -> bool:
-        """Whether it was learned from this very turn, or this note, before."""
-        return (scope, words_of(fact), _source(fact.source)) in self._known
-
-    def erased(self, scope: str, fact: Fact, said: datetime) -> bool:
-        """Whether it was erased after it was said: then no other place that says so brings it back."""
+    def knows(self, scope: str, fact: Fact, said: datetime) -> bool:
+        """Return whether it was learned from this source before, or erased after it was said."""
         when = self._erased.get(said_mark(scope, words_of(fact)))
-        return when is not None and said <= when
+        erased = when is not None and said <= when  # then no other place that says so brings it back
+        return erased or (scope, words_of(fact), _source(fact.source)) in self._known
 
 
 def _source(ref: str) -> str:
-    """What a source is known by: a turn keeps its line, in a note lines move."""
+    """Return the identity of a source: a turn keeps its line, in a note lines move."""
     path, _, _ = ref.partition("#")
     return ref if path.endswith(".jsonl") else path
 
 
-class Heard(NamedTuple):
+class SourcedCandidate(NamedTuple):
     """A candidate and the turn it was found in."""
 
     fact: Candidate
@@ -183,45 +175,59 @@ class Heard(NamedTuple):
 
 
 class CandidateWriter:
-    """Keeps what was found in turns, each once."""
+    """Remembers candidates, each once for each source."""
 
     def __init__(self, ws: OpenWorkspace, *, dry_run: bool = False) -> None:
         self.ws = ws
         self.dry_run = dry_run
-        self.sources = Sources(ws)
+        self._sources = _Sources(ws)
 
-    def keep(self, heard: Sequence[Heard], *, by: Literal["rule", "model"] = "rule") -> list[LearnedFact]:
+    def keep(
+        self, candidates: Sequence[SourcedCandidate], *, by: Literal["rule", "model"] = "rule"
+    ) -> list[LearnedFact]:
         """Remember candidates as the agent's who cites the turn, or say why they are not needed.
 
         Those that follow each other are written together: one line of the journal, one edit of each file.
         """
         found: list[LearnedFact] = []
-        waiting: list[tuple[int, Heard]] = []
-        for one in heard:
-            if one.fact.since < one.said:
+        waiting: list[tuple[int, SourcedCandidate]] = []
+        for one in candidates:
+            new, since = one.fact, one.fact.since
+            if since < one.said:
                 self._write(found, waiting)  # what is said before decides from when this one holds
-            wanted = _fact(one)
-            known = self.sources.has(one.scope, wanted) or self.sources.erased(one.scope, wanted, one.said)
+            wanted = Fact(
+                id="", subject=new.subject, predicate=new.predicate, value=new.value, source=one.ref
+            )
+            known = self._sources.knows(one.scope, wanted, one.said)
             if not known:
-                since = self._begin(one, wanted) if one.fact.since < one.said else one.fact.since
-                one = one._replace(fact=msgspec.structs.replace(one.fact, since=since))  # noqa: PLW2901 - dated
+                since = self._begin(one, wanted) if since < one.said else since
                 if not self.dry_run:
-                    self.sources.add(one.scope, wanted)
+                    self._sources.add(one.scope, wanted)
                     waiting.append((len(found), one))
-            found.append(_learned(one, "known" if known else "would be learned", by))
+            found.append(LearnedFact(
+                status="known" if known else "would be learned", subject=new.subject,
+                predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
+                ref=one.ref, quote=new.quote, by=by, importance=new.importance, confidence=new.confidence,
+                priority=new.priority,
+            ))  # fmt: skip
         self._write(found, waiting)
         return found
 
-    def _write(self, found: list[LearnedFact], waiting: list[tuple[int, Heard]]) -> None:
-        """Keep what waits, and say in `found` what became of it."""
-        kept = remember_many(self.ws.fact_store, [_arguments(one) for _, one in waiting]) if waiting else []
+    def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:
+        """Remember the waiting candidates, and update their entries in `found`."""
+        if not waiting:
+            return
+        kept = remember_many(self.ws.fact_store, [
+            remember_arguments(found[at], one.scope, "import" if one.origin == "import" else "agent")
+            for at, one in waiting
+        ])  # fmt: skip
         for (at, _), fact in zip(waiting, kept, strict=True):
             status: Status = "review" if fact.review else "learned"
             found[at] = msgspec.structs.replace(found[at], status=status, id=fact.id)
         waiting.clear()
 
-    def _begin(self, one: Heard, wanted: Fact) -> datetime:
-        """From when a fact holds that is said to hold since earlier.
+    def _begin(self, one: SourcedCandidate, wanted: Fact) -> datetime:
+        """Return from when a fact holds that is said to hold since earlier.
 
         Where another value was told in between, which is dated by when it was told, the new one holds from
         when it was said: "I moved last month" comes after "I live in Bonn" of last week.
@@ -234,50 +240,31 @@ class CandidateWriter:
         return since
 
 
-def _fact(one: Heard) -> Fact:
-    fact = one.fact
-    return Fact(id="", subject=fact.subject, predicate=fact.predicate, value=fact.value, source=one.ref)
-
-
-def _arguments(one: Heard) -> dict[str, object]:
-    """Those of `remember`."""
-    fact = one.fact
+def remember_arguments(fact: LearnedFact, scope: str, origin: Origin = "agent") -> dict[str, object]:
+    """Return the arguments of `remember` for a fact."""
     return {
         "predicate": fact.predicate, "value": fact.value, "subject": fact.subject, "type": fact.type,
-        "origin": "import" if one.origin == "import" else "agent", "since": fact.since,
-        "importance": fact.importance, "confidence": fact.confidence, "priority": fact.priority,
-        "source": one.ref, "scope": one.scope,
+        "origin": origin, "since": datetime.fromisoformat(fact.since), "importance": fact.importance,
+        "confidence": fact.confidence, "priority": fact.priority, "source": fact.ref, "scope": scope,
     }  # fmt: skip
 
 
-def _learned(one: Heard, status: Status, by: Literal["rule", "model"]) -> LearnedFact:
-    fact = one.fact
-    return LearnedFact(
-        status=status, subject=fact.subject, predicate=fact.predicate, value=fact.value, type=fact.type,
-        since=fact.since.isoformat(), ref=one.ref, quote=fact.quote, by=by,
-        importance=fact.importance, confidence=fact.confidence, priority=fact.priority,
-    )  # fmt: skip
-
-
 class _Run:
-    """One run over sessions."""
-
     def __init__(self, ws: OpenWorkspace, *, dry_run: bool, end: float | None) -> None:
         self._ws = ws
         self._dry_run = dry_run
         self._end = end
         self._state = ws.state
-        self._keeper = CandidateWriter(ws, dry_run=dry_run)
+        self._writer = CandidateWriter(ws, dry_run=dry_run)
         self._positions = self._state.positions(POSITION)
         self._hidden = ws.index.hidden.current().turns
         self._facts: list[LearnedFact] = []
-        self._heard: list[Heard] = []
+        self._candidates: list[SourcedCandidate] = []
         self._turns = self._sessions = self._queued = 0
         self._notes: list[str] = []
         self.late = False
 
     def report(self) -> Report:
-        """What was done."""
         problem = f"bookkeeping: {self._state.problem}" if self._state.problem else ""
         return Report(
             facts=tuple(self._facts), turns=self._turns, sessions=self._sessions, queued=self._queued,
@@ -285,7 +272,7 @@ class _Run:
         )  # fmt: skip
 
     def read(self, scope: str, log: SessionLog, *, again: bool) -> None:
-        """Learn from the turns of a session from where the last run stopped."""
+        """Learn from the turns of a session since the last run."""
         path = f"{scope}/{log.name}" if scope else log.name
         at = _Position() if again else self._position(path, log)
         state = platform.identity(log.path)
@@ -324,41 +311,36 @@ class _Run:
             return
         turn = self._ws.redact(turn)
         ref = f"{path}#L{placed.line}"
-        self._heard += [
-            Heard(one, ref, scope, turn.origin, turn.time)
+        self._candidates += [
+            SourcedCandidate(one, ref, scope, turn.origin, turn.time)
             for one in extract(turn.content, time=turn.time, role=turn.role, origin=turn.origin)
             if "[redacted:" not in one.value
         ]
 
     def _note(self, path: str, read: Sequence[Placed]) -> None:
-        """Keep what was found; then queue what was read for the model and note the position, in one."""
-        heard, self._heard = self._heard, []
-        self._facts += self._keeper.keep(heard)
+        """Remember the candidates, then queue the turns for the model and note the position in one step."""
+        candidates, self._candidates = self._candidates, []
+        self._facts += self._writer.keep(candidates)
         if self._dry_run:
             return
-        at = _Position(read[-1].end, read[-1].line)
         items = list(_stretches(path, read)) if self._ws.config.llm.active else []
-        noting = {POSITION + path: msgspec.json.encode(at).decode()}
-        now = self._ws.now()
-        self._queued += self._state.enqueue(items, now, noting=noting)
+        at = msgspec.json.encode(_Position(read[-1].end, read[-1].line)).decode()
+        self._queued += self._state.enqueue(items, self._ws.now(), noting={POSITION + path: at})
 
 
 def _stretches(path: str, read: Sequence[Placed]) -> Iterator[tuple[str, int, int]]:
-    """Turns that belong together, a few at a time; those without a word of owner or agent are left out."""
-    part: list[Placed] = []
+    """Cut turns into stretches; those without a word of owner or agent are left out."""
+    parts: list[list[Placed]] = []
     size = 0
     for placed in read:
-        if part and (len(part) >= STRETCH or size + len(placed.turn.content) > _STRETCH_CHARACTERS):
-            yield from _stretch(path, part)
-            part, size = [], 0
-        part.append(placed)
         size += len(placed.turn.content)
-    yield from _stretch(path, part)
-
-
-def _stretch(path: str, part: Sequence[Placed]) -> Iterator[tuple[str, int, int]]:
-    if any(placed.turn.origin in {"owner", "agent", "import"} for placed in part):
-        yield path, part[0].line, part[-1].line
+        if not parts or len(parts[-1]) >= STRETCH or size > _STRETCH_CHARACTERS:
+            parts.append([])
+            size = len(placed.turn.content)
+        parts[-1].append(placed)
+    for part in parts:
+        if any(placed.turn.origin in {"owner", "agent", "import"} for placed in part):
+            yield path, part[0].line, part[-1].line
 
 
 def _ends_a_line(path: Path, offset: int) -> bool:

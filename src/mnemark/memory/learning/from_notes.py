@@ -1,21 +1,21 @@
-"""Learn from the daily notes of the last days, compared with MEMORY.md.
+"""Learn facts from the daily notes of the last days, and compare them with MEMORY.md.
 
-By rule, and by a model where one is configured, which sees each line once. What is found is a fact like those
-of sessions, its source the note: it enters the core memory when it has earned it, for example when notes of
-two days say it. What a note says otherwise than MEMORY.md is told; people's lines are not touched.
+By rule, and by a model where one is configured, which sees each line once. Facts are like those of sessions,
+with the note as source: they enter the core memory when they have earned it, for example when notes of two
+days say so. Contradictions with MEMORY.md are reported; people's lines are not touched.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
 
 from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key
-from mnemark.facts.model import Fact
-from mnemark.facts.remember import facts, remember_many
+from mnemark.facts.remember import facts
 from mnemark.files import layout, listing
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.learning.by_rule import CandidateWriter, Heard, LearnedFact
+from mnemark.memory.learning.by_rule import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import Candidate, extract
@@ -27,9 +27,9 @@ from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
 DAYS: Final = timedelta(days=7)
-"""So far back notes are read, or up to the last consolidation where that is longer ago."""
+"""How far back notes are read, or up to the last consolidation where that is longer ago."""
 SEEN: Final = "note:"
-"""What the names of positions in `state.db` begin with: the lines of a note that a model has seen."""
+"""Prefix of the names of positions in `state.db` that hold the lines of a note a model has seen."""
 _ASKED: Final = 3
 """Requests of one run at most; the other lines wait for the next."""
 _CHARACTERS: Final = 12_000
@@ -45,14 +45,6 @@ class Line(NamedTuple):
     """The beginning of the note's day: what was said on that day is later."""
 
 
-class Read(NamedTuple):
-    """What the notes of a scope brought."""
-
-    facts: tuple[LearnedFact, ...] = ()
-    notes: tuple[str, ...] = ()
-    """What a person should look at."""
-
-
 def learn_notes(
     ws: OpenWorkspace,
     scope: str,
@@ -61,23 +53,26 @@ def learn_notes(
     *,
     llm: LLM | None = None,
     dry_run: bool = False,
-) -> Read:
-    """Learn from the daily notes of a scope since that day. Done again it learns nothing twice."""
+) -> tuple[list[LearnedFact], list[str]]:
+    """Learn from the daily notes of a scope since that day; return new facts and remarks for people."""
     lines = list(_lines(ws, scope, since, now))
-    heard = [Heard(one, line.ref, scope, "file", line.time) for line in lines for one in _candidates(line)]
-    kept = CandidateWriter(ws, dry_run=dry_run).keep(heard)
-    notes = list(_contradictions(ws, scope, heard, now))
+    found = [
+        SourcedCandidate(one, line.ref, scope, "file", line.time)
+        for line in lines
+        for one in extract(line.text, time=line.time, origin="import")
+    ]
+    kept = CandidateWriter(ws, dry_run=dry_run).keep(found)
+    notes = list(_contradictions(ws, scope, found, now))
     if llm is not None and not dry_run:
         more, problem = _asked(ws, llm, scope, lines)
         kept += more
         notes += [problem] if problem else []
-    return Read(tuple(one for one in kept if one.status != "known"), tuple(notes))
+    return [one for one in kept if one.status != "known"], notes
 
 
 def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterator[Line]:
-    """The statements of the notes, oldest day first; forgotten and generated lines left out."""
-    folder = f"{scope}/memory" if scope else "memory"
-    rules = ws.rules
+    """Yield the statements of the notes, oldest day first, without forgotten and generated lines."""
+    folder = f"{scope}/memory".lstrip("/")
     for name in listing.names(ws.root, folder):
         path = f"{folder}/{name}"
         place = layout.place(path)
@@ -86,13 +81,13 @@ def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterato
             continue
         time = datetime.fromisoformat(day).replace(tzinfo=now.tzinfo)
         for number, text in _statements(ws, path):
-            clean = redact(text, rules).text
+            clean = redact(text, ws.rules).text
             if "[redacted:" not in clean and not looks_like_instructions(clean):
                 yield Line(f"{path}#L{number}", clean, time)
 
 
 def _statements(ws: OpenWorkspace, path: str) -> list[tuple[int, str]]:
-    """What people and agents wrote in a file, each statement with its line."""
+    """Return the statements that people and agents wrote in a file, with their lines."""
     found = ws.visible.read(path)
     if isinstance(found, Problem):
         return []
@@ -101,14 +96,12 @@ def _statements(ws: OpenWorkspace, path: str) -> list[tuple[int, str]]:
     return list(statements([line if line in own else "" for line in text.splitlines()]))
 
 
-def _candidates(line: Line) -> list[Candidate]:
-    return extract(line.text, time=line.time, origin="import")
-
-
-def _contradictions(ws: OpenWorkspace, scope: str, heard: Iterable[Heard], now: datetime) -> Iterator[str]:
-    """What the newest note says otherwise than MEMORY.md does outside its generated part."""
-    newest = {_key(one.fact): one for one in heard if not holds_many(one.fact.predicate)}
-    for path in curated_files(ws.root, f"{scope}/" if scope else ""):
+def _contradictions(
+    ws: OpenWorkspace, scope: str, noted: Iterable[SourcedCandidate], now: datetime
+) -> Iterator[str]:
+    """Tell where the newest note contradicts MEMORY.md outside its generated part."""
+    newest = {_key(one.fact): one for one in noted if not holds_many(one.fact.predicate)}
+    for path in curated_files(ws.root, f"{scope}/".lstrip("/")):
         for number, text in _statements(ws, path):
             for stated in extract(text, time=now, origin="import"):
                 other = newest.get(_key(stated))
@@ -124,33 +117,32 @@ def _key(fact: Candidate) -> tuple[str, str]:
 
 
 def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tuple[list[LearnedFact], str]:
-    """Ask the model about lines it has not seen; what it did wrong is told."""
+    """Ask the model about lines it has not seen; return what was learned, and why it stopped."""
     state = ws.state
-    seen = {name: set(value.split()) for name, value in state.positions(SEEN).items()}
-    new = [line for line in lines if mark(line.text) not in seen.get(_name(line), set())]
+    seen = defaultdict(set, {name: set(value.split()) for name, value in state.positions(SEEN).items()})
+    new = [line for line in lines if mark(line.text) not in seen[_name(line)]]
     found: list[LearnedFact] = []
     for group in _groups(new)[:_ASKED]:
-        said = [TurnExcerpt(turn=_turn(line), ref=line.ref, scope=scope) for line in group]
+        turns = [
+            Turn(id="", time=line.time, role="note", content=line.text, origin="import") for line in group
+        ]
+        said = [TurnExcerpt(turn, line.ref, scope) for turn, line in zip(turns, group, strict=True)]
         known = list(facts(ws.fact_store, scope=scope))[:FACTS]
         try:
             answer = llm.complete(question(said, known), schema=Answer, timeout=ws.config.llm.timeout)
         except LLMUnavailable as error:
             return found, f"the notes were read by rule alone: {error}"
         good = [pair for one in answer.value.facts if (pair := believed(one, said, known)) is not None]
-        heard = [Heard(fact, one.ref, scope, "file", one.turn.time) for one, fact in good]
-        found += CandidateWriter(ws).keep(heard, by="model")
+        new_facts = [SourcedCandidate(fact, one.ref, scope, "file", one.turn.time) for one, fact in good]
+        found += CandidateWriter(ws).keep(new_facts, by="model")
         for line in group:
-            seen.setdefault(_name(line), set()).add(mark(line.text))
+            seen[_name(line)].add(mark(line.text))
         state.note({name: " ".join(sorted(seen[name])) for name in {_name(line) for line in group}})
     return found, ""
 
 
 def _name(line: Line) -> str:
     return SEEN + line.ref.partition("#")[0]
-
-
-def _turn(line: Line) -> Turn:
-    return Turn(id="", time=line.time, role="note", content=line.text, origin="import")
 
 
 def _groups(lines: Iterable[Line]) -> list[list[Line]]:
@@ -165,30 +157,14 @@ def _groups(lines: Iterable[Line]) -> list[list[Line]]:
     return groups
 
 
-def supposed(ws: OpenWorkspace, scope: str, learned: Sequence[LearnedFact]) -> list[Fact]:
-    """What would become of facts of a scope that a dry run found, each in the light of those before it."""
-    return remember_many(
-        ws.fact_store,
-        [
-            {
-                "predicate": one.predicate, "value": one.value, "subject": one.subject, "type": one.type,
-                "origin": "agent", "since": datetime.fromisoformat(one.since), "importance": one.importance,
-                "confidence": one.confidence, "priority": one.priority, "source": one.ref, "scope": scope,
-            }
-            for one in learned
-        ],
-        dry_run=True,
-    )  # fmt: skip
-
-
-def told(fact: LearnedFact) -> str:
-    """A fact that was learned, for the report."""
+def describe(fact: LearnedFact) -> str:
+    """Return a learned fact as a line of a report."""
     words = " ".join(filter(None, (fact.subject, fact.predicate)))
     waits = " (waits in review)" if fact.status == "review" else ""
     return f"{words}: {fact.value} — {fact.ref}{waits}"
 
 
 def begin(now: datetime, last: datetime | None) -> date:
-    """From which day on notes are read where nobody says."""
+    """Return the first day whose notes are read by default."""
     week = (now - DAYS).date()
     return week if last is None else min(week, last.astimezone(now.tzinfo).date())

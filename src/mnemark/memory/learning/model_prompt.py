@@ -16,13 +16,13 @@ from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.types import Turn
 
 FACTS: Final = 60
-"""Known facts that the model is shown at most."""
+"""Known facts that the model is shown."""
 _LONGEST: Final = 1_200
 """Characters of a turn that the model is shown; tool output is cut to a quarter."""
 _CONFIDENCE: Final = 0.7
 _PIECE: Final = re.compile(r"[\u4e00-\u9fff]|[a-z0-9][\w.+#/-]*", re.IGNORECASE)
 _GROUNDED: Final = 0.8
-"""Part of a value's words that must stand in the sentence quoted; numbers must all."""
+"""Share of a value's words that must stand in the quoted sentence; numbers must all."""
 
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+(?:[.!?](?!\s|$)[^.!?。！？\n]*)*[.!?。！？]*")
 _UNSAID: Final = re.compile(
@@ -76,7 +76,7 @@ class TurnExcerpt(msgspec.Struct, frozen=True):
 
 
 def question(said: Sequence[TurnExcerpt], known: Sequence[Fact]) -> list[Message]:
-    """One request about several turns, with what is known already."""
+    """Return one request about several turns, with the known facts."""
     facts = "\n".join(f"F{number}. {fact}" for number, fact in enumerate(known, 1)) or "(none)"
     turns = "\n\n".join(_shown(number, one) for number, one in enumerate(said, 1))
     body = f"Known facts:\n{fence(facts, label='facts')}\n\nConversation:\n{fence(turns, label='turns')}"
@@ -95,7 +95,7 @@ def _shown(number: int, one: TurnExcerpt) -> str:
 def believed(
     proposed: Proposed, said: Sequence[TurnExcerpt], known: Sequence[Fact]
 ) -> tuple[TurnExcerpt, Candidate] | None:
-    """The candidate in a proposal; None where its turn does not state it."""
+    """Return the candidate in a proposal; None where its turn does not state it."""
     if not 1 <= proposed.turn <= len(said):
         return None
     one = said[proposed.turn - 1]
@@ -120,18 +120,13 @@ def believed(
         return None
     return one, Candidate(
         subject=subject if subject in {"user", "project", "agent"} else proposed.subject.strip(),
-        predicate=predicate,
-        value=proposed.value.strip(),
-        type=proposed.type,
-        since=turn.time,
-        confidence=_CONFIDENCE,
-        importance=0.5,
-        quote=proposed.quote.strip(),
-    )
+        predicate=predicate, value=proposed.value.strip(), type=proposed.type, since=turn.time,
+        confidence=_CONFIDENCE, importance=0.5, quote=proposed.quote.strip(),
+    )  # fmt: skip
 
 
 def _support(quote: str, text: str) -> list[str]:
-    """The sentences of a turn that a quote stands in; none where it is not to the letter."""
+    """Return the sentences that a quote stands in; none where it is not in the text to the letter."""
     wanted = value_key(quote)
     if wanted not in value_key(text):
         return []
@@ -141,7 +136,7 @@ def _support(quote: str, text: str) -> list[str]:
 
 
 def _denied(value: str, support: Sequence[str]) -> bool:
-    """Whether the clauses that hold words of a value all say that it is not so."""
+    """Return whether all clauses with words of a value deny it."""
     if _NEGATED.search(value) or re.search(r"(?i)\b(?:no|not|never)\b|n't|[不没]", value):
         return False
     pieces = set(_PIECE.findall(value_key(value)))
@@ -151,7 +146,7 @@ def _denied(value: str, support: Sequence[str]) -> bool:
 
 
 def _grounded(value: str, text: str) -> bool:
-    """Whether a value is made of the words of its sentence, numbers and versions to the letter."""
+    """Return whether a value is made of the words of its sentence, with exact numbers."""
     pieces = _PIECE.findall(value_key(value))
     words = set(_PIECE.findall(text))
     there = [piece for piece in pieces if piece in words]

@@ -90,7 +90,6 @@ def is_chinese(texts: Iterable[str]) -> bool:
 
 
 _MOST: Final = 40
-"""Names on one line."""
 _COUNTED: Final = (
     ("episode", "Episodes", "情景"),
     ("attachment", "Attachments", "附件"),

@@ -28,7 +28,6 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
     what: What
     count: int
     text: str
-    """For people: one line that says what it is and what to do."""
 
 
 def attention(ws: OpenWorkspace) -> list[Attention]:

@@ -55,7 +55,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
     query: str
     place: int | None
-    """From 1; None where it was not among the first 200."""
     score: float | None = None
     routes: Mapping[str, Any] = {}
     boosts: Mapping[str, float] = {}
@@ -63,7 +62,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     """Words of the question that it holds."""
     absent: tuple[str, ...] = ()
     reason: str
-    """For people."""
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):

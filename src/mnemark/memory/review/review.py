@@ -40,7 +40,6 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """The value that holds, or that held before the edit."""
     time: str = ""
     text: str
-    """For people: one line."""
 
 
 def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:

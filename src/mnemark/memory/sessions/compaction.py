@@ -41,12 +41,10 @@ from mnemark.types import Recall, Turn
 DUE: Final = 0.85
 """Share of a budget from which compaction is due."""
 TIMEOUT: Final = 10.0
-"""Seconds a model is waited for."""
 SUMMARY_SHARE: Final = 0.25
 RECALL_SHARE: Final = 0.2
 """Of the budget that the host's instructions leave."""
 LEARNING: Final = 0.5
-"""Seconds for learning by rule."""
 MOST_SUMMARY: Final = 600
 """Tokens of a summary."""
 LOOKED_AT: Final = 400
@@ -94,7 +92,6 @@ def episode(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: 
 
 
 STEPS: Final[tuple[Step, ...]] = (facts, episode)
-"""The default steps."""
 
 
 class Compacted(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +104,6 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
     summary: str = ""
     """Empty where nothing had to be left out."""
     recalled: str = ""
-    """The recall block, quoted."""
     recorded: tuple[str, ...] = ()
     """Ids of turns that were not in the log before."""
     dropped: int = 0
@@ -183,7 +179,6 @@ class _Record(NamedTuple):
     lines: dict[int, int]
     """Line in the log by place of the message."""
     new: tuple[str, ...]
-    """Ids."""
 
 
 def _recorded(session: Recorder, messages: Sequence[Message]) -> _Record:

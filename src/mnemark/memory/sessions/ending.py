@@ -52,7 +52,6 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["ended", "unchanged", "empty", "deferred"]
     """`unchanged`: all was written before. `deferred`: a file was being saved; end it again."""
     turns: int = 0
-    """New turns."""
     by: Literal["llm", "rule", ""] = ""
     """Author of the summary."""
     summary: tuple[str, ...] = ()
@@ -63,7 +62,6 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     attachments: tuple[str, ...] = ()
     observations: int = 0
     facts: tuple[LearnedFact, ...] = ()
-    """Facts learned by rule."""
     problems: tuple[str, ...] = ()
     """Failures, each with what was done instead."""
     group: str = ""

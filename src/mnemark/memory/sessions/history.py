@@ -21,7 +21,6 @@ from mnemark.types import Json, Turn
 _PER_MESSAGE: Final = 4
 """Tokens that a message costs beside its text: role and separators."""
 _TITLE: Final = 80
-"""Characters of a session's title."""
 _LOOKED_AT: Final = 20_000
 """Characters of a turn in which its first line is looked for."""
 _CHAT_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant", "system": "system"}

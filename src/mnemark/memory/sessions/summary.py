@@ -28,7 +28,7 @@ _SYSTEM: Final = (
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """The answer asked of a model."""
+    """What a model is asked for."""
 
     title: str
     goal: str

@@ -1,9 +1,8 @@
 """Back up a workspace into one file, whole and checked, and name what could not be saved.
 
-A backup is a ZIP with a manifest (`files.manifest`). It holds the folder, not only what mnemark reads:
-pictures, hidden folders, names of any bytes, empty folders, links as links, modes and times. What is in
-`.mnemark` can be made anew and stays out, but for the records of edits: in those may stand a save that is
-nowhere else.
+A backup is a ZIP with a manifest (`files.manifest`). It holds the whole folder: pictures, hidden folders,
+names of any bytes, empty folders, links as links, modes and times. `.mnemark` can be made anew and stays out,
+but for the records of edits, which may hold a save that is nowhere else.
 """
 
 import hashlib
@@ -46,24 +45,24 @@ _SAMPLE: Final = 1 << 16
 _WORTH: Final = 0.95
 """Share of its size that a file has to shrink to for compressing it; pictures do not."""
 _YEARS: Final = (315_532_800, 4_354_819_198)
-"""Seconds from 1970 to the first and last time a ZIP can tell, in 1980 and 2107."""
+"""First and last time of a ZIP, in 1980 and 2107, as seconds since 1970."""
 _MADE_ANEW: Final = (
     "index.db", "state.db", "facts", "vectors", "compiled", "hooks", "mounts", "lock", "sync.lock",
     "ending.lock", "hooks.lock", "hook.log", ".gitignore", "salt",
 )  # fmt: skip
-"""Of `.mnemark`, with what stands beside them (`index.db-wal`). The salt never travels with the text whose
-marks it keys: another machine has another."""
+"""In `.mnemark`, with their companions (`index.db-wal`). The salt never travels with the text whose marks it
+keys: another machine has another."""
 
 
 class Saved(Exported, frozen=True, kw_only=True):
-    """What a backup holds. `problems` names what was left out."""
+    """The content of a backup. `problems` names what was left out."""
 
     folders: int
     links: int
 
 
 class _Kept(NamedTuple):
-    """What was put into the archive."""
+    """An entry of the archive."""
 
     entry: Entry
     state: platform.Identity | None = None
@@ -73,19 +72,19 @@ class _Kept(NamedTuple):
 
 
 def backup(memory: OpenWorkspace | Path, target: Path | None = None) -> Saved:
-    """Write the folder into one file, read it again, and compare every file with what the folder holds now.
+    """Write the folder into one file, read it again, and compare every file with the folder's.
 
     Memory use does not grow with the size of files. Nothing in the workspace is changed, and no index is
-    needed: also a workspace that is damaged can be saved.
+    needed: a damaged workspace can be saved, too.
 
     Args:
-        memory: whose; an open one, or its folder.
+        memory: an open workspace, or its folder.
         target: where to; `NAME-YYYY-MM-DD.zip` beside the workspace by default. An older backup of that
             name is replaced once the new one is written and compared; where it holds what could not be read
             this time, it is kept under another name.
 
     Returns:
-        What it holds. Where `complete` is false, `problems` says what is not in it and why.
+        Its content. Where `complete` is false, `problems` says what is not in it and why.
 
     Raises:
         UsageError: the target would be memory itself, or a link leads mnemark out of the workspace.
@@ -111,7 +110,7 @@ def backup(memory: OpenWorkspace | Path, target: Path | None = None) -> Saved:
 
 
 def _default(memory: OpenWorkspace | Path, root: Path) -> Path:
-    """Beside the workspace, with the date of its timezone."""
+    """Return the default target, with the date of the workspace's timezone."""
     config = Config() if isinstance(memory, Path) else memory.config
     with suppress(ConfigError):  # a folder whose settings are wrong can be saved, too
         config = load(root)
@@ -121,20 +120,19 @@ def _default(memory: OpenWorkspace | Path, root: Path) -> Path:
 
 
 def _inside(root: Path, path: Path) -> str:
-    """The relative path of what is being written, where that is in the workspace; else empty."""
+    """Return the relative path of a file in the workspace; else empty."""
     base, real = Path(os.path.realpath(root)), Path(os.path.realpath(path.parent), path.name)
     return real.relative_to(base).as_posix() if real.is_relative_to(base) else ""
 
 
 def _is_made_anew(path: str) -> bool:
-    """Whether a path is one of a `.mnemark` that can be made anew."""
     _, private, inner = f"/{path}".rpartition(f"/{layout.PRIVATE}/")
     name = inner.partition("/")[0]
     return private != "" and any(name == one or name.startswith((f"{one}.", f"{one}-")) for one in _MADE_ANEW)
 
 
 def _written(root: Path, target: Path, without: Callable[[str], bool]) -> tuple[list[_Kept], list[Problem]]:
-    """Write the archive; what is in it, and what had to be left out."""
+    """Write the archive; return its entries, and what had to be left out."""
     try:
         found = inventory(root, without=without)
     except OSError as error:
@@ -158,7 +156,7 @@ def _written(root: Path, target: Path, without: Callable[[str], bool]) -> tuple[
 
 
 def _saved(archive: zipfile.ZipFile, root: Path, item: InventoryItem, number: int) -> _Kept | Problem | None:
-    """Put one name into the archive; None where it went meanwhile."""
+    """Put one name into the archive; None where it was removed meanwhile."""
     full = root / item.path
     try:
         if item.kind != "file":
@@ -182,7 +180,10 @@ def _copied(archive: zipfile.ZipFile, item: InventoryItem, file: BinaryIO, numbe
     mode = stat.S_IMODE(status.st_mode)
     member = "" if manifest.is_plain(item.path) else f"{manifest.FOLDER}files/{number}"
     head = _head(member or item.path, mode, status.st_mtime_ns)
-    head.compress_type = _way(source)
+    sample = b"".join(blocks(source, _SAMPLE))
+    source.seek(0)
+    worth = len(zlib.compress(sample, 1)) < _WORTH * len(sample)
+    head.compress_type = zipfile.ZIP_DEFLATED if worth else zipfile.ZIP_STORED
     hashed, read = hashlib.sha256(), 0
     with archive.open(head, "w", force_zip64=True) as inside:
         for block in blocks(source, status.st_size):
@@ -198,7 +199,7 @@ def _copied(archive: zipfile.ZipFile, item: InventoryItem, file: BinaryIO, numbe
 
 
 def _opened(file: BinaryIO) -> tuple[os.stat_result, IO[bytes]]:
-    """A file's status, and what to read it from: a small one from memory, so that it is of one moment."""
+    """Return a file's status and a source for reading it: a small one from memory, as of one moment."""
     for _ in range(_TRIES):
         status = os.fstat(file.fileno())
         if status.st_size > _SMALL:
@@ -210,16 +211,8 @@ def _opened(file: BinaryIO) -> tuple[os.stat_result, IO[bytes]]:
     return status, file
 
 
-def _way(source: IO[bytes]) -> int:
-    """Whether to compress: not what is compressed already."""
-    sample = b"".join(blocks(source, _SAMPLE))
-    source.seek(0)
-    worth = len(zlib.compress(sample, 1)) < _WORTH * len(sample)
-    return zipfile.ZIP_DEFLATED if worth else zipfile.ZIP_STORED
-
-
 def _head(name: str, mode: int, mtime_ns: int) -> zipfile.ZipInfo:
-    """What a ZIP says of a file; any program that unpacks it sets mode and time by it."""
+    """Return the header of a file; any program that unpacks it sets mode and time by it."""
     seconds = min(max(mtime_ns // 1_000_000_000, _YEARS[0]), _YEARS[1])
     head = zipfile.ZipInfo(name, time.gmtime(seconds)[:6])
     head.create_system = 3  # Unix: the mode counts
@@ -228,7 +221,7 @@ def _head(name: str, mode: int, mtime_ns: int) -> zipfile.ZipInfo:
 
 
 def _compared(root: Path, target: Path, kept: Sequence[_Kept]) -> list[Problem]:
-    """Read the archive again, and compare it with what was read and with what the files hold now."""
+    """Read the archive again, and compare it with what was read and with the files as they are now."""
     problems: list[Problem] = []
     try:
         with zipfile.ZipFile(target) as archive:
@@ -247,7 +240,7 @@ def _compared(root: Path, target: Path, kept: Sequence[_Kept]) -> list[Problem]:
 
 
 def _holds_more(target: Path, missing: Sequence[str]) -> bool:
-    """Whether the older backup in the target's place has any of the names that the new one is without."""
+    """Return whether the older backup at the target has any of the names missing in the new one."""
     if not missing or not target.is_file():
         return False
     try:
@@ -262,7 +255,6 @@ def _holds_more(target: Path, missing: Sequence[str]) -> bool:
 
 
 def _kept_beside(target: Path) -> Problem:
-    """Give the older backup another name."""
     for number in itertools.count(1):
         beside = target.with_name(f"{target.stem}-older-{number}{target.suffix}")
         with suppress(FileExistsError):
@@ -278,7 +270,7 @@ def _must(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - reads as a sen
 
 
 def _changes(root: Path, one: _Kept, state: platform.Identity) -> Iterator[Problem]:
-    """What to say where a file does not hold any more what was read; that it has grown is no matter."""
+    """Tell where a file differs from what was read; growth does not count."""
     path = one.entry.path
     try:
         with platform.open_file(root / one.entry.name) as file:

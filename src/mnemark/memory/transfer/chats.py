@@ -1,21 +1,26 @@
 """Convert conversations that other programs export to turns of sessions.
 
-Read are OpenAI-style messages and our own export (`read_jsonl`), the `conversations.json` of ChatGPT (a tree
-of messages, of which the branch that was shown last is taken) and of Claude (a list of messages). Times are
-those of the messages; ids follow from the source's, so that importing again finds them.
+Formats: OpenAI-style messages and our own export (`read_jsonl`), the `conversations.json` of ChatGPT (a tree
+of messages, of which the branch shown last is taken) and of Claude (a list of messages), the transcripts of
+Claude Code and Codex. Times are those of the messages; ids follow from the source's, so that importing again
+finds them. Those of transcripts are as their hooks would give them, so that a session that is captured as it
+goes and imported later is one session.
 """
 
 import json
+import re
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
-from mnemark.files import jsonl, platform
+from mnemark.files import jsonl, platform, transcripts
+from mnemark.files.disk_errors import unread
 from mnemark.files.ids import derived_id
 from mnemark.files.turns import created, decode_turn
 from mnemark.memory.transfer.importer import Incoming
@@ -26,11 +31,17 @@ _MOST_BYTES: Final = 2 << 30
 _DEEPEST: Final = 100_000
 _UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
+Agent = Literal["claude-code", "codex"]
+_WHERE: Final[dict[Agent, str]] = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
+_ROLLOUT: Final = re.compile(r"rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
+_HEAD: Final = 50
+"""Lines in which a transcript names its session."""
+
 Record = dict[str, Any]
 
 
 class Conversation(NamedTuple):
-    """One conversation: id in the source, title, beginning, and messages as `decode_turn` reads them."""
+    """A conversation, with messages as `decode_turn` reads them."""
 
     id: str
     title: str
@@ -42,20 +53,19 @@ Reader = Callable[[Record], Conversation | None]
 
 
 def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reader]) -> None:
-    """All conversations of an export; broken ones are left out and named."""
+    """Import all conversations of an export; broken ones are left out and named."""
     name, reader = service
     for number, record in enumerate(_list(path)):
         found = reader(record) if isinstance(record, dict) else None
         if found is None:
-            incoming.problems.append(
-                Problem(path.name, f"conversation {number + 1} cannot be read: left out")
-            )
-            continue
-        incoming.turns("", f"{name}:{found.id}", _turns(name, found))
+            reason = f"conversation {number + 1} cannot be read: left out"
+            incoming.problems.append(Problem(path.name, reason))
+        else:
+            incoming.turns("", f"{name}:{found.id}", _turns(name, found))
 
 
 def read_jsonl(incoming: Incoming, path: Path) -> None:
-    """Our export; or messages, one a line (one session) or in `messages` (a session each line)."""
+    """Import our export; or messages, one a line (one session) or in `messages` (a session each line)."""
     if not path.is_file():
         raise NotFoundError(f"{path} is no file of JSON lines")
     problems: list[Problem] = []
@@ -71,20 +81,21 @@ def read_jsonl(incoming: Incoming, path: Path) -> None:
 
 
 def _own(incoming: Incoming, records: Iterator[Record]) -> None:
-    notes: dict[str, list[str]] = {}
-    sessions: dict[tuple[str, str, str], list[Turn]] = {}
-    changes: dict[str, list[bytes]] = {}
+    notes: dict[str, list[str]] = defaultdict(list)
+    sessions: dict[tuple[str, str, str], list[Turn]] = defaultdict(list)
+    changes: dict[str, list[bytes]] = defaultdict(list)
+    added = {"type", "path", "line", "session", "scope"}
     for record in records:
         match record.get("type"), record.get("path"):
             case "passage", str(path):
-                notes.setdefault(path, []).append(str(record.get("text", "")))
+                notes[path].append(str(record.get("text", "")))
             case "turn", str(path):
-                turn = _own_turn(record)
-                key = (str(record.get("scope") or ""), str(record.get("session") or path), path)
-                if turn is not None:
-                    sessions.setdefault(key, []).append(turn)
+                kept = {key: value for key, value in record.items() if key not in added}
+                if (turn := decode_turn(kept, jsonl.Line(0, 0, b"", 0))) is not None:
+                    session = str(record.get("session") or path)
+                    sessions[str(record.get("scope") or ""), session, path].append(turn)
             case "change", str(path):
-                changes.setdefault(path, []).append(jsonl.encode(record.get("record")))
+                changes[path].append(jsonl.encode(record.get("record")))
             case _:
                 incoming.problems.append(
                     Problem("export", f"a record of type {record.get('type')!r}: left out")
@@ -95,13 +106,6 @@ def _own(incoming: Incoming, records: Iterator[Record]) -> None:
         incoming.turns(scope, session, turns, path)
     for path, lines in changes.items():
         incoming.lines(path, lines)
-
-
-def _own_turn(record: Record) -> Turn | None:
-    kept = {
-        key: value for key, value in record.items() if key not in {"type", "path", "line", "session", "scope"}
-    }
-    return decode_turn(kept, jsonl.Line(0, 0, b"", 0))
 
 
 def _messages(incoming: Incoming, path: Path, records: list[Record]) -> None:
@@ -117,11 +121,11 @@ def _messages(incoming: Incoming, path: Path, records: list[Record]) -> None:
             loose.append(record)
     if loose:
         found = Conversation(path.stem, "", None, loose)
-        incoming.turns("", f"import:{path.stem}", _turns("import", found))
+        incoming.turns("", f"import:{found.id}", _turns("import", found))
 
 
 def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
-    """Turns with ids of their own: of service, conversation, place and words."""
+    """Yield the turns, with ids made of service, conversation, place and words."""
     before = conversation.began
     for number, message in enumerate(conversation.messages):
         line = jsonl.Line(0, number + 1, jsonl.encode(message), 0)
@@ -142,7 +146,7 @@ def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
 
 
 def _list(path: Path) -> list[Any]:
-    """The list in `conversations.json`: the file itself, in a folder, or in an archive."""
+    """Return the list in `conversations.json`: the file itself, in a folder, or in an archive."""
     file = path / _FILE if path.is_dir() else path
     if not file.is_file():  # looking into a pipe would wait for good
         raise NotFoundError(f"there is no {_FILE} in {path}")
@@ -179,12 +183,12 @@ def _chatgpt(record: Record) -> Conversation | None:
 
 
 def _branch(record: Record, mapping: Mapping[str, Any]) -> list[Record]:
-    """Messages from the root to the node shown last; all by time where no node is named."""
+    """Return the messages from the root to the node shown last; all by time where none is named."""
     node = record.get("current_node")
     found: list[Record] = []
     if node not in mapping:
-        every = [_message_of(entry) for entry in mapping.values()]
-        return sorted(filter(None, every), key=lambda message: _number(message.get("create_time")))
+        every = filter(None, map(_message_of, mapping.values()))
+        return sorted(every, key=lambda message: _number(message.get("create_time")))
     seen: set[str] = set()
     while isinstance(node, str) and node in mapping and node not in seen and len(seen) < _DEEPEST:
         seen.add(node)
@@ -229,21 +233,13 @@ def _claude_message(message: Record) -> Record | None:
     sender = message.get("sender")
     if not isinstance(sender, str) or not sender:
         return None
-    content = message.get("content")
-    text = message.get("text")
-    files = [
-        item for key in ("attachments", "files") for item in message.get(key) or () if isinstance(item, dict)
-    ]
-    shaped: Record = {
-        "id": message.get("uuid"),
-        "role": {"human": "user"}.get(sender, sender),
-        "content": content
-        if isinstance(content, list) and content
-        else text
-        if isinstance(text, str)
-        else "",
-        "attachments": files,
-    }
+    content, text = message.get("content"), message.get("text")
+    if not (isinstance(content, list) and content):
+        content = text if isinstance(text, str) else ""
+    files = (item for key in ("attachments", "files") for item in message.get(key) or ())
+    role = {"human": "user"}.get(sender, sender)
+    shaped: Record = {"id": message.get("uuid"), "role": role, "content": content}
+    shaped["attachments"] = [item for item in files if isinstance(item, dict)]
     return shaped | ({"time": message["created_at"]} if message.get("created_at") else {})
 
 
@@ -257,3 +253,48 @@ def _number(value: object) -> float:
 
 CHATGPT: Final[tuple[str, Reader]] = ("chatgpt", _chatgpt)
 CLAUDE: Final[tuple[str, Reader]] = ("claude", _claude)
+
+
+def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
+    """Import all transcripts below a folder, or one; those of subagents are left out.
+
+    Raises:
+        NotFoundError: there are none.
+    """
+    files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+    by_session: dict[str, list[Path]] = defaultdict(list)
+    for file in filter(Path.is_file, files):  # no folder, and no pipe that nobody writes to
+        try:
+            session = _session(file, agent)
+        except OSError as error:
+            incoming.problems.append(Problem(file.name, unread(error)))
+            continue
+        if session:
+            by_session[session].append(file)
+        elif not path.is_dir():
+            raise NotFoundError(f"{path.name} is no transcript of {agent}; they are in {_WHERE[agent]}")
+    if not by_session:
+        raise NotFoundError(f"there are no transcripts of {agent} in {path}; they are in {_WHERE[agent]}")
+    for session, parts in sorted(by_session.items()):
+        for part in parts:
+            try:
+                found = [one.turn for one in transcripts.read(part, agent)]
+            except OSError as error:
+                incoming.problems.append(Problem(part.name, unread(error)))
+                continue
+            if found:
+                incoming.turns("", f"{agent}:{session}", found)
+
+
+def _session(file: Path, agent: Agent) -> str:
+    """Return the session's id, as hooks call it; empty for no transcript, or a subagent's."""
+    for line, record in jsonl.records(file):
+        if line.number > _HEAD:
+            break
+        if agent == "claude-code" and isinstance(found := record.get("sessionId"), str):
+            return "" if record.get("isSidechain") is True or record.get("agentId") else found
+        payload = record.get("payload")
+        if agent == "codex" and record.get("type") == "session_meta" and isinstance(payload, dict):
+            named = _ROLLOUT.search(file.stem)
+            return str(payload.get("id") or (named[1] if named else "") or "")
+    return ""

@@ -26,38 +26,33 @@ from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
 _BATCH: Final = 1_000
-"""Turns written with one `fsync`."""
 _BATCH_BYTES: Final = 8 << 20
 """Of lines written with one."""
-
-
 _WORDS: Final = frozenset({"content", "predicate", "subject", "tags", "source"})
-"""Keys of a memory of others whose values are told in a fact."""
+"""Keys in another program's memory whose values become words of a fact."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What an import did, or would do."""
+    """The result of an import."""
 
     format: str
     dry_run: bool = False
     notes: int = 0
-    """Notes that are new."""
     sessions: int = 0
     """Sessions that are new or gained turns."""
     turns: int = 0
-    """Turns (and journal lines) that are new."""
+    """New turns and journal lines."""
     facts: int = 0
     same: int = 0
     """Notes, turns and lines that were there already."""
     redacted: int = 0
-    """Turns that secrets were taken out of."""
+    """Turns with secrets."""
     paths: tuple[str, ...] = ()
-    """Files that were written."""
     problems: tuple[Problem, ...] = ()
 
 
 class Incoming:
-    """One import under way. Hold the workspace's lock."""
+    """An import in progress. Hold the workspace's lock."""
 
     def __init__(self, root: Path, config: Config, format: str, source: Path, *, dry_run: bool) -> None:  # noqa: A002
         self.root = root
@@ -66,32 +61,25 @@ class Incoming:
         self._format = format
         self._source = source
         self._workspace = Workspace(root, config)
-        self._counts = {"notes": 0, "sessions": 0, "turns": 0, "facts": 0, "same": 0, "redacted": 0}
+        self._counts = dict.fromkeys(("notes", "sessions", "turns", "facts", "same", "redacted"), 0)
         self._written: dict[str, str] = {}
         self._erased: dict[str, frozenset[str]] = {}
-        """Ids of erased turns by log."""
 
     def note(self, path: str, data: bytes) -> None:
-        """A note for `path`; where other words have that name, it comes beside them."""
-        if not data:  # nothing is said in it
-            self._counts["same"] += 1
-            return
-        for name in _free_names(path):
+        """Import a note to `path`, or beside it where that name holds another note."""
+        for name in _free_names(path) if data else ():
             full = layout.safe_path(self.root, name)
-            if full.is_file():
-                with suppress(PermissionError):  # then it is another one
-                    if platform.content(full) == data:
-                        self._counts["same"] += 1
-                        return
-                continue
-            if full.exists():
-                continue
-            self._put(name, data)
-            self._counts["notes"] += 1
-            self._written[name] = digest(data)
-            return
+            if not full.exists():
+                self._put(name, data)
+                return
+            with suppress(PermissionError):  # then it is another one
+                if full.is_file() and platform.content(full) == data:
+                    break
+        self._counts["same"] += 1
 
     def _put(self, name: str, data: bytes) -> None:
+        self._counts["notes"] += 1
+        self._written[name] = digest(data)
         if self._dry_run:
             return
         result = edit(self.root, name, lambda old: old or data, quiet=0.0, timeout=LOCK_SECONDS)
@@ -99,41 +87,35 @@ class Incoming:
             raise BusyError(f"{name} is being saved by someone else; import again, it goes on from here")
 
     def turns(self, scope: str, session: str, turns: Iterable[Turn], path: str = "") -> None:
-        """Turns of a session; those whose ids are there are left out, secrets are taken out of the others.
+        """Import the turns of a session whose ids are not there yet, without secrets.
 
         They go into the log at `path` where there is one, else into the session's own.
         """
-        folder = layout.safe_path(self.root, scope) if scope else self.root
-        log = SessionLog(folder, session)
+        log = SessionLog(layout.safe_path(self.root, scope) if scope else self.root, session)
         if path and layout.safe_path(self.root, path).is_file():
-            log = SessionLog.at(self.root, path)
-            scope = ""
+            log, scope = SessionLog.at(self.root, path), ""
         known = {placed.turn.id for placed in log.turns()} | log.erased()
-        added = 0
-        fresh: list[Turn] = []
+        new = self._new(turns, known)
+        before = self._counts["turns"]
+        while batch := list(itertools.islice(new, _BATCH)):
+            self._counts["turns"] += len(batch)
+            if not self._dry_run:
+                log.append_many(batch)
+        if self._counts["turns"] > before:
+            self._counts["sessions"] += 1
+            self._written[f"{scope}/{log.name}".lstrip("/")] = ""
+
+    def _new(self, turns: Iterable[Turn], known: set[str]) -> Iterator[Turn]:
         for turn in turns:
             if turn.id in known:
                 self._counts["same"] += 1
-                continue
-            known.add(turn.id)
-            fresh.append(self._redacted(turn))
-            added += 1
-            if len(fresh) == _BATCH:
-                self._append(log, fresh)
-                fresh = []
-        self._append(log, fresh)
-        if added:
-            self._counts["sessions"] += 1
-            self._counts["turns"] += added
-            self._written[f"{scope}/{log.name}" if scope else log.name] = ""
-
-    def _append(self, log: SessionLog, turns: Sequence[Turn]) -> None:
-        if turns and not self._dry_run:
-            log.append_many(turns)
+            else:
+                known.add(turn.id)
+                yield self._redacted(turn)
 
     def bullets(self, scope: str, bullets: Mapping[str, str]) -> None:
-        """Facts by id, for the scope's `memory/facts/imported.md`; those that are there are left out."""
-        path = f"{scope}/{FACTS}" if scope else FACTS
+        """Import facts by id to the scope's `memory/facts/imported.md`; known ones are left out."""
+        path = f"{scope}/{FACTS}".lstrip("/")
         full = layout.safe_path(self.root, path)
         with translate_os_errors(full):
             there = platform.content(full) if full.is_file() else b""
@@ -147,18 +129,17 @@ class Incoming:
             jsonl.append_many(full, lines, header=b"# Imported\n")
 
     def clean(self, text: str) -> str:
-        """The text without secrets and private passages."""
+        """Return the text without secrets and private passages."""
         return redact(text, self._workspace.rules).text
 
     def memories(self, data: bytes) -> bytes:
-        """A `memories.json` without secrets. Raises ValueError where it is no JSON."""
+        """Return a `memories.json` without secrets. Raises ValueError where it is no JSON."""
         try:
             return json.dumps(self._without(json.loads(data.decode("utf-8-sig")))).encode()
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
 
     def _without(self, value: Any) -> Any:
-        """A JSON value without secrets in what becomes words of a fact."""
         if isinstance(value, list):
             return [self._without(one) for one in value]
         if isinstance(value, dict):
@@ -177,10 +158,9 @@ class Incoming:
         return clean
 
     def lines(self, path: str, data: Iterable[bytes]) -> None:
-        """Lines of a session or journal; those that are there, or were erased here, are left out.
+        """Import lines of a session or journal but known and erased ones; turns without secrets.
 
-        Secrets are taken out of turns. A note to erase something is not taken over from a journal: what is
-        erased here is for the owner to say.
+        A note to erase something is not taken over from a journal: that is for the owner to say.
         """
         full = layout.safe_path(self.root, path)
         known: set[bytes] = set()
@@ -214,7 +194,7 @@ class Incoming:
                 jsonl.append_many(full, lines)
 
     def line(self, path: str, line: bytes) -> bytes | None:
-        """The line of a log as it is to be written; None where it stays out, such as what was erased here."""
+        """Return a line of a log as it is to be written; None where it is left out."""
         record = jsonl.decode(line)
         if record is None:
             return line  # torn: as it is
@@ -237,7 +217,7 @@ class Incoming:
         return line if same else encode_turn(clean)
 
     def migrated(self, steps: Sequence[Step]) -> None:
-        """What a migration did."""
+        """Add the steps of a migration to the summary."""
         names = {"copy": "notes", "session": "turns", "facts": "facts", "same": "same"}
         for step in steps:
             if step.action == "left":
@@ -249,21 +229,15 @@ class Incoming:
                 self._written[step.target] = ""
 
     def finish(self) -> Summary:
-        """Write down in the journal what was brought in, and say it."""
+        """Record the import in the journal, and return its summary."""
         if self._written and not self._dry_run:
-            payload = {
-                "format": self._format,
-                "source": self._source.name,
-                "files": dict(sorted(self._written.items())),
-            }
+            files = dict(sorted(self._written.items()))
+            payload = {"format": self._format, "source": self._source.name, "files": files}
             Journal(self.root).append(Change(kind="import", origin="import", payload=payload))
         return Summary(
-            format=self._format,
-            dry_run=self._dry_run,
-            paths=tuple(sorted(self._written)),
-            problems=tuple(self.problems),
-            **self._counts,
-        )
+            format=self._format, dry_run=self._dry_run, paths=tuple(sorted(self._written)),
+            problems=tuple(self.problems), **self._counts,
+        )  # fmt: skip
 
 
 def _whole_lines(data: Iterable[bytes]) -> Iterator[bytes]:
@@ -271,7 +245,6 @@ def _whole_lines(data: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _mark(line: bytes) -> bytes:
-    """What a line is known by, without keeping it."""
     return hashlib.blake2b(line, digest_size=16).digest()
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,7 @@ _SUMMED: Final = ("request", "investigated", "learned", "completed", "next_steps
 
 
 def read_mem0(incoming: Incoming, path: Path) -> None:
-    """The answer of mem0's `get_all`, as JSON: a list of memories, or `results`.
+    """Import the answer of mem0's `get_all`: a JSON list of memories, or `results`.
 
     Each memory is a fact of origin `import`. Where the export holds several users, each one's facts go to
     that user's scope, so that nobody's memory is mixed into another's.
@@ -59,7 +59,7 @@ def _memory(entry: Record, incoming: Incoming) -> dict[str, Any]:
 
 
 def read_claude_mem(incoming: Incoming, path: Path) -> None:
-    """claude-mem's export: what the user asked, what was observed, and the summaries, a session each."""
+    """Import claude-mem's export: prompts, observations and summaries, by session."""
     found = _json(path)
     if not isinstance(found, dict) or not isinstance(found.get("observations"), list):
         raise IntegrityError(f"{path.name} is no export of claude-mem: it holds no observations")
@@ -98,14 +98,11 @@ def _turn(one: Record, kind: str, role: str, text: str) -> Turn:
     mark = f"claude-mem\n{kind}\n{one.get('id')}\n{text}"
     meta = {name: one[name] for name in ("project", "type") if one.get(name)}
     files = [*_listed(one.get("files_read")), *_listed(one.get("files_modified"))]
+    meta |= {"files": files} if files else {}
     return Turn(
-        id=derived_id(mark.encode("utf-8", "replace"), moment),
-        time=moment,
-        role=role,
-        content=text,
-        origin="owner" if role == "user" else "agent",
-        meta={"imported": f"claude-mem {kind}", **meta} | ({"files": files} if files else {}),
-    )
+        id=derived_id(mark.encode("utf-8", "replace"), moment), time=moment, role=role, content=text,
+        origin="owner" if role == "user" else "agent", meta={"imported": f"claude-mem {kind}", **meta},
+    )  # fmt: skip
 
 
 def _time(one: Record) -> datetime:
@@ -128,18 +125,14 @@ def _records(found: Record, name: str) -> Sequence[Record]:
 
 
 def _listed(value: object) -> list[str]:
-    """A list, or JSON of one, as their database holds it."""
+    """Return a list, or JSON of one, as their database holds it."""
     found: object = value
     if isinstance(value, str):
         try:
             found = json.loads(value)
         except ValueError:
             found = [value] if value.strip() else []
-    return [str(item) for item in _items(found) if item]
-
-
-def _items(value: object) -> Iterable[object]:
-    return value if isinstance(value, list) else ()
+    return [str(item) for item in found if item] if isinstance(found, list) else []
 
 
 def _json(path: Path) -> Any:

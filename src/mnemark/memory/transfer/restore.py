@@ -9,6 +9,7 @@ import os
 import posixpath
 import shutil
 import zipfile
+from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -26,14 +27,12 @@ from mnemark.types import Problem
 _LONGEST_LIST: Final = 1 << 30
 """Bytes of a manifest: some five million names."""
 _PERMISSIONS: Final = 0o777
-"""What of a mode comes back: an archive must not make programs that run as another user."""
-
-
+"""Restored bits of a mode: an archive must not make programs that run as another user."""
 _TAKEN: Final = "another name of the backup is the same to this file system"
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back."""
+    """The restored content."""
 
     workspace: str
     files: int
@@ -41,7 +40,7 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
     folders: int
     links: int
     problems: tuple[Problem, ...] = ()
-    """What did not come back, and what was left out when the backup was made."""
+    """What was not restored, and what was left out when the backup was made."""
     complete: bool
 
 
@@ -68,7 +67,8 @@ def restore(archive: Path, folder: Path) -> Restored:
             entries = _entries(source)
             _check_names(entries)
             _check_room(entries, folder)
-            _check_content(source, entries)
+            for entry in entries:  # so that nothing is written of a backup that is damaged
+                deque(_content(source, entry) if entry.kind == "file" else (), maxlen=0)
             with translate_os_errors(folder):
                 problems = _unpacked(source, entries, folder)
     except NewerFormatError:
@@ -80,10 +80,6 @@ def restore(archive: Path, folder: Path) -> Restored:
         for one in entries
         if one.kind == "left out"
     ]
-    return _told(folder, entries, problems)
-
-
-def _told(folder: Path, entries: Sequence[Entry], problems: list[Problem]) -> Restored:
     missing = {problem.path for problem in problems}
     back = [entry for entry in entries if entry.path not in missing]
     kinds = [entry.kind for entry in back]
@@ -95,7 +91,7 @@ def _told(folder: Path, entries: Sequence[Entry], problems: list[Problem]) -> Re
 
 
 def _entries(source: zipfile.ZipFile) -> list[Entry]:
-    """What a backup holds; of one made before there were manifests, its files."""
+    """Return the entries of a backup; without a manifest, as old ones are, its files."""
     if manifest.NAME in source.namelist():
         if source.getinfo(manifest.NAME).file_size > _LONGEST_LIST:
             raise IntegrityError("its list of files is too long")
@@ -111,7 +107,7 @@ def _entries(source: zipfile.ZipFile) -> list[Entry]:
 
 
 def _check_names(entries: Sequence[Entry]) -> None:
-    """Each name once, none that leads out of the folder, and nothing below what is no folder."""
+    """Check that names are unique, stay in the folder, and lie below folders only."""
     kinds: dict[str, manifest.Kind] = {}
     for entry in entries:
         if entry.kind == "left out":
@@ -123,11 +119,10 @@ def _check_names(entries: Sequence[Entry]) -> None:
             raise IntegrityError(f"{entry.path} stands in it twice")
         kinds[name] = entry.kind
     for name in kinds:
-        above = name.rpartition("/")[0]
-        while above:
+        above = name
+        while above := above.rpartition("/")[0]:
             if kinds.get(above, "folder") != "folder":
                 raise IntegrityError(f"{layout.shown(above)} is a {kinds[above]} and a folder in it")
-            above = above.rpartition("/")[0]
 
 
 def _check_room(entries: Sequence[Entry], folder: Path) -> None:
@@ -140,16 +135,8 @@ def _check_room(entries: Sequence[Entry], folder: Path) -> None:
         )
 
 
-def _check_content(source: zipfile.ZipFile, entries: Sequence[Entry]) -> None:
-    """Read every file, so that nothing is written of a backup that is damaged."""
-    for entry in entries:
-        if entry.kind == "file":
-            for _ in _content(source, entry):
-                pass
-
-
 def _content(source: zipfile.ZipFile, entry: Entry) -> Iterator[bytes]:
-    """A file's bytes; raises IntegrityError where they are not those that were saved."""
+    """Yield a file's bytes; raise IntegrityError where they are not those that were saved."""
     try:
         member = source.getinfo(entry.place)
     except KeyError:
@@ -166,7 +153,7 @@ def _content(source: zipfile.ZipFile, entry: Entry) -> Iterator[bytes]:
 
 
 def _unpacked(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -> list[Problem]:
-    """Write it all: folders and files, then links, at last the modes and times of folders."""
+    """Write folders and files, then links, at last the modes and times of folders."""
     platform.make_folder(folder)
     problems = [
         Problem(entry.path, reason)
@@ -185,7 +172,7 @@ def _unpacked(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -
 
 
 def _put(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
-    """Write one name; why that cannot be done here, or nothing."""
+    """Write one name; return why that cannot be done here, or nothing."""
     name = entry.name
     if not all(map(platform.allows_name, name.split("/"))):
         return "this system has no such names"
@@ -224,7 +211,7 @@ def _put_file(source: zipfile.ZipFile, entry: Entry, path: Path) -> None:
 
 
 def _finish(path: Path, entry: Entry) -> None:
-    """Mode and time. What mnemark writes by itself is nobody else's, also where an old backup was not."""
+    """Set mode and time. mnemark's own files stay private, also where an old backup was not."""
     if entry.kind != "link":
         mode = int(entry.mode or "0", 8) & _PERMISSIONS
         own = layout.is_own(entry.name, folder=entry.kind == "folder")
@@ -234,7 +221,7 @@ def _finish(path: Path, entry: Entry) -> None:
 
 
 def _links_out(entries: Sequence[Entry], folder: Path) -> Iterator[Problem]:
-    """Take away the links that lead out of the folder, also by way of other links."""
+    """Remove the links that lead out of the folder, also by way of other links."""
     base = os.path.realpath(folder)
     for entry in entries:
         path = folder / entry.name
@@ -247,6 +234,6 @@ def _links_out(entries: Sequence[Entry], folder: Path) -> Iterator[Problem]:
 
 
 def _climbs(entry: Entry) -> bool:
-    """Whether a relative link goes above the folder as it is written, also where nothing is there yet."""
+    """Return whether a relative link leads above the folder as it is written."""
     target = posixpath.normpath(posixpath.join(posixpath.dirname(entry.name), entry.link))
     return target == ".." or target.startswith("../")

@@ -23,11 +23,11 @@ from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import encode_turn
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.transfer import chats, other_memories, transcripts
+from mnemark.memory.transfer import chats, other_memories
 from mnemark.memory.transfer.importer import Incoming, Summary
 from mnemark.text.markdown.passages import passages, text_passages
 from mnemark.text.redaction.json import redact_json
-from mnemark.types import Passage, Problem
+from mnemark.types import Problem
 
 ExportFormat = Literal["zip", "jsonl"]
 ImportFormat = Literal[
@@ -38,7 +38,7 @@ FORMATS: Final[tuple[ImportFormat, ...]] = get_args(ImportFormat)
 _BLOCK: Final = 1 << 20
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _MOST_BYTES: Final = 4 << 30
-"""What an archive may unpack to: beyond, it is a trap or no memory."""
+"""Largest unpacked size of an archive: beyond, it is a trap or no memory."""
 _LONGEST: Final = 64 << 20
 """Bytes of a line of a log in an archive."""
 _PASSAGE_TOKENS: Final = 256
@@ -47,32 +47,30 @@ UNREADABLE: Final = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, UnicodeDecodeError, RuntimeError,
     NotImplementedError, EOFError,
 )  # fmt: skip
-"""What reading a damaged or strange archive raises."""
+"""Exceptions of reading a damaged or strange archive."""
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """What an export wrote."""
+    """The result of an export."""
 
     target: str
     files: int
     records: int = 0
-    """Lines, for jsonl."""
     bytes: int
     problems: tuple[Problem, ...] = ()
-    """Files that could not be read and are not in it (`skipped`), and what else is wrong with some."""
+    """Files that could not be read and are left out (`skipped`), and other problems."""
     complete: bool
-    """Whether nothing was left out."""
 
 
 def export_workspace(ws: OpenWorkspace, target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
     """Write all notes, sessions and journals of the workspace into one file; never `.mnemark`.
 
-    The same workspace gives the same bytes. "zip" holds the files as they are, those of workspaces inside
-    this one too, so that the folder can be made again; "jsonl" a line for each passage, turn and journal
+    The same workspace gives the same bytes. "zip" holds the files as they are, also those of inner
+    workspaces, so that the folder can be made again; "jsonl" has a line for each passage, turn and journal
     entry of this workspace alone, with its source.
 
     Raises:
-        UsageError: the format is unknown, or the target is a folder or lies where it would be memory itself.
+        UsageError: the format is unknown, or the target is a folder or would be memory itself.
         ReadOnlyError, MnemarkError: the target cannot be written; nothing is left of it.
     """
     if format not in get_args(ExportFormat):
@@ -92,15 +90,15 @@ def export_workspace(ws: OpenWorkspace, target: Path, *, format: ExportFormat = 
 
 
 def is_complete(problems: Sequence[Problem]) -> bool:
-    """Whether nothing was left out."""
+    """Return whether nothing was left out."""
     return not any(problem.skipped for problem in problems)
 
 
 def target_for(root: Path, target: Path) -> Path:
-    """The file to write an export or a backup to.
+    """Return the absolute path to write an export or a backup to.
 
     Raises:
-        UsageError: it is a folder, or lies where it would be memory itself.
+        UsageError: it is a folder, or would be memory itself.
     """
     target = target.expanduser().absolute()
     if target.is_dir():
@@ -112,7 +110,7 @@ def target_for(root: Path, target: Path) -> Path:
 
 @contextmanager
 def put_in_place(target: Path) -> Iterator[Path]:
-    """A name beside `target` to write to; what is written there takes its place when all went well."""
+    """Yield a temporary name beside `target`; what is written there replaces it in the end."""
     temporary = target.with_name(jsonl.TEMPORARY + new_id())
     with translate_os_errors(target):
         try:
@@ -167,11 +165,11 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
 
 
 class CutOffError(Exception):
-    """A file could be opened, and not be read to its end."""
+    """A file could be opened, but not read to its end."""
 
 
 def blocks(source: IO[bytes], size: int | None = None) -> Iterator[bytes]:
-    """The first `size` bytes, or all there are.
+    """Yield the first `size` bytes in blocks, or all there are.
 
     Raises:
         CutOffError: the disk failed. Failing to write what was read is another error, of another file.
@@ -215,11 +213,10 @@ def _write_zip(root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
 
 
 def _files(root: Path) -> tuple[list[str], list[Problem]]:
-    """Everything a person or an agent wrote, conflict copies and configurations included, by path.
+    """Return the paths of everything a person or an agent wrote, and what of it cannot be read.
 
-    With what looks like memory and cannot be read, such as names that are no UTF-8. Files of workspaces
-    inside this one are among them; of one of those that has no configuration, `.mnemark/` as well: it holds
-    nothing to be kept, but is what makes that folder a workspace.
+    Conflict copies, configurations and the files of inner workspaces are included. Where such a workspace has
+    no configuration, so is its `.mnemark/`: it holds nothing to keep, but makes that folder a workspace.
     """
     found = scan(root)
     paths = [entry.path for entry in (*found.entries, *found.journals)]
@@ -241,7 +238,7 @@ def _write_jsonl(visible: Visible, root: Path, out: BinaryIO) -> tuple[int, int,
     out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
     for path in sorted(entry.path for entry in (*found.entries, *found.journals)):
         count = 0
-        for record in _readable(_records(visible, path, problems), path, problems):
+        for record in _records(visible, path, problems):
             out.write(jsonl.encode(record) + b"\n")
             count += 1
         skipped = any(problem.path == path and problem.skipped for problem in problems)
@@ -249,59 +246,42 @@ def _write_jsonl(visible: Visible, root: Path, out: BinaryIO) -> tuple[int, int,
     return files, records, problems
 
 
-def _readable(
-    records: Iterator[dict[str, Any]], path: str, problems: list[Problem]
-) -> Iterator[dict[str, Any]]:
-    """The records up to where the file cannot be read any more, which is a problem."""
+def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+    """Yield the records of a file, up to where it cannot be read any more, which is a problem."""
+    place = layout.place(path)
+    if place is None or place.role == "copy":
+        return
     try:
-        yield from records
+        if place.role == "journal":
+            for line, record in jsonl.records(visible.root / path, problems=problems, name=path):
+                clean = redact_json(record, visible.rules)
+                yield {"type": "change", "path": path, "line": line.number, "record": clean}
+        elif place.role == "session":
+            log = SessionLog.at(visible.root, path)
+            for placed in log.turns(problems=problems):
+                turn = msgspec.json.decode(encode_turn(visible.turn(placed.turn)))
+                at = {"path": path, "line": placed.line, "session": log.id, "scope": place.scope}
+                yield {"type": "turn", **at, **turn}
+        else:
+            yield from _passages(visible, path, place, problems)
     except OSError as error:
         problems.append(Problem(path, unread(error)))
 
 
-def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
-    root = visible.root
-    place = layout.place(path)
-    if place is None or place.role == "copy":
+def _passages(
+    visible: Visible, path: str, place: layout.Place, problems: list[Problem]
+) -> Iterator[dict[str, Any]]:
+    found = visible.read(path)
+    if isinstance(found, Problem):
+        problems.append(found)
         return
-    if place.role == "journal":
-        for line, record in jsonl.records(root / path, problems=problems, name=path):
-            clean = redact_json(record, visible.rules)
-            yield {"type": "change", "path": path, "line": line.number, "record": clean}
-    elif place.role == "session":
-        log = SessionLog.at(root, path)
-        for placed in log.turns(problems=problems):
-            turn = msgspec.json.decode(encode_turn(visible.turn(placed.turn)))
-            yield {
-                "type": "turn",
-                "path": path,
-                "line": placed.line,
-                "session": log.id,
-                "scope": place.scope,
-            } | turn
-    else:
-        found = visible.read(path)
-        if isinstance(found, Problem):
-            problems.append(found)
-            return
-        cut = passages if path.lower().endswith((".md", ".markdown")) else text_passages
-        for passage in cut(found.text, limit=_PASSAGE_TOKENS):
-            yield _passage(path, place, passage)
-
-
-def _passage(path: str, place: layout.Place, passage: Passage) -> dict[str, Any]:
-    return {
-        "type": "passage",
-        "path": path,
-        "start_line": passage.start_line,
-        "end_line": passage.end_line,
-        "kind": place.kind,
-        "origin": place.origin,
-        "scope": place.scope,
-        "date": place.dated,
-        "title": passage.title,
-        "text": passage.text,
-    }
+    cut = passages if path.lower().endswith((".md", ".markdown")) else text_passages
+    for one in cut(found.text, limit=_PASSAGE_TOKENS):
+        yield {
+            "type": "passage", "path": path, "start_line": one.start_line, "end_line": one.end_line,
+            "kind": place.kind, "origin": place.origin, "scope": place.scope, "date": place.dated,
+            "title": one.title, "text": one.text,
+        }  # fmt: skip
 
 
 def _markdown(incoming: Incoming, folder: Path) -> None:
@@ -346,7 +326,7 @@ def _zip(incoming: Incoming, path: Path) -> None:
 
 
 def _names(archive: zipfile.ZipFile) -> dict[str, str]:
-    """The paths of the files in an archive, by their names there: in a backup its manifest says them."""
+    """Return the paths of the files in an archive by member; a backup has them in its manifest."""
     names = {one.filename: one.filename for one in archive.infolist() if not one.is_dir()}
     if manifest.NAME not in names:
         return names
@@ -355,7 +335,7 @@ def _names(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def _inner(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
-    """Folders in an export or a backup that are workspaces of their own."""
+    """Return the folders in an export or a backup that are workspaces of their own."""
     folders = [name for name in archive.namelist() if name.endswith("/")]
     if manifest.NAME in archive.namelist():
         with archive.open(manifest.NAME) as listed:
@@ -388,7 +368,7 @@ def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInf
 
 
 def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
-    """The lines of a member, one at a time: an archive may unpack to a thousand times its size."""
+    """Yield the lines of a member one at a time: an archive may unpack to a thousand times its size."""
     while line := file.readline(_LONGEST + 1):
         if len(line) > _LONGEST:
             raise IntegrityError(f"{layout.shown(name)} has a line longer than {_LONGEST >> 20} MB")
@@ -403,6 +383,6 @@ _READERS: Final[Mapping[ImportFormat, Callable[[Incoming, Path], None]]] = {
     "claude": partial(chats.read_conversations, service=chats.CLAUDE),
     "mem0": other_memories.read_mem0,
     "claude-mem": other_memories.read_claude_mem,
-    "claude-code": partial(transcripts.read_transcripts, agent="claude-code"),
-    "codex": partial(transcripts.read_transcripts, agent="codex"),
+    "claude-code": partial(chats.read_transcripts, agent="claude-code"),
+    "codex": partial(chats.read_transcripts, agent="codex"),
 }

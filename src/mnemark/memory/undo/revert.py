@@ -1,4 +1,4 @@
-"""Revert all that one source brought in: delete what it planted, hide what it said."""
+"""Revert all that a source brought in: remove its facts and edits, hide its turns."""
 
 import re
 from datetime import datetime, tzinfo
@@ -14,25 +14,24 @@ from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
-from mnemark.memory.forgetting.hide import follow, hide
-from mnemark.memory.forgetting.receipt import Forgotten, counted, forgotten
-from mnemark.memory.forgetting.select import Item, Selector, Wanted
+from mnemark.memory.forgetting.forget import follow, hide
+from mnemark.memory.forgetting.receipt import Forgotten, counted, forgotten, indented
+from mnemark.memory.forgetting.select import NOTED, Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
-from mnemark.memory.undo.undo import take_out
+from mnemark.memory.sessions.episodes import local
+from mnemark.memory.undo.undo import is_own_edit, take_out
 from mnemark.text.dates.moment import moment
 from mnemark.types import ORIGINS, Json
 
-_SHOWN: Final = 40
-_NAMED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
 _FOR_PAD: Final = re.compile(r"memory/episodes/|SCRATCHPAD\.md$")
 _BODY: Final = re.compile(r"^(?!#|[ \t]*$)", re.MULTILINE)
 """A line that is no heading and not empty."""
 
 
 class Reverted(msgspec.Struct, frozen=True, kw_only=True):
-    """What was, or would be, taken back."""
+    """What was, or would be, reverted."""
 
     dry_run: bool = False
     hidden: tuple[Forgotten, ...] = ()
@@ -40,9 +39,8 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[Forgotten, ...] = ()
     """Facts taken out of their files; those they had replaced hold again."""
     edits: tuple[str, ...] = ()
-    """Files whose automatic edits were taken out again."""
     problems: tuple[str, ...] = ()
-    """Edits that were themselves changed since, and stay: to be looked at by hand."""
+    """Edits that stay because they were changed since: to be checked by hand."""
     waiting: tuple[str, ...] = ()
     """Files that someone is saving; the next sync changes them."""
     id: str = ""
@@ -50,7 +48,7 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The same for people."""
+        """The result for people."""
         return "\n".join(_lines(self))
 
 
@@ -62,14 +60,14 @@ def revert(
     since: datetime | str | None = None,
     dry_run: bool = False,
 ) -> Reverted:
-    """Take back what a session, an origin, or everyone since a time brought in; what is given has to fit all.
+    """Revert what a session, an origin, or everyone since a time brought in; all criteria must match.
 
-    Facts and proposals that came from there go, and the facts they had replaced hold again; automatic edits
-    made for it are taken out of their files; its turns are hidden from search and recall, and stay in the
-    log until they are erased with `forget`.
+    Facts and proposals from there go, and the facts they had replaced hold again; automatic edits made for it
+    are taken out of their files; its turns are hidden from search and recall, and stay in the log until they
+    are erased with `forget`.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         session: id of a session: what its turns are the only source of, and the edits made for it.
         origin: what that origin said.
         since: what was recorded from then on.
@@ -86,38 +84,32 @@ def revert(
     if not dry_run:
         ws.check_writable("take changes back")
     start = moment(since, "since", ws.now())
-    finder = Selector(ws, Wanted(session=session or "", origin=origin or "", since=start))
+    finder = Selector(ws, Criteria(session=session or "", origin=origin or "", since=start))
     items = finder.find()
     edits = _edits(ws, finder.wanted, finder.zone)
-    planted, others = _planted(ws, items)
+    remembered, others = _remembered(ws, items)
     if dry_run or not (items or edits):
         return Reverted(
-            dry_run=dry_run,
-            hidden=forgotten(others, ws.visible),
-            facts=forgotten(planted, ws.visible),
+            dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
             edits=tuple(dict.fromkeys(one.path for one in edits)),
-        )
+        )  # fmt: skip
     said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
-    _withdraw(ws, [item.id for item in planted])
+    _withdraw(ws, [item.id for item in remembered])
     busy = take_out(ws)[1]
     done, problems, waiting = _taken_back(ws, [one for one in edits if not _is_pad(one)])
     cleared, late = _cleared(ws, items, edits)
-    done, waiting = [*done, *cleared], [*waiting, *late]
     withdraw_all(ws)
     follow(ws)
     return Reverted(
-        hidden=forgotten(others, ws.visible),
-        facts=forgotten(planted, ws.visible),
-        edits=tuple(dict.fromkeys(done)),
-        problems=tuple(problems),
-        waiting=tuple(dict.fromkeys([*busy, *waiting])),
-        id=identifier,
-    )
+        hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
+        edits=tuple(dict.fromkeys([*done, *cleared])), problems=tuple(problems),
+        waiting=tuple(dict.fromkeys([*busy, *waiting, *late])), id=identifier,
+    )  # fmt: skip
 
 
 def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[list[str], list[str]]:
-    """What no undo takes out: bullets that wait for review, lines of observations; and scratchpads anew.
+    """Clear what no undo covers: bullets in review, lines of observations, scratchpads.
 
     Returns the files that changed, and those that are busy.
     """
@@ -134,58 +126,53 @@ def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[
 
 
 def _is_pad(entry: Entry) -> bool:
-    """Whether an edit made a scratchpad, which is made anew from the episodes that are left."""
+    """Return whether an edit made a scratchpad, which is rewritten from the remaining episodes."""
     return entry.path.rpartition("/")[2] == scratchpad.FILE
 
 
 def _pages(root: Path, gone: set[str]) -> list[str]:
-    """Notes and lists for review that name one of these ids."""
+    """Return the notes and lists for review that name one of these ids."""
     return [
         path.relative_to(root).as_posix()
         for folder in ("memory", "memory/review")
         for scope in ("", *listing.scopes(root))
         for path in listing.files(root, f"{scope}/{folder}".lstrip("/"), ".md")
-        if _names(platform.content(path), gone)
+        if _names(platform.content(path).decode("utf-8", "replace"), gone)
     ]
 
 
-def _names(data: bytes, ids: set[str]) -> bool:
-    return any(match[1] in ids for match in _NAMED.finditer(data.decode("utf-8", "replace")))
+def _names(text: str, ids: set[str]) -> bool:
+    return any(match[1] in ids for match in NOTED.finditer(text))
 
 
 def _without(gone: set[str], text: str) -> str:
-    """Without the lines that name one of the ids, and with no heading left over that stood for them alone."""
+    """Remove the lines that name one of the ids, and headings that stood for them alone."""
     lines = text.splitlines(keepends=True)
-    kept = [line for line in lines if not any(match[1] in gone for match in _NAMED.finditer(line))]
+    kept = [line for line in lines if not _names(line, gone)]
     rest = "".join(kept)
     return "" if len(kept) < len(lines) and not _BODY.search(rest) else rest
 
 
-def _planted(ws: OpenWorkspace, items: list[Item]) -> tuple[list[Item], list[Item]]:
-    """Facts that were remembered, which can be taken out of their files; and all the rest."""
+def _remembered(ws: OpenWorkspace, items: list[Item]) -> tuple[list[Item], list[Item]]:
+    """Separate remembered facts, which can be taken out of their files, from the other items."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
         known = facts.log.records.keys() - facts.log.hidden
-    planted = [item for item in items if item.kind == "fact" and item.id in known]
-    return planted, [item for item in items if item not in planted]
+    remembered = [item for item in items if item.kind == "fact" and item.id in known]
+    return remembered, [item for item in items if item not in remembered]
 
 
-def _edits(ws: OpenWorkspace, wanted: Wanted, zone: tzinfo) -> list[Entry]:
-    found = []
-    for one in file_edits.entries(ws):
-        time = one.time if one.time is None or one.time.tzinfo else one.time.replace(tzinfo=zone)
-        start = (
-            wanted.since if wanted.since is None or wanted.since.tzinfo else wanted.since.replace(tzinfo=zone)
-        )
-        fits = (
-            one.state in {"done", "open"}
-            and wanted.session in {"", one.session}
-            and wanted.origin in {"", one.origin}
-            and (start is None or (time is not None and time >= start))
-        )
-        found += [one] if fits and one.step != "undo" else []
-    return found
+def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
+    start = local(wanted.since, zone) if wanted.since else None
+    return [
+        one
+        for one in file_edits.entries(ws)
+        if is_own_edit(one)
+        and wanted.session in {"", one.session}
+        and wanted.origin in {"", one.origin}
+        and (start is None or (one.time is not None and local(one.time, zone) >= start))
+    ]
 
 
 def _withdraw(ws: OpenWorkspace, ids: list[str]) -> None:
@@ -197,7 +184,7 @@ def _withdraw(ws: OpenWorkspace, ids: list[str]) -> None:
 
 
 def _taken_back(ws: OpenWorkspace, edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:
-    """Edits taken back, the last first: files done, problems, files that are busy."""
+    """Undo edits, the last first; return the changed files, problems, and busy files."""
     done: list[str] = []
     problems: list[str] = []
     waiting: list[str] = []
@@ -218,9 +205,7 @@ def _lines(found: Reverted) -> list[str]:
     rows: list[str] = []
     for title, items in (("hidden", found.hidden), ("taken back", found.facts)):
         if items:
-            rows.append(f"{would}{title}: {counted(items)}.".capitalize())
-            rows += [f"  {item.ref or item.id}  {item.words}".rstrip() for item in items[:_SHOWN]]
-            rows += [f"  … and {len(items) - _SHOWN} more"] if len(items) > _SHOWN else []
+            rows += [f"{would}{title}: {counted(items)}.".capitalize(), *indented(map(str, items))]
     for title, lines in (
         (f"Edits {would}taken out of", found.edits),
         ("To be looked at by hand:", found.problems),

@@ -14,8 +14,8 @@ from mnemark.files.layout import scope_of
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
-from mnemark.memory.forgetting.hide import follow
-from mnemark.memory.forgetting.select import Item, Selector, Wanted
+from mnemark.memory.forgetting.forget import follow
+from mnemark.memory.forgetting.select import Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 
@@ -24,13 +24,12 @@ _BUSY: Final = 0.5
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
-    """What was taken back."""
+    """A change that was undone."""
 
     id: str
-    """Of the change that was taken back, in the journal."""
+    """Of the change, in the journal."""
     what: What
     paths: tuple[str, ...] = ()
-    """Files that were changed by it."""
     waiting: tuple[str, ...] = ()
     """Files that someone is saving; the next sync changes them."""
     text: str = ""
@@ -38,20 +37,19 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A002 - the word of the file format
-    """Take back a change; the journal keeps both.
+    """Undo a change; the journal keeps both.
 
     A fact goes out of its file and the one before it holds again; what was hidden is shown; an automatic edit
     is taken out of its file and nothing else with it.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         id: of the change in the journal, or of a group of edits (all of them, the last first). By default
-            the last change of this machine that can be taken back.
+            the last change of this machine that can be undone.
 
     Raises:
-        NotFoundError: there is no such change, or it was taken back before.
-        UsageError: it cannot be taken back: it erased something, it was a revert, or what it wrote was
-            changed since.
+        NotFoundError: there is no such change, or it was undone before.
+        UsageError: it erased something, it was a revert, or what it wrote was changed since.
     """
     ws.check_writable("take changes back")
     done = _take_back(ws, id)
@@ -73,9 +71,9 @@ def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
         return [_undo(ws, max(known), known)]
     if identifier in known:
         return [_undo(ws, identifier, known)]
-    group = [one.id for one in file_edits.entries(ws) if one.group == identifier and one.id in known]
-    group = [one for one in _learned_in(ws, identifier) if one in known] + group
-    if group:
+    group = [*_learned_in(ws, identifier)]
+    group += [one.id for one in file_edits.entries(ws) if one.group == identifier]
+    if group := [one for one in group if one in known]:
         return [_undo(ws, one, known) for one in reversed(group)]
     if dict(ws.fact_store.log.forgotten.standing()).get(identifier, {}).get("erase"):
         raise UsageError("what was erased is gone and cannot be brought back")
@@ -85,7 +83,7 @@ def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
 
 
 def _learned_in(ws: OpenWorkspace, group: str) -> list[str]:
-    """Facts that a consolidation learned."""
+    """Return the facts that a consolidation learned."""
     for change in changes_of(ws.root, ("consolidate",)):
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         if payload.get("group") == group:
@@ -95,17 +93,14 @@ def _learned_in(ws: OpenWorkspace, group: str) -> list[str]:
 
 
 def _last_revert(ws: OpenWorkspace) -> str:
-    """The id of the last revert that took back facts; empty where there was none."""
-    found = [
-        change.id
-        for change in changes_of(ws.root, ("undo",))
-        if isinstance(change.payload, Mapping) and change.payload.get("revert")
-    ]
+    """Return the id of the last revert that took back facts; empty where there was none."""
+    undone = changes_of(ws.root, ("undo",))
+    found = (one.id for one in undone if isinstance(one.payload, Mapping) and one.payload.get("revert"))
     return max(found, default="")
 
 
 def _changes(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
-    """What can be taken back, by id; `own`: only what this machine remembered."""
+    """Return what can be undone, by id; with `own`, only what this machine remembered."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
@@ -115,15 +110,14 @@ def _changes(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
             for one in log.records
             if one not in log.hidden and not (own and log.machines.get(one) != log.journal.file)
         }
-        known |= dict.fromkeys(
-            (one for one, payload in log.forgotten.standing() if not payload.get("erase")), "forget"
-        )
-    known |= dict.fromkeys((one.id for one in file_edits.entries(ws) if _is_own_edit(one)), "edit")
+        hides = (one for one, payload in log.forgotten.standing() if not payload.get("erase"))
+        known |= dict.fromkeys(hides, "forget")
+    known |= dict.fromkeys((one.id for one in file_edits.entries(ws) if is_own_edit(one)), "edit")
     return known | dict.fromkeys(pin_lines(ws), "pin")
 
 
-def _is_own_edit(entry: Entry) -> bool:
-    """Whether an edit is one by itself, and not the taking back of another change."""
+def is_own_edit(entry: Entry) -> bool:
+    """Return whether an edit stands, and is not itself the undoing of another change."""
     return entry.state in {"done", "open"} and entry.step != "undo"
 
 
@@ -142,23 +136,21 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
             return Undone(id=identifier, what="edit", paths=paths, waiting=busy, text=done.diff)
 
 
-def _note(ws: OpenWorkspace, identifier: str, scope: str = "") -> FactStore:
+def _note(ws: OpenWorkspace, identifier: str, scope: str = "") -> None:
     facts = ws.fact_store
     with facts.lock, workspace_lock(ws.root):
         facts.log.append(Change(kind="undo", payload={"ids": [identifier]}, origin="owner", scope=scope))
-    return facts
 
 
 def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
-    facts = ws.fact_store
-    fact = facts.log.records[identifier]
+    fact = ws.fact_store.log.records[identifier]
     _note(ws, identifier, fact.scope)
     paths, waiting = take_out(ws)
     return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
 
 
 def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Take facts that were taken back out of their files: the files changed, and those that are busy."""
+    """Take undone facts out of their files; return the changed files, and the busy ones."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
@@ -181,11 +173,10 @@ def _without(identifier: str, text: str) -> str:
 
 
 def _show(ws: OpenWorkspace, identifier: str) -> Undone:
-    ids = ws.fact_store.log.forgotten.hidden_facts(identifier)
+    count = len(ws.fact_store.log.forgotten.hidden_facts(identifier))
     _note(ws, identifier)
-    facts = f"{len(ids)} {'fact' if len(ids) == 1 else 'facts'}"
-    count = facts if ids else "turns and notes"
-    return Undone(id=identifier, what="forget", text=count)
+    facts = f"{count} {'fact' if count == 1 else 'facts'}"
+    return Undone(id=identifier, what="forget", text=facts if count else "turns and notes")
 
 
 def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
@@ -199,24 +190,22 @@ _FIELDS: Final = {"importance": "1", "priority": "permanent"}
 
 
 class Pinned(msgspec.Struct, frozen=True, kw_only=True):
-    """A pin: its line in the journal, and what it holds."""
+    """A pin: its line in the journal, and the pinned item."""
 
     id: str
     fact: str = ""
-    """Id of the fact; empty for turns and notes."""
     ref: str = ""
     turn: str = ""
-    """Id of the turn; empty for facts and notes."""
 
 
 def pin(ws: OpenWorkspace, ref: str) -> Pinned:
     """Keep a fact, a turn or a piece of a note from fading.
 
     A fact gets importance 1 and priority "permanent" in its file; of turns and notes the journal keeps a mark
-    that `pins` lists. Pinned again, nothing changes. `undo` with the pin's id takes it back.
+    that `pins` lists. Pinned again, nothing changes. `undo` with the pin's id removes it.
 
     Args:
-        ws: where.
+        ws: the workspace.
         ref: `path#L12`, or the id of a fact or turn.
 
     Raises:
@@ -224,7 +213,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
         BusyError, ReadOnlyError: it could not be written; nothing was pinned.
     """
     ws.check_writable("pin something")
-    item = Selector(ws, Wanted(ref=ref)).find()[0]
+    item = Selector(ws, Criteria(ref=ref)).find()[0]
     for known in pins(ws):
         if (item.kind == "fact" and known.fact == item.id) or (item.kind != "fact" and known.ref == item.ref):
             return known
@@ -247,7 +236,7 @@ def _payload(facts: FactStore, item: Item) -> dict[str, object]:
         return {"ref": item.ref, "turn": item.id if item.kind == "turn" else ""}
     with facts.lock:
         facts.log.refresh()
-        for scope in dict.fromkeys(("", *_scope_of(item.path))):
+        for scope in dict.fromkeys(("", scope_of(item.path))):
             for held in facts.held(scope):
                 fact = held.fact
                 if fact.id == item.id:
@@ -257,12 +246,8 @@ def _payload(facts: FactStore, item: Item) -> dict[str, object]:
     raise NotFoundError(f"{item.ref} is no fact that holds; accept it first")
 
 
-def _scope_of(path: str) -> list[str]:
-    return [scope_of(path)]
-
-
 def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
-    """Give a fact back what it had before it was pinned."""
+    """Restore the fields a fact had before it was pinned."""
     before, fact = payload.get("before"), payload.get("fact")
     if not isinstance(before, Mapping) or not isinstance(fact, str):
         return
@@ -275,21 +260,17 @@ def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
 
 
 def pins(ws: OpenWorkspace) -> list[Pinned]:
-    """All pins that hold, oldest first."""
+    """Return all pins that hold, oldest first."""
     return [_pinned(identifier, payload) for identifier, payload in pin_lines(ws).items()]
 
 
 def _pinned(identifier: str, payload: Mapping[str, object]) -> Pinned:
-    return Pinned(
-        id=identifier,
-        fact=str(payload.get("fact", "")),
-        ref=str(payload.get("ref", "")),
-        turn=str(payload.get("turn", "")),
-    )
+    fields = {name: str(payload.get(name, "")) for name in ("fact", "ref", "turn")}
+    return Pinned(id=identifier, **fields)
 
 
 def pin_lines(ws: OpenWorkspace) -> dict[str, Mapping[str, object]]:
-    """Pins that hold, by the id of their line."""
+    """Return the payloads of pins that hold, by the id of their line."""
     found: dict[str, Mapping[str, object]] = {}
     for change in changes_of(ws.root, ("pin", "undo")):
         payload = change.payload if isinstance(change.payload, Mapping) else {}
