@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.worth import worth
 from mnemark.agent.attach import attach
 from mnemark.agent.dispatch import AgentHook
+from mnemark.agent.hook.event import confident_block
 from mnemark.errors import BusyError
 from mnemark.text.quoting.fence import check_fenced, fence
 
@@ -54,7 +54,7 @@ def test_a_hostile_turn_takes_no_other_out_of_the_recall(memory: Memory) -> None
         found = memory.session("t").recall("What is the code word of the harbour gate?", deadline=5.0)
     assert "pelican" in sent[0]["content"]
     assert "<|<s|>" not in sent[0]["content"]
-    assert "pelican" in worth(found, len(found.hits)), "as the adapters hand it on"
+    assert "pelican" in confident_block(found, len(found.hits)), "as the adapters hand it on"
 
 
 def test_parts_of_a_message_stay_parts(memory: Memory) -> None:

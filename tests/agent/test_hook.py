@@ -21,7 +21,7 @@ from mnemark.agent import daemon
 from mnemark.agent.hook import cold, command, warm
 from mnemark.agent.hook.agents import AGENTS
 from mnemark.agent.hook.capture import PlainRecord
-from mnemark.agent.hook.event import asked, execution, is_question
+from mnemark.agent.hook.event import execution, is_question, parse_call
 from mnemark.agent.hook.log import MAX_BYTES, log
 from mnemark.errors import UsageError
 from mnemark.files import platform
@@ -75,7 +75,7 @@ def call(data: object, *words: str, cwd: Path | None = None) -> subprocess.Compl
 
 
 def alone(root: Path, name: str, word: str, **data: Any) -> dict[str, Any]:
-    return cold.handle(root, asked(word, name, data))
+    return cold.handle(root, parse_call(word, name, data))
 
 
 def text_of(output: dict[str, Any]) -> str:
@@ -355,14 +355,14 @@ def test_agents_are_recognised_by_their_events() -> None:
         "cursor": {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "c"},
     }
     for name, data in said.items():
-        found = asked("", "", data)
+        found = parse_call("", "", data)
         assert (found.agent.name, found.event) == (name, "prompt")
     for agent in AGENTS:
         for native, event_ in agent.events.items():
-            assert asked(native, agent.name, {}).event == event_
-            assert asked(event_, agent.name, {"hook_event_name": native}).native == native
+            assert parse_call(native, agent.name, {}).event == event_
+            assert parse_call(event_, agent.name, {"hook_event_name": native}).native == native
     with pytest.raises(UsageError, match="session-start"):
-        asked("SubagentStop", "claude-code", {})
+        parse_call("SubagentStop", "claude-code", {})
 
 
 @pytest.mark.parametrize(
@@ -455,7 +455,7 @@ def test_what_a_dying_daemon_was_told_is_kept_and_what_a_slow_one_was_told_is_it
         _announce(server.getsockname()[1])
         if not lives:
             threading.Thread(target=_hang_up, args=(server,), daemon=True).start()
-        assert command._answer(root, command.Called("response", "gemini-cli"), data) == {}
+        assert command._answer(root, command.CommandLine("response", "gemini-cli"), data) == {}
     assert [turn.content for turn in SessionLog(root, "gemini-cli:g").last(20)] == (
         ["Is it open?", "It is."][:kept]
     )

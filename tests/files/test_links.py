@@ -11,7 +11,7 @@ import pytest
 
 from mnemark import Memory
 from mnemark.agent.hook import cold, command
-from mnemark.agent.hook.event import asked
+from mnemark.agent.hook.event import parse_call
 from mnemark.agent.hook.log import log
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.files import layout, links, platform
@@ -79,7 +79,7 @@ def test_a_link_out_is_refused_by_name_and_nothing_is_written_there(
         with pytest.raises(UsageError, match="is a link"):
             examine(root)
     with pytest.raises(UsageError, match="is a link"):
-        cold.handle(root, asked("prompt", "claude-code", {"session_id": "s", "prompt": "the ferry?"}))
+        cold.handle(root, parse_call("prompt", "claude-code", {"session_id": "s", "prompt": "the ferry?"}))
     assert outside(target.parent) == before
 
 

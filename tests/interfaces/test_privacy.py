@@ -18,9 +18,9 @@ from mnemark.agent import daemon
 from mnemark.agent.connect import connect
 from mnemark.agent.connect.hosts import Entry, Host, Target
 from mnemark.agent.hook import cold
-from mnemark.agent.hook.event import asked
+from mnemark.agent.hook.capture import note_compaction
+from mnemark.agent.hook.event import parse_call
 from mnemark.agent.hook.log import log
-from mnemark.agent.hook.window import note_compaction
 from mnemark.files import platform
 from mnemark.files.edit import edit
 from mnemark.index import schema, state
@@ -98,7 +98,7 @@ def test_all_that_hooks_and_a_daemon_make_is_private(
     root.mkdir(0o700)
     call: dict[str, Any] = {"session_id": "s", "tool_name": "Write", "tool_input": {"file_path": "/a.md"}}
     for event, more in (("session-start", {}), ("prompt", {"prompt": "is the ferry late?"}), ("tool", call)):
-        cold.handle(root, asked(event, "cursor", {"conversation_id": "s", **more}))
+        cold.handle(root, parse_call(event, "cursor", {"conversation_id": "s", **more}))
     (session,) = (root / "sessions").glob("*.jsonl")
     note_compaction(root, session.relative_to(root).as_posix())
     log(root, "a line")

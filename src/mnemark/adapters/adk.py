@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from mnemark.adapters.items import ItemLog, New
+from mnemark.adapters.items import ItemLog, NewItem
 from mnemark.errors import MnemarkError
 from mnemark.files.scopes import scope_name
 from mnemark.files.sessions import list_sessions
@@ -27,14 +27,14 @@ class EventLogs:
         self._memory = memory
 
     def add(self, app: str, user: str, session: str, events: Iterable[Any]) -> None:
-        """Keep what events say; one that is there, or was deleted, is not added again."""
+        """Store the text of events; one that is known, or was deleted, is not added again."""
         log = ItemLog(self._memory, _name(app, session), user=user)
         with log.changing():
             known = {one.item.get("id") for one in log.items(hidden=True)}
             log.add([new for event in events if event.id not in known and (new := _new(event)) is not None])
 
     def search(self, app: str, user: str, query: str) -> list[Any]:
-        """Hits in the user's scope and the root, but for what was said to other applications."""
+        """Return hits in the user's scope and the root, without events of other applications."""
         if not query.strip():
             return []
         hits = self._memory.search(query, scope=scope_name(user=user)).hits
@@ -55,10 +55,10 @@ class EventLogs:
 
 
 def memory_service(memory: "Memory") -> Any:
-    """A `BaseMemoryService` over the workspace.
+    """Make a `BaseMemoryService` over the workspace.
 
-    A user's id has to be a folder's name (`UsageError` otherwise). A search also finds notes and facts of the
-    user and of the root; what it gives is for the user's role or a tool's result, never the system's.
+    A user's id must be a folder name (`UsageError` otherwise). A search also finds notes and facts of the
+    user and of the root; its results belong in the user's role or a tool's result, never the system's.
 
     Raises:
         MnemarkError: the ADK is not installed.
@@ -75,18 +75,18 @@ def memory_service(memory: "Memory") -> Any:
     logs = EventLogs(memory)
 
     def entry(hit: Any) -> Any:
-        told = hit.meta.get("event", {})
+        event = hit.meta.get("event", {})
         role = "model" if hit.origin == "agent" else "user"
         return MemoryEntry(
-            id=told.get("id") or hit.ref,
-            author=told.get("author") or hit.origin,
+            id=event.get("id") or hit.ref,
+            author=event.get("author") or hit.origin,
             timestamp=hit.date,
             content=Content(role=role, parts=[Part(text=hit.text)]),
             custom_metadata={"ref": hit.ref, "origin": hit.origin},
         )
 
     class MnemarkMemoryService(BaseMemoryService):  # type: ignore[misc] # the ADK is optional
-        """The service's calls, handed over."""
+        """Delegates to `EventLogs`."""
 
         async def add_session_to_memory(self, session: Any) -> None:
             events = list(session.events)
@@ -112,11 +112,11 @@ def _name(app: str, session: str) -> str:
     return f"{_PREFIX}{quote(app, safe=' @+,;=')}/{session}"
 
 
-def _new(event: Any) -> New | None:
+def _new(event: Any) -> NewItem | None:
     parts = (event.content.parts if event.content else None) or []
     text = strip_fences("\n".join(part.text for part in parts if part.text and not part.thought))
     if not text.strip():
         return None
     role = "user" if event.author == "user" else "assistant"
-    told = {"id": event.id, "author": event.author}
-    return New({**told, "text": text}, role, text, None, {"event": told})
+    about = {"id": event.id, "author": event.author}
+    return NewItem({**about, "text": text}, role, text, None, {"event": about})

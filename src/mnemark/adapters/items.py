@@ -1,20 +1,24 @@
 """Store a framework's items as turns of a session log: append, read back exactly, hide instead of delete.
 
-The log is an ordinary one (`sessions/<id>.jsonl`): a person reads it, `mnemark search` finds what was said in
-it, `forget` and `undo` reach it. What a framework deletes is hidden as `forget` hides it. The item itself is
-in `meta["item"]`; where its text is the whole of one key, that key is not written twice (`meta["text"]`).
+The log is an ordinary one (`sessions/<id>.jsonl`): people read it, and search, `forget` and `undo` reach it.
+What a framework deletes is hidden as by `forget`. The item is in `meta["item"]`; where its text is the whole
+of one key, `meta["text"]` names that key, which is not written twice.
 """
 
+import asyncio
+import functools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeVar
+from urllib.parse import quote, unquote
 
 import msgspec
 
 from mnemark.files import jsonl, platform
 from mnemark.files.locks import workspace_lock
 from mnemark.files.scopes import scope_name
+from mnemark.files.sessions import list_sessions
 from mnemark.memory.forgetting.forget import hide
 from mnemark.memory.forgetting.select import Item
 from mnemark.memory.sessions.session import Session
@@ -24,13 +28,25 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 _SEALED: Final = {"thinking": "signature", "redacted_thinking": "data", "reasoning": "encrypted_content"}
-"""By the type of a block: what a provider sealed. It says nothing and reveals nothing, looks like a secret,
+"""The key that a provider sealed, by the type of a block. Its value reveals nothing but looks like a secret,
 and the provider refuses a conversation in which it was changed."""
 _PATIENCE: Final = 10.0
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
-class Kept(NamedTuple):
-    """An item of a log. `line` is its line in the file."""
+def threaded(method: Callable[_P, _R]) -> Callable[_P, Coroutine[Any, Any, _R]]:
+    """Make a blocking method a coroutine function that runs it on a thread."""
+
+    @functools.wraps(method)
+    async def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        return await asyncio.to_thread(method, *args, **kwargs)
+
+    return run
+
+
+class StoredItem(NamedTuple):
+    """An item of a log, and its line in the file."""
 
     line: int
     id: str
@@ -38,8 +54,8 @@ class Kept(NamedTuple):
     turn: Turn
 
 
-class New(NamedTuple):
-    """An item to be kept; `text` is what search finds."""
+class NewItem(NamedTuple):
+    """An item to store; `text` is what search finds."""
 
     item: Any
     role: str
@@ -50,7 +66,7 @@ class New(NamedTuple):
 
 
 class ItemLog:
-    """The items of one session. Safe to use from several threads; several processes may append at once.
+    """The items of one session. Thread-safe; several processes may append at once.
 
     Args:
         memory: whose.
@@ -68,10 +84,10 @@ class ItemLog:
         agent: str | None = None,
     ) -> None:
         self.memory = memory
-        # Not `memory.session`, which begins to load what a first recall needs: here nothing is recalled.
+        # Not `memory.session`, which starts loading models for a recall: here nothing is recalled.
         self.session = Session(memory, id, scope=scope_name(user=user, agent=agent))
         self._guard = threading.Lock()
-        self._read: list[Kept] = []
+        self._read: list[StoredItem] = []
         self._inode = self._end = 0
 
     @property
@@ -79,8 +95,8 @@ class ItemLog:
         """The file, relative to the workspace."""
         return self.session.path
 
-    def add(self, items: Sequence[New]) -> list[Turn]:
-        """Keep items with one `fsync`, secrets taken out: all or none.
+    def add(self, items: Sequence[NewItem]) -> list[Turn]:
+        """Store items, redacted, with one `fsync`: all or none.
 
         Raises:
             UsageError: an item is no JSON.
@@ -93,7 +109,7 @@ class ItemLog:
         self.memory.searcher.reader.logs.wrote(self.path, placed[-1].end)
         return [one.turn for one in placed]
 
-    def _turn(self, new: New) -> Turn:
+    def _turn(self, new: NewItem) -> Turn:
         item = msgspec.json.decode(jsonl.encode(new.item))
         meta = {"item": item, **new.more}
         turn = self.session.turn(new.role, new.text, origin=new.origin, meta=meta)
@@ -106,15 +122,15 @@ class ItemLog:
                 break
         return msgspec.structs.replace(kept, meta=meta)
 
-    def items(self, *, hidden: bool = False) -> list[Kept]:
-        """The items, oldest first; with `hidden`, also those that were hidden."""
+    def items(self, *, hidden: bool = False) -> list[StoredItem]:
+        """Return the items, oldest first; with `hidden`, also hidden ones."""
         gone = frozenset() if hidden else self.memory.index.hidden.current().turns
         with self._guard:
             self._follow()
             return [one for one in self._read if one.id not in gone]
 
     def _follow(self) -> None:
-        """Read what was appended; all of it where the file was rewritten."""
+        """Read what was appended, or the whole file where it was rewritten."""
         state = platform.identity(self.session.log.path)
         if state is None or state.inode != self._inode or state.size < self._end:
             self._read, self._end = [], 0
@@ -125,10 +141,11 @@ class ItemLog:
         for placed in self.session.log.turns(self._end, start_line=line if self._end else None):
             self._end = placed.end
             if "item" in placed.turn.meta:
-                self._read.append(Kept(placed.line, placed.turn.id, _whole(placed.turn), placed.turn))
+                item = _whole(placed.turn)
+                self._read.append(StoredItem(placed.line, placed.turn.id, item, placed.turn))
 
-    def hide(self, items: Sequence[Kept]) -> None:
-        """Forget items as `mnemark forget` does: no answer shows them, `undo` shows them again."""
+    def hide(self, items: Sequence[StoredItem]) -> None:
+        """Hide items as `mnemark forget` does; `undo` shows them again."""
         self.memory.check_writable("delete items")
         if items:
             gone = [Item(kind="turn", path=self.path, start_line=one.line, end_line=one.line, id=one.id)
@@ -137,13 +154,48 @@ class ItemLog:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Hold off other processes and threads between reading and what depends on it."""
+        """Lock the workspace for reading and then writing what depends on it."""
         with self.memory.fact_store.lock, workspace_lock(self.memory.root, _PATIENCE):  # the order of `hide`
             yield
 
 
+class ItemLogs:
+    """The logs of one framework: their session ids are a prefix, then quoted parts with "/" between them."""
+
+    def __init__(
+        self, memory: "Memory", prefix: str, *, user: str | None = None, agent: str | None = None
+    ) -> None:
+        self._memory = memory
+        self._prefix = prefix
+        self._owner = {"user": user, "agent": agent}
+        self.scope = scope_name(user=user, agent=agent)
+        self._logs: dict[str, ItemLog] = {}
+        self._guard = threading.Lock()
+
+    def _id(self, parts: Sequence[str]) -> str:
+        return self._prefix + "/".join(quote(part, safe=" :@+,;=") for part in parts)
+
+    def _open(self, identifier: str) -> ItemLog:
+        with self._guard:
+            if identifier not in self._logs:
+                self._logs[identifier] = ItemLog(self._memory, identifier, **self._owner)
+            return self._logs[identifier]
+
+    def log(self, parts: Sequence[str]) -> ItemLog:
+        """Return the log of that name."""
+        return self._open(self._id(parts))
+
+    def below(self, parts: Sequence[str] = ()) -> Iterator[tuple[tuple[str, ...], ItemLog]]:
+        """Yield name and log of those at and below a name."""
+        name = self._id(parts)
+        for info in list_sessions(self._memory.root / self.scope):
+            if info.id == name or info.id.startswith(f"{name}/" if parts else name):
+                found = info.id.removeprefix(self._prefix).split("/")
+                yield tuple(map(unquote, found)), self._open(info.id)
+
+
 def text_in(value: Any) -> str:
-    """The words in a JSON value, for search: strings under keys that hold them, one below the other."""
+    """Return the words of a JSON value, for search: strings under keys with text, a line each."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -163,7 +215,7 @@ _QUIET: Final = frozenset({
 
 
 def _unsealed(clean: Any, item: Any) -> Any:
-    """The item after redaction, with what a provider sealed as it was."""
+    """Return the redacted item with the values that a provider sealed put back."""
     if isinstance(item, dict) and isinstance(clean, dict):
         sealed = _SEALED.get(item["type"]) if isinstance(item.get("type"), str) else None
         return {key: item[key] if key == sealed else _unsealed(value, item.get(key))

@@ -244,7 +244,7 @@ class Bridge:
         return self._memory
 
     def _recall(self, said: Said, until: float) -> str:
-        from mnemark.adapters.worth import worth
+        from mnemark.agent.hook.event import confident_block
         from mnemark.memory.sessions.recorder import CONTEXT, WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
@@ -260,7 +260,7 @@ class Bridge:
             context=[one.turn.content for one in list(placed)[-CONTEXT:]],
             exclude=((session.path, placed[0].line),) if placed else (),
         )
-        return worth(found, memory.config.recall_hits)
+        return confident_block(found, memory.config.recall_hits)
 
     def _session(self, memory: "Memory", key: str) -> "Session":
         with self._guard:

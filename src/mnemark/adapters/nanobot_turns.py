@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from mnemark.agent.hook.event import is_own_tool
+from mnemark.agent.hook.event import is_own_tool, message_text
 from mnemark.files import platform
 from mnemark.files.ids import derived_id
 from mnemark.text.quoting.fence import strip_fences
@@ -29,7 +29,7 @@ def turns(key: str, messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
         role = message.get("role")
         if role not in {"user", "assistant"} or message.get("_command") or message.get("_automation_turn"):
             continue
-        said = strip_fences(_text(message.get("content"))).strip()
+        said = strip_fences(message_text(message.get("content"))).strip()
         if said:
             found.append(_turn(key, role, said, message.get("timestamp")))
     return found
@@ -49,7 +49,7 @@ def executions(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
             yield {
                 "tool": str(function.get("name") or "tool"),
                 "arguments": _arguments(function.get("arguments")),
-                "result": strip_fences(_text(result.get("content"))),
+                "result": strip_fences(message_text(result.get("content"))),
                 "call": str(call.get("id") or ""),
             }
 
@@ -66,7 +66,7 @@ def history(path: Path, last: Turn | None) -> list[Turn]:
         cursor = entry.get("cursor") if isinstance(entry, dict) else None
         if not isinstance(cursor, int) or (isinstance(since, int) and cursor <= since):
             continue
-        said = strip_fences(_text(entry.get("content"))).strip()
+        said = strip_fences(message_text(entry.get("content"))).strip()
         if said and not is_skipped(str(entry.get("session_key") or "")):
             found.append(_turn(HISTORY, "assistant", said, entry.get("timestamp"), {_CURSOR: cursor}))
     return found
@@ -86,15 +86,6 @@ def _moment(stamp: Any) -> datetime:
         return datetime.fromisoformat(str(stamp)).astimezone()
     except ValueError:
         return datetime.now().astimezone()
-
-
-def _text(content: Any) -> str:
-    """The text of a message's content: a string, or the text parts of a list."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else ()
-    texts = [one.get("text") for one in parts if isinstance(one, Mapping) and one.get("type") == "text"]
-    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _arguments(given: Any) -> Any:

@@ -7,21 +7,18 @@
 It follows the SDK's `Session` protocol by its methods and imports nothing of it.
 """
 
-import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemark.adapters.items import ItemLog, Kept, New, text_in
+from mnemark.adapters.items import ItemLog, NewItem, text_in, threaded
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 _PREFIX: Final = "openai-agents:"
-_RESULTS: Final = "_output"
-"""How types of items end that a tool gave back."""
 
 
 class MemorySession:
-    """One conversation. Items come back as they were added, but for secrets, which are not kept.
+    """A conversation. Items come back as they were added, but redacted.
 
     What is popped or cleared is hidden, as by `mnemark forget`: `mnemark undo` brings it back.
 
@@ -30,7 +27,7 @@ class MemorySession:
         session_id: of the conversation; the log is that of the session `openai-agents:<session_id>`.
         user: whose memory it is; or an `agent`'s. The workspace's own by default.
         agent: as for `Memory.session`.
-        limit: how many of the latest items `get_items` gives unless it is told; all by default.
+        limit: how many of the latest items `get_items` returns by default; None for all.
     """
 
     def __init__(
@@ -47,43 +44,39 @@ class MemorySession:
         self._limit = limit
         self._log = ItemLog(memory, _PREFIX + session_id, user=user, agent=agent)
 
-    async def get_items(self, limit: int | None = None) -> list[Any]:
-        """The items, oldest first; with `limit`, the latest so many. A negative limit is none."""
+    @threaded
+    def get_items(self, limit: int | None = None) -> list[Any]:
+        """Return the items, oldest first; with a `limit` of 0 or more, only the latest."""
         if limit is None:
             limit = getattr(self.session_settings, "limit", None)
         if limit is None:
             limit = self._limit
-        kept = await asyncio.to_thread(self._log.items)
-        items = [one.item for one in kept]
+        items = [one.item for one in self._log.items()]
         return items if limit is None or limit < 0 else items[len(items) - min(limit, len(items)) :]
 
-    async def add_items(self, items: list[Any]) -> None:
-        """Keep items; when this returns, they are on the disk."""
-        await asyncio.to_thread(self._log.add, [_new(item) for item in items])
+    @threaded
+    def add_items(self, items: list[Any]) -> None:
+        """Store items durably."""
+        self._log.add([_new(item) for item in items])
 
-    async def pop_item(self) -> Any | None:
-        """Take the latest item away and return it; None where there is none."""
-        kept = await asyncio.to_thread(self._pop)
-        return None if kept is None else kept.item
-
-    def _pop(self) -> Kept | None:
+    @threaded
+    def pop_item(self) -> Any | None:
+        """Hide the latest item and return it; None where there is none."""
         with self._log.changing():
-            kept = self._log.items()
-            self._log.hide(kept[-1:])
-        return kept[-1] if kept else None
+            latest = self._log.items()[-1:]
+            self._log.hide(latest)
+        return latest[0].item if latest else None
 
-    async def clear_session(self) -> None:
-        """Take all items away."""
-        await asyncio.to_thread(self._clear)
-
-    def _clear(self) -> None:
+    @threaded
+    def clear_session(self) -> None:
+        """Hide all items."""
         with self._log.changing():
             self._log.hide(self._log.items())
 
 
-def _new(item: Any) -> New:
+def _new(item: Any) -> NewItem:
     fields = item if isinstance(item, dict) else {}
     role, kind = fields.get("role"), str(fields.get("type", ""))
     if not isinstance(role, str) or not role:
-        role = "tool" if kind.endswith(_RESULTS) else "assistant"
-    return New(item, role, text_in(fields.get("content", item)), "tool" if role == "tool" else None)
+        role = "tool" if kind.endswith("_output") else "assistant"
+    return NewItem(item, role, text_in(fields.get("content", item)), "tool" if role == "tool" else None)

@@ -197,7 +197,7 @@ class OpenAkitaMemory:
             self._session(key).add(role, said)
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
-        from mnemark.adapters.worth import worth
+        from mnemark.agent.hook.event import confident_block
         from mnemark.memory.sessions.recorder import WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
@@ -209,7 +209,7 @@ class OpenAkitaMemory:
         placed = list(session.log.turns())[-WINDOW:] if session and session.log.path.exists() else []
         exclude = ((session.path, placed[0].line),) if session and placed else ()
         found = memory.recall(words, budget=max_tokens, exclude=exclude)
-        return worth(found, memory.config.recall_hits)
+        return confident_block(found, memory.config.recall_hits)
 
     def _store(self, given: Mapping[str, Any]) -> str:
         content = str(given.get("content") or "").strip()

@@ -1,33 +1,26 @@
 """Store items by namespace and key in session logs: the backend of LangGraph's `BaseStore`."""
 
-import threading
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import quote, unquote
 
-from mnemark.adapters.items import ItemLog, Kept, New
+from mnemark.adapters.items import ItemLog, ItemLogs, NewItem, StoredItem
 from mnemark.errors import UsageError
-from mnemark.files.scopes import scope_name
-from mnemark.files.sessions import list_sessions
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 Namespace = tuple[str, ...]
-_PREFIX: Final = "langgraph:"
 _MOST_HITS: Final = 200
-"""Hits of a query that are looked through for items; the others follow without a score."""
+"""Hits of a query that are matched with items; other items follow without a score."""
 _ORDER: Final[Mapping[str, Callable[[float, float], bool]]] = {
-    "$gt": lambda one, other: one > other,
-    "$gte": lambda one, other: one >= other,
-    "$lt": lambda one, other: one < other,
-    "$lte": lambda one, other: one <= other,
-}
+    "$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le,
+}  # fmt: skip
 
 
 class Stored(NamedTuple):
-    """An item with where it stands."""
+    """An item and its place."""
 
     namespace: Namespace
     key: str
@@ -42,36 +35,33 @@ class StoreItems:
 
     def __init__(self, memory: "Memory", *, user: str | None = None, agent: str | None = None) -> None:
         self._memory = memory
-        self._whose = {"user": user, "agent": agent}
-        self._scope = scope_name(user=user, agent=agent)
-        self._logs: dict[str, ItemLog] = {}
-        self._guard = threading.Lock()
+        self._logs = ItemLogs(memory, "langgraph:", user=user, agent=agent)
 
     def put(self, items: Sequence[tuple[str, dict[str, Any] | None, str]], namespace: Namespace) -> None:
-        """Keep items of a namespace: key, value (None deletes), and the text that search is to find."""
+        """Store items of a namespace: key, value (None deletes), and the text for search."""
         log = self._log(namespace)
         with log.changing():
-            there: dict[str, list[Kept]] = {}
+            there: dict[str, list[StoredItem]] = {}
             for one in log.items():
                 there.setdefault(one.item["key"], []).append(one)
             fresh = []
             for key, value, text in items:
                 if value is not None:
                     more = {"first": _first(there[key][-1])} if key in there else {}
-                    fresh.append(New({"key": key, "value": value}, "store", text, "agent", more))
+                    fresh.append(NewItem({"key": key, "value": value}, "store", text, "agent", more))
             log.add(fresh)  # before the old ones go: a kill in between leaves both, and the newer counts
             log.hide([one for key, _, _ in items for one in there.get(key, ())])
 
     def get(self, namespace: Namespace, key: str) -> Stored | None:
-        """The item, or None."""
+        """Return an item, or None."""
         return next((one for one in self._of(namespace) if one.key == key), None)
 
     def search(
         self, prefix: Namespace, query: str | None = None, matching: Mapping[str, Any] | None = None
     ) -> list[tuple[Stored, float | None]]:
-        """Items below a namespace, with a score where a query found them: these first.
+        """Return the items below a namespace, those that the query finds first, with their scores.
 
-        The others follow by namespace, and by when they were first put.
+        The others follow by namespace and the time they were first put.
         """
         below = [one for namespace in self.namespaces() if namespace[: len(prefix)] == prefix
                  for one in self._of(namespace)]  # fmt: skip
@@ -80,18 +70,15 @@ class StoreItems:
         ]
         if not query or not found:
             return [(one, None) for one in found]
-        hits = self._memory.search(query, k=_MOST_HITS, kinds=("turn",), scope=self._scope or None).hits
+        hits = self._memory.search(query, k=_MOST_HITS, kinds=("turn",), scope=self._logs.scope or None).hits
         scores = {(hit.path, hit.start_line): hit.score for hit in hits}
         ranked = sorted((one for one in found if one.ref in scores), key=lambda one: -scores[one.ref])
         rest = [one for one in found if one.ref not in scores]
         return [(one, scores[one.ref]) for one in ranked] + [(one, None) for one in rest]
 
     def namespaces(self) -> list[Namespace]:
-        """Namespaces that hold an item, sorted."""
-        root = self._memory.root / self._scope
-        ids = [info.id for info in list_sessions(root) if info.id.startswith(_PREFIX)]
-        spaces = sorted(tuple(map(unquote, one.removeprefix(_PREFIX).split("/"))) for one in ids)
-        return [space for space in spaces if self._log(space).items()]
+        """Return the namespaces that hold an item, sorted."""
+        return sorted(space for space, log in self._logs.below() if log.items())
 
     def _of(self, namespace: Namespace) -> Iterator[Stored]:
         log = self._log(namespace)
@@ -107,27 +94,23 @@ class StoreItems:
     def _log(self, namespace: Namespace) -> ItemLog:
         if not namespace:
             raise UsageError('an item needs a namespace, for example ("users", "ann")')
-        name = _PREFIX + "/".join(quote(part, safe=" :@+,;=") for part in namespace)
-        with self._guard:
-            if name not in self._logs:
-                self._logs[name] = ItemLog(self._memory, name, **self._whose)
-            return self._logs[name]
+        return self._logs.log(namespace)
 
 
-def _first(kept: Kept) -> dict[str, str]:
-    """Id and time of the first put of an item that was put again."""
+def _first(kept: StoredItem) -> dict[str, str]:
+    """Return id and time of an item's first put."""
     return kept.turn.meta.get("first") or {"id": kept.id, "time": kept.turn.time.isoformat()}
 
 
 def matches(value: Any, wanted: Any) -> bool:
-    """Whether a value is what a filter wants: equal, or by `$eq $ne $gt $gte $lt $lte` (as numbers).
+    """Tell whether a value matches a filter: equal, or by `$eq $ne $gt $gte $lt $lte` (as numbers).
 
     Raises:
         ValueError: the filter has an operator that does not exist.
     """
     if isinstance(wanted, Mapping):
         if any(key.startswith("$") for key in wanted):
-            return all(_compared(value, operator, other) for operator, other in wanted.items())
+            return all(_compared(value, name, other) for name, other in wanted.items())
         return isinstance(value, dict) and all(matches(value.get(key), one) for key, one in wanted.items())
     if isinstance(wanted, list | tuple):
         same = isinstance(value, list | tuple) and len(value) == len(wanted)
@@ -135,22 +118,22 @@ def matches(value: Any, wanted: Any) -> bool:
     return bool(value == wanted)
 
 
-def _compared(value: Any, operator: str, other: Any) -> bool:
-    if operator in {"$eq", "$ne"}:
-        return bool(value == other) is (operator == "$eq")
-    if operator not in _ORDER:
-        raise ValueError(f"Unsupported operator: {operator}")
+def _compared(value: Any, name: str, other: Any) -> bool:
+    if name in {"$eq", "$ne"}:
+        return bool(value == other) is (name == "$eq")
+    if name not in _ORDER:
+        raise ValueError(f"Unsupported operator: {name}")
     try:
-        return _ORDER[operator](float(value), float(other))
+        return _ORDER[name](float(value), float(other))
     except (TypeError, ValueError):  # no number is neither more nor less
         return False
 
 
 def under(condition: Any, namespace: Namespace) -> bool:
-    """Whether a namespace begins or ends as a `MatchCondition` says; "*" stands for any part.
+    """Tell whether a namespace matches a `MatchCondition`; "*" stands for any part.
 
     Raises:
-        ValueError: it neither asks for a prefix nor for a suffix.
+        ValueError: its type is neither prefix nor suffix.
     """
     path = tuple(condition.path)
     if condition.match_type not in {"prefix", "suffix"}:

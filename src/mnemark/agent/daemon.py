@@ -1,11 +1,11 @@
-"""Light client of the daemon: find the one that runs for this user, and ask it.
+"""A light client of the daemon: find the one that runs for this user, ask it, start it.
 
-Only the standard library is used, and of that only what is quick to load: a hook has 150 ms for everything.
-What the daemon leaves behind for its clients is described in docs/daemon.md.
+Imports stay light: a hook has 150 ms for everything. The daemon's files are described in docs/daemon.md.
 """
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,32 +17,31 @@ if TYPE_CHECKING:
     import subprocess
 
 STATE: Final = "daemon.json"
-"""Name of the file in the user's state folder that says where the daemon is."""
+"""The file in the user's state folder with the daemon's address."""
 LOCK: Final = "daemon.lock"
-"""Name of the file beside it that is locked for as long as a daemon lives."""
-MAX_ANSWER: Final = 64 * 1024 * 1024
+"""The file beside it that a daemon locks for as long as it lives."""
 LOG: Final = "daemon.log"
-"""Name of the file beside it that a daemon started in the background writes its messages to."""
+"""The file beside it with the messages of a daemon started in the background."""
+MAX_ANSWER: Final = 64 * 1024 * 1024
 _CHUNK: Final = 65_536
 _LOG_BYTES: Final = 1_000_000
 
 
 class Daemon(NamedTuple):
-    """A daemon that runs for this user."""
+    """A running daemon."""
 
     url: str
-    """Base address, such as `http://127.0.0.1:40123`; no slash at the end."""
+    """Base address without a slash at the end, such as `http://127.0.0.1:40123`."""
     token: str
-    """To be sent as `Authorization: Bearer TOKEN`."""
     pid: int
     version: str
 
 
 class UnreachableError(MnemarkError):
-    """There is no daemon, or it went away before its answer was whole: go on alone.
+    """There is no daemon, or it went away before its answer was complete.
 
-    Where `sent` is true, it may have done what it was asked for all the same: what is done again must not be
-    harmed by that. Where `slow` is true, the time was over, and it may still be at it.
+    Where `sent` is true, the request may have been carried out all the same; where `slow` is true, it timed
+    out and may still be running.
     """
 
     def __init__(self, message: str, *, sent: bool = False, slow: bool = False) -> None:
@@ -52,7 +51,7 @@ class UnreachableError(MnemarkError):
 
 
 class RefusedError(MnemarkError):
-    """The daemon answered, and the answer is no. `status` is that of HTTP, `code` the kind of error."""
+    """The daemon answered with an error: its HTTP `status` and `code`."""
 
     def __init__(self, message: str, *, status: int, code: str) -> None:
         super().__init__(message)
@@ -61,10 +60,9 @@ class RefusedError(MnemarkError):
 
 
 def find(*, any_version: bool = False) -> Daemon | None:
-    """The daemon of this user, if one lives and is of this version (or any, if so wanted).
+    """Return the user's daemon, if one lives and is of this version (or `any_version`).
 
-    A file that another user could have written or read, or that a killed daemon left behind, counts for
-    nothing: as long as a daemon lives it holds a lock.
+    A file that is not private, or was left by a killed daemon (it holds no lock), does not count.
     """
     folder = platform.state_folder()
     try:
@@ -115,7 +113,7 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
 
 
 def _exchange(host: str, request: bytes, deadline: float) -> tuple[int, bytes]:
-    """One request on a connection of its own; status and body of the answer."""
+    """Send a request on a new connection; return status and body of the answer."""
     import socket
 
     name, _, port = host.rpartition(":")
@@ -134,7 +132,7 @@ def _exchange(host: str, request: bytes, deadline: float) -> tuple[int, bytes]:
 
 
 def _answer(connection: Any, deadline: float) -> tuple[int, bytes]:
-    """Status and body; a body without a length, or one that is cut short, is no answer."""
+    """Receive status and body; a body without a length, or cut short, is an error."""
     received = bytearray()
     head_end = -1
     length = 0
@@ -164,30 +162,27 @@ def _length(head: bytes) -> int:
 
 
 def is_alive() -> bool:
-    """Whether a daemon of this user lives, whatever it is doing."""
+    """Tell whether a daemon of this user lives, in whatever state."""
     return platform.is_locked(platform.state_folder() / LOCK)
 
 
 def state_file() -> Path:
-    """Where the daemon says where it is."""
+    """Return the path of the file with the daemon's address."""
     return platform.state_folder() / STATE
 
 
 def installed() -> bool:
-    """Whether what the daemon needs is installed; nothing of it is loaded."""
+    """Tell whether the packages that the daemon needs are installed, without importing them."""
     from importlib.util import find_spec
 
     return all(find_spec(name) is not None for name in ("starlette", "uvicorn"))
 
 
 def start() -> "subprocess.Popen[bytes] | None":
-    """Start a daemon in the background, without waiting until it listens; None where none can run here.
+    """Start a daemon in the background without waiting until it listens; None where none can run here.
 
-    Where one lives already, the new one ends at once by itself. It outlives the process that started it.
+    Where one lives already, the new one ends at once.
     """
-    import subprocess
-    import sys
-
     if not installed():
         return None
     folder = platform.state_folder()
@@ -195,15 +190,22 @@ def start() -> "subprocess.Popen[bytes] | None":
     log = folder / LOG
     if log.exists() and log.stat().st_size > _LOG_BYTES:
         log.replace(folder / f"{LOG}.1")
-    flags = 0x0000_0208 if sys.platform == "win32" else 0  # no console, a group of its own
     with platform.open_appended(log) as messages:
-        return subprocess.Popen(
-            [sys.executable, "-m", "mnemark", "serve"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=messages,
-            cwd=folder,
-            env=platform.lean_environment(),
-            start_new_session=True,
-            creationflags=flags,
-        )
+        return spawn(["-m", "mnemark", "serve"], stderr=messages, cwd=folder, env=platform.lean_environment())
+
+
+def spawn(arguments: Sequence[str], *, stderr: Any = None, **more: Any) -> "subprocess.Popen[bytes]":
+    """Start this Python interpreter in the background; it outlives this process."""
+    import subprocess
+    import sys
+
+    null = subprocess.DEVNULL
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        stdin=null,
+        stdout=null,
+        stderr=null if stderr is None else stderr,
+        start_new_session=True,
+        creationflags=0x0000_0208 if sys.platform == "win32" else 0,  # no console, a group of its own
+        **more,
+    )

@@ -1,7 +1,7 @@
-"""Dispatch six events of a host program to hooks, none of which can harm the agent.
+"""Dispatch events of a host program to hooks, isolating the host from their failures.
 
-A hook that raises is logged and counted; one that takes too long is not waited for, and is passed over until
-it has come back. The others run, and the agent goes on.
+A hook that raises is logged and counted; one that takes too long is left behind, and skipped until it has
+returned.
 """
 
 import logging
@@ -26,36 +26,36 @@ SECONDS: Final[Mapping[str, float]] = MappingProxyType({
     "session_idle": 30.0,
     "session_end": 30.0,
 })  # fmt: skip
-"""How long each hook is waited for, by event."""
+"""Time limits of hooks, by event."""
 
 _log = logging.getLogger("mnemark.agent")
 
 
 class AgentHook:
-    """Something that listens to an agent: override what matters. What is raised harms nobody."""
+    """A listener to an agent's events; override the methods that matter."""
 
     def message_received(self, said: str) -> str:  # noqa: ARG002 - for those who override it
-        """A person has written. What is returned is put before the message: one quoted block, or nothing."""
+        """Handle a person's message; the quoted block returned, if any, is put before it."""
         return ""
 
     def tool_executed(self, execution: Mapping[str, Any]) -> None:
-        """A tool has run: `tool`, `arguments`, `result`, and `call`, `error`, `duration_ms` where known."""
+        """Handle a tool call: `tool`, `arguments`, `result`, and `call`, `error`, `duration_ms` if known."""
 
     def response_ready(self, reply: str) -> None:
-        """The agent has answered."""
+        """Handle the agent's answer."""
 
     def context_compressing(self) -> None:
-        """The agent is about to forget what was said: last chance to keep it."""
+        """Handle that the agent is about to condense its context."""
 
     def session_idle(self) -> None:
-        """Nothing was said for a while."""
+        """Handle a pause in the session."""
 
     def session_end(self) -> None:
-        """The session is over. It may go on some day."""
+        """Handle the end of the session, which may still go on later."""
 
 
 class Outcome(NamedTuple):
-    """What came of one hook."""
+    """The result of one hook."""
 
     hook: str
     state: Literal["done", "failed", "late", "skipped"]
@@ -64,7 +64,7 @@ class Outcome(NamedTuple):
 
 
 class Dispatcher:
-    """Tells hooks of events, each on a thread of its own. A context manager; safe to use from threads."""
+    """Tells hooks of events, each on its own thread. Thread-safe."""
 
     def __init__(self, hooks: Sequence[AgentHook], *, seconds: Mapping[str, float] = SECONDS) -> None:
         self._lanes = [_Lane(hook) for hook in hooks]
@@ -74,12 +74,12 @@ class Dispatcher:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often hooks were done, failed, were late, or were skipped because they were still late."""
+        """Counts of hooks done, failed, late, or skipped because they were still late."""
         with self._guard:
             return dict(self._counts)
 
     def tell(self, event: HookEvent, *words: Any) -> list[Outcome]:
-        """Tell all hooks of an event, one after the other; never raises but for an unknown event.
+        """Tell all hooks of an event, one after the other; their errors are not raised.
 
         Raises:
             UsageError: there is no such event.
@@ -93,7 +93,7 @@ class Dispatcher:
 
 
 class _Lane:
-    """One hook, and whether it is still busy with an earlier event."""
+    """A hook, and whether it is still busy with an earlier event."""
 
     def __init__(self, hook: AgentHook) -> None:
         self._hook = hook

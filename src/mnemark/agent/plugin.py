@@ -1,4 +1,4 @@
-"""Write a plug-in folder for Claude Code: hooks and memory tools, without a change of its settings."""
+"""Write a plug-in folder for Claude Code with hooks and memory tools, leaving its settings alone."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ MANIFEST: Final = ".claude-plugin/plugin.json"
 
 
 def plugin_files(workspace: Path) -> dict[str, str]:
-    """The plug-in's files by path in its folder."""
+    """Return the plug-in's files by path in its folder."""
     manifest = {
         "name": "mnemark",
         "version": __version__,

@@ -1,8 +1,7 @@
-"""Run work that nobody waits for: one thread, a bounded queue, nothing lost at the end.
+"""Run jobs in the background, in order: one thread, a bounded queue, drained at the end.
 
-Back-pressure: where the queue is full, `submit` waits for room for `patience` seconds; then it says no, and
-the caller does the work itself. So memory stays bounded, nothing is dropped unseen, and who makes work
-faster than it can be done is slowed down. Jobs run in the order they were taken.
+Where the queue is full, `submit` waits for room for `patience` seconds, then refuses, and the caller does the
+work itself. So memory stays bounded, no job is dropped, and a caller that is too fast is slowed down.
 """
 
 import logging
@@ -10,7 +9,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 ROOM: Final = 256
@@ -25,7 +23,7 @@ Job = Callable[[], object]
 
 
 class Counts(NamedTuple):
-    """What a worker has done."""
+    """Counts of a worker's jobs."""
 
     done: int
     failed: int
@@ -34,7 +32,7 @@ class Counts(NamedTuple):
 
 
 class Worker:
-    """Runs jobs one after the other on a thread of its own. A context manager.
+    """Runs jobs one after the other on its own thread. A context manager.
 
     Args:
         name: for the thread.
@@ -54,19 +52,17 @@ class Worker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
     def counts(self) -> Counts:
-        """What was done, failed and refused, and what waits."""
+        """Counts of jobs done, failed, refused and waiting."""
         with self._guard:
             return Counts(self._done, self._failed, self._refused, self._queue.qsize())
 
     def submit(self, job: Job, *, patience: float = PATIENCE) -> bool:
-        """Queue a job; False where there was no room within `patience` seconds, or the worker is closed."""
+        """Queue a job; return False if there is no room within `patience` seconds, or it is closed."""
         if not self._closed:
             try:
                 self._queue.put(job, timeout=patience)
@@ -79,7 +75,7 @@ class Worker:
         return False
 
     def flush(self, timeout: float = DRAIN) -> bool:
-        """Wait until all that is queued now is done; False where that takes longer than `timeout` seconds."""
+        """Wait until all queued jobs are done; return False after `timeout` seconds."""
         reached = threading.Event()
         deadline = time.monotonic() + timeout
         if not self._thread.is_alive() or not self.submit(reached.set, patience=timeout):
@@ -87,7 +83,7 @@ class Worker:
         return reached.wait(max(deadline - time.monotonic(), 0.0))
 
     def close(self, timeout: float = DRAIN) -> int:
-        """Take no more, do what is queued, end the thread; how many jobs are left after `timeout` seconds."""
+        """Finish queued jobs and end the thread; return how many are left after `timeout` seconds."""
         deadline = time.monotonic() + timeout
         with self._guard:
             first, self._closed = not self._closed, True
@@ -104,23 +100,19 @@ class Worker:
 
     def _run(self) -> None:
         while True:
+            done = 1
             try:
                 job = self._queue.get(timeout=_TICK if self._tick is not None else None)
             except queue.Empty:
-                self._do(self._tick, count=False)
-                continue
+                job, done = self._tick, 0
             if job is None:
                 return
-            self._do(job)
-
-    def _do(self, job: Job | None, *, count: bool = True) -> None:
-        failed = False
-        try:
-            if job is not None:
+            try:
                 job()
-        except Exception:  # noqa: BLE001 - one bad job must not end the others; logged and counted
-            _log.exception("a job failed")
-            failed = True
-        with self._guard:
-            self._failed += failed
-            self._done += count and not failed
+            except Exception:  # noqa: BLE001 - one bad job must not end the others; logged and counted
+                _log.exception("a job failed")
+                with self._guard:
+                    self._failed += 1
+            else:
+                with self._guard:
+                    self._done += done

@@ -61,7 +61,7 @@ Later versions only add to them.
 
 
 def reference() -> str:
-    """The whole page."""
+    """Return the whole page."""
     group: Any = typer.main.get_command(app)
     context = typer.Context(group, info_name="mnemark")
     names = [name for name in group.list_commands(context) if name != "bench"]
@@ -72,7 +72,7 @@ def reference() -> str:
 
 
 def _shapes() -> str:
-    """What `--json` prints, read from the records that are printed."""
+    """Return a table of the JSON fields, read from the records that are printed."""
     hit, problem = f"`hits`: {_names(Hit)}", f"`problems`: {_names(Problem)}"
     found = f"{_names(Recall)}; each of {hit}"
     checked = f"`workspace level fixed findings`; each of `findings`: {_names(Finding)}"
@@ -141,13 +141,8 @@ def _option(param: Any) -> str:
 def _help(param: Any) -> str:
     text = " ".join((param.help or "").split()).replace("|", "\\|")
     shown = param.show_default if isinstance(param.show_default, str) else ""
-    if (
-        not shown
-        and param.default is not None
-        and not callable(param.default)
-        and not getattr(param, "is_flag", 0)
-    ):
-        shown = str(param.default) if isinstance(param.default, str | int | float) else ""
+    if not shown and not getattr(param, "is_flag", False) and isinstance(param.default, str | int | float):
+        shown = str(param.default)
     return f"{text} Default: {shown}." if shown and "Default" not in text else text
 
 

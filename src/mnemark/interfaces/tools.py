@@ -1,8 +1,7 @@
-"""Define the memory tools that a model sees: names, descriptions, parameters.
+"""Define the memory tools that a model sees: names, descriptions, parameters. `tools_run` runs them.
 
-Nothing is imported here but what is quick to load: `mnemark mcp` lists the tools before anything else is
-read. What the tools do is in `tools_run`. `memory_search` and `memory_get` have the names, parameters and
-rows that OpenClaw's agents know.
+Imports stay light: `mnemark mcp` lists the tools before anything else is loaded. `memory_search` and
+`memory_get` have the names, parameters and rows that OpenClaw's agents know.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +18,7 @@ INSTRUCTIONS: Final = (
 
 
 class Tool(NamedTuple):
-    """One tool. `aliases` are other names that models use for its parameters."""
+    """A tool; `aliases` are other names that models use for its parameters."""
 
     name: str
     title: str
@@ -28,29 +27,23 @@ class Tool(NamedTuple):
     required: tuple[str, ...] = ()
     aliases: Mapping[str, str] = {}
     reads: bool = True
-    """Nothing is changed."""
     destroys: bool = False
     repeats: bool = True
-    """Doing it twice is the same as doing it once."""
+    """It is idempotent."""
 
     def listed(self) -> dict[str, Any]:
-        """As `tools/list` gives it."""
+        """Return its entry in the result of `tools/list`."""
         schema: dict[str, Any] = {"type": "object", "properties": dict(self.properties)}
         if self.required:
             schema["required"] = list(self.required)
+        hints = {
+            "title": self.title, "readOnlyHint": self.reads, "destructiveHint": self.destroys,
+            "idempotentHint": self.repeats, "openWorldHint": False,
+        }  # fmt: skip
         return {
-            "name": self.name,
-            "title": self.title,
-            "description": self.description,
-            "inputSchema": schema,
-            "annotations": {
-                "title": self.title,
-                "readOnlyHint": self.reads,
-                "destructiveHint": self.destroys,
-                "idempotentHint": self.repeats,
-                "openWorldHint": False,
-            },
-        }
+            "name": self.name, "title": self.title, "description": self.description, "inputSchema": schema,
+            "annotations": hints,
+        }  # fmt: skip
 
 
 def _text(description: str, **more: Any) -> dict[str, Any]:
@@ -202,39 +195,32 @@ BY_NAME: Final[Mapping[str, Tool]] = {tool.name: tool for tool in TOOLS}
 
 
 def listed() -> list[dict[str, Any]]:
-    """The result of `tools/list`."""
+    """Return the tools as `tools/list` gives them."""
     return [tool.listed() for tool in TOOLS]
 
 
 def known_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments under the tool's own names and types; what models often get wrong is put right.
+    """Normalise the arguments of a call, tolerating what models often get wrong.
 
-    Aliases are taken; null counts as left out; numbers and booleans may be written as text; a number with no
-    fraction counts as an integer. Names that mean nothing here are left out.
+    Aliases are taken; null counts as missing; numbers and booleans may be strings; a number without a
+    fraction counts as an integer. Unknown names are dropped.
 
     Raises:
-        UsageError: something required is missing, or a value cannot be understood; says which.
+        UsageError: a required argument is missing, or a value is of the wrong type.
     """
     found: dict[str, Any] = {}
     for name, value in given.items():
         own = name if name in tool.properties else tool.aliases.get(name)
         if own is None or value is None or (own != name and own in given):
             continue
-        found[own] = _converted(tool, own, value)
+        wanted, about = tool.properties[own]["type"], tool.properties[own]["description"]
+        found[own] = _CONVERT[wanted](value)
+        if found[own] is None:
+            raise UsageError(f"{tool.name}: {own!r} is to be of type {wanted}. {about}")
     for name in tool.required:
-        if name not in found or found[name] == "":
-            what = tool.properties[name]["description"]
-            raise UsageError(f"{tool.name} needs {name!r}: {what} It takes {', '.join(tool.properties)}.")
-    return found
-
-
-def _converted(tool: Tool, name: str, value: Any) -> Any:
-    """The value in the type of the schema."""
-    wanted = tool.properties[name]["type"]
-    found = _CONVERT[wanted](value)
-    if found is None:
-        what = tool.properties[name]["description"]
-        raise UsageError(f"{tool.name}: {name!r} is to be of type {wanted}. {what}")
+        if found.get(name, "") == "":
+            about = tool.properties[name]["description"]
+            raise UsageError(f"{tool.name} needs {name!r}: {about} It takes {', '.join(tool.properties)}.")
     return found
 
 
@@ -257,7 +243,7 @@ def _as_number(value: Any) -> float | None:
         number = float(value)
     except (ValueError, OverflowError):
         return None
-    return number if abs(number) < _MOST else None  # neither infinite nor no number
+    return number if abs(number) < 1e15 else None  # neither infinite nor NaN
 
 
 def _as_integer(value: Any) -> int | None:
@@ -271,7 +257,6 @@ def _as_words(value: Any) -> list[str] | None:
     return value if isinstance(value, list) and all(isinstance(one, str) for one in value) else None
 
 
-_MOST: Final = 1e15
 _CONVERT: Final[Mapping[str, Callable[[Any], Any]]] = {
     "string": _as_text,
     "boolean": _as_yes,

@@ -1,6 +1,7 @@
-"""Tools that read: lines of a file, what was written last, what stands around a place."""
+"""Tools that read: lines of a file, the latest entries, the entries around a place."""
 
 import json
+from bisect import bisect_left, bisect_right
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -8,7 +9,7 @@ from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.visible import Visible
 from mnemark.files import jsonl, layout
 from mnemark.files.names import split_ref
-from mnemark.files.reading import Document, read
+from mnemark.files.reading import read
 from mnemark.files.scopes import scopes_of
 from mnemark.files.sessions import SessionLog
 from mnemark.files.turns import decode_turn
@@ -33,9 +34,9 @@ Row = dict[str, Any]
 
 
 def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None) -> Row:
-    """Lines of a memory file, inert; those of a session as `time role: words`.
+    """Return lines of a memory file, inert; those of a session as `time role: words`.
 
-    A path without a file has an empty `text` and says so: agents ask for notes of days that had none.
+    A missing file gives an empty `text` and a warning: agents ask for notes of days that had none.
 
     Raises:
         UsageError: the path leaves the workspace, or is no memory file.
@@ -44,7 +45,8 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     place = _place(memory, path)
     first = start or first
     wanted = count or (last - first + 1 if last is not None and start is None else MOST_LINES)
-    found = _read(memory, path, place)
+    # The lines of a session are made visible one by one below: few of very many are read.
+    found = read(memory.root, path) if place.role == "session" else memory.visible.read(path)
     if isinstance(found, Problem):
         return {
             "path": visible(path), "text": "", "warning": inert(found.reason),
@@ -55,7 +57,9 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     chosen: list[str] = []
     size = 0
     for number, line in enumerate(lines[first - 1 : first - 1 + min(wanted, MOST_LINES)], first):
-        shown = _spoken(memory.visible, line) if place.role == "session" else _told(line, past=number in past)
+        shown = (
+            _spoken(memory.visible, line) if place.role == "session" else _marked(line, past=number in past)
+        )
         size += len(shown) + 1
         if chosen and size > MOST_CHARACTERS:
             break
@@ -71,7 +75,7 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
 
 
 def _place(memory: "Memory", path: str) -> layout.Place:
-    """What the path is; only memory can be read."""
+    """Classify a path; only memory can be read."""
     layout.safe_path(memory.root, path)
     place = layout.place(path.replace("\\", "/"))
     if place is None or place.role in {"review", "copy", "journal"}:
@@ -79,18 +83,13 @@ def _place(memory: "Memory", path: str) -> layout.Place:
     return place
 
 
-def _read(memory: "Memory", path: str, place: layout.Place) -> Document | Problem:
-    """What is visible of a file; a session's lines are taken one by one (`_spoken`), few of very many."""
-    return read(memory.root, path) if place.role == "session" else memory.visible.read(path)
-
-
-def _told(line: str, *, past: bool) -> str:
-    """The line, with a word behind it where it tells a fact that does not hold any more."""
+def _marked(line: str, *, past: bool) -> str:
+    """Return the line, marked where it tells a fact that no longer holds."""
     return f"{line} (past)" if past else line
 
 
 def _spoken(visible: Visible, line: str) -> str:
-    """A line of a session as people read it; a header or a broken line as it is; a forgotten one empty."""
+    """Render a line of a session: headers and broken lines stay as they are, forgotten turns are empty."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -105,38 +104,37 @@ def _spoken(visible: Visible, line: str) -> str:
 
 
 def _words(turn: Turn) -> str:
-    """What was said, or what was called and came back."""
-    rest = [list(part) for part in (turn.tool_calls, turn.tool_results) if part]
-    called = [json.dumps(part, ensure_ascii=False) for part in rest]
-    return " ".join(filter(None, (turn.content, *called)))
+    """Return what was said, or the tool calls and their results."""
+    calls = (
+        json.dumps(list(part), ensure_ascii=False) for part in (turn.tool_calls, turn.tool_results) if part
+    )
+    return " ".join(filter(None, (turn.content, *calls)))
 
 
 def latest(memory: "Memory", given: Row) -> list[Row]:
-    """What was written last, oldest first."""
+    """Return the entries written last, oldest first."""
     now = local_now(memory.config.timezone)
     scopes = scopes_of(given.get("scope"))
     ledger = Ledger(memory.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
     since = moment(given.get("since"), "since", now)
     count = given.get("limit", 20)
-    # Bookkeeping of edits stands between what was said and written, and tells an agent nothing.
+    # Journal lines of edits tell an agent nothing; more entries are read to make up for them.
     found = ledger.latest(count * _BESIDE, since=since, session=given.get("session") or None)
     found = [entry for entry in found if entry.who not in _BOOKKEEPING or entry.kind != "change"][-count:]
     return [
         {
-            "time": entry.time.isoformat(timespec="seconds"),
-            "ref": visible(entry.ref),
-            "kind": entry.kind,
+            "time": entry.time.isoformat(timespec="seconds"), "ref": visible(entry.ref), "kind": entry.kind,
             "origin": entry.origin,
             **({"who": visible(entry.who)} if entry.who else {}),
             **({"session": visible(entry.session)} if entry.session else {}),
             "text": inert(cut_to_tokens(entry.text, _ROW_TOKENS)),
         }
         for entry in found
-    ]
+    ]  # fmt: skip
 
 
 def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
-    """The entries before and after a line: turns of a session, lines with words of any other file.
+    """Return the entries before and after a line: turns of a session, non-blank lines of other files.
 
     Raises:
         NotFoundError: there is no such file.
@@ -158,20 +156,19 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
         beyond = sum(number <= end for number, _ in lines)
         return [
             {"ref": f"{visible(path)}#L{number}", "date": place.dated, "origin": place.origin,
-             "text": inert(_told(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
+             "text": inert(_marked(cut_to_tokens(words, _ROW_TOKENS), past=number in past))}
             for number, words in lines[max(first - before, 0) : beyond + after]
         ]  # fmt: skip
     log = SessionLog.at(memory.root, path)
     hidden = memory.visible.hidden.current().turns
     seen = list(islice(log.turns(), end + after))
-    earlier = [entry for entry in seen if entry.line < line][-before:] if before else []
-    there = [entry for entry in seen if line <= entry.line <= end]
-    later = [entry for entry in seen if entry.line > end][:after]
+    first = bisect_left(seen, line, key=lambda entry: entry.line)
+    beyond = bisect_right(seen, end, key=lambda entry: entry.line)
     return [
         {"ref": f"{visible(path)}#L{entry.line}", "time": entry.turn.time.isoformat(timespec="seconds"),
          "kind": "turn", "origin": entry.turn.origin, "who": visible(entry.turn.role),
          "session": visible(log.id),
          "text": inert(cut_to_tokens(_words(memory.visible.turn(entry.turn)), _ROW_TOKENS))}
-        for entry in (*earlier, *there, *later)
+        for entry in seen[max(first - before, 0) : beyond + after]
         if entry.turn.id not in hidden
     ]  # fmt: skip

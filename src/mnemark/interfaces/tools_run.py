@@ -1,8 +1,8 @@
 """Run the memory tools on an open `Memory`; `tools` defines them.
 
-Results are JSON objects. Recalled text in them stands between `quote`, the opening mark and what it means,
-and `unquote`, the closing mark with the same random number, and is made inert: it cannot close its own
-quotation, and nobody learns it again. Three layers: rows of about 60 tokens (search, timeline), lines
+Results are JSON objects. Recalled text in them stands between `quote`, the opening mark with its meaning, and
+`unquote`, the closing mark with the same random number. It is made inert: it cannot close its quotation and
+is not learned again. There are three levels of detail: rows of about 60 tokens (search, timeline), lines
 (memory_get), whole files (memory_get without lines, page by page).
 """
 
@@ -31,9 +31,9 @@ Run = Callable[["Memory", dict[str, Any]], Result]
 
 
 def call(memory: "Memory", name: str, given: Mapping[str, Any]) -> Result:
-    """The result of `tools/call`: `content`, `structuredContent`, `isError`.
+    """Return the result of `tools/call`: `content`, `structuredContent`, `isError`.
 
-    What goes wrong on purpose is a result that says so, for the model to act on.
+    A `MnemarkError` becomes a result with its message, for the model to act on.
 
     Raises:
         UsageError: there is no such tool.
@@ -42,26 +42,22 @@ def call(memory: "Memory", name: str, given: Mapping[str, Any]) -> Result:
     if tool is None:
         raise UsageError(f"there is no tool {name!r}; there are {', '.join(BY_NAME)}")
     try:
-        return shown(RUNS[name](memory, known_arguments(tool, given)))
+        data = RUNS[name](memory, known_arguments(tool, given))
     except MnemarkError as error:
         return failed(str(error))
-
-
-def shown(data: Result) -> Result:
-    """A result that went well: as JSON for clients, and the same as text for models."""
     text = json.dumps(data, ensure_ascii=False)
     return {"content": [{"type": "text", "text": text}], "structuredContent": data, "isError": False}
 
 
 def failed(message: str) -> Result:
-    """A result that says what went wrong."""
+    """Return an error result."""
     from mnemark.text.quoting.fence import inert
 
     return {"content": [{"type": "text", "text": inert(message)}], "isError": True}
 
 
-def quoted(fields: Mapping[str, Any]) -> Result:
-    """The fields between the marks of a quotation; text in them is to be inert already."""
+def _quoted(fields: Mapping[str, Any]) -> Result:
+    """Put fields, whose text is inert already, between the marks of a quotation."""
     from mnemark.text.quoting.fence import fence
 
     begin, _, end = fence("-").partition("\n-\n")
@@ -88,7 +84,7 @@ def _search(memory: "Memory", given: dict[str, Any]) -> Result:
         }  # fmt: skip
     least = given.get("minScore", 0.0)
     rows = [_row(hit) for hit in found.hits if hit.score >= least]
-    data = quoted({"results": rows})
+    data = _quoted({"results": rows})
     data |= {"mode": found.mode, "complete": found.complete, "believable": round(found.believable, 2)}
     reasons = [*found.degraded]
     if corpus == "wiki":
@@ -106,16 +102,11 @@ def _row(hit: "Hit") -> Result:
     from mnemark.text.words.tokens import cut_to_tokens
 
     row = {
-        "path": visible(hit.path),
-        "startLine": hit.start_line,
-        "endLine": hit.end_line,
-        "score": round(hit.score, 4),
-        "snippet": inert(cut_to_tokens(hit.snippet, _ROW_TOKENS)),
+        "path": visible(hit.path), "startLine": hit.start_line, "endLine": hit.end_line,
+        "score": round(hit.score, 4), "snippet": inert(cut_to_tokens(hit.snippet, _ROW_TOKENS)),
         "source": "sessions" if hit.kind in {"turn", "observation"} else "memory",
-        "date": hit.date,
-        "origin": hit.origin,
-        "kind": hit.kind,
-    }
+        "date": hit.date, "origin": hit.origin, "kind": hit.kind,
+    }  # fmt: skip
     if hit.title and hit.kind != "turn":
         row["title"] = visible(hit.title)
     if isinstance(role := hit.meta.get("role"), str):
@@ -130,7 +121,7 @@ def _row(hit: "Hit") -> Result:
 def _get(memory: "Memory", given: dict[str, Any]) -> Result:
     from mnemark.interfaces.tools_read import read_lines
 
-    return quoted(read_lines(memory, given["path"], given.get("from"), given.get("lines")))
+    return _quoted(read_lines(memory, given["path"], given.get("from"), given.get("lines")))
 
 
 def _timeline(memory: "Memory", given: dict[str, Any]) -> Result:
@@ -140,7 +131,7 @@ def _timeline(memory: "Memory", given: dict[str, Any]) -> Result:
         rows = around(memory, anchor, before=given.get("before", 5), after=given.get("after", 5))
     else:
         rows = latest(memory, given)
-    return quoted({"entries": rows})
+    return _quoted({"entries": rows})
 
 
 def _write(memory: "Memory", given: dict[str, Any]) -> Result:
@@ -183,12 +174,11 @@ def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
         dry_run=given.get("dryRun", False),
     )
     memory.searcher.refresher.mark_stale()
-    found = msgspec.to_builtins(receipt)
-    return {"receipt": _inert_all(found)}
+    return {"receipt": _inert_all(msgspec.to_builtins(receipt))}
 
 
 def _inert_all(value: Any) -> Any:
-    """Every text in a JSON value made inert."""
+    """Make every string in a JSON value inert."""
     from mnemark.text.quoting.fence import inert
 
     if isinstance(value, str):

@@ -24,14 +24,13 @@ _TIME: Final = re.compile(r"^- \d\d:\d\d ", re.MULTILINE)
 
 
 def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:
-    """Write `text` down; when this returns it is on the disk.
+    """Write `text` down, durably, without secrets, private passages and recalled blocks.
 
-    The same words a second time change nothing, so that a call may be repeated whose answer was lost.
-    Secrets, private passages and recalled blocks are left out.
+    The same words a second time change nothing, so that a call whose answer was lost may be repeated.
 
     Returns:
-        `path`, `ref`, `status` ("written" or "unchanged"), `id` of the change (for `mnemark undo`), and
-        `redacted`, the kinds of secrets that were taken out.
+        `path`, `ref`, `status` ("written" or "unchanged"), `id` of the change (for `mnemark undo`) and
+        `redacted`, the kinds of secrets taken out.
 
     Raises:
         UsageError: nothing is left to write, or there is no such target.
@@ -46,10 +45,11 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
     now = local_now(memory.config.timezone)
     folder = _folder(scope)
     day = f"{now:%Y-%m-%d}"
-    if _is_long_term(target, folder):
+    plain = target.strip().casefold().removeprefix(folder.casefold())
+    if plain in _LONG_TERM:
         path = next(iter(curated_files(memory.root, folder)), f"{folder}MEMORY.md")
         added, heading, before, body = _paragraph(words), "# Memory", _LINE, _paragraph(words)
-    elif _is_today(target, folder, day):
+    elif plain in _TODAY or plain in {day, f"{day}.md", f"memory/{day}.md"}:
         path = f"{folder}memory/{day}.md"
         body = words.replace("\n", "\n  ")
         added, heading, before = f"- {now:%H:%M} {body}", f"# {day}", _TIME
@@ -74,25 +74,16 @@ def _folder(scope: str) -> str:
     return f"{scope}/" if scope else ""
 
 
-def _is_long_term(target: str, folder: str) -> bool:
-    return target.strip().casefold().removeprefix(folder.casefold()) in _LONG_TERM
-
-
-def _is_today(target: str, folder: str, day: str) -> bool:
-    plain = target.strip().casefold().removeprefix(folder.casefold())
-    return plain in _TODAY or plain in {day, f"{day}.md", f"memory/{day}.md"}
-
-
 def _paragraph(words: str) -> str:
-    """One line becomes a bullet; what is laid out already stays as it is."""
+    """Make one plain line a bullet; keep text that has a layout."""
     one = "\n" not in words and not re.match(r"[-*+#>|] ?|\d+[.)] |```", words)
     return f"- {words}" if one else words
 
 
 def _line(text: str, before: re.Pattern[str], body: str) -> int:
-    """The line (1-based) in which `body` stands alone behind a match of `before`; 0 where there is none.
+    """Return the number of the line where `body` alone follows a match of `before`, or 0.
 
-    No pattern is made of the words: patterns are kept, and no two notes have the same.
+    The words are not compiled into a pattern: `re` caches patterns, and no two notes are the same.
     """
     for match in before.finditer(text):
         end = match.end() + len(body)
@@ -104,7 +95,7 @@ def _line(text: str, before: re.Pattern[str], body: str) -> int:
 def _append(
     memory: "Memory", path: str, added: str, *, heading: str, there: Callable[[str], int]
 ) -> tuple[Any, int]:
-    """Add a block on lines of its own, unless it is there; the change and the block's first line."""
+    """Add a block on lines of its own unless it is there; return the change and the block's first line."""
     from mnemark.text.markdown.daily_note import added as note_with
 
     at = 0

@@ -1,15 +1,16 @@
-"""`mnemark connect`: show and make a change in an agent's settings, hooks and tools, and undo it.
+"""`mnemark connect`: plan, apply and undo changes of an agent's settings for hooks and tools.
 
-What is there stays byte for byte: our entries are put into the text, and cut out of it. Before the first
-change of a file a copy is kept beside it (`NAME.before-mnemark`); where taking our entries out leaves what
-that copy says, the copy is put back, to the last blank. A server of that name that a person had set up by
-themselves gives way to ours, and comes back with the removal.
+The rest of a file stays byte for byte: our entries are put into the text, and cut out of it. Before the first
+change a copy is kept beside the file (`NAME.before-mnemark`); where taking our entries out leaves the meaning
+of that copy, the copy is put back. A server of our name that a person had set up is replaced, and comes back
+with the removal.
 """
 
 import contextlib
 import difflib
 import json
 import os
+import shlex
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PureWindowsPath
@@ -25,7 +26,7 @@ State = Literal["connected", "partly connected", "not connected", "unreadable"]
 
 
 class Change(NamedTuple):
-    """What happens to one file; None stands for no file."""
+    """The change of a file; None stands for no file."""
 
     path: Path
     before: str | None
@@ -33,7 +34,7 @@ class Change(NamedTuple):
 
     @property
     def diff(self) -> str:
-        """As a unified diff; empty where nothing changes."""
+        """The unified diff."""
         old, new = self.before or "", self.after or ""
         lines = difflib.unified_diff(
             old.splitlines(keepends=True), new.splitlines(keepends=True),
@@ -44,7 +45,7 @@ class Change(NamedTuple):
 
 
 class Connection(NamedTuple):
-    """One agent on this machine."""
+    """The state of an agent on this machine."""
 
     agent: str
     title: str
@@ -52,16 +53,12 @@ class Connection(NamedTuple):
     state: State
     files: tuple[str, ...]
     workspace: str
-    """The folder its hooks or tools name; empty where it is not connected."""
+    """The folder that its hooks or tools name."""
     problem: str = ""
 
 
 def host_of(name: str) -> Host:
-    """The agent of that name.
-
-    Raises:
-        UsageError: it is none we can connect.
-    """
+    """Return the agent of that name; raise UsageError for an unknown one."""
     found = host_named(name)
     if found is None:
         known = ", ".join(host.name for host in HOSTS)
@@ -70,16 +67,16 @@ def host_of(name: str) -> Host:
 
 
 def plan(host: Host, workspace: Path, *, project: Path | None = None, remove: bool = False) -> list[Change]:
-    """What connecting, or taking it back, would do; files that stay as they are, are left out.
+    """Return the changes of files that connecting, or its removal, would make.
 
     Args:
         host: the agent.
-        workspace: absolute path of the folder that is to be its memory.
+        workspace: absolute path of the folder of its memory.
         project: a project's folder, to connect only there.
         remove: take our entries out.
 
     Raises:
-        UsageError: a file has comments or is no JSON; the message holds what to paste.
+        UsageError: a file has comments or is not JSON; the message holds what to paste.
         ReadOnlyError: a file cannot be read.
     """
     texts: dict[Path, tuple[str | None, str | None]] = {}
@@ -113,7 +110,7 @@ def _edited(target: Target, path: Path, text: str | None, *, remove: bool) -> st
         if not remove and _has_all(base, target):
             return text
         done = edit(base, target, remove=remove)
-        return _own_again(base, done, path, target) if remove else done
+        return _with_own_server(base, done, path, target) if remove else done
     except json_edit.NotJsonError as error:
         how = "taken out of it by hand" if remove else "pasted into it"
         raise UsageError(
@@ -121,8 +118,8 @@ def _edited(target: Target, path: Path, text: str | None, *, remove: bool) -> st
         ) from None
 
 
-def _own_again(before: str, after: str, path: Path, target: Target) -> str:
-    """With the server of a person's own that ours took the place of, as the copy has it."""
+def _with_own_server(before: str, after: str, path: Path, target: Target) -> str:
+    """Put back the person's own server that ours had replaced, from the copy."""
     if target.what != "tools" or target.form != "json":
         return after
     keys = target.entries[0].keys
@@ -132,19 +129,22 @@ def _own_again(before: str, after: str, path: Path, target: Target) -> str:
 
 
 def snippet(target: Target) -> str:
-    """What a target holds of ours, to be pasted."""
+    """Return our entries of a target, to be pasted."""
     if target.form == "toml":
         return "\n".join(toml_edit.lines(entry.keys, entry.value) for entry in target.entries)
-    whole = "{}"
+    return _with_entries("{}", target)
+
+
+def _with_entries(text: str, target: Target) -> str:
     for entry in target.entries:
-        whole = (json_edit.append if entry.many else json_edit.put)(whole, entry.keys, entry.value)
-    return whole
+        text = (json_edit.append if entry.many else json_edit.put)(text, entry.keys, entry.value)
+    return text
 
 
 def _has_all(text: str, target: Target) -> bool:
-    """Whether the file says already what is to be said, once."""
+    """Tell whether the file holds our entries already, each once."""
     if target.form == "toml":
-        return all(toml_edit.holds(text, entry.keys, entry.value) for entry in target.entries)
+        return all(toml_edit.value(text, entry.keys) == entry.value for entry in target.entries)
     return all(_ours(text, entry) == [entry.value] for entry in target.entries) and not _stray(text, target)
 
 
@@ -161,7 +161,7 @@ def _ours(text: str, entry: Entry) -> list[Any]:
 
 
 def _stray(text: str, target: Target) -> bool:
-    """Whether hooks of ours stand at events where an earlier version put them."""
+    """Tell whether an earlier version put hooks at other events."""
     known = {entry.keys[-1] for entry in target.entries}
     hooks = _value(text, ("hooks",)) if target.what == "hooks" else None
     if not isinstance(hooks, dict):
@@ -172,13 +172,11 @@ def _stray(text: str, target: Target) -> bool:
 
 def _json(text: str, target: Target, *, remove: bool) -> str:
     text = _without(text, target, remove=remove)
-    for entry in () if remove else target.entries:
-        text = (json_edit.append if entry.many else json_edit.put)(text, entry.keys, entry.value)
-    return text
+    return text if remove else _with_entries(text, target)
 
 
 def _without(text: str, target: Target, *, remove: bool) -> str:
-    """The text without what is ours, and without the objects and lists that held nothing else."""
+    """Take out our entries, and the objects and lists that held nothing else."""
     if target.what == "tools":
         keys = target.entries[0].keys
         return text if remove and not _is_server(_value(text, keys)) else _cut(text, keys)
@@ -198,7 +196,7 @@ def _without(text: str, target: Target, *, remove: bool) -> str:
 
 
 def _cut(text: str, keys: Sequence[str]) -> str:
-    """Without the value at these keys, and without the objects around it that held nothing else."""
+    """Take out the value at these keys, and the objects around it that held nothing else."""
     parent = json_edit.at(text, keys[:-1])
     if parent is None or keys[-1] not in parent.keys:
         return text
@@ -214,7 +212,7 @@ def _toml(text: str, target: Target, *, remove: bool) -> str:
 
 
 def _restored(change: Change) -> Change:
-    """Where what is left is what was there before the first change: that, byte for byte."""
+    """Restore the copy byte for byte where what is left has the same meaning."""
     if change.after is None:
         return change
     copy = _read(_backup(change.path))
@@ -233,10 +231,9 @@ def _meaning(path: Path, text: str) -> Any:
 
 
 def _pruned(value: Any) -> Any:
-    if isinstance(value, dict):
-        found = {key: _pruned(one) for key, one in value.items()}
-        return {key: one for key, one in found.items() if one not in ({}, [])}
-    return value
+    if not isinstance(value, dict):
+        return value
+    return {key: kept for key, one in value.items() if (kept := _pruned(one)) not in ({}, [])}
 
 
 def _backup(path: Path) -> Path:
@@ -244,10 +241,10 @@ def _backup(path: Path) -> Path:
 
 
 def apply(changes: Sequence[Change]) -> None:
-    """Make the changes: each file at once, a copy of it kept before the first of ours.
+    """Make the changes, each file atomically, with a copy kept before our first change of it.
 
     Raises:
-        BusyError: a file was changed meanwhile; nothing of it was lost, try again.
+        BusyError: a file was changed meanwhile, and left as it is.
         ReadOnlyError: a file cannot be written.
     """
     for change in changes:
@@ -275,19 +272,16 @@ def _apply(change: Change) -> None:
 
 
 def _is_connected(path: Path, text: str) -> bool:
-    """Whether something of ours is in a file's text."""
-    if path.suffix == ".toml":
-        return toml_edit.BEGIN in text
-    return _holds_ours(_loaded(text))
+    return toml_edit.BEGIN in text if path.suffix == ".toml" else _holds_ours(_loaded(text))
 
 
 def _replaces_own(change: Change) -> bool:
-    """Whether a server that a person set up beside hooks of ours gives way: an earlier copy lacks it."""
+    """Tell whether a person's own server is replaced: an earlier copy may lack it."""
     return _has_own(_loaded(change.before or "")) and not _has_own(_loaded(change.after or ""))
 
 
 def _has_own(value: Any) -> bool:
-    """Whether a server of our name stands there that we did not write."""
+    """Tell whether a server has our name that we did not write."""
     if not isinstance(value, dict):
         return False
     server = value.get(SERVER)
@@ -310,7 +304,7 @@ def _holds_ours(value: Any) -> bool:
 
 
 def _is_server(value: Any) -> bool:
-    """Whether a server was written by us: this program, `mcp`, and a workspace."""
+    """Tell whether a server was written by us: this program, `mcp`, and a workspace."""
     words = value.get("args") if isinstance(value, dict) else None
     if not isinstance(words, list) or "mcp" not in words:
         return False
@@ -336,13 +330,12 @@ def _write(path: Path, text: str, like: os.stat_result | None) -> None:
 
 
 def connections(project: Path | None = None) -> list[Connection]:
-    """All agents we know, whether they are here, and whether they are connected."""
+    """Return the state of all known agents."""
     return [_connection(host, project) for host in HOSTS]
 
 
 def _connection(host: Host, project: Path | None) -> Connection:
-    placeholder = Path.home() / "mnemark"
-    targets = host.targets(placeholder, project)
+    targets = host.targets(Path.home() / "mnemark", project)
     found: list[bool] = []
     folders: set[str] = set()
     problem = ""
@@ -371,12 +364,10 @@ def _present(text: str, target: Target) -> list[Any]:
 
 
 def _folder_in(value: Any) -> str:
-    """The workspace that an entry names."""
+    """Return the workspace that an entry names."""
     if isinstance(value, dict) and isinstance(value.get("args"), list):
         words = [str(word) for word in value["args"]]
     else:
-        import shlex
-
         inner = value.get("hooks", [value])[0] if isinstance(value, dict) else {}
         try:
             words = shlex.split(str(inner.get("command", "")))
@@ -386,7 +377,7 @@ def _folder_in(value: Any) -> str:
 
 
 def workspace_for(given: Path | None) -> Path:
-    """The folder that is to be the memory: as given, else `~/mnemark`.
+    """Return the folder of the memory: as given, else `~/mnemark`.
 
     Raises:
         NotFoundError: the one given does not exist.

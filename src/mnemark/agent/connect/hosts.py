@@ -1,37 +1,37 @@
-"""Table of agents: where each keeps its settings, and what `mnemark connect` writes there.
+"""Table of agents: where each keeps its settings, and the entries `mnemark connect` writes there.
 
 Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Gemini CLI, Cursor and OpenClaw.
 """
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.agent.hook import agents
+from mnemark.agent.hook.agents import Event
 
 SERVER: Final = "mnemark"
 """Our name among an agent's MCP servers."""
 _SECONDS: Final = 10
 _STATE: Final = "XDG_STATE_HOME"
-"""Where the user's daemons are found, where this is set."""
+"""The variable that moves the daemon's state folder."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
-"""Whose executions Claude Code tells: a process for each read or search would be for nothing."""
-
-
+"""Tools whose calls are recorded: a process for each read or search would be wasted."""
 _OURS: Final = re.compile(
     r"""(?:"[^"]*mnemark(?:\.exe)?"|'[^']*mnemark(?:\.exe)?'|\S*mnemark(?:\.exe)?|.*\s-m\s+mnemark)\s+hook(?:\s|$)""",
     re.IGNORECASE,
 )
-"""A command of ours: the program is mnemark, and the word after it is hook."""
+"""A command line of our hooks: the program mnemark, then `hook`."""
 
 
 class Entry(NamedTuple):
-    """One value in a file: set at `keys`, or added to the list there."""
+    """A value in a file: set at `keys`, or added to the list there (`many`)."""
 
     keys: tuple[str, ...]
     value: Any
@@ -39,14 +39,14 @@ class Entry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """One file of an agent, and what goes into it."""
+    """A file of an agent, and our entries in it."""
 
     what: Literal["hooks", "tools"]
     path: Path
     entries: tuple[Entry, ...]
     form: Literal["json", "toml"] = "json"
     base: str = "{}\n"
-    """What the file holds besides, where it is made anew."""
+    """The content of a new file before our entries."""
 
 
 class Host(NamedTuple):
@@ -55,20 +55,20 @@ class Host(NamedTuple):
     name: str
     title: str
     program: str
-    """Its command, by which it is known to be installed."""
+    """Its command, whose presence shows that it is installed."""
     home: Callable[[], Path]
     """Its folder of settings."""
     targets: Callable[[Path, "Path | None"], tuple[Target, ...]]
-    """Files for a workspace; in a project, where one is given."""
+    """Files for a workspace, in a project if given."""
     note: str = ""
-    """What the user has to do besides."""
+    """What else the user has to do."""
 
 
 def command(*words: str) -> list[str]:
-    """The command line of this very mnemark, wherever the agent looks for programs.
+    """Return the command line of this installation of mnemark.
 
-    The script beside the interpreter, or the interpreter with `-P`: an agent runs hooks in the user's
-    project, and modules that lie there must not be imported in place of ours.
+    It is the script beside the interpreter, or the interpreter with `-P`: an agent runs hooks in the user's
+    project, whose modules must not be imported in place of ours.
     """
     name = "mnemark.exe" if sys.platform == "win32" else "mnemark"
     script = Path(sys.executable).with_name(name)
@@ -77,36 +77,27 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-P", "-m", "mnemark", *words]
 
 
-def _line(*words: str) -> str:
-    """A command as agents write it: one line for a shell."""
-    line = command(*words)
-    if sys.platform == "win32":
-        return subprocess.list2cmdline([line[0].replace("\\", "/"), *line[1:]])
-    import shlex
-
-    return shlex.join(line)
-
-
-def _hook(agent: str, event: str, workspace: Path) -> str:
-    return _line("hook", event, "--agent", agent, "--workspace", str(workspace))
-
-
-def _mcp(workspace: Path) -> tuple[str, list[str]]:
-    program, *rest = command("mcp", "--workspace", str(workspace))
-    return program, rest
+def _hooks(agent: str, workspace: Path) -> Iterator[tuple[str, Event, str]]:
+    """Yield the events of an agent: its name, mnemark's, and our command as a line for a shell."""
+    known = agents.agent_named(agent)
+    for native, event in known.events.items() if known else ():
+        line = command("hook", event, "--agent", agent, "--workspace", str(workspace))
+        if sys.platform == "win32":
+            yield native, event, subprocess.list2cmdline([line[0].replace("\\", "/"), *line[1:]])
+        else:
+            yield native, event, shlex.join(line)
 
 
 def claude_hooks(workspace: Path) -> tuple[Entry, ...]:
-    """Hooks in the form of Claude Code, which Codex shares."""
+    """Return the hooks of Claude Code."""
     return _nested("claude-code", workspace, _SECONDS)
 
 
 def _nested(agent: str, workspace: Path, timeout: int, **more: str) -> tuple[Entry, ...]:
-    """`hooks.EVENT[].hooks[]`; a matcher where the agent's tools are named as in Claude Code."""
-    found = agents.agent_named(agent)
+    """Return hooks in Claude Code's form `hooks.EVENT[].hooks[]`, which others share."""
     entries = []
-    for native, event in found.events.items() if found else ():
-        run = {"type": "command", "command": _hook(agent, event, workspace), "timeout": timeout, **more}
+    for native, event, line in _hooks(agent, workspace):
+        run = {"type": "command", "command": line, "timeout": timeout, **more}
         group: dict[str, Any] = {"hooks": [run]}
         if event == "tool" and agent == "claude-code":
             group = {"matcher": _CLAUDE_TOOLS, **group}
@@ -115,17 +106,13 @@ def _nested(agent: str, workspace: Path, timeout: int, **more: str) -> tuple[Ent
 
 
 def _server(workspace: Path, *keys: str, **more: Any) -> tuple[Entry, ...]:
-    program, words = _mcp(workspace)
+    program, *words = command("mcp", "--workspace", str(workspace))
     return (Entry((*keys, SERVER), {**more, "command": program, "args": words}),)
 
 
 def _env_folder(name: str, default: str) -> Path:
     given = os.environ.get(name, "")
     return Path(given).expanduser() if given else Path.home() / default
-
-
-def _claude_home() -> Path:
-    return _env_folder("CLAUDE_CONFIG_DIR", ".claude")
 
 
 def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
@@ -138,10 +125,6 @@ def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
         Target("hooks", settings, claude_hooks(workspace)),
         Target("tools", servers, _server(workspace, "mcpServers", type="stdio")),
     )
-
-
-def _codex_home() -> Path:
-    return _env_folder("CODEX_HOME", ".codex")
 
 
 def _codex(workspace: Path, project: Path | None) -> tuple[Target, ...]:
@@ -163,12 +146,9 @@ def _gemini(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 
 def _cursor(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     home = (project or Path.home()) / ".cursor"
-    found = agents.agent_named("cursor")
     entries = tuple(
-        Entry(
-            ("hooks", native), {"command": _hook("cursor", event, workspace), "timeout": _SECONDS}, many=True
-        )
-        for native, event in (found.events.items() if found else ())
+        Entry(("hooks", native), {"command": line, "timeout": _SECONDS}, many=True)
+        for native, _, line in _hooks("cursor", workspace)
     )
     return (
         Target("hooks", home / "hooks.json", entries, base='{\n  "version": 1\n}\n'),
@@ -179,6 +159,14 @@ def _cursor(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 def _openclaw(workspace: Path, _: Path | None) -> tuple[Target, ...]:
     path = Path.home() / ".openclaw/openclaw.json"
     return (Target("tools", path, _server(workspace, "mcp", "servers")),)
+
+
+def _claude_home() -> Path:
+    return _env_folder("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def _codex_home() -> Path:
+    return _env_folder("CODEX_HOME", ".codex")
 
 
 HOSTS: Final[tuple[Host, ...]] = (
@@ -197,23 +185,22 @@ HOSTS: Final[tuple[Host, ...]] = (
 
 
 def host_named(name: str) -> Host | None:
-    """The agent of that name, or of a shorter one."""
+    """Return the agent of that name or alias."""
     known = agents.agent_named(name)
     wanted = known.name if known else name.casefold()
     return next((host for host in HOSTS if host.name == wanted), None)
 
 
 def is_installed(host: Host) -> bool:
-    """Whether its command or its folder is there."""
+    """Tell whether its command or its folder exists."""
     return shutil.which(host.program) is not None or host.home().is_dir()
 
 
 def is_ours(value: Any) -> bool:
-    """Whether a value in an agent's configuration was written by `mnemark connect`: a hook of ours."""
-    if isinstance(value, dict):
-        inner = value.get("hooks")
-        if isinstance(inner, list):
-            return bool(inner) and all(is_ours(one) for one in inner)
-        line = value.get("command")
-        return isinstance(line, str) and _OURS.match(line) is not None
-    return False
+    """Tell whether a value in an agent's configuration is a hook written by `mnemark connect`."""
+    if not isinstance(value, dict):
+        return False
+    inner, line = value.get("hooks"), value.get("command")
+    if isinstance(inner, list):
+        return bool(inner) and all(map(is_ours, inner))
+    return isinstance(line, str) and _OURS.match(line) is not None

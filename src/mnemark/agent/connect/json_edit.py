@@ -1,7 +1,6 @@
-"""Edit a JSON text and leave every other byte as it is.
+"""Edit a JSON text in place and leave every other byte as it is.
 
-The text is read once for where its parts stand; a part is then put in or cut out. Comments, trailing commas
-and repeated keys are no JSON: they are refused, because nothing could be promised about them.
+Comments, trailing commas and repeated keys are refused: they are not strict JSON.
 """
 
 import json
@@ -17,16 +16,15 @@ _DEEPEST: Final = 100
 
 
 class NotJsonError(UsageError):
-    """The text is no strict JSON."""
+    """The text is not strict JSON."""
 
 
 class Node(NamedTuple):
-    """A value: where it stands, and the parts of an object (by key) or array."""
+    """The span of a value, and the parts of an object or array."""
 
     start: int
     end: int
     keys: tuple[str, ...]
-    """Keys of an object, in order."""
     starts: tuple[int, ...]
     """Where each part begins; of an object, its key."""
     parts: "tuple[Node, ...]"
@@ -34,16 +32,12 @@ class Node(NamedTuple):
     """`{`, `[` or empty."""
 
     def child(self, key: str) -> "Node | None":
-        """The value of a key."""
+        """Return the value of a key."""
         return self.parts[self.keys.index(key)] if key in self.keys else None
 
 
 def parse(text: str) -> Node:
-    """Where the parts of a text stand.
-
-    Raises:
-        NotJsonError: it is no strict JSON.
-    """
+    """Return the spans of a JSON text; raise NotJsonError where it is not strict."""
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, begin, 0)
     if _skip(text, node.end) != len(text):
@@ -56,15 +50,18 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
+def _decode(text: str, at: int) -> tuple[Any, int]:
+    try:
+        return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError) as error:
+        raise NotJsonError(f"it is no strict JSON: {error}") from None
+
+
 def _value(text: str, at: int, depth: int) -> Node:
     kind = text[at : at + 1]
     if kind in {"{", "["} and depth < _DEEPEST:
         return _container(text, at, depth, kind)
-    try:
-        _, end = _DECODER.raw_decode(text, at)
-    except (ValueError, RecursionError) as error:
-        raise NotJsonError(f"it is no strict JSON: {error}") from None
-    return Node(at, end, (), (), (), "")
+    return Node(at, _decode(text, at)[1], (), (), (), "")
 
 
 def _container(text: str, at: int, depth: int, kind: str) -> Node:
@@ -88,10 +85,7 @@ def _container(text: str, at: int, depth: int, kind: str) -> Node:
 
 
 def _key(text: str, place: int, keys: dict[str, None]) -> int:
-    try:
-        key, end = _DECODER.raw_decode(text, place)
-    except (ValueError, RecursionError) as error:
-        raise NotJsonError(f"it is no strict JSON: {error}") from None
+    key, end = _decode(text, place)
     colon = _skip(text, end)
     if not isinstance(key, str) or text[colon : colon + 1] != ":" or key in keys:
         raise NotJsonError(f"it is no strict JSON: a key of its own is missing at character {place}")
@@ -100,7 +94,7 @@ def _key(text: str, place: int, keys: dict[str, None]) -> int:
 
 
 def at(text: str, path: Sequence[str]) -> Node | None:
-    """The value at a path of keys; None where there is none."""
+    """Return the value at a path of keys, or None."""
     node: Node | None = parse(text)
     for key in path:
         node = node.child(key) if node is not None and node.kind == "{" else None
@@ -108,10 +102,10 @@ def at(text: str, path: Sequence[str]) -> Node | None:
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """Set the value at a path of keys; objects on the way are made.
+    """Set the value at a path of keys, making objects on the way.
 
     Raises:
-        NotJsonError: the text is no strict JSON, or what stands on the way is no object.
+        NotJsonError: the text is not strict JSON, or a value on the way is not an object.
     """
     node = parse(text)
     for depth, key in enumerate(path):
@@ -127,7 +121,7 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def append(text: str, path: Sequence[str], value: Any) -> str:
-    """Add a value at the end of the array at a path of keys, which is made if missing."""
+    """Add a value to the array at a path of keys, which is made if missing."""
     node = at(text, path)
     if node is None:
         return put(text, path, [value])
@@ -137,7 +131,7 @@ def append(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def cut(text: str, node: Node, index: int) -> str:
-    """Take the part with that number out of an object or array."""
+    """Take the part at an index out of an object or array."""
     if len(node.parts) == 1:
         return text[: node.start + 1] + text[node.end - 1 :]
     if index:
@@ -161,7 +155,7 @@ def _added(text: str, node: Node, value: Any, depth: int, name: str) -> str:
 
 
 def _step(text: str) -> str:
-    """What a line of the text is indented by."""
+    """Return the indentation of a level of the text."""
     found = re.search(r"[{\[]\r?\n([ \t]+)", text)
     return found[1] if found else "  "
 

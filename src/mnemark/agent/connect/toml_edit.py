@@ -1,6 +1,6 @@
 """Append our table to an agent's TOML file between two comments, and cut it out again.
 
-The rest of the file is never parsed into anything that is written back.
+The rest of the file stays as it is.
 """
 
 import json
@@ -21,11 +21,7 @@ _BLOCK: Final = re.compile(
 
 
 def meaning(text: str) -> Any:
-    """What a TOML text says.
-
-    Raises:
-        NotJsonError: it is no TOML.
-    """
+    """Parse a TOML text; raise NotJsonError where it is none."""
     try:
         return toml.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
@@ -33,40 +29,31 @@ def meaning(text: str) -> Any:
 
 
 def value(text: str, keys: Sequence[str]) -> Any:
-    """The value at a path of keys; None where there is none."""
+    """Return the value at a path of keys, or None."""
     found = meaning(text)
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
     return found
 
 
-def holds(text: str, keys: Sequence[str], wanted: Any) -> bool:
-    """Whether the file says so already."""
-    return bool(value(text, keys) == wanted)
-
-
 def lines(keys: Sequence[str], table: dict[str, Any]) -> str:
-    """A table as TOML; its values are texts and lists of texts, which TOML and JSON write alike."""
+    """Return a table as TOML; strings and lists of strings are the same as in JSON."""
     rows = [f"[{'.'.join(keys)}]"]
     rows += [f"{name} = {json.dumps(one, ensure_ascii=False)}" for name, one in table.items()]
     return "\n".join(rows)
 
 
 def without(text: str) -> str:
-    """The text without our block.
-
-    Raises:
-        NotJsonError: it is no TOML.
-    """
+    """Return the text without our block; raise NotJsonError where it is not TOML."""
     meaning(text)
     return _BLOCK.sub("", text)
 
 
 def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
-    """The text with our block at its end.
+    """Return the text with our block at its end.
 
     Raises:
-        NotJsonError: it is no TOML, or says something else about the same table.
+        NotJsonError: it is not TOML, or holds the same table already.
     """
     known = meaning(text)
     if value(text, keys) is not None:

@@ -1,8 +1,7 @@
 """Table of agents that call `mnemark hook`: their names for events, and the answer each reads.
 
 Sources, as of autumn 2026: the hooks references of Claude Code, Codex (codex-rs/hooks/schema), Gemini CLI
-(docs/hooks/reference.md) and Cursor (cursor.com/docs/agent/hooks). Only the standard library is used here:
-a hook has no time for more.
+(docs/hooks/reference.md) and Cursor (cursor.com/docs/agent/hooks). Imports stay light.
 """
 
 from collections.abc import Mapping
@@ -43,15 +42,15 @@ _CURSOR: Final[Mapping[str, Event]] = {
 
 
 class Agent(NamedTuple):
-    """One agent with hooks."""
+    """An agent with hooks."""
 
     name: str
     """As in `--agent` and `mnemark connect`."""
     title: str
     events: Mapping[str, Event]
-    """Its names of events, and ours."""
+    """mnemark's names of events by the agent's."""
     transcript: bool
-    """Whether its transcript is read; else turns are taken from the events themselves."""
+    """Whether its transcript is read; else turns are taken from the events."""
     aliases: tuple[str, ...] = ()
 
 
@@ -64,13 +63,13 @@ AGENTS: Final[tuple[Agent, ...]] = (
 
 
 def agent_named(name: str) -> Agent | None:
-    """The agent of that name or alias."""
+    """Return the agent of that name or alias."""
     wanted = name.casefold()
     return next((one for one in AGENTS if wanted == one.name or wanted in one.aliases), None)
 
 
 def recognised(data: Mapping[str, Any]) -> Agent:
-    """Which agent sent an event that does not say so; Claude Code where nothing tells."""
+    """Guess which agent sent an event; Claude Code by default."""
     native = data.get("hook_event_name")
     if "conversation_id" in data or native in _CURSOR:
         return AGENTS[3]
@@ -82,12 +81,12 @@ def recognised(data: Mapping[str, Any]) -> Agent:
 
 
 def event_of(agent: Agent, given: str, data: Mapping[str, Any]) -> tuple[Event, str] | None:
-    """Our name of an event and the agent's own; None where it is none we know.
+    """Return mnemark's name of an event and the agent's; None for an unknown one.
 
     Args:
         agent: who sends it.
-        given: as on the command line, in our words or the agent's; may be empty.
-        data: what came on stdin; its `hook_event_name` is the agent's own word.
+        given: either name, as on the command line; may be empty.
+        data: what came on stdin; its `hook_event_name` is the agent's name.
     """
     native = str(data.get("hook_event_name") or "")
     if given in EVENTS:
@@ -102,7 +101,7 @@ def event_of(agent: Agent, given: str, data: Mapping[str, Any]) -> tuple[Event, 
 
 
 def answer(agent: Agent, native: str, text: str) -> dict[str, Any]:
-    """What the agent reads on stdout: `text` goes to the model, the rest says "go on"."""
+    """Return what the agent reads on stdout: `text` for the model, and that it may go on."""
     event = agent.events.get(native)
     if agent.name == "cursor":
         # `additional_context` of beforeSubmitPrompt is read by the client, though its page does not say so.
@@ -116,6 +115,6 @@ def answer(agent: Agent, native: str, text: str) -> dict[str, Any]:
 
 
 def session_of(agent: Agent, data: Mapping[str, Any]) -> str:
-    """The id of the session in a workspace, such as `claude-code:0b50…`; empty where the event names none."""
+    """Return the id of the session in a workspace, such as `claude-code:0b50…`, or an empty string."""
     own = data.get("session_id") or data.get("conversation_id") or ""
     return f"{agent.name}:{own}" if isinstance(own, str) and own else ""

@@ -1,7 +1,6 @@
-"""`python -m mnemark.agent.hook.background ROOT [SESSION]`: do in the background what a hook has no time for.
+"""`python -m mnemark.agent.hook.background ROOT [SESSION]`: sync the index, which a hook has no time for.
 
-Ends a session, where one is named, and brings the index up to date, so that the next prompt finds what was
-said. Another process that is at it already does it for us.
+Ends the session first, where one is named. Where another process syncs already, nothing is left to do.
 """
 
 import sys
@@ -12,7 +11,7 @@ from mnemark.errors import BusyError
 
 
 def run(root: Path, session: str) -> None:
-    """Do it; whatever fails is logged."""
+    """End the session, sync, and log any failure."""
     try:
         from mnemark.memory.memory import Memory
 
@@ -22,7 +21,7 @@ def run(root: Path, session: str) -> None:
             memory.sync(wait=0.0)
     except BusyError:
         return
-    except Exception as error:  # noqa: BLE001 - nobody is there to be told; the log says it
+    except Exception as error:  # noqa: BLE001 - nobody is there to be told; it is logged
         log(root, f"in the background: {type(error).__name__}: {error}")
 
 

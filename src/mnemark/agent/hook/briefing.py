@@ -1,8 +1,8 @@
 """Brief an agent when a session begins, or goes on after its context was compacted.
 
-Curated memory, the scratchpad, today's notes and the last episodes, straight from the files: no index is
-asked, so that it costs as little without a daemon. It is one quoted block, as a recall is: it is recognised
-when the agent's transcript is read, and never learned.
+Curated memory, the scratchpad, today's notes and the last episodes are read from the files without an index,
+which is cheap without a daemon, too. Like a recall it is one quoted block, so it is recognised in the agent's
+transcript and never learned.
 """
 
 import re
@@ -29,17 +29,17 @@ _SHARES: Final = (0.5, 0.2, 0.3)
 _FRAME: Final = 80
 """Tokens of the marks, the introduction and the headings."""
 _MARKERS: Final = re.compile(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
-"""Around generated parts (`text.generated`): of no use to a model."""
+"""Markers around generated parts (`text.generated`), useless to a model."""
 
 
 def briefing(
     visible: Visible, now: datetime, *, scope: str = "", budget: int = BUDGET, is_past: IsPast | None = None
 ) -> str:
-    """The block, at most `budget` estimated tokens and `CHARACTERS` characters; empty where there is nothing.
+    """Build the block: at most `budget` estimated tokens and `CHARACTERS` characters, possibly empty.
 
     Args:
         visible: of the workspace.
-        now: whose date says which notes are today's, in the owner's zone.
+        now: the time in the owner's zone; its date selects today's notes.
         scope: whose memory beside the root's.
         budget: tokens.
         is_past: see `read_context`.
@@ -84,7 +84,7 @@ def _scratchpad(visible: Visible, scope: str, budget: int) -> str:
 
 
 def _episodes(visible: Visible, scope: str, budget: int) -> str:
-    """The newest episodes by the dates in their names, newest first."""
+    """Return the newest episodes by the dates in their names, newest first."""
     paths = []
     for folder in _folders(scope):
         inside = f"{folder}memory/episodes"

@@ -1,10 +1,10 @@
 """Capture turns of an agent's transcript into a session, each once, however often it is called.
 
-Where reading stopped is in the last turn itself (`meta["transcript"]`), written with it in one step: there is
-no position that could be lost, or be ahead of the turns after a kill. One capture of a workspace runs at a
-time.
+Where reading stopped is stored in the last turn itself (`meta["transcript"]`), written in one step with it:
+no position can be lost, or be ahead of the turns after a kill. One capture of a workspace runs at a time.
 """
 
+import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ from mnemark.agent.hook.agents import Agent, Event, session_of
 from mnemark.files import layout, platform, transcripts
 from mnemark.files.config import Config, load
 from mnemark.files.ids import derived_id
+from mnemark.files.jsonl import count_lines
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
 from mnemark.text.quoting.fence import strip_fences
@@ -23,15 +24,15 @@ from mnemark.types import Turn
 
 LOCK: Final = "hooks.lock"
 PATIENCE: Final = 5.0
-"""Seconds to wait for another hook that is reading; the next hook reads what is left then."""
+"""Seconds to wait for another hook that is reading; the next hook reads the rest."""
 _HOOKED: Final = re.compile(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
-"""What Gemini CLI puts before a prompt that hooks had something to say about, and tells as part of it."""
+"""What Gemini CLI puts before a prompt as the output of hooks, and reports as part of it."""
 _LOOK_BACK: Final = 50
 _BATCH: Final = 500
 
 
 class Record(Protocol):
-    """Where turns go: a `Session`, or `PlainRecord`."""
+    """Where turns go: a `Session`, or a `PlainRecord`."""
 
     @property
     def path(self) -> str:
@@ -39,14 +40,14 @@ class Record(Protocol):
 
     @property
     def log(self) -> SessionLog:
-        """The session's file, with what is hidden."""
+        """The session's file, including hidden turns."""
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Keep turns, without what is secret in them."""
+        """Record turns, redacted."""
 
 
 class PlainRecord:
-    """A session's file alone: what is needed to write turns down, and nothing that is slow to load."""
+    """A session's file alone, quick to load."""
 
     def __init__(self, root: Path, session: str, config: Config | None = None) -> None:
         self._root = root
@@ -55,7 +56,7 @@ class PlainRecord:
         self.path = self.log.name
 
     def add_many(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Keep turns, redacted."""
+        """Record turns, redacted."""
         if not turns:
             return []
         workspace = Workspace(self._root, self._config or load(self._root))
@@ -63,15 +64,15 @@ class PlainRecord:
 
 
 class Captured(NamedTuple):
-    """What a capture kept."""
+    """The result of a capture."""
 
     turns: int
     problem: str = ""
-    """Why the transcript was not read; empty where it was, or there is none."""
+    """Why the transcript could not be read."""
 
 
 def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], event: Event) -> Captured:
-    """Keep what was said and is not kept yet: from the transcript, or from the event where there is none.
+    """Record new turns from the transcript, or from the event where there is none.
 
     Raises:
         BusyError: another hook is reading for longer than `PATIENCE`.
@@ -112,7 +113,7 @@ def _from_transcript(root: Path, record: Record, agent: Agent, path: Path) -> Ca
 
 
 def _position(record: Record, path: Path) -> tuple[int, bool]:
-    """Where reading goes on, and whether nothing behind it can be kept already."""
+    """Return where to read on, and whether that is known to follow all recorded turns."""
     for turn in reversed(record.log.last(_LOOK_BACK)):
         mark = turn.meta.get(transcripts.MARK)
         if not isinstance(mark, Mapping) or mark.get("name") != path.name:
@@ -125,22 +126,20 @@ def _position(record: Record, path: Path) -> tuple[int, bool]:
 
 
 def _ids(root: Path, record: Record) -> frozenset[str]:
-    """Ids of all turns of a session."""
-    log = SessionLog.at(root, record.path)
-    return (
-        frozenset(placed.turn.id for placed in log.turns()) if (root / record.path).exists() else frozenset()
-    )
+    if not (root / record.path).exists():
+        return frozenset()
+    return frozenset(placed.turn.id for placed in SessionLog.at(root, record.path).turns())
 
 
 def _new(root: Path, record: Record, turns: Sequence[Turn]) -> list[Turn]:
-    """Those of `turns` that an earlier event has not told already."""
+    """Return the turns that no earlier event has told."""
     last = record.log.last(_LOOK_BACK) if (root / record.path).exists() else []
     known = {turn.id for turn in last}
-    return [turn for turn in turns if turn.id not in known and not (not turn.id and _is_told(turn, last))]
+    return [turn for turn in turns if turn.id not in known and (turn.id or not _is_repeated(turn, last))]
 
 
-def _is_told(turn: Turn, last: Sequence[Turn]) -> bool:
-    """Whether the words are those of the last exchange: agents without numbers tell a prompt twice."""
+def _is_repeated(turn: Turn, last: Sequence[Turn]) -> bool:
+    """Tell whether a turn repeats the last exchange: agents without ids tell a prompt twice."""
     for earlier in reversed(last):
         if earlier.role == turn.role:
             return earlier.content == turn.content
@@ -150,35 +149,53 @@ def _is_told(turn: Turn, last: Sequence[Turn]) -> bool:
 
 
 def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Turn]:
-    """Turns as the event itself tells them, for agents whose transcripts are not read."""
+    """Return the turns in the event itself, for agents whose transcripts are not read."""
     found: list[tuple[str, Any]] = []
     if event == "prompt":
         found.append(("user", data.get("prompt")))
     elif event == "response" and agent.name == "gemini-cli":
-        found += [("user", _unhooked(data.get("prompt"))), ("assistant", data.get("prompt_response"))]
+        prompt = data.get("prompt")
+        if isinstance(prompt, str) and (hooked := _HOOKED.match(prompt)):
+            prompt = prompt[hooked.end() :]
+        found += [("user", prompt), ("assistant", data.get("prompt_response"))]
     elif event == "response":
         found.append(("assistant", data.get("last_assistant_message") or data.get("text")))
-    turns = []
-    for role, text in found:
-        said = strip_fences(text).strip() if isinstance(text, str) else ""
-        if said:
-            turns.append(_turn(agent, data, role, said))
-    return turns
-
-
-def _unhooked(prompt: Any) -> Any:
-    """A prompt of Gemini CLI without what hooks had to say, which stands before it, escaped or not."""
-    if not isinstance(prompt, str):
-        return prompt
-    left = _HOOKED.match(prompt)
-    return prompt[left.end() :] if left else prompt
+    stripped = [(role, strip_fences(text).strip()) for role, text in found if isinstance(text, str)]
+    return [_turn(agent, data, role, said) for role, said in stripped if said]
 
 
 def _turn(agent: Agent, data: Mapping[str, Any], role: str, said: str) -> Turn:
-    """A turn with an id that follows from what was said and in which exchange."""
+    """Make a turn whose id derives from its words and the id of the exchange."""
     now = datetime.now(UTC).astimezone()
     exchange = next((str(data[k]) for k in ("turn_id", "prompt_id", "generation_id") if data.get(k)), "")
     source = f"{session_of(agent, data)}\n{exchange}\n{role}\n{said}"
     identifier = derived_id(source.encode("utf-8", "replace")) if exchange else ""
     origin = "owner" if role == "user" else "agent"
     return Turn(id=identifier, time=now, role=role, content=said, origin=origin, meta={"agent": agent.name})  # type: ignore[arg-type] # one of two
+
+
+def _window_file(root: Path, session: str) -> Path:
+    """Return the file with the number of lines that are no longer in the model's context."""
+    return root / layout.PRIVATE / "hooks" / hashlib.blake2b(session.encode(), digest_size=10).hexdigest()
+
+
+def note_compaction(root: Path, session: str) -> None:
+    """Note that the lines of a session's file (a path in `root`) have left the model's context."""
+    path = root / session
+    if not path.is_file():
+        return
+    place = _window_file(root, session)
+    layout.private_folder(root)
+    platform.make_folder(place.parent)
+    platform.write_private(place, b"%d\n" % count_lines(path, path.stat().st_size))
+
+
+def first_visible_line(root: Path, session: str) -> int:
+    """Return the first line of a session's file in the model's context; a recall leaves out what follows.
+
+    Losing the number does no more harm than a smaller recall.
+    """
+    try:
+        return int(platform.content(_window_file(root, session))) + 1
+    except (OSError, ValueError):
+        return 1

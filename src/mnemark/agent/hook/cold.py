@@ -1,35 +1,29 @@
-"""Answer an agent's events without a daemon: as little work as keeps every promise.
+"""Answer an agent's events without a daemon, with as little work as possible.
 
-Turns are kept as always. A prompt is answered from the full text as it stands, without numpy. What takes
-longer (ending a session, bringing the index up to date) is left to a process in the background.
+Turns are recorded as always. A prompt is answered from the full-text index as it stands, without numpy. What
+takes longer (ending a session, syncing the index) is left to a process in the background.
 """
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from mnemark.agent import daemon
 from mnemark.agent.hook import agents
-from mnemark.agent.hook.capture import PlainRecord, capture
-from mnemark.agent.hook.event import FLOOR, Asked, checked, execution, is_question
-from mnemark.agent.hook.window import from_line, note_compaction
+from mnemark.agent.hook.capture import PlainRecord, capture, first_visible_line, note_compaction
+from mnemark.agent.hook.event import FLOOR, Execution, HookCall, checked, execution, is_question
 from mnemark.errors import NotFoundError
 from mnemark.files import links
 
 
-def handle(root: Path, what: Asked) -> dict[str, Any]:
-    """Do what an event calls for; returns what the hook is to print.
-
-    Raises:
-        MnemarkError: it could not be done.
-    """
+def handle(root: Path, call: HookCall) -> dict[str, Any]:
+    """Handle an event and return what the hook is to print; raise MnemarkError on failure."""
     links.check(root)
-    return agents.answer(what.agent, what.native, checked(_run(root, what)))
+    return agents.answer(call.agent, call.native, checked(_run(root, call)))
 
 
-def _run(root: Path, what: Asked) -> str:
-    if what.event == "session-start":
-        _capture(root, what)
+def _run(root: Path, call: HookCall) -> str:
+    if call.event == "session-start":
+        _capture(root, call)
         _later(root, "")
         from mnemark.agent.hook.briefing import briefing
         from mnemark.facts.visible import Visible
@@ -38,72 +32,78 @@ def _run(root: Path, what: Asked) -> str:
 
         config = load(root)
         return briefing(Visible(root, config), local_now(config.timezone))
-    if not what.session:
+    if not call.session:
         return ""
-    match what.event:
+    match call.event:
         case "prompt":
-            block = _recall(root, what)
-            if not what.agent.transcript:
-                _capture(root, what)
+            block = _recall(root, call)
+            if not call.agent.transcript:
+                _capture(root, call)
             return block
         case "tool":
-            _observe(root, what)
+            _observe(root, call)
         case "response":
-            _capture(root, what)
+            _capture(root, call)
         case "compact":
-            path = _capture(root, what)
-            note_compaction(root, path)
+            note_compaction(root, _capture(root, call))
             _later(root, "")
         case "session-end":
-            _capture(root, what)
-            _later(root, what.session)
+            _capture(root, call)
+            _later(root, call.session)
     return ""
 
 
-def _capture(root: Path, what: Asked) -> str:
-    """Keep what was said; the path of the session's file."""
-    if not what.session:
+def _capture(root: Path, call: HookCall) -> str:
+    """Record what was said; return the path of the session's file."""
+    if not call.session:
         return ""
-    record = PlainRecord(root, what.session)
-    capture(root, record, what.agent, what.data, what.event)
+    record = PlainRecord(root, call.session)
+    capture(root, record, call.agent, call.data, call.event)
     return record.path
 
 
-def _recall(root: Path, what: Asked) -> str:
-    said = what.data.get("prompt")
+def _recall(root: Path, call: HookCall) -> str:
+    said = call.data.get("prompt")
     if not isinstance(said, str) or not is_question(said):
         return ""
     from mnemark.files.sessions import SessionLog
     from mnemark.retrieval import render
     from mnemark.retrieval.quick_search import quick_search
 
-    session = SessionLog(root, what.session).name
+    session = SessionLog(root, call.session).name
     try:
-        found = quick_search(root, said, exclude=(session, from_line(root, session)))
+        found = quick_search(root, said, exclude=(session, first_visible_line(root, session)))
     except NotFoundError:  # a new workspace: the index is made in the background
         _later(root, "")
         return ""
     return render.block(found.hits, budget=800) if found.believable >= FLOOR else ""
 
 
-def _observe(root: Path, what: Asked) -> None:
-    done = execution(what.data)
+def _observe(root: Path, call: HookCall) -> None:
+    done = execution(call.data)
     if done is None:
         return
     from mnemark.files.config import load
     from mnemark.text.summary.tool_titles import SIGNIFICANT, is_significant
 
     if is_significant(done.tool, done.arguments, (*SIGNIFICANT, *load(root).observe)):
-        from mnemark.agent.hook.observe import observe_alone
+        observe_alone(root, call.session, done)
 
-        observe_alone(root, what.session, done)
+
+def observe_alone(root: Path, session: str, done: Execution) -> None:
+    """Record a tool call durably in the journal, without opening the index.
+
+    Raises:
+        MnemarkError: it could not be written, and is not kept.
+    """
+    from mnemark.files.config import load
+    from mnemark.files.workspace import Workspace
+    from mnemark.memory.journal.sessions import SessionJournal
+    from mnemark.memory.sessions.observations import observe
+
+    observe(SessionJournal(Workspace(root, load(root))), session, **done._asdict())
 
 
 def _later(root: Path, session: str) -> None:
-    """Bring the index up to date, and end a session, in the background; it outlives this process."""
-    flags = 0x0000_0208 if sys.platform == "win32" else 0  # no console, a group of its own
-    subprocess.Popen(
-        [sys.executable, "-P", "-m", "mnemark.agent.hook.background", str(root), session],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True, creationflags=flags,
-    )  # fmt: skip
+    """Sync the index, and end a session where one is named, in the background."""
+    daemon.spawn(["-P", "-m", "mnemark.agent.hook.background", str(root), session])

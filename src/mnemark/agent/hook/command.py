@@ -1,8 +1,7 @@
 """`mnemark hook EVENT`: read an event on stdin, answer on stdout, and always exit with 0.
 
-An agent waits for its hooks, and stops where one fails. So whatever happens is logged, and the answer is then
-an empty one. The daemon is asked first; where there is none, the same is done here with as little as possible
-loaded (`cold`).
+An agent waits for its hooks, and stops where one fails: so any failure is logged, and the answer is empty.
+The daemon is asked first; where there is none, `cold` answers with few imports.
 """
 
 import json
@@ -13,17 +12,16 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""Of an event; what is longer is not read."""
+"""Longest event."""
 LIMIT_SECONDS: Final = 8.0
-"""After that the agent gets its empty answer, whatever is still going on."""
+"""After that the agent gets an empty answer, whatever is still running."""
 _ANSWER_SECONDS: Final = 2.0
 _QUIET_SECONDS: Final = 4.0
-"""How long the daemon is waited for: where the model is to be told something, and where not."""
-_WORKSPACE: Final = "MNEMARK_WORKSPACE"
+"""How long to wait for the daemon: where the model is to be told something, and where not."""
 
 
-class Called(NamedTuple):
-    """The command line."""
+class CommandLine(NamedTuple):
+    """The parsed arguments."""
 
     event: str
     agent: str = ""
@@ -32,22 +30,24 @@ class Called(NamedTuple):
 
 
 def run(arguments: Sequence[str]) -> int | None:
-    """Answer one event; 0, or None where help is wanted."""
+    """Answer one event; return 0, or None where help is wanted."""
     if not arguments or any(one in {"-h", "--help"} for one in arguments):
         return None
     out, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not spoil the answer
     watch = _watchdog(out)
     root: Path | None = None
     output: Mapping[str, Any] = {}
-    called = Called("")
+    line = CommandLine("")
     try:
-        called = _called(arguments)
-        root = _given(called)
+        line = _parsed(arguments)
+        root = _named_folder(line)
         data = _event()
-        root = root or _around(data)
-        output = _answer(root, called, data)
+        root = root or _folder_around(data)
+        output = _answer(root, line, data)
     except BaseException as error:  # noqa: BLE001 - an agent must never stop because of its memory
-        _log(root, called, error)
+        from mnemark.agent.hook.log import log
+
+        log(root, f"{line.event or '?'} ({line.agent or '?'}): {type(error).__name__}: {error}")
     finally:
         sys.stdout = out
     watch.cancel()
@@ -55,7 +55,7 @@ def run(arguments: Sequence[str]) -> int | None:
     return 0
 
 
-def _called(arguments: Sequence[str]) -> Called:
+def _parsed(arguments: Sequence[str]) -> CommandLine:
     found: dict[str, Any] = {}
     words = list(arguments)
     names = {"--agent": "agent", "-a": "agent", "--workspace": "workspace", "-w": "workspace"}
@@ -70,7 +70,7 @@ def _called(arguments: Sequence[str]) -> Called:
             found["event"] = word
         else:
             raise ValueError(f"`mnemark hook` knows no {word!r}; see `mnemark hook --help`")
-    return Called(**({"event": ""} | found))
+    return CommandLine(**({"event": ""} | found))
 
 
 def _event() -> dict[str, Any]:
@@ -85,13 +85,9 @@ def _event() -> dict[str, Any]:
     return found
 
 
-def _given(called: Called) -> Path | None:
-    """The folder named on the command line or in the environment; None where none is.
-
-    Raises:
-        NotFoundError: there is no such folder; a hook makes none.
-    """
-    given = called.workspace or os.environ.get(_WORKSPACE, "")
+def _named_folder(line: CommandLine) -> Path | None:
+    """Return the folder named on the command line or in the environment; it must exist."""
+    given = line.workspace or os.environ.get("MNEMARK_WORKSPACE", "")
     if not given:
         return None
     root = Path(given).expanduser().absolute()
@@ -102,25 +98,20 @@ def _given(called: Called) -> Path | None:
     return root
 
 
-def _around(data: Mapping[str, Any]) -> Path:
-    """The workspace that the agent works in.
-
-    Raises:
-        NotFoundError: it works in none.
-    """
+def _folder_around(data: Mapping[str, Any]) -> Path:
     from mnemark.files.layout import find_root
 
     cwd = data.get("cwd")
     return find_root(Path(cwd) if isinstance(cwd, str) and Path(cwd).is_dir() else None)
 
 
-def _answer(root: Path, called: Called, data: dict[str, Any]) -> Mapping[str, Any]:
+def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str, Any]:
     from mnemark.agent import daemon
     from mnemark.agent.hook import agents
 
-    agent = agents.agent_named(called.agent) if called.agent else agents.recognised(data)
-    found = agents.event_of(agent, called.event, data) if agent is not None else None
-    at = None if called.alone else daemon.find()
+    agent = agents.agent_named(line.agent) if line.agent else agents.recognised(data)
+    found = agents.event_of(agent, line.event, data) if agent is not None else None
+    at = None if line.alone else daemon.find()
     if at is not None and agent is not None and found is not None:
         event, _ = found
         seconds = _ANSWER_SECONDS if event in {"session-start", "prompt"} else _QUIET_SECONDS
@@ -134,19 +125,13 @@ def _answer(root: Path, called: Called, data: dict[str, Any]) -> Mapping[str, An
             output = said.get("output") if isinstance(said, dict) else None
             return output if isinstance(output, dict) else {}
     from mnemark.agent.hook import cold
-    from mnemark.agent.hook.event import asked
+    from mnemark.agent.hook.event import parse_call
 
-    return cold.handle(root, asked(called.event, called.agent, data))
-
-
-def _log(root: Path | None, called: Called, error: BaseException) -> None:
-    from mnemark.agent.hook.log import log
-
-    log(root, f"{called.event or '?'} ({called.agent or '?'}): {type(error).__name__}: {error}")
+    return cold.handle(root, parse_call(line.event, line.agent, data))
 
 
 def _watchdog(out: Any) -> Any:
-    """Answers for us, and ends the process, where we hang."""
+    """Start a timer that answers, and ends the process, where it hangs."""
     import threading
 
     def give_up() -> None:
@@ -160,7 +145,7 @@ def _watchdog(out: Any) -> Any:
 
 
 def _print(out: Any, output: Mapping[str, Any]) -> None:
-    """One line of strict ASCII JSON: no console's encoding can spoil it."""
+    """Print one line of ASCII JSON, which any console encoding keeps intact."""
     try:
         out.write(json.dumps(output) + "\n")
         out.flush()

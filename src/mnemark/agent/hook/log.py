@@ -1,4 +1,4 @@
-"""`.mnemark/hook.log`: why a hook did nothing. One line each, without secrets, and never too long."""
+"""`.mnemark/hook.log`: why a hook did nothing, in a redacted line each, with a limit to its size."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -9,12 +9,12 @@ from mnemark.files import platform
 
 NAME: Final = "hook.log"
 MAX_BYTES: Final = 256 * 1024
-"""Beyond this the log becomes `hook.log.1`, and what was that before goes."""
+"""Beyond this the log is rotated to `hook.log.1`."""
 _LINE: Final = 2_000
 
 
 def log(root: Path | None, message: str) -> None:
-    """Write a line for the workspace, or for the user where there is none; failing to is no failure."""
+    """Write a line to the workspace's log, or to the user's where there is none; never raise."""
     try:
         path = _path(root)
         line = _line(message)

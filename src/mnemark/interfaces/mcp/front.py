@@ -1,4 +1,4 @@
-"""`mnemark mcp`: a light front on stdin and stdout for the warm daemon, and able to do without it.
+"""`mnemark mcp`: a light MCP server on stdin and stdout that passes tool calls to the daemon.
 
 Imports nothing that is slow to load: `initialize` and `tools/list` are answered from a table. The first call
 of a tool asks the daemon, which was started meanwhile; where there is none, or it goes away, the tools run
@@ -36,7 +36,7 @@ _POLL: Final = 0.05
 
 
 class Front:
-    """One conversation with one client."""
+    """A conversation with one client."""
 
     def __init__(self, workspace: Path | None, *, alone: bool, source: BinaryIO, target: BinaryIO) -> None:
         self._given = workspace
@@ -55,68 +55,65 @@ class Front:
         self._cancelled: set[Any] = set()
 
     def run(self) -> None:
-        """Answer until the client closes its end; calls that run are finished first."""
+        """Answer until the client closes its end, then finish running calls."""
         while line := self._source.readline(MAX_LINE + 1):
             if len(line) > MAX_LINE:
-                self._skip_line()
+                while (rest := self._source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                    pass
                 error = protocol.RpcError(protocol.PARSE_ERROR, f"a message has {MAX_LINE:,} bytes at most")
                 self._send(protocol.failure(None, error))
             elif line.strip():
-                self._take(line)
+                self._handle_line(line)
         for thread in list(self._running.values()):
             thread.join()
         if self._memory is not None:
             self._memory.close()
 
-    def _skip_line(self) -> None:
-        while (rest := self._source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
-            pass
-
-    def _take(self, line: bytes) -> None:
+    def _handle_line(self, line: bytes) -> None:
         try:
             message = protocol.decode(line)
         except protocol.RpcError as error:
             self._send(protocol.failure(None, error))
             return
         if isinstance(message, list):  # a batch, as revision 2025-03-26 allows it
-            self._batch(message)
+            self._handle_batch(message)
         else:
-            self._one(message)
+            self._handle(message)
 
-    def _batch(self, messages: list[Any]) -> None:
-        """Requests of a batch are answered together."""
+    def _handle_batch(self, messages: list[Any]) -> None:
+        if not messages:
+            empty = protocol.RpcError(protocol.INVALID_REQUEST, "an empty batch")
+            self._send(protocol.failure(None, empty))
         found = []
         for message in messages:
-            if (wrong := _wrong(message)) is not None:
-                found.append(wrong)
+            if (invalid := _invalid(message)) is not None:
+                found.append(invalid)
             elif protocol.is_request(message):
                 found.append(protocol.answer(message, self._call))
-        if not messages:
-            found = [protocol.failure(None, protocol.RpcError(protocol.INVALID_REQUEST, "an empty batch"))]
         if found:
-            self._send(found[0] if not messages else found)
+            self._send(found)
 
-    def _one(self, message: Any) -> None:
-        if (wrong := _wrong(message)) is not None:
-            self._send(wrong)
+    def _handle(self, message: Any) -> None:
+        if (invalid := _invalid(message)) is not None:
+            self._send(invalid)
         elif not protocol.is_request(message):
-            self._notified(message)
+            self._handle_notification(message)
         elif message["method"] == "tools/call":
-            self._later(message)
+            self._start_call(message)
         else:
             self._send(protocol.answer(message, self._call))
             if message["method"] == "tools/list":
                 threading.Thread(target=self._prepare, name="mnemark-start", daemon=True).start()
 
-    def _notified(self, message: dict[str, Any]) -> None:
+    def _handle_notification(self, message: dict[str, Any]) -> None:
         params = message.get("params")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
             identifier = params.get("requestId")
             if isinstance(identifier, (str, int, float)) and identifier in self._running:
                 self._cancelled.add(identifier)
 
-    def _later(self, message: dict[str, Any]) -> None:
-        """Run a tool on a thread: the next message does not wait for it."""
+    def _start_call(self, message: dict[str, Any]) -> None:
+        """Run a tool on a thread, so that the next message does not wait for it."""
         identifier = message["id"]
 
         def work() -> None:
@@ -136,13 +133,13 @@ class Front:
 
     def _send(self, message: Any) -> None:
         data = protocol.encode(message)
-        # Where the client has gone, what it asked for is of no use; the end of stdin ends the loop.
+        # Where the client has gone, nobody reads the answer; the end of stdin ends the loop.
         with self._writing, suppress(BrokenPipeError, ValueError):
             self._target.write(data)
             self._target.flush()
 
     def _call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of a tool: the daemon's, or this process's own."""
+        """Return the result of a tool, from the daemon or this process."""
         from mnemark.interfaces.tools_run import failed
 
         try:
@@ -156,7 +153,7 @@ class Front:
                         return failed(
                             f"{error}. Whether it was done is not known: look before you repeat it."
                         )
-            return self._here(root, name, arguments)
+            return self._run_here(root, name, arguments)
         except MnemarkError as error:
             return failed(str(error))
         except Exception as bug:  # noqa: BLE001 - a client must get an answer to each request
@@ -179,7 +176,7 @@ class Front:
             raise daemon.UnreachableError("the daemon's answer is no result", sent=True)
         return found
 
-    def _here(self, root: Path, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _run_here(self, root: Path, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         from mnemark.interfaces.tools_run import call
         from mnemark.memory.memory import Memory
 
@@ -190,16 +187,13 @@ class Front:
 
     def _workspace(self) -> Path:
         if self._root is None:
-            if self._given is not None:
-                self._root = self._given.resolve()
-            else:
-                from mnemark.interfaces.workspace import locate
+            from mnemark.interfaces.workspace import locate
 
-                self._root = locate(None).resolve()
+            self._root = (locate(None) if self._given is None else self._given).resolve()
         return self._root
 
     def _prepare(self) -> None:
-        """Have a daemon, if one can run here; a failure to start it is told and no more."""
+        """Start a daemon if there is none and one can run here; report a failure."""
         if self._alone:
             return
         with self._starting:
@@ -215,11 +209,13 @@ class Front:
                 sys.stderr.write(f"mnemark: the daemon could not be started, going on without: {error}\n")
 
     def _daemon(self) -> daemon.Daemon | None:
-        """The daemon to ask; one that was started a moment ago is waited for."""
+        """Return the daemon to ask, after waiting for one that was just started."""
         found = daemon.find()
         if found is not None:
             return found
-        self._reap()
+        with self._starting:  # one that has ended (idle, or killed) may be followed by another
+            if self._child is not None and self._child.poll() is not None:
+                self._child = None
         self._prepare()
         while self._child is not None and time.monotonic() < self._asked + _START_SECONDS:
             if (found := daemon.find()) is not None:
@@ -229,15 +225,9 @@ class Front:
             time.sleep(_POLL)
         return daemon.find()
 
-    def _reap(self) -> None:
-        """A daemon that has ended (idle, or killed) may be followed by another one."""
-        with self._starting:
-            if self._child is not None and self._child.poll() is not None:
-                self._child = None
 
-
-def _wrong(message: Any) -> dict[str, Any] | None:
-    """The answer to what is no message; None where it is one."""
+def _invalid(message: Any) -> dict[str, Any] | None:
+    """Return the error response to an invalid message, or None."""
     try:
         protocol.check(message)
     except protocol.RpcError as error:
@@ -248,7 +238,7 @@ def _wrong(message: Any) -> dict[str, Any] | None:
 
 
 def serve(workspace: Path | None, *, alone: bool = False) -> None:
-    """Speak MCP on stdin and stdout until stdin ends; `workspace` None is the one the current folder lies in.
+    """Speak MCP on stdin and stdout until stdin ends; the default workspace is that of the current folder.
 
     Raises:
         NotFoundError: there is no such folder.
@@ -270,11 +260,10 @@ def quick(arguments: list[str]) -> bool:
 
     named = os.environ.get("MNEMARK_WORKSPACE") or None
     alone = False
-    rest = list(arguments)
-    while rest:
-        word = rest.pop(0)
-        if word in {"-w", "--workspace"} and rest:
-            named = rest.pop(0)
+    words = iter(arguments)
+    for word in words:
+        if word in {"-w", "--workspace"} and (value := next(words, None)) is not None:
+            named = value
         elif word.startswith("--workspace="):
             named = word.partition("=")[2]
         elif word == "--alone":

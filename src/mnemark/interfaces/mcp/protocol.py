@@ -1,9 +1,8 @@
-"""JSON-RPC as MCP speaks it on stdio: which message gets which answer.
+"""Answer the JSON-RPC messages of MCP on stdio.
 
-Only the standard library, and of that little: `initialize` and `tools/list` are answered before anything
-heavy is read. Calls of tools go to `Answers.call`. Both ways of the protocol are understood: a handshake by
-`initialize` (revisions up to 2025-11-25) and the version named in each request (`server/discover`, from
-2026-07-28 on).
+Imports stay light: `initialize` and `tools/list` are answered before anything else is loaded. Both forms of
+the protocol are spoken: a handshake by `initialize` (revisions up to 2025-11-25), and the version named in
+each request (`server/discover`, from 2026-07-28 on).
 """
 
 import json
@@ -25,15 +24,17 @@ INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 UNSUPPORTED_VERSION: Final = -32022
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
-_FRESH_MS: Final = 3_600_000
-"""For how long a client may keep the list of tools: it does not change while a version runs."""
-
 Message = dict[str, Any]
+_INFO: Final = {"name": "mnemark", "title": "mnemark", "version": __version__}
+_CAPABILITIES: Final = {"tools": {"listChanged": False}}
+_CACHING: Final[Message] = {"ttlMs": 3_600_000, "cacheScope": "private"}
+"""How long a client may cache the list of tools: it changes with the version alone."""
+_COMPLETE: Final[Message] = {"resultType": "complete", "_meta": {"io.modelcontextprotocol/serverInfo": _INFO}}
 Call = Callable[[str, Mapping[str, Any]], Message]
 
 
 class RpcError(Exception):
-    """An answer of JSON-RPC that says what was wrong with the request."""
+    """An error response of JSON-RPC."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -42,11 +43,7 @@ class RpcError(Exception):
 
 
 def decode(line: bytes) -> Any:
-    """A line as JSON.
-
-    Raises:
-        RpcError: it is none.
-    """
+    """Parse a line of JSON; raise RpcError where it is none."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -54,26 +51,24 @@ def decode(line: bytes) -> Any:
 
 
 def encode(message: Any) -> bytes:
-    """A message as one line; what is no Unicode in it is escaped."""
+    """Return a message as one line; lone surrogates are escaped."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def failure(identifier: Any, error: RpcError) -> Message:
-    """The answer that says what was wrong."""
-    said: Message = {"code": error.code, "message": str(error)}
-    if error.data is not None:
-        said["data"] = error.data
-    return {"jsonrpc": "2.0", "id": identifier, "error": said}
+    """Return an error response."""
+    data = {} if error.data is None else {"data": error.data}
+    return {"jsonrpc": "2.0", "id": identifier, "error": {"code": error.code, "message": str(error), **data}}
 
 
 def is_request(message: Any) -> bool:
-    """Whether a message wants an answer: a notification or an answer of the client's does not."""
+    """Tell whether a message wants an answer; notifications and responses do not."""
     return isinstance(message, dict) and "method" in message and "id" in message
 
 
 def check(message: Any) -> None:
-    """Raise RpcError where it is no message of JSON-RPC 2.0."""
+    """Raise RpcError where a message is not valid JSON-RPC 2.0."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, 'this is no JSON-RPC 2.0: an object with "jsonrpc": "2.0" is wanted')
     if "method" not in message and not ("result" in message or "error" in message):
@@ -86,7 +81,7 @@ def check(message: Any) -> None:
 
 
 def answer(message: Message, call: Call) -> Message:
-    """The answer to a request. `call` runs a tool and returns its result; it must not raise."""
+    """Answer a request; `call` runs a tool and must not raise."""
     identifier = message["id"]
     try:
         result = _result(message["method"], message.get("params"), call)
@@ -106,9 +101,8 @@ def _result(method: str, params: Any, call: Call) -> Message:
             return _initialized(params)
         case "server/discover":
             return {
-                "resultType": "complete", "supportedVersions": list(MODERN), "capabilities": _CAPABILITIES,
-                "instructions": INSTRUCTIONS, "ttlMs": _FRESH_MS, "cacheScope": "private",
-                "_meta": _meta(),
+                "supportedVersions": list(MODERN), "capabilities": _CAPABILITIES,
+                "instructions": INSTRUCTIONS, **_CACHING, **_COMPLETE,
             }  # fmt: skip
         case "ping":
             return {}
@@ -116,22 +110,14 @@ def _result(method: str, params: Any, call: Call) -> Message:
             if params.get("cursor"):
                 raise RpcError(INVALID_PARAMS, "there is one page of tools; leave the cursor out")
             found: Message = {"tools": listed()}
-            return found | ({"ttlMs": _FRESH_MS, "cacheScope": "private"} | _complete() if modern else {})
+            return found | (_CACHING | _COMPLETE if modern else {})
         case "tools/call":
-            return _called(params, call) | (_complete() if modern else {})
+            return _called(params, call) | (_COMPLETE if modern else {})
     raise RpcError(METHOD_NOT_FOUND, f"there is no method {method!r}")
 
 
-def _complete() -> Message:
-    return {"resultType": "complete", "_meta": _meta()}
-
-
-def _meta() -> Message:
-    return {"io.modelcontextprotocol/serverInfo": _info()}
-
-
 def _is_modern(params: Message) -> bool:
-    """Whether the request names a version that is spoken without a handshake."""
+    """Tell whether the request names a version that is spoken without a handshake."""
     meta = params.get("_meta")
     named = meta.get(_VERSION_KEY) if isinstance(meta, dict) else None
     if named is None:
@@ -145,22 +131,15 @@ def _is_modern(params: Message) -> bool:
     return True
 
 
-_CAPABILITIES: Final = {"tools": {"listChanged": False}}
-
-
-def _info() -> Message:
-    return {"name": "mnemark", "title": "mnemark", "version": __version__}
-
-
 def _initialized(params: Message) -> Message:
-    """The version wanted where it is spoken, else the newest: then the client decides."""
+    """Accept the version wanted if it is spoken, else offer the newest."""
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, str):
         raise RpcError(INVALID_PARAMS, "initialize names a protocolVersion, such as 2025-11-25")
     return {
         "protocolVersion": wanted if wanted in HANDSHAKE else HANDSHAKE[0],
         "capabilities": _CAPABILITIES,
-        "serverInfo": _info(),
+        "serverInfo": _INFO,
         "instructions": INSTRUCTIONS,
     }
 
