@@ -321,6 +321,10 @@ class FactJournal:
             mark: line for line, payload in self.forgotten.standing() for mark in strings(payload.get("said"))
         }
 
+    def fact(self, identifier: str) -> Fact | None:
+        """The fact that was remembered or proposed under an id."""
+        return self.records.get(identifier) or self.proposals.get(identifier)
+
     def pending(self, scope: str | None = None) -> list[str]:
         """Ids of acknowledged lines that no file holds yet, oldest first."""
         return sorted(one for one in self._open if scope in (None, self.scopes[one]))

@@ -13,6 +13,7 @@ from mnemark.facts.cache import FactCache
 from mnemark.facts.files import REVIEW, Confirmation, FactFiles, project, review_bullet
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
+from mnemark.facts.sources import Sources
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.visible import Visible
 from mnemark.files import links
@@ -39,6 +40,7 @@ class FactStore:
         self.zone: tzinfo = ZoneInfo(zone) if zone else _local()
         self.log = FactJournal(workspace.journal, visible.redacted)
         self.files = FactFiles(root, visible.redacted)
+        self.sources = Sources(self.log)
         self.lock = threading.RLock()
         self._kept: dict[str, FactCache] = {}
         self.blocked: dict[str, str] = {}

@@ -1,6 +1,7 @@
 """Episodes as files: `memory/episodes/<date>-<slug>.md`, front matter for machines, a page for people."""
 
 import json
+import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.files import listing
+from mnemark.files import listing, platform
 from mnemark.files.reading import read
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.generated import put
@@ -70,28 +71,47 @@ def slug_of(title: str) -> str:
     return (cut.rpartition("-")[0] or cut if len(words) > _SLUG_LENGTH else cut).strip("-") or "session"
 
 
-def path_for(root: Path, scope: str, episode: Episode) -> str:
-    """Where the episode stands, or is to stand: under its day, never in the place of another one."""
-    folder = f"{scope}/{FOLDER}" if scope else FOLDER
-    day = f"{episode.begin:%Y-%m-%d}"
-    for found in episodes(root, scope, day):
-        if (found.session, found.first) == (episode.session, episode.first):
-            return found.path
-    name = f"{day}-{slug_of(episode.title)}"
-    number, path = 1, f"{folder}/{name}.md"
-    while (root / path).exists():
-        number += 1
-        path = f"{folder}/{name}-{number}.md"
-    return path
+class Episodes:
+    """The episodes of a workspace; a file that did not change since it was read is not read again."""
 
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._read: dict[str, tuple[platform.Identity, EpisodeFile | None]] = {}
 
-def episodes(root: Path, scope: str, day: str = "", *, since: str = "") -> list[EpisodeFile]:
-    """The episodes of a scope whose file names begin with `day`, or are not before `since`; oldest first."""
-    folder = f"{scope}/{FOLDER}" if scope else FOLDER
-    there = [name for name in listing.names(root, folder, ".md") if name.startswith(day) and name >= since]
-    read_in = (read_episode(root, f"{folder}/{name}") for name in there)
-    found = [one for one in read_in if one is not None]
-    return sorted(found, key=lambda one: (one.date, one.path))
+    def of(self, scope: str, day: str = "", *, since: str = "") -> list[EpisodeFile]:
+        """Those of a scope whose file names begin with `day`, or are not before `since`; oldest first."""
+        folder = f"{scope}/{FOLDER}" if scope else FOLDER
+        try:
+            there = listing.entries(self.root, folder, ".md")
+        except OSError:  # the scan tells of it
+            return []
+        wanted = (entry for entry in there if entry.name.startswith(day) and entry.name >= since)
+        found = [one for entry in wanted if (one := self._file(f"{folder}/{entry.name}", entry)) is not None]
+        return sorted(found, key=lambda one: (one.date, one.path))
+
+    def _file(self, path: str, entry: "os.DirEntry[str]") -> EpisodeFile | None:
+        try:
+            state = platform.identity_of(entry.stat())
+        except OSError:
+            return read_episode(self.root, path)
+        known = self._read.get(path)
+        if known is None or known[0] != state:
+            known = self._read[path] = state, read_episode(self.root, path)
+        return known[1]
+
+    def path_for(self, scope: str, episode: Episode) -> str:
+        """Where the episode stands, or is to stand: under its day, never in the place of another one."""
+        folder = f"{scope}/{FOLDER}" if scope else FOLDER
+        day = f"{episode.begin:%Y-%m-%d}"
+        for found in self.of(scope, day):
+            if (found.session, found.first) == (episode.session, episode.first):
+                return found.path
+        name = f"{day}-{slug_of(episode.title)}"
+        number, path = 1, f"{folder}/{name}.md"
+        while (self.root / path).exists():
+            number += 1
+            path = f"{folder}/{name}-{number}.md"
+        return path
 
 
 def read_episode(root: Path, path: str) -> EpisodeFile | None:

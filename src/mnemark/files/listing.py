@@ -38,15 +38,21 @@ def names(root: Path, folder: str, *endings: str) -> list[str]:
 
 
 def listed(root: Path, folder: str, *endings: str) -> list[str]:
-    """Return the same as `names`; raises OSError where the folder is there and cannot be listed."""
+    """List as `names` does; raises OSError where the folder is there and cannot be listed."""
+    return [entry.name for entry in entries(root, folder, *endings)]
+
+
+def entries(root: Path, folder: str, *endings: str) -> list["os.DirEntry[str]"]:
+    """List as `listed` does, as entries of the folder, whose status is cheap to ask for."""
     if layout.border(root, folder):
         return []
     try:
-        with os.scandir(root / folder) as entries:
-            found = [entry for entry in entries if entry.name.endswith(endings or "")]
+        with os.scandir(root / folder) as there:
+            found = [entry for entry in there if entry.name.endswith(endings or "")]
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(entry.name for entry in found if not entry.is_symlink() or leads_inside(root, entry.path))
+    inside = [entry for entry in found if not entry.is_symlink() or leads_inside(root, entry.path)]
+    return sorted(inside, key=lambda entry: entry.name)
 
 
 def leads_inside(root: Path, path: str | Path) -> bool:

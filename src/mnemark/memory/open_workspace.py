@@ -11,6 +11,7 @@ from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
 from mnemark.files import links
 from mnemark.files.config import Config
+from mnemark.files.episodes import Episodes
 from mnemark.files.workspace import Workspace
 from mnemark.index.state import State
 from mnemark.index.store import Index
@@ -53,6 +54,11 @@ class OpenWorkspace(Workspace):
     def session_journal(self) -> SessionJournal:
         """The observations, attachments and ends of sessions that the journal tells of."""
         return SessionJournal(self)
+
+    @cached_property
+    def episodes(self) -> Episodes:
+        """The episodes in the files."""
+        return Episodes(self.root)
 
     @cached_property
     def state(self) -> State:

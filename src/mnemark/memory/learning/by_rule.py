@@ -14,12 +14,11 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
-from mnemark.facts.journal import Words, said_mark, words_of
+from mnemark.facts.journal import Words, words_of
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts, remember_many
 from mnemark.facts.timeline import order
 from mnemark.files import listing, platform
-from mnemark.files.ids import time_of
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import Candidate, extract
@@ -103,7 +102,7 @@ def learn(
     """
     if not dry_run:
         ws.check_writable("learn")
-    logs = [(scope, log) for scope, log in _logs(ws.root) if session in (None, log.id)]
+    logs = list(_logs(ws.root)) if session is None else _logs_of(ws, session)
     if session is not None and not logs:
         raise NotFoundError(f"there is no session {session!r}; `mnemark sessions` lists them")
     end = None if budget_seconds is None else time.monotonic() + budget_seconds
@@ -113,6 +112,13 @@ def learn(
         if run.late:
             break
     return run.report()
+
+
+def _logs_of(ws: OpenWorkspace, session: str) -> list[tuple[str, SessionLog]]:
+    """Return the logs of a session, in whatever scopes; also one whose file has another name than its id."""
+    named = [(scope, SessionLog(ws.root / scope, session)) for scope in ws.scopes()]
+    found = [(scope, log) for scope, log in named if platform.identity(log.path) is not None]
+    return found or [(scope, log) for scope, log in _logs(ws.root) if log.id == session]
 
 
 def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
@@ -127,41 +133,6 @@ def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
                 found.append((state.mtime_ns, path.name, scope))
     for _, name, scope in sorted(found):
         yield scope, SessionLog.at(root / scope, f"{FOLDER}/{name}")
-
-
-class _Sources:
-    """The facts that were learned from each turn or note, whatever became of them."""
-
-    def __init__(self, ws: OpenWorkspace) -> None:
-        facts = ws.fact_store
-        with facts.lock:
-            log = facts.log
-            log.refresh()
-            self._known: set[tuple[str, Words, str]] = set()
-            everything = {**log.records, **log.proposals}
-            for fact in everything.values():
-                self.add(fact.scope, fact)
-            for said in log.confirmations.values():
-                same, source = everything.get(said.fact), said.fields.get("source", "")
-                if same is not None and source:
-                    self._known.add((same.scope, words_of(same), _source(source)))
-            self._erased = {mark: time_of(line) for mark, line in log.was_erased().items()}
-
-    def add(self, scope: str, fact: Fact) -> None:
-        for source in fact.source.split(","):
-            self._known.add((scope, words_of(fact), _source(source.strip())))
-
-    def knows(self, scope: str, fact: Fact, said: datetime) -> bool:
-        """Return whether it was learned from this source before, or erased after it was said."""
-        when = self._erased.get(said_mark(scope, words_of(fact)))
-        erased = when is not None and said <= when  # then no other place that says so brings it back
-        return erased or (scope, words_of(fact), _source(fact.source)) in self._known
-
-
-def _source(ref: str) -> str:
-    """Return the identity of a source: a turn keeps its line, in a note lines move."""
-    path, _, _ = ref.partition("#")
-    return ref if path.endswith(".jsonl") else path
 
 
 class SourcedCandidate(NamedTuple):
@@ -180,7 +151,9 @@ class CandidateWriter:
     def __init__(self, ws: OpenWorkspace, *, dry_run: bool = False) -> None:
         self.ws = ws
         self.dry_run = dry_run
-        self._sources = _Sources(ws)
+        self._new: set[tuple[str, Words, str]] = set()
+        with ws.fact_store.lock:
+            ws.fact_store.sources.refresh()
 
     def keep(
         self, candidates: Sequence[SourcedCandidate], *, by: Literal["rule", "model"] = "rule"
@@ -196,13 +169,15 @@ class CandidateWriter:
             if since < one.said:
                 self._write(found, waiting)  # what is said before decides from when this one holds
             wanted = Fact(
-                id="", subject=new.subject, predicate=new.predicate, value=new.value, source=one.ref
-            )
-            known = self._sources.knows(one.scope, wanted, one.said)
+                id="", subject=new.subject, predicate=new.predicate, value=new.value, source=one.ref,
+                scope=one.scope,
+            )  # fmt: skip
+            mark = one.scope, words_of(wanted), one.ref
+            known = mark in self._new or self.ws.fact_store.sources.knows(wanted, one.said)
             if not known:
                 since = self._begin(one, wanted) if since < one.said else since
                 if not self.dry_run:
-                    self._sources.add(one.scope, wanted)
+                    self._new.add(mark)
                     waiting.append((len(found), one))
             found.append(LearnedFact(
                 status="known" if known else "would be learned", subject=new.subject,
@@ -256,7 +231,6 @@ class _Run:
         self._end = end
         self._state = ws.state
         self._writer = CandidateWriter(ws, dry_run=dry_run)
-        self._positions = self._state.positions(POSITION)
         self._hidden = ws.index.hidden.current().turns
         self._facts: list[LearnedFact] = []
         self._candidates: list[SourcedCandidate] = []
@@ -297,7 +271,7 @@ class _Run:
         self._sessions += self._turns > before
 
     def _position(self, path: str, log: SessionLog) -> _Position:
-        text = self._positions.get(POSITION + path, "")
+        text = self._state.position(POSITION + path)
         try:
             at = msgspec.json.decode(text, type=_Position) if text else _Position()
         except msgspec.DecodeError:

@@ -15,7 +15,7 @@ import msgspec
 
 from mnemark.errors import BusyError
 from mnemark.facts import remember
-from mnemark.files.episodes import Episode, episodes, path_for, source_lines, written
+from mnemark.files.episodes import Episode, source_lines, written
 from mnemark.files.journal import Change
 from mnemark.files.locks import ending_lock
 from mnemark.files.sessions import Placed
@@ -149,7 +149,7 @@ class _Ending:
         lines = lines_of(sitting)
         actions = actions_of(self.ws, scope, self.session.id, sitting)
         since = (sitting.span(self.zone)[0] - _RECENT).date().isoformat()
-        projects = [name for one in episodes(self.ws.root, scope, since=since) for name in one.projects]
+        projects = [name for one in self.ws.episodes.of(scope, since=since) for name in one.projects]
         found = digest(lines, actions, list(dict.fromkeys(projects)))
         few = len(lines) < FEWEST
         if asks and self.llm is not None and self.summary and not few:
@@ -174,7 +174,7 @@ class _Ending:
             entities=found.entities, projects=found.projects, continues=continues,
             lines=tuple(page(found, actions, source, self.zone)),
         )  # fmt: skip
-        path = path_for(self.ws.root, session.scope, episode)
+        path = self.ws.episodes.path_for(session.scope, episode)
         self._write(path, lambda text: written(text, episode), "episode")
         self.episodes.append(path)
         return path

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from mnemark.files.episodes import EpisodeFile, episodes
+from mnemark.files.episodes import EpisodeFile
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -89,7 +89,7 @@ def refresh(
 ) -> Written:
     """Rewrite the generated parts of a scope's scratchpad from its episodes of the last two weeks."""
     since = (now - timedelta(days=DAYS)).date().isoformat()
-    recent = episodes(ws.root, scope, since=since)
+    recent = ws.episodes.of(scope, since=since)
     rows, zh = parts(recent), in_chinese(recent)
 
     def change(text: str) -> str:
