@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -195,14 +196,40 @@ def _head(path: Path) -> dict[str, object] | None:
     return None
 
 
+class LogFile(NamedTuple):
+    """A log that was not opened: its path, bytes and age."""
+
+    path: Path
+    size: int
+    mtime_ns: int
+
+
+def log_files(root: Path) -> list[LogFile]:
+    """List the logs below `root` by name, without hidden files and conflict copies; none is opened."""
+    found = []
+    try:
+        entries = listing.entries(root, FOLDER, _SUFFIX)
+    except OSError:  # the scan tells of it
+        return []
+    for entry in entries:
+        if not entry.name.startswith(".") and not _COPY.search(entry.name):
+            with suppress(OSError):
+                status = entry.stat()
+                found.append(LogFile(root / FOLDER / entry.name, status.st_size, status.st_mtime_ns))
+    return found
+
+
+def session_info(file: LogFile) -> SessionInfo | None:
+    """Read what a log's header says; None where the log cannot be read."""
+    try:
+        platform.opened(file.path).close()
+    except OSError:
+        return None
+    head = _head(file.path) or {}
+    identifier = header_id(head) or file.path.stem
+    return SessionInfo(identifier, file.path, created(head), file.size, file.mtime_ns)
+
+
 def list_sessions(root: Path) -> list[SessionInfo]:
     """The sessions below `root`, by file name; without hidden files, conflict copies and unreadable ones."""
-    found = []
-    for path in listing.files(root, FOLDER, _SUFFIX):
-        state = platform.identity(path)
-        if state is None or path.name.startswith(".") or _COPY.search(path.name):
-            continue
-        head = _head(path) or {}
-        identifier = header_id(head) or path.stem
-        found.append(SessionInfo(identifier, path, created(head), state.size, state.mtime_ns))
-    return found
+    return [info for file in log_files(root) if (info := session_info(file)) is not None]

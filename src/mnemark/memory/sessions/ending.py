@@ -9,6 +9,7 @@ moment costs nothing but doing it again.
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -18,14 +19,13 @@ from mnemark.facts import remember
 from mnemark.files.episodes import Episode, source_lines, written
 from mnemark.files.journal import Change
 from mnemark.files.locks import ending_lock
-from mnemark.files.sessions import Placed
+from mnemark.files.sessions import Placed, SessionLog, log_files, session_info
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
 from mnemark.memory.learning.by_rule import LearnedFact, learn
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import attachments, observations, scratchpad
 from mnemark.memory.sessions.episodes import Sitting, actions_of, lines_of, note_block, page, sittings
-from mnemark.memory.sessions.history import sessions
 from mnemark.memory.sessions.recorder import Recorder
 from mnemark.memory.sessions.summary import improved
 from mnemark.text.markdown.generated import put
@@ -228,6 +228,7 @@ class _Ending:
         payload = {
             "session": self.session.id, "first": last.first, "last": turns[-1].turn.id,
             "offset": last.turns[0].offset, "line": last.turns[0].line, "episode": self.last_episode,
+            "size": turns[-1].end,
         }  # fmt: skip
         with state.lock:
             state.append(Change(kind="end", payload=payload, scope=self.session.scope))
@@ -271,10 +272,28 @@ def catch_up(
 
 def unended(ws: OpenWorkspace, *, idle: timedelta = timedelta(minutes=30)) -> list[Recorder]:
     """Return the sessions that were silent for `idle` and have turns that were not written down yet."""
-    now = ws.now()
-    found = (Recorder(ws, info.id, scope=scope) for scope, info in sessions(ws)
-             if not scope.startswith("projects/"))  # fmt: skip
+    now, ended = ws.now(), _sizes_at_end(ws)
+    found = []
+    for scope in ws.scopes():
+        files = () if scope.startswith("projects/") else log_files(ws.root / scope)
+        for file in files:  # as long as it was when it was ended: nothing was said since
+            info = None if ended.get(file.path) == file.size else session_info(file)
+            if info is not None:
+                found.append(Recorder(ws, info.id, scope=scope))
     return [one for one in found if one.idle(idle.total_seconds(), now=now) and not _is_ended(ws, one)]
+
+
+def _sizes_at_end(ws: OpenWorkspace) -> dict[Path, int]:
+    """Return how long the logs of ended sessions were, by path; earlier versions did not note it."""
+    state = ws.session_journal
+    with state.lock:
+        state.refresh()
+        last = [(key, ends[-1]) for key, ends in state.ends.items() if ends]
+    sizes = (
+        (ws.root / scope / SessionLog(ws.root / scope, session).name, end.get("size"))
+        for (scope, session), end in last
+    )
+    return {path: size for path, size in sizes if isinstance(size, int)}
 
 
 def _last_end(ws: OpenWorkspace, session: Recorder) -> Mapping[str, Json]:

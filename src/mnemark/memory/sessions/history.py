@@ -9,7 +9,7 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files.scopes import scopes_of
-from mnemark.files.sessions import FOLDER, SessionInfo, SessionLog, list_sessions
+from mnemark.files.sessions import FOLDER, SessionInfo, SessionLog, list_sessions, log_files, session_info
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import strip_fences
@@ -113,9 +113,12 @@ def _uses(turn: Turn, tool: str) -> bool:
 
 def sessions(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[tuple[str, SessionInfo]]:
     """Return the sessions of these scopes, by default of all, each with its scope."""
+    return [(name, info) for name in _scopes(ws, scope) for info in list_sessions(ws.root / name)]
+
+
+def _scopes(ws: OpenWorkspace, scope: str | Iterable[str] | None) -> list[str]:
     wanted = scopes_of(scope)
-    names = [name for name in ws.scopes() if wanted is None or name in wanted]
-    return [(name, info) for name in names for info in list_sessions(ws.root / name)]
+    return [name for name in ws.scopes() if wanted is None or name in wanted]
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,11 +137,26 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     """The program that recorded it; empty where unknown."""
 
 
-def listed(ws: OpenWorkspace, scope: str | Iterable[str] | None = "*") -> list[Listed]:
-    """Return a summary of each session of these scopes, the last written one last."""
+def listed(
+    ws: OpenWorkspace, scope: str | Iterable[str] | None = "*", *, last: int | None = None
+) -> list[Listed]:
+    """Return a summary of each session of these scopes, the last written one last.
+
+    Args:
+        ws: the workspace.
+        scope: whose; of all by default.
+        last: how many, those that were written last; all by default. No others are opened.
+
+    Raises:
+        UsageError: `last` is below 1.
+    """
+    if last is not None and last < 1:
+        raise UsageError(f"last is a number of sessions from 1 on, not {last}")
     hidden = ws.index.hidden.current().turns
-    found = sorted(sessions(ws, scope), key=lambda pair: pair[1].mtime_ns)
-    return [_listed(ws, name, info, hidden) for name, info in found]
+    files = [(name, file) for name in _scopes(ws, scope) for file in log_files(ws.root / name)]
+    files.sort(key=lambda pair: pair[1].mtime_ns)
+    infos = ((name, session_info(file)) for name, file in (files if last is None else files[-last:]))
+    return [_listed(ws, name, info, hidden) for name, info in infos if info is not None]
 
 
 def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo, hidden: Collection[str]) -> Listed:
