@@ -121,10 +121,10 @@ def _lines(found: "Why") -> list[str]:
         lines.append(f"  confirmed: {'once' if times == 1 else f'{times} times'}")
     for line in found.journal:
         lines.append(f"  {line.ref}: {line.kind} by {line.origin}, {render.minute(line.time)}")
-    return lines + (_asked(found.found) if found.found is not None else [])
+    return lines + (_query_lines(found.found) if found.found is not None else [])
 
 
-def _asked(found: "Found") -> list[str]:
+def _query_lines(found: "Found") -> list[str]:
     lines = [f'  asked "{_one_line(found.query)}": {found.reason}']
     for name, route in found.routes.items():
         place = route.get("rank")

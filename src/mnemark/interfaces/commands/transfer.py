@@ -74,7 +74,9 @@ def backup(
     if json:
         output.out_json(done)
     else:
-        output.out(f"{output.safe(done.target)}: {_held(done)}, {render.size(done.bytes)}, read and compared")
+        output.out(
+            f"{output.safe(done.target)}: {_tally(done)}, {render.size(done.bytes)}, read and compared"
+        )
     _report_missing(done.problems, "the backup is without", json=json)
 
 
@@ -95,11 +97,11 @@ def restore(
     if json:
         output.out_json(done)
     else:
-        output.out(f"{output.safe(done.workspace)}: {_held(done)}, {render.size(done.bytes)}")
+        output.out(f"{output.safe(done.workspace)}: {_tally(done)}, {render.size(done.bytes)}")
     _report_missing(done.problems, "the folder is without", json=json)
 
 
-def _held(done: "Saved | Restored") -> str:
+def _tally(done: "Saved | Restored") -> str:
     counts = {"file": done.files, "folder": done.folders, "link": done.links}
     return ", ".join(render.counted(n, name) for name, n in counts.items() if n or name == "file")
 
