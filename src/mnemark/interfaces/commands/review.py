@@ -42,10 +42,8 @@ def review(
             if id_ is None:
                 raise UsageError(f"say what to {action}: `mnemark review` lists the ids")
             fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
-            if json:
-                output.out_json({"id": id_, "action": action, "fact": row(fact)})
-            else:
-                output.out(output.safe(f"{action}ed" + (f": {fact}" if fact is not None else "")))
+            done = {"id": id_, "action": action, "fact": row(fact)}
+            output.out_result(done, f"{action}ed" + (f": {fact}" if fact is not None else ""), json=json)
             return
         if action not in {"list", "show"}:
             raise UsageError(f"{action!r} is none of list, show, accept, reject")
