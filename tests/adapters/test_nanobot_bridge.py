@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mnemark import Memory
-from mnemark.adapters.nanobot_bridge import LIMIT, Bridge, Said, root_for
+from mnemark.adapters.nanobot_bridge import LIMIT, Bridge, RecallRequest, root_for
 from mnemark.adapters.nanobot_turns import HISTORY, executions, is_skipped
 from mnemark.errors import MnemarkError, UsageError
 from mnemark.text.quoting.fence import fence
@@ -38,7 +38,7 @@ def message(role: str, content: Any, second: int = 0, **more: Any) -> dict[str, 
 
 
 def recall(bridge: Bridge, text: str, key: str = "cli:now", seen: int = 0) -> str:
-    return asyncio.run(bridge.recall(Said(key, text, seen)))
+    return asyncio.run(bridge.recall(RecallRequest(key, text, seen)))
 
 
 def turns(bridge: Bridge, key: str) -> list[tuple[str, str]]:
@@ -136,8 +136,8 @@ def test_a_slow_memory_delays_no_turn(bridge: Bridge, monkeypatch: pytest.Monkey
 
     async def both() -> tuple[str, str, float]:
         started = time.monotonic()
-        first = await bridge.recall(Said("cli:a", "What is it called?"))
-        second = await bridge.recall(Said("cli:a", "What is it called?"))
+        first = await bridge.recall(RecallRequest("cli:a", "What is it called?"))
+        second = await bridge.recall(RecallRequest("cli:a", "What is it called?"))
         return first, second, time.monotonic() - started
 
     first, second, took = asyncio.run(both())

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def memory_tool(  # noqa: C901 - a class of eight one-line methods
     memory: "Memory", folder: str = "memories", *, scope: str = ""
 ) -> Any:
-    """A `BetaAbstractMemoryTool` whose `/memories` is `folder` of the workspace, of a scope where given.
+    """Make a `BetaAbstractMemoryTool` whose `/memories` is `folder` of the workspace or a scope of it.
 
-    What cannot be done is a `ToolError`, which the SDK shows to the model.
+    Errors are raised as `ToolError`, which the SDK shows to the model.
 
     Raises:
         MnemarkError: the package `anthropic` is not installed, or has no memory tool.
@@ -37,34 +37,34 @@ def memory_tool(  # noqa: C901 - a class of eight one-line methods
         ) from error
     files = MemoryFiles(memory, folder, scope=scope)
 
-    def told(call: Callable[[], str]) -> str:
+    def guarded(call: Callable[[], str]) -> str:
         try:
             return call()
         except (MnemarkError, OSError, ValueError) as error:  # ValueError: NUL in a path
             raise ToolError(str(error)) from error
 
     class MnemarkMemoryTool(BetaAbstractMemoryTool):  # type: ignore[misc] # the SDK is optional
-        """The SDK's commands, handed over."""
+        """Delegates to `MemoryFiles`."""
 
         def view(self, command: Any) -> str:
-            return told(lambda: files.view(command.path, command.view_range))
+            return guarded(lambda: files.view(command.path, command.view_range))
 
         def create(self, command: Any) -> str:
-            return told(lambda: files.create(command.path, command.file_text))
+            return guarded(lambda: files.create(command.path, command.file_text))
 
         def str_replace(self, command: Any) -> str:
-            return told(lambda: files.str_replace(command.path, command.old_str, command.new_str))
+            return guarded(lambda: files.str_replace(command.path, command.old_str, command.new_str))
 
         def insert(self, command: Any) -> str:
-            return told(lambda: files.insert(command.path, command.insert_line, command.insert_text))
+            return guarded(lambda: files.insert(command.path, command.insert_line, command.insert_text))
 
         def delete(self, command: Any) -> str:
-            return told(lambda: files.delete(command.path))
+            return guarded(lambda: files.delete(command.path))
 
         def rename(self, command: Any) -> str:
-            return told(lambda: files.rename(command.old_path, command.new_path))
+            return guarded(lambda: files.rename(command.old_path, command.new_path))
 
         def clear_all_memory(self) -> str:
-            return told(files.clear)
+            return guarded(files.clear)
 
     return MnemarkMemoryTool()

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def memory_store(  # noqa: C901 - a class of two methods and what they hand over
     memory: "Memory", *, user: str | None = None, agent: str | None = None
 ) -> Any:
-    """A `BaseStore` over the workspace, of a user or an agent where given.
+    """Make a `BaseStore` over the workspace, of a user or an agent where given.
 
-    Values come back as JSON has them, without secrets. `index` of a put says which fields search finds;
-    False: none. No item expires: a `ttl` is refused, as by every store without it.
+    Values come back as JSON, redacted. `index` of a put names the fields for search; False: none. No item
+    expires: a `ttl` is refused, as by every store without it.
 
     Raises:
         MnemarkError: LangGraph is not installed.
@@ -65,7 +65,7 @@ def memory_store(  # noqa: C901 - a class of two methods and what they hand over
         raise ValueError(f"Unknown operation type: {type(op)}")
 
     class MnemarkStore(base.BaseStore):  # type: ignore[misc] # LangGraph is optional
-        """The operations, handed over. Reads of a batch see what was there before its writes."""
+        """Delegates to `StoreItems`. Reads of a batch see the state before its writes."""
 
         def batch(self, ops: Iterable[Any]) -> list[Any]:
             asked = list(ops)

@@ -27,7 +27,7 @@ def memory_block(
     budget: int | None = None,
     deadline: float | None = None,
 ) -> Any:
-    """A `BaseMemoryBlock[str]`.
+    """Make a `BaseMemoryBlock[str]` that recalls from a session and records its messages.
 
     Args:
         memory: the workspace, opened.
@@ -50,7 +50,7 @@ def memory_block(
     session = memory.session(session_id, user=user, agent=agent)
 
     class MnemarkBlock(BaseMemoryBlock[str]):  # type: ignore[misc] # LlamaIndex is optional
-        """Recall for what the person said last; what is put is kept as turns."""
+        """Recalls for the person's last message; messages put are recorded as turns."""
 
         async def _aget(self, messages: list[Any] | None = None, **_: Any) -> str:
             asked = [text for one in messages or () if _role(one) == "user" and (text := _text(one))]
@@ -71,5 +71,5 @@ def _role(message: Any) -> str:
 
 
 def _text(message: Any) -> str:
-    """What a message says, without blocks that were recalled before."""
+    """Return the text of a message without recalled blocks."""
     return strip_fences(message.content or "").strip()

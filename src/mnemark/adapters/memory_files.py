@@ -1,7 +1,7 @@
-"""The six commands of Anthropic's memory tool on a folder of notes; nothing of their SDK is needed here.
+"""The six commands of Anthropic's memory tool on a folder of notes, without their SDK.
 
-Paths are as the model gives them (`/memories/…`). Every change goes through the ledger: it is noted before it
-is made, secrets are taken out, and `mnemark undo` takes it back, deletions too.
+Paths are as the model gives them (`/memories/…`). Every change is redacted and noted in the journal
+first, so that `mnemark undo` takes it back, deletions too.
 """
 
 import os
@@ -31,7 +31,7 @@ _OWN: Final = frozenset({"sessions", "journal", "users", "agents", "projects"})
 
 
 class MemoryFiles:
-    """A folder of the workspace as `/memories`. Each command returns what the model is to read.
+    """A folder of the workspace as `/memories`. Each command returns a text for the model.
 
     Args:
         memory: the workspace, opened.
@@ -54,7 +54,7 @@ class MemoryFiles:
         layout.safe_path(memory.root, self._folder)
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
-        """A folder's files two levels deep with their sizes, or a file's lines with their numbers."""
+        """List a folder two levels deep with sizes, or a file's lines with numbers."""
         target = self._target(path)
         if target.is_dir():
             told = f"Here're the files and directories up to {_LEVELS} levels deep in {path}, "
@@ -72,7 +72,7 @@ class MemoryFiles:
         return "\n".join([f"Here's the content of {path} with line numbers:", *shown])
 
     def create(self, path: str, file_text: str) -> str:
-        """Make a file; one that is there is not overwritten."""
+        """Make a new file."""
         name, target = self._place(path)
         if os.path.lexists(target):
             raise UsageError(f"File {path} already exists")
@@ -91,20 +91,18 @@ class MemoryFiles:
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:
-        """Replace what stands in the file exactly once."""
+        """Replace a text that is in the file exactly once."""
         name, target = self._existing_file(path)
         self._text(target, path)
         new, shown = self._clean(new_str), ""
 
         def replace(text: str) -> str:
             nonlocal shown
-            found = (
-                [at for at in range(len(text) + 1) if text.startswith(old_str, at)] if old_str in text else []
-            )
-            if not found:
+            if old_str not in text:
                 raise UsageError(
                     f"No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}."
                 )
+            found = [at for at in range(len(text) + 1) if text.startswith(old_str, at)]
             if text.count(old_str) > 1:
                 where = ", ".join(str(text.count("\n", 0, at) + 1) for at in found)
                 raise UsageError(
@@ -123,7 +121,7 @@ class MemoryFiles:
         return f"{told}\n{shown}"
 
     def insert(self, path: str, insert_line: int, insert_text: str) -> str:
-        """Put lines behind the line of that number; 0 puts them first."""
+        """Insert lines after the line of that number; 0 inserts at the top."""
         name, target = self._existing_file(path)
         self._text(target, path)
         added = self._clean(insert_text).rstrip("\n")
@@ -144,7 +142,7 @@ class MemoryFiles:
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
-        """Take a file or a folder away; its text stays in the journal, and `mnemark undo` brings it back."""
+        """Delete a file or a folder; `mnemark undo` restores its text from the journal."""
         name, target = self._place(path)
         if name == self._folder:
             raise UsageError(f"Cannot delete the {ROOT} directory itself")
@@ -154,7 +152,7 @@ class MemoryFiles:
         return f"Successfully deleted {path}"
 
     def rename(self, old_path: str, new_path: str) -> str:
-        """Give a file or a folder another name; nothing is overwritten."""
+        """Rename a file or a folder; nothing is overwritten."""
         old, source = self._place(old_path)
         new, target = self._place(new_path)
         if target.exists():
@@ -179,14 +177,13 @@ class MemoryFiles:
         return f"Successfully renamed {old_path} to {new_path}"
 
     def clear(self) -> str:
-        """Take everything away, as `delete` does."""
-        target = self._target(ROOT)
-        for child in sorted(target.iterdir()):
+        """Delete everything."""
+        for child in sorted(self._target(ROOT).iterdir()):
             self._remove(child)
         return "All memory cleared"
 
     def _place(self, path: str) -> tuple[str, Path]:
-        """Name in the workspace and real path; UsageError where it leaves the folder or is hidden."""
+        """Return name in the workspace and real path; raise where it leaves the folder or is hidden."""
         if path != ROOT and not path.startswith(f"{ROOT}/"):
             raise UsageError(f"Path must start with {ROOT}, got: {path}")
         plain = posixpath.normpath(f"{ROOT}/" + path[len(ROOT) :].lstrip("/"))
@@ -226,7 +223,7 @@ class MemoryFiles:
             raise UsageError(f"{path} is no UTF-8; it can be renamed, not read or changed") from error
 
     def _clean(self, text: str) -> str:
-        """Without secrets; halves of surrogate pairs, which no file holds, become a visible "?"."""
+        """Redact a text; lone surrogates, which no file can hold, become "?"."""
         return redact(text, self._rules).text.encode("utf-8", "replace").decode()
 
     def _write(self, name: str, change: Callable[[str], str], group: str = "") -> None:
@@ -235,11 +232,7 @@ class MemoryFiles:
             raise BusyError(f"{name} is being saved by someone; try again")
 
     def _check_whole(self, target: Path) -> None:
-        """Refuse what cannot be taken away or moved as a whole, before any of it is.
-
-        Raises:
-            UsageError: a workspace of its own, a pipe or a closed folder is in it.
-        """
+        """Raise where a workspace of its own, a pipe or a closed folder prevents removal or a move."""
         found = listing.walk(self._memory.root, self._name(target))
         left = [f"{path} is a workspace of its own" for path in found.inner]
         left += [f"{one.path} {one.reason}" for one in (*found.odd, *found.closed)]
@@ -259,19 +252,19 @@ class MemoryFiles:
 
 
 def _files(target: Path) -> list[Path]:
-    """The files at and below a path, links to elsewhere left out."""
+    """Return the files at and below a path, without links to elsewhere."""
     if target.is_file():
         return [target]
     return [path for path in sorted(target.rglob("*")) if path.is_file() and not path.is_symlink()]
 
 
 def _folders(target: Path) -> list[Path]:
-    """The folders at and below a path, the deepest first."""
+    """Return the folders at and below a path, the deepest first."""
     return [path for path in sorted([target, *target.rglob("*")], reverse=True) if path.is_dir()]
 
 
 def _below(folder: Path, before: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
-    """Size and name of what is in a folder, `_LEVELS` deep, without what is hidden or leads elsewhere."""
+    """Yield size and name of entries, `_LEVELS` deep, without hidden ones and links."""
     for path in sorted(folder.iterdir(), key=lambda one: one.name):
         if path.name.startswith(".") or path.is_symlink() or not path.exists() or layout.is_workspace(path):
             continue

@@ -1,7 +1,6 @@
-"""`MemoryStore`: the methods that agents built on two Markdown files already call, written safely.
+"""`MemoryStore`: the methods of agents that keep memory in two Markdown files.
 
-The old way was to read a file, change it and write it back: whatever a person saved in between was lost.
-Here every write goes through `files.edit`.
+Writes go through `files.edit`, so that what a person saves at the same time is not lost.
 """
 
 from datetime import datetime
@@ -29,10 +28,7 @@ _LONG_TERM: Final = "MEMORY.md"
 
 
 class MemoryStore:
-    """Long-term memory and daily notes of a workspace, for code that knows no more than these.
-
-    Nothing is opened or kept open; the folder is made with the first write.
-    """
+    """Long-term memory and daily notes of a folder, which is made with the first write."""
 
     def __init__(self, workspace: str | Path) -> None:
         self.workspace = Path(workspace).expanduser().absolute()
@@ -44,25 +40,25 @@ class MemoryStore:
 
     @property
     def memory_dir(self) -> Path:
-        """Where daily notes are."""
+        """The folder of daily notes."""
         return self.workspace / "memory"
 
     @property
     def memory_file(self) -> Path:
-        """The long-term memory: the one there is, `MEMORY.md` before `memory/MEMORY.md`."""
+        """The long-term memory: `MEMORY.md`, or `memory/MEMORY.md` if it alone exists."""
         found = curated_files(self.workspace, "")
         return self.workspace / (found[0] if found else _LONG_TERM)
 
     def get_today_file(self) -> Path:
-        """The path of today's note, which need not exist."""
+        """Return the path of today's note, which need not exist."""
         return self.memory_dir / f"{self._now():%Y-%m-%d}.md"
 
     def read_today(self) -> str:
-        """Today's note; empty where there is none."""
+        """Return today's note, or an empty string."""
         return self._text(self.get_today_file())
 
     def append_today(self, content: str) -> None:
-        """Add a paragraph to today's note, which begins with its date.
+        """Add a paragraph to today's note, which starts with its date.
 
         Raises:
             BusyError: someone has been saving the note for ten seconds; nothing was written.
@@ -78,18 +74,17 @@ class MemoryStore:
         self._done(edit(self.workspace, self._name(path), change, timeout=PATIENCE))
 
     def read_long_term(self) -> str:
-        """The long-term memory; empty where there is none."""
+        """Return the long-term memory, or an empty string."""
         path = self.memory_file
         self._last_read = self._view(path, platform.content(path) if path.is_file() else b"")
         return self._last_read.shown
 
     def write_long_term(self, content: str) -> None:
-        """Write the long-term memory anew.
+        """Replace the long-term memory.
 
-        What a person changed since it was last read is merged in, and lines that were shown with a mark
-        instead of a secret are written as the file has them. Where both changed the same lines, where such a
-        line was changed, or where the file was never read and holds other lines, that version is first kept
-        as `MEMORY.conflict-….md`.
+        What a person changed since it was last read is merged, and lines that were shown redacted keep the
+        file's text. Where both changed the same lines, where such a line was changed, or where the file was
+        never read and holds other lines, that version is first kept as `MEMORY.conflict-….md`.
 
         Raises:
             BusyError: someone has been saving the file for ten seconds; nothing was written.
@@ -131,7 +126,7 @@ class MemoryStore:
         return _View(data, raw, self._visible.text(self._name(path), raw))
 
     def get_memory_context(self) -> str:
-        """Long-term memory and today's notes for a prompt; never what a recall found."""
+        """Return long-term memory and today's notes for a prompt, without a recall."""
         self.read_long_term()
         return read_context(self._visible, self._now().date())
 
@@ -155,26 +150,26 @@ class MemoryStore:
 
 
 class _View(NamedTuple):
-    """A file as it was, and what was shown of it."""
+    """A file as it was, and as it was shown."""
 
     data: bytes
     raw: str
     shown: str
 
     def restored(self, text: str) -> bytes:
-        """A text made from what was shown, with the file's own lines where marks stand for them."""
+        """Return an edited text with the file's own lines in place of redacted ones."""
         if self.shown == self.raw == text:
             return self.data
         return restored(text, self.raw, self.shown).encode("utf-8", "replace")
 
     @staticmethod
     def marks(data: bytes) -> int:
-        """How many marks stand for something of the file that only it holds."""
+        """Count the marks that stand for redacted text."""
         return data.count(PLACEHOLDER.encode()) + data.count(f":{NO_HASH}]".encode())
 
 
 class _Unkept(Exception):  # noqa: N818 - a way out of a callback, not an error
-    """A version that nobody has seen yet would be overwritten."""
+    """An unseen version would be overwritten."""
 
     def __init__(self, version: bytes) -> None:
         super().__init__()
@@ -182,7 +177,5 @@ class _Unkept(Exception):  # noqa: N818 - a way out of a callback, not an error
 
 
 def _holds(wanted: bytes, old: bytes) -> bool:
-    """Whether every line of the old version is in the new one."""
-    return {line.strip() for line in old.split(b"\n")} <= {line.strip() for line in wanted.split(b"\n")} | {
-        b""
-    }
+    """Tell whether every line of the old version is in the new one."""
+    return set(map(bytes.strip, old.split(b"\n"))) <= {b"", *map(bytes.strip, wanted.split(b"\n"))}

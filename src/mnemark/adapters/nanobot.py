@@ -1,8 +1,7 @@
-"""Entry points `nanobot.tools` that nanobot loads: one class a tool.
+"""Entry points `nanobot.tools`, imported by nanobot alone: one class for each tool.
 
-Only nanobot imports this module. `memory_search` also brings the recall before each turn (its runtime
-context provider) and listens for turns that were stored; the others are tools and nothing else. What
-recalls and captures is `mnemark.adapters.nanobot_bridge`, which lets no failure through.
+`memory_search` also provides the recall before each turn (its runtime context provider) and listens for
+stored turns. `mnemark.adapters.nanobot_bridge` recalls and captures.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ def _root(home: str) -> Path | None:
 
 
 class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where types are checked
-    """One memory tool in nanobot's form; abstract for nanobot until it has a name."""
+    """A memory tool in nanobot's form; nanobot sees only the subclasses."""
 
     _plugin_discoverable = False
     _of: ClassVar[str] = ""
@@ -45,12 +44,12 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
 
     @classmethod
     def enabled(cls, ctx: Any) -> bool:
-        """Whether there is a workspace for this nanobot."""
+        """Tell whether there is a workspace for this nanobot."""
         return _root(str(ctx.workspace)) is not None
 
     @classmethod
     def create(cls, ctx: Any) -> "_MemoryTool":
-        """The tool; all tools of a process share what is behind them."""
+        """Make the tool; all tools of a process share a bridge."""
         from mnemark.adapters.nanobot_bridge import bridge
 
         root = _root(str(ctx.workspace))
@@ -60,27 +59,27 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
 
     @property
     def name(self) -> str:
-        """As models know it."""
+        """The name for models."""
         return self._of
 
     @property
     def description(self) -> str:
-        """What it is for."""
+        """The description for models."""
         return BY_NAME[self._of].description
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """JSON Schema, without bounds: what models get wrong is put right when it is called."""
+        """The JSON Schema of its parameters."""
         listed: dict[str, Any] = BY_NAME[self._of].listed()["inputSchema"]
         return listed
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing is changed."""
+        """Whether it changes nothing."""
         return BY_NAME[self._of].reads
 
     def cast_params(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Other names and types that models use are taken."""
+        """Normalise names and types that models use."""
         from mnemark.errors import UsageError
         from mnemark.interfaces.tools import known_arguments
 
@@ -90,7 +89,7 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
             return params  # validation tells the model what is wrong
 
     async def execute(self, **given: Any) -> Any:
-        """Run it on a thread; what goes wrong is told to the model."""
+        """Run it on a thread; errors are for the model."""
         return await asyncio.to_thread(self._execute, given)
 
     def _execute(self, given: dict[str, Any]) -> Any:
@@ -117,14 +116,14 @@ class MemorySearch(_MemoryTool):
 
     @classmethod
     def create(cls, ctx: Any) -> "_MemoryTool":
-        """The tool, listening to the bus of this nanobot."""
+        """Make the tool and let it listen to the bus of this nanobot."""
         tool = super().create(ctx)
         if isinstance(tool, MemorySearch):
             tool.listen(ctx)
         return tool
 
     def listen(self, ctx: Any) -> None:
-        """Wait for the workspace to be open, and hear of turns: once for a bus."""
+        """Wait for the workspace to be open; subscribe to turns, once for a bus."""
         from nanobot.bus.runtime_events import SessionTurnPersisted, SessionTurnStarted
 
         self._stored = ctx.sessions
@@ -136,23 +135,23 @@ class MemorySearch(_MemoryTool):
         ctx.bus.subscribe(self._on_persisted, SessionTurnPersisted)
 
     def runtime_context_provider(self) -> Any:
-        """What nanobot asks before each turn."""
+        """Return what nanobot calls before each turn."""
         return self._provide
 
     async def _provide(self, request: Any) -> Any:
-        """A block for the turn, or None; whatever goes wrong, the turn goes on."""
+        """Return a block for the turn, or None, also on failure."""
         from nanobot.runtime_context import RuntimeContextBlock
 
         try:
-            said = self._asked(request)
-            text = await self._bridge.recall(said) if said is not None else ""
+            wanted = self._wanted(request)
+            text = await self._bridge.recall(wanted) if wanted is not None else ""
         except Exception:  # noqa: BLE001 - an adapter must not end a turn; logged
             _log.warning("mnemark: a recall was left out", exc_info=True)
             return None
         return RuntimeContextBlock(source="mnemark", content=text) if text else None
 
-    def _asked(self, request: Any) -> Any:
-        from mnemark.adapters.nanobot_bridge import Said
+    def _wanted(self, request: Any) -> Any:
+        from mnemark.adapters.nanobot_bridge import RecallRequest
         from mnemark.adapters.nanobot_turns import is_skipped
 
         key = request.session_key or f"{request.channel}:{request.chat_id}"
@@ -161,13 +160,13 @@ class MemorySearch(_MemoryTool):
         session = self._stored.get_cached(key) if self._stored is not None else None
         messages = list(getattr(session, "messages", ()))[getattr(session, "last_archived", 0) :]
         seen = sum(1 for one in messages if one.get("role") in {"user", "assistant"} and one.get("content"))
-        return Said(key, str(request.original_user_text or ""), seen)
+        return RecallRequest(key, str(request.original_user_text or ""), seen)
 
     def _on_started(self, event: Any) -> None:
         self._began[event.context.session_key] = datetime.now().isoformat()  # noqa: DTZ005 - as nanobot writes it
 
     def _on_persisted(self, event: Any) -> None:
-        """Keep what the turn added to the session; nanobot catches what is raised, and goes on."""
+        """Record what the turn added to the session; nanobot catches errors and goes on."""
         from nanobot.runtime_context import public_history_message
 
         key = event.context.session_key
@@ -182,7 +181,7 @@ class MemorySearch(_MemoryTool):
 
 
 def _is_automatic(metadata: Any) -> bool:
-    """Whether nobody spoke: a cron job or a trigger, also where it runs in a person's session."""
+    """Tell whether a cron job or a trigger started the turn, possibly in a person's session."""
     from nanobot.session.automation_turns import automation_history_overrides
 
     return bool(automation_history_overrides(metadata)[1])

@@ -1,7 +1,7 @@
 """Recall before a nanobot turn and capture after it, in nanobot's process; no failure reaches the agent.
 
-Nothing of nanobot is imported here: `mnemark.adapters.nanobot` is what nanobot loads, and hands over plain
-values. A workspace is opened on a thread of its own; a turn waits for it `LIMIT` seconds at most.
+Nothing of nanobot is imported: `mnemark.adapters.nanobot`, which nanobot loads, passes plain values. A
+workspace is opened on its own thread; a turn waits for it `LIMIT` seconds at most.
 """
 
 import asyncio
@@ -26,39 +26,39 @@ if TYPE_CHECKING:
 LIMIT: Final = 0.15
 """Seconds that a turn waits for a recall, where `recall_deadline_ms` of the workspace cannot be read."""
 START: Final = 2.0
-"""Seconds that nanobot's start, never a turn, waits for the workspace to be open and loaded: a process that
-answers one message (`nanobot agent -m`) would otherwise be over before memory is there."""
+"""Seconds that nanobot's start, never a turn, waits for the workspace to be loaded: a process that answers
+one message (`nanobot agent -m`) would otherwise end before memory is ready."""
 MOUNT: Final = "nanobot"
 """The name under which nanobot's own memory files are searched."""
 _AGAIN: Final = 30.0
-"""Seconds after which a workspace that could not be opened is tried once more."""
+"""Seconds before opening a workspace is retried."""
 _PATIENCE: Final = 20.0
-"""Seconds that what runs in the background waits for the workspace to be open."""
+"""Seconds that background work waits for the workspace to be open."""
 _IDLE: Final = 900.0
 _TURNS_SEEN: Final = 200
-"""Turns looked through for what is kept already."""
+"""Last turns compared with new ones."""
 
 _log = logging.getLogger("mnemark.agent")
 
 
-class Said(NamedTuple):
-    """What a turn asks memory."""
+class RecallRequest(NamedTuple):
+    """A turn to recall for."""
 
     session: str
     text: str
     seen: int = 0
-    """Turns of the session that the model has before it anyway."""
+    """Turns of the session that are in the model's context."""
 
 
 def root_for(home: Path, given: str | None) -> Path | None:
-    """The workspace of mnemark for a workspace of nanobot's; None where there is none.
+    """Return mnemark's workspace for a workspace of nanobot, or None.
 
     Args:
         home: nanobot's workspace, such as `~/.nanobot/workspace`.
-        given: the folder of MNEMARK_WORKSPACE; else it is the folder `mnemark` beside `home`.
+        given: the value of MNEMARK_WORKSPACE; by default the folder `mnemark` beside `home`.
 
     Raises:
-        UsageError: it would lie in nanobot's own workspace, or the other way round.
+        UsageError: one of the two workspaces lies in the other.
     """
     home = home.expanduser().absolute()
     root = Path(given).expanduser().absolute() if given else home.parent / "mnemark"
@@ -73,13 +73,13 @@ def root_for(home: Path, given: str | None) -> Path | None:
 
 
 class Bridge:
-    """One workspace for one nanobot process. Safe to use from several threads; `close` may come twice.
+    """A workspace in a nanobot process. Thread-safe; `close` may be called twice.
 
     Args:
         root: the workspace; it is made if missing.
-        home: nanobot's workspace, whose `memory/` is read along and never written.
-        limit: seconds that a turn waits for a recall; as `recall_deadline_ms` (150) says where not given.
-        idle: seconds of silence after which a session is summed up.
+        home: nanobot's workspace, whose `memory/` is searched too and never written.
+        limit: seconds that a turn waits for a recall; by default `recall_deadline_ms` (150) of the workspace.
+        idle: seconds of silence after which a session is summarized.
     """
 
     def __init__(self, root: Path, home: Path, *, limit: float | None = None, idle: float = _IDLE) -> None:
@@ -90,7 +90,7 @@ class Bridge:
         self._guard = threading.Lock()
         self._opening = threading.Lock()
         self._counts: Counter[str] = Counter()
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
         self._opened = threading.Event()
         self._warmed = threading.Event()
         self._problem = ""
@@ -107,22 +107,17 @@ class Bridge:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often recalls were `given`, `silent`, `late`, `busy` or `failed`; turns `kept` and `lost`."""
+        """Counts of recalls `given`, `silent`, `late`, `busy` or `failed`, and of turns `kept` and `lost`."""
         with self._guard:
             return dict(self._counts)
 
     def ready(self, seconds: float | None = None) -> bool:
-        """Wait until recalls are quick; False where that takes longer, or memory is off.
+        """Wait until recalls are quick, `START` seconds or `limit` by default; False where they are not."""
+        wait = max(START, self._limit) if seconds is None else seconds
+        return self._warmed.wait(wait) and not self._problem
 
-        Args:
-            seconds: how long; `START`, or as long as a recall may take where that is more.
-        """
-        return (
-            self._warmed.wait(max(START, self._limit) if seconds is None else seconds) and not self._problem
-        )
-
-    async def recall(self, said: Said) -> str:
-        """The block for this turn, or nothing; never raises, never later than the limit."""
+    async def recall(self, request: RecallRequest) -> str:
+        """Return the block for a turn, if any, within the limit; never raise."""
         if not self._busy.acquire(blocking=False):
             self._count("busy")  # an earlier one still hangs: no second thread beside it
             return ""
@@ -131,8 +126,8 @@ class Bridge:
 
         def run() -> None:
             try:
-                text = self._recall(said, time.monotonic() + self._limit)
-            except Exception as error:  # noqa: BLE001 - whatever memory does, the turn goes on; counted and told
+                text = self._recall(request, time.monotonic() + self._limit)
+            except Exception as error:  # noqa: BLE001 - the turn goes on; counted and logged
                 self._failed("recall", error)
                 text = ""
             finally:
@@ -152,7 +147,7 @@ class Bridge:
         return text
 
     def keep(self, key: str, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Keep a turn's messages (as nanobot stores them, its own context taken out); nobody waits for it."""
+        """Record a turn's messages (as nanobot stores them, without its own context) in the background."""
         if is_skipped(key) or not messages or self.closed:
             return
         found = [dict(message) for message in messages]
@@ -161,7 +156,7 @@ class Bridge:
             self._keep(key, found)
 
     def tools(self) -> "Memory":
-        """The memory for tools: nanobot's own memory files are searched along.
+        """Return the memory for tools, which search nanobot's own memory files, too.
 
         Raises:
             MnemarkError: the workspace cannot be opened.
@@ -173,11 +168,11 @@ class Bridge:
             return self._searched
 
     def flush(self) -> bool:
-        """Wait until all that was told so far is kept."""
+        """Wait until everything is recorded."""
         return self._worker.flush()
 
     def close(self) -> None:
-        """Keep what was told, and let go of the files."""
+        """Finish recording and close the workspace."""
         with self._guard:
             if self.closed:
                 return
@@ -198,13 +193,13 @@ class Bridge:
         folder = self.home / "memory"
         if not mounted or not folder.is_dir() or MOUNT in memory.config.mounts:
             return memory
-        # What nanobot puts into each prompt itself is searched by tools alone, not recalled a second time.
+        # nanobot puts these files into each prompt itself: tools search them, recalls leave them out.
         mounts = {**memory.config.mounts, MOUNT: str(folder)}
         memory.close()
         return Memory.open(self.root, config={"mounts": mounts})
 
     def _begin(self) -> None:
-        """Open on a thread; the first turn finds it open, or goes without."""
+        """Start opening the workspace on a thread."""
         self._tried = time.monotonic()
         self._opened.clear()
         self._warmed.clear()
@@ -230,11 +225,7 @@ class Bridge:
             self._warmed.set()
 
     def _wait(self, seconds: float) -> "Memory":
-        """The open memory.
-
-        Raises:
-            MnemarkError: it is not open, and why.
-        """
+        """Return the memory once it is open; raise MnemarkError where it is not in time."""
         if self._problem and time.monotonic() - self._tried > _AGAIN:
             self._begin()
         if not self._opened.wait(max(seconds, 0.0)):
@@ -243,17 +234,17 @@ class Bridge:
             raise MnemarkError(f"memory is off: {self._problem}")
         return self._memory
 
-    def _recall(self, said: Said, until: float) -> str:
+    def _recall(self, request: RecallRequest, until: float) -> str:
         from mnemark.agent.hook.event import confident_block
         from mnemark.memory.sessions.recorder import CONTEXT, WINDOW
         from mnemark.text.quoting.fence import strip_fences
 
-        words = strip_fences(said.text).strip()
-        if not words or is_skipped(said.session):
+        words = strip_fences(request.text).strip()
+        if not words or is_skipped(request.session):
             return ""
         memory = self._wait(until - time.monotonic())
-        session = self._session(memory, said.session)
-        placed = deque(session.log.turns(), maxlen=min(said.seen, WINDOW)) if said.seen else deque()
+        session = self._session(memory, request.session)
+        placed = deque(session.log.turns(), maxlen=min(request.seen, WINDOW)) if request.seen else deque()
         found = memory.recall(
             words,
             deadline=max(until - time.monotonic() - 0.01, 0.01),
@@ -286,7 +277,7 @@ class Bridge:
             self._count("kept", len(new))
 
     def _bring_history(self) -> None:
-        """What nanobot condensed earlier becomes searchable; its file is only read."""
+        """Record what nanobot condensed earlier; its file is only read."""
         from mnemark.adapters.nanobot_turns import HISTORY, history
 
         try:
@@ -297,7 +288,7 @@ class Bridge:
             self._failed("history", error)
 
     def _sum_up(self) -> None:
-        """End the sessions in which nobody spoke for a while."""
+        """End the sessions that have been silent for `idle` seconds."""
         now = time.monotonic()
         for key in [key for key, at in list(self._spoken.items()) if now - at >= self._idle]:
             self._spoken.pop(key, None)
@@ -307,15 +298,14 @@ class Bridge:
                 self._failed("summary", error)
 
     def _failed(self, what: str, error: Exception) -> None:
-        """Count, and say it once: whoever runs the agent should know, and not be flooded."""
+        """Count a failure and warn of it once, so that the log is not flooded."""
         self._count("failed")
-        said = f"{what}: {error}"
+        message = f"{what}: {error}"
         with self._guard:
-            new = said not in self._told
-            self._told.add(said)
-        level = logging.WARNING if new and len(self._told) <= 5 else logging.DEBUG
-        plain = isinstance(error, MnemarkError)
-        _log.log(level, "mnemark: %s", said, exc_info=None if plain else error)
+            new = message not in self._logged
+            self._logged.add(message)
+        level = logging.WARNING if new and len(self._logged) <= 5 else logging.DEBUG
+        _log.log(level, "mnemark: %s", message, exc_info=None if isinstance(error, MnemarkError) else error)
 
     def _count(self, what: str, number: int = 1) -> None:
         with self._guard:
@@ -327,7 +317,7 @@ def _limit_of(root: Path) -> float:
 
     try:
         return load(root).recall_deadline_ms / 1000
-    except (MnemarkError, OSError):  # opening the workspace meets it again, and tells
+    except (MnemarkError, OSError):  # opening the workspace raises it again, and logs it
         return LIMIT
 
 
@@ -341,7 +331,7 @@ _making = threading.Lock()
 
 
 def bridge(root: Path, home: Path) -> Bridge:
-    """The one bridge of this process for a workspace."""
+    """Return the bridge of this process for a workspace."""
     with _making:
         found = _bridges.get((root, home))
         if found is None or found.closed:

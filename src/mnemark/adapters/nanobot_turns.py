@@ -1,4 +1,4 @@
-"""Convert nanobot's messages and condensed history to turns. Pure.
+"""Convert nanobot's messages and condensed history to turns, without side effects.
 
 A message is a mapping with `role`, `content` (text or parts), `timestamp` (local ISO time), and
 `tool_calls` or `tool_call_id`, `name`. `memory/history.jsonl` holds `cursor`, `timestamp`, `content` and
@@ -23,7 +23,7 @@ _CURSOR: Final = "nanobot_cursor"
 
 
 def turns(key: str, messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
-    """What was said, with ids that are the same each time; commands and what automations said left out."""
+    """Return the turns of messages with reproducible ids, without commands and automations."""
     found = []
     for message in messages:
         role = message.get("role")
@@ -36,7 +36,7 @@ def turns(key: str, messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
 
 
 def executions(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What tools did, as the arguments of `Session.observe`; memory's own tools left out."""
+    """Yield tool calls, as arguments of `Session.observe`, but for memory's own tools."""
     results = {one.get("tool_call_id"): one for one in messages if one.get("role") == "tool"}
     for message in messages:
         for call in message.get("tool_calls") or ():
@@ -55,7 +55,7 @@ def executions(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
 
 
 def history(path: Path, last: Turn | None) -> list[Turn]:
-    """What nanobot condensed since `last` (its newest entry here); broken lines are passed over."""
+    """Return what nanobot condensed since `last` (its newest entry here); broken lines are skipped."""
     since = last.meta.get(_CURSOR) if last is not None else 0
     found = []
     for line in platform.content(path).splitlines() if path.is_file() else ():
@@ -96,9 +96,5 @@ def _arguments(given: Any) -> Any:
 
 
 def is_skipped(key: str) -> bool:
-    """Whether a session is one of nanobot's own: `cron:…`, `dream:…`, `heartbeat`."""
-    return key.partition(":")[0].casefold() in SKIPPED
-
-
-SKIPPED: Final = ("cron", "dream", "heartbeat", "system")
-"""First words of the keys of sessions in which nobody speaks."""
+    """Tell whether a session is one of nanobot's own: `cron:…`, `dream:…`, `heartbeat`, `system`."""
+    return key.partition(":")[0].casefold() in {"cron", "dream", "heartbeat", "system"}

@@ -1,8 +1,8 @@
 """A memory backend for OpenAkita: its protocol's methods, and its three memory tools, on a workspace.
 
 Written from the names and signatures of OpenAkita's plug-in protocol alone, and importing nothing of it. Its
-memory manager calls a backend without waiting for most of what it returns, so what fails here is logged and
-counted, and an answer is empty rather than an error. A plug-in hands it over:
+memory manager does not wait for most calls: so failures are logged and counted, and answers are then empty. A
+plug-in registers it:
 
     api.register_memory_backend(OpenAkitaMemory("~/memory"))
 """
@@ -24,17 +24,16 @@ from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
     from mnemark.memory.memory import Memory
-    from mnemark.memory.sessions.session import Session
     from mnemark.types import Hit
 
 SOURCE: Final = "openakita:"
-"""Before OpenAkita's own id in the source of a fact that came from it."""
+"""Prefix of OpenAkita's id in the source of a fact."""
 _TYPES: Final = frozenset({"fact", "preference", "rule", "skill", "error"})
 _SHORT: Final = 8
 _START: Final = 2.0
 """Seconds that the first call waits for dictionaries and vectors to be loaded."""
 _THEIR_SESSION: Final = "openakita_memory_session_id_"
-"""Beginning of the name of the context variable in which OpenAkita's manager has the id of the session."""
+"""Prefix of the name of the context variable with the session's id in OpenAkita's manager."""
 _T = TypeVar("_T")
 
 _log = logging.getLogger("mnemark.agent")
@@ -76,9 +75,9 @@ TOOLS: Final[tuple[dict[str, Any], ...]] = tuple(
 class OpenAkitaMemory:
     """OpenAkita's memory backend protocol, on a workspace.
 
-    Its turns name no session, and its manager hands them over in tasks. So the session is that of the context
-    (`contextvars`) the call was made in: the manager's own variable, or that of `start_session`; else the
-    newest. What is written is written in the order of the calls.
+    Its turns name no session and arrive in tasks. So the session is that of the call's context
+    (`contextvars`): the manager's own variable, or that of `start_session`; else the newest. Writes keep the
+    order of the calls.
 
     Args:
         workspace: the folder; made if missing, opened with the first call.
@@ -97,57 +96,57 @@ class OpenAkitaMemory:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often calls were `done` and `failed`."""
+        """Counts of calls `done` and `failed`."""
         with self._guard:
             return dict(self._counts)
 
     async def store(self, memory: dict[str, Any]) -> str:
-        """Keep a memory (`content`, and `id`, `type`, `subject`, `predicate`, `importance_score`, `tags`).
+        """Store a memory (`content`, and `id`, `type`, `subject`, `predicate`, `importance_score`, `tags`).
 
-        Returns the id of the fact; empty where nothing was kept.
+        Returns the id of the fact; empty on failure.
         """
         return await self._run("store", lambda: self._store(memory), "")
 
     async def search(self, query: str, limit: int = 10) -> list[dict[str, Any]]:
-        """Rows of `id`, `content`, `relevance`, `source` and `created_at`, the best first."""
+        """Return rows of `id`, `content`, `relevance`, `source` and `created_at`, the best first."""
         return await self._run("search", lambda: self._search(query, limit), [], reads=True)
 
     async def delete(self, memory_id: str) -> bool:
-        """Forget a fact by its id here or in OpenAkita, or what a row of `search` names; whether it was."""
+        """Forget a fact by its id here or in OpenAkita, or a row of `search`; tell whether it was there."""
         return await self._run("delete", lambda: self._delete(memory_id), default=False)
 
     async def get_injection_context(self, query: str, max_tokens: int) -> str:
-        """A quoted block of at most `max_tokens` estimated tokens for the prompt; empty where none helps."""
+        """Return a quoted block of at most `max_tokens` estimated tokens for the prompt, possibly empty."""
         key = self._key()
         return await self._run(
             "get_injection_context", lambda: self._context(key, query, max_tokens), "", reads=True
         )
 
     async def start_session(self, session_id: str) -> None:
-        """What is recorded from now on belongs to this session."""
+        """Begin a session: what is recorded from now on belongs to it."""
         self._here.set(session_id)
         self._newest = session_id
 
     async def end_session(self) -> None:
-        """Write down what the session came to."""
+        """Summarize the session."""
         key = self._key()
         if key:
-            await self._run("end_session", lambda: self._session(key).end(), None)
+            await self._run("end_session", lambda: self._opened().session(key).end(), None)
 
     async def record_turn(self, role: str, content: str) -> None:
-        """Keep a turn; recalled blocks in it are not learned again."""
+        """Record a turn without the recalled blocks in it."""
         key = self._key() or "openakita:unnamed"
         await self._run("record_turn", lambda: self._record(key, role, content), None)
 
     async def handle_tool(self, tool_name: str, params: Mapping[str, Any]) -> str:
-        """Run one of `TOOLS`; what goes wrong is told to the model."""
+        """Run one of `TOOLS`; errors are for the model."""
         try:
             return await asyncio.to_thread(self._tool, tool_name, params)
         except (MnemarkError, OSError) as error:
             return f"Error: {error}"
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the workspace."""
         self._lane.shutdown()
         with self._opening:
             if self._memory is not None:
@@ -161,11 +160,11 @@ class OpenAkitaMemory:
         except Exception as error:  # noqa: BLE001 - a memory must not end the agent's turn; logged and counted
             plain = isinstance(error, MnemarkError)
             _log.warning("mnemark: %s: %s", what, error, exc_info=None if plain else error)
-            with self._guard:
-                self._counts["failed"] += 1
-            return default
+            found, outcome = default, "failed"
+        else:
+            outcome = "done"
         with self._guard:
-            self._counts["done"] += 1
+            self._counts[outcome] += 1
         return found
 
     def _opened(self) -> "Memory":
@@ -186,15 +185,12 @@ class OpenAkitaMemory:
                 return value
         return self._here.get() or self._newest
 
-    def _session(self, key: str) -> "Session":
-        return self._opened().session(key)
-
     def _record(self, key: str, role: str, content: str) -> None:
         from mnemark.text.quoting.fence import strip_fences
 
         said = strip_fences(content).strip()
         if said:
-            self._session(key).add(role, said)
+            self._opened().session(key).add(role, said)
 
     def _context(self, key: str, query: str, max_tokens: int) -> str:
         from mnemark.agent.hook.event import confident_block

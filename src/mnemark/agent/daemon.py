@@ -105,9 +105,11 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
     except ValueError as error:
         raise UnreachableError(f"what answers at {at.url} is no mnemark daemon", sent=True) from error
     if status >= 400:
-        said = found.get("error", {}) if isinstance(found, dict) else {}
+        reply = found.get("error", {}) if isinstance(found, dict) else {}
         raise RefusedError(
-            str(said.get("message") or f"HTTP {status}"), status=status, code=str(said.get("code") or "")
+            str(reply.get("message") or f"HTTP {status}"),
+            status=status,
+            code=str(reply.get("code") or ""),
         )
     return found
 

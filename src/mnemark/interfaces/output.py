@@ -42,6 +42,14 @@ def out_json(value: Any, *, line: bool = False) -> None:
     _write(sys.stdout, data.decode() + "\n")
 
 
+def out_result(value: Any, text: str, *, json: bool) -> None:
+    """Print a result as JSON, or its text made safe."""
+    if json:
+        out_json(value)
+    else:
+        out(safe(text))
+
+
 def flush() -> None:
     """Flush stdout."""
     if sys.stdout is not None:

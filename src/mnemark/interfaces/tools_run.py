@@ -137,29 +137,20 @@ def _timeline(memory: "Memory", given: dict[str, Any]) -> Result:
 def _write(memory: "Memory", given: dict[str, Any]) -> Result:
     from mnemark.interfaces.tools_write import note
 
-    return note(memory, given["text"], target=given.get("target", "today"), scope=given.get("scope", ""))
+    return note(memory, **given)
 
 
 def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
     from mnemark.text.quoting.fence import inert
 
-    names = ("subject", "type", "since", "importance", "source", "scope", "tags")
-    fields = {name: given[name] for name in names if name in given}
-    fact = memory.remember(given.get("predicate", ""), given["value"], origin="agent", **fields)
+    fact = memory.remember(**{"predicate": "", **given}, origin="agent")
     memory.searcher.refresher.mark_stale()
     data: Result = {"remembered": inert(str(fact)), "id": fact.id, "path": fact.path}
-    if fact.ref:
-        data["ref"] = fact.ref
-    if fact.supersedes:
-        data["supersedes"] = fact.supersedes
-    if fact.review:
-        data |= {
-            "status": "waits for review",
-            "warning": f"It is no fact yet ({fact.review}): a person has to accept it with `mnemark review`.",
-        }
-    else:
-        data["status"] = "remembered"
-    return data
+    data |= {name: value for name in ("ref", "supersedes") if (value := getattr(fact, name))}
+    if not fact.review:
+        return {**data, "status": "remembered"}
+    warning = f"It is no fact yet ({fact.review}): a person has to accept it with `mnemark review`."
+    return {**data, "status": "waits for review", "warning": warning}
 
 
 def _forget(memory: "Memory", given: dict[str, Any]) -> Result:

@@ -147,11 +147,11 @@ def _added(text: str, node: Node, value: Any, depth: int, name: str) -> str:
         lead = text[node.start + 1 : node.starts[0]]
         last = node.parts[-1].end
         flat = stop not in lead
-        said = _written(value, text, depth + 1, flat=flat)
-        return f"{text[:last]},{lead if not flat else ' '}{name}{said}{text[last:]}"
+        written = _written(value, text, depth + 1, flat=flat)
+        return f"{text[:last]},{lead if not flat else ' '}{name}{written}{text[last:]}"
     inner, outer = stop + step * (depth + 1), stop + step * depth
-    said = _written(value, text, depth + 1)
-    return f"{text[: node.start + 1]}{inner}{name}{said}{outer}{text[node.end - 1 :]}"
+    written = _written(value, text, depth + 1)
+    return f"{text[: node.start + 1]}{inner}{name}{written}{outer}{text[node.end - 1 :]}"
 
 
 def _step(text: str) -> str:

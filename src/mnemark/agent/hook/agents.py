@@ -105,10 +105,10 @@ def answer(agent: Agent, native: str, text: str) -> dict[str, Any]:
     event = agent.events.get(native)
     if agent.name == "cursor":
         # `additional_context` of beforeSubmitPrompt is read by the client, though its page does not say so.
-        said: dict[str, Any] = {"continue": True} if event == "prompt" else {}
+        output: dict[str, Any] = {"continue": True} if event == "prompt" else {}
         if text and event in {"session-start", "prompt"}:
-            said["additional_context"] = text
-        return said
+            output["additional_context"] = text
+        return output
     if not text or event not in {"session-start", "prompt"}:
         return {}
     return {"hookSpecificOutput": {"hookEventName": native, "additionalContext": text}}

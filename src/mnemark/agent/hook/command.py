@@ -117,12 +117,12 @@ def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str,
         seconds = _ANSWER_SECONDS if event in {"session-start", "prompt"} else _QUIET_SECONDS
         body = {"agent": agent.name, "workspace": str(root), "event": data | {"hook_event_name": found[1]}}
         try:
-            said = daemon.post(f"/hook/{event}", body, seconds, daemon=at)
+            answer = daemon.post(f"/hook/{event}", body, seconds, daemon=at)
         except daemon.UnreachableError as gone:
             if gone.slow and seconds == _QUIET_SECONDS and daemon.find() == at:
                 return {}  # it is at it; one that was killed is not
         else:
-            output = said.get("output") if isinstance(said, dict) else None
+            output = answer.get("output") if isinstance(answer, dict) else None
             return output if isinstance(output, dict) else {}
     from mnemark.agent.hook import cold
     from mnemark.agent.hook.event import parse_call

@@ -51,10 +51,8 @@ def remember(
         fact = memory.remember_many([fields], dry_run=dry_run)[0]
         versions = memory.facts(subject=fact.subject, history=True, scope=fact.scope)
         before = next((one for one in versions if one.id == fact.supersedes), None)
-    if json:
-        output.out_json({"dry_run": dry_run, "fact": row(fact), "replaces": row(before)})
-        return
-    output.out(output.safe(_outcome(fact, before, dry_run=dry_run)))
+    done = {"dry_run": dry_run, "fact": row(fact), "replaces": row(before)}
+    output.out_result(done, _outcome(fact, before, dry_run=dry_run), json=json)
 
 
 def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:

@@ -56,10 +56,10 @@ def forget(
         if erase and not dry_run and not yes:
             shown = memory.forget(ref, **asked, erase=True, dry_run=True, git=git)
             if shown.action == "nothing" or not _confirmed(shown):
-                _show(shown, json=json)
+                output.out_result(shown, shown.text, json=json)
                 return
         receipt = memory.forget(ref, **asked, erase=erase, dry_run=dry_run, git=git)
-    _show(receipt, json=json)
+    output.out_result(receipt, receipt.text, json=json)
     if receipt.action == "nothing" and query:
         output.say(
             "--query takes words letter for letter, capitals too; `mnemark search` shows how they stand."
@@ -72,10 +72,3 @@ def _confirmed(shown: "Receipt") -> bool:
         output.safe(shown.text.removesuffix("Nothing was changed.").rstrip()),
         "erasing cannot be undone and nobody can be asked here; look with --dry-run, add --yes",
     )
-
-
-def _show(receipt: "Receipt", *, json: bool) -> None:
-    if json:
-        output.out_json(receipt)
-    else:
-        output.out(output.safe(receipt.text))

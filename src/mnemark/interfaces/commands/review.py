@@ -42,10 +42,8 @@ def review(
             if id_ is None:
                 raise UsageError(f"say what to {action}: `mnemark review` lists the ids")
             fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
-            if json:
-                output.out_json({"id": id_, "action": action, "fact": row(fact)})
-            else:
-                output.out(output.safe(f"{action}ed" + (f": {fact}" if fact is not None else "")))
+            done = {"id": id_, "action": action, "fact": row(fact)}
+            output.out_result(done, f"{action}ed" + (f": {fact}" if fact is not None else ""), json=json)
             return
         if action not in {"list", "show"}:
             raise UsageError(f"{action!r} is none of list, show, accept, reject")
@@ -121,10 +119,10 @@ def _lines(found: "Why") -> list[str]:
         lines.append(f"  confirmed: {'once' if times == 1 else f'{times} times'}")
     for line in found.journal:
         lines.append(f"  {line.ref}: {line.kind} by {line.origin}, {render.minute(line.time)}")
-    return lines + (_asked(found.found) if found.found is not None else [])
+    return lines + (_query_lines(found.found) if found.found is not None else [])
 
 
-def _asked(found: "Found") -> list[str]:
+def _query_lines(found: "Found") -> list[str]:
     lines = [f'  asked "{_one_line(found.query)}": {found.reason}']
     for name, route in found.routes.items():
         place = route.get("rank")

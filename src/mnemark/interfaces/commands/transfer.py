@@ -43,12 +43,9 @@ def export(
     chosen: ExportFormat = format_  # type: ignore[assignment] # checked by the export, with a message
     with workspace.opened(workspace.locate(workspace_), readonly=True) as memory:
         done = export_workspace(memory, target, format=chosen)
-    if json:
-        output.out_json(done)
-    else:
-        records = f", {done.records:,} lines" if done.records else ""
-        held = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
-        output.out(f"{output.safe(done.target)}: {held}")
+    records = f", {done.records:,} lines" if done.records else ""
+    tally = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
+    output.out_result(done, f"{done.target}: {tally}", json=json)
     _report_missing(done.problems, "the export is without", json=json)
 
 
@@ -71,10 +68,8 @@ def backup(
     from mnemark.memory.transfer.backup import backup as save
 
     done = save(workspace.locate(workspace_), target)
-    if json:
-        output.out_json(done)
-    else:
-        output.out(f"{output.safe(done.target)}: {_held(done)}, {render.size(done.bytes)}, read and compared")
+    size = render.size(done.bytes)
+    output.out_result(done, f"{done.target}: {_tally(done)}, {size}, read and compared", json=json)
     _report_missing(done.problems, "the backup is without", json=json)
 
 
@@ -92,14 +87,11 @@ def restore(
     from mnemark.memory.transfer.restore import restore as bring_back
 
     done = bring_back(source, folder)
-    if json:
-        output.out_json(done)
-    else:
-        output.out(f"{output.safe(done.workspace)}: {_held(done)}, {render.size(done.bytes)}")
+    output.out_result(done, f"{done.workspace}: {_tally(done)}, {render.size(done.bytes)}", json=json)
     _report_missing(done.problems, "the folder is without", json=json)
 
 
-def _held(done: "Saved | Restored") -> str:
+def _tally(done: "Saved | Restored") -> str:
     counts = {"file": done.files, "folder": done.folders, "link": done.links}
     return ", ".join(render.counted(n, name) for name, n in counts.items() if n or name == "file")
 

@@ -61,12 +61,9 @@ def revert(
     """
     with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
         done = memory.revert(session=session, origin=origin, since=since, dry_run=dry_run)
-    if json:
-        output.out_json(done)
-    else:
-        output.out(output.safe(done.text))
-        if done.id:
-            output.say(f"The turns can be shown again with `mnemark undo {done.id}`.")
+    output.out_result(done, done.text, json=json)
+    if done.id and not json:
+        output.say(f"The turns can be shown again with `mnemark undo {done.id}`.")
 
 
 def pin(
@@ -78,7 +75,5 @@ def pin(
     """Keep a fact, a turn or a piece of a note from fading."""
     with workspace.opened(workspace.locate(workspace_)) as memory:
         done = memory.pin(ref)
-    if json:
-        output.out_json(done)
-    else:
-        output.out(output.safe(f"pinned: {done.ref or done.fact} (undo with `mnemark undo {done.id}`)"))
+    text = f"pinned: {done.ref or done.fact} (undo with `mnemark undo {done.id}`)"
+    output.out_result(done, text, json=json)

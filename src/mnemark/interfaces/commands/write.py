@@ -34,10 +34,9 @@ def add(
         raise UsageError("--role goes with --session; a note has no speaker")
     words = read_text(text).strip()
     root = workspace.locate(workspace_)
-    if session is not None:
-        written = _turn(root, words, session, role or "user", scope)
-    else:
-        written = _bullet(root, words, scope)
+    written = (
+        _bullet(root, words, scope) if session is None else _turn(root, words, session, role or "user", scope)
+    )
     if json:
         output.out_json(written)
     else:

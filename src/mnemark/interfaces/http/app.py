@@ -140,7 +140,7 @@ class Api:
             found: dict[str, Any] = await self.work(lambda: self._run_tool(workspace, name, arguments))
         except MnemarkError as error:
             return failed(str(error))
-        except Exception as bug:  # noqa: BLE001 - an interface: told and logged
+        except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
             _log.exception("unexpected in %s", name)
             return failed(f"unexpected {type(bug).__name__} in {name}; the daemon's log says more")
         return found
@@ -183,7 +183,7 @@ def _with_errors(endpoint: Endpoint) -> Endpoint:
         except MnemarkError as error:
             status, code = status_of(error)
             return _error(status, code, str(error))
-        except Exception as bug:  # noqa: BLE001 - an interface: told and logged
+        except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
             _log.exception("unexpected in %s", request.url.path)
             return _error(500, "unexpected", f"unexpected {type(bug).__name__}; the daemon's log says more")
 
