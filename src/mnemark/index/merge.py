@@ -38,7 +38,8 @@ def compact(index: Index) -> int:
     Raises:
         BusyError: another process reads; the segments are rewritten, but the file still holds the old bytes.
     """
-    dead = [segment for segment, _, count in _sizes(index.connection) if count]
+    with schema.translated(index.path):
+        dead = [segment for segment, _, count in _sizes(index.connection) if count]
     for segment in dead:
         with schema.translated(index.path), schema.immediate(index.connection):
             merge(index.connection, [segment])

@@ -276,7 +276,8 @@ class Index:
         marks = self.marks()
         if not marks and not hidden:
             return frozenset()
-        paths = [path for (path,) in schema.rows(self.connection, "SELECT path FROM documents")]
+        with schema.translated(self.path):
+            paths = [path for (path,) in schema.rows(self.connection, "SELECT path FROM documents")]
         return frozenset(path for path in paths if marks.get(path, "") != hidden.mark(path))
 
     def scrub_due(self) -> bool:
