@@ -210,7 +210,7 @@ def _expected() -> list[tuple[Any, ...]]:
 
 
 def version(connection: apsw.Connection) -> int | None:
-    """The schema version; None for an empty file; IntegrityError when it is not an index at all."""
+    """Return the schema version; None for an empty file; IntegrityError for one that is no index."""
     application = connection.pragma("application_id")
     found = connection.pragma("user_version")
     if not application and not found:
@@ -246,7 +246,7 @@ def read_meta(connection: apsw.Connection) -> dict[str, str | int]:
 
 @contextmanager
 def immediate(connection: apsw.Connection) -> Iterator[None]:
-    """A write transaction that takes its lock at the start, so that it cannot fail half-way."""
+    """Open a write transaction that takes its lock at the start, so that it cannot fail half-way."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -258,7 +258,7 @@ def immediate(connection: apsw.Connection) -> Iterator[None]:
 
 @contextmanager
 def reading(connection: apsw.Connection) -> Iterator[None]:
-    """A read transaction: everything read inside is of one moment."""
+    """Open a read transaction: everything read inside is of one moment."""
     connection.execute("BEGIN")
     try:
         yield

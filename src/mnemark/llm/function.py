@@ -70,7 +70,7 @@ def from_callable(
     breaker: Breaker | None = None,
     errors: tuple[type[Exception], ...] = (Exception,),
 ) -> FunctionLLM:
-    """A model out of a function.
+    """Make a model of a function.
 
     Args:
         function: messages to the text of the answer; called in another thread, one for each request. It is

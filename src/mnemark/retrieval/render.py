@@ -31,7 +31,7 @@ _FACT_BEHIND: Final = 0.1
 
 
 def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> str:
-    """The fenced block, at most `budget` estimated tokens; empty where nothing fits.
+    """Render the fenced block, at most `budget` estimated tokens; empty where nothing fits.
 
     What says nothing by itself ("Noted.", a bare heading, front matter) gets no row, nor does what was only
     found because nothing else was left.
@@ -47,7 +47,7 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
 
 
 def _chosen(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
-    """Rows of the hits there is room for, each as far open as the room allows, inert."""
+    """Return inert rows of the hits there is room for, each opened as far as the room allows."""
     room = budget - _fence_tokens()
     chosen: list[tuple[Hit, str]] = []
     for hit in hits:
@@ -67,7 +67,7 @@ def _chosen(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
 
 
 def _near(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits without those far behind the best; of a fact that stays, the values before it stay, too."""
+    """Drop hits far behind the best; of a fact that stays, the values before it stay, too."""
     best = max((hit.score for hit in hits), default=0.0)
     best_passage = max((hit.score for hit in hits if hit.kind != "fact"), default=0.0)
     least = max(_BEHIND * best_passage, _FAR_BEHIND * best)
@@ -85,12 +85,11 @@ def _says_nothing(hit: Hit) -> bool:
 
 @cache
 def _fence_tokens() -> int:
-    """What the marks and the line of introduction cost."""
     return estimate_tokens(fence("-"))
 
 
 def source_line(hit: Hit) -> str:
-    """Where a hit is from: ref, date, speaker or title, scope; the origin where it is not the owner's."""
+    """Describe a hit's source: ref, date, speaker or title, scope; an origin that is not the owner's."""
     parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
     speaker = hit.meta.get("role")
     if hit.kind == "turn" and isinstance(speaker, str):
@@ -136,7 +135,7 @@ _SCANNED: Final = 20_000
 
 
 def without_comments(text: str) -> str:
-    """Without what Markdown does not show, such as the bookkeeping behind a fact."""
+    """Remove what Markdown does not show, such as the bookkeeping behind a fact."""
     return drop_comments(text, blanks=" \t")
 
 
@@ -176,7 +175,7 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
 
 
 def _value(piece: str, idf: Mapping[str, float]) -> float:
-    """How much of the query stands in a piece.
+    """Weigh how much of the query stands in a piece.
 
     Letters are compared, not terms: a stem is nearly always the beginning of its word, and a snippet is made
     for every hit.
@@ -185,7 +184,7 @@ def _value(piece: str, idf: Mapping[str, float]) -> float:
 
 
 def _around(shown: str, idf: Mapping[str, float], length: int) -> str:
-    """A window of a long sentence that begins a little before its rarest term of the query."""
+    """Cut a window of a long sentence that begins a little before its rarest term of the query."""
     lowered = shown.casefold()
     places = [(weight, lowered.find(term)) for term, weight in idf.items()]
     found = [(weight, place) for weight, place in places if place >= 0]

@@ -57,13 +57,13 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
 
 
 def _idf(inputs: Inputs) -> dict[str, float]:
-    """Idf as if there were `_FEW` more passages: in a memory of three turns every word is rare."""
+    """Compute idf as if there were `_FEW` more passages: in a memory of three turns every word is rare."""
     count = len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask))
     return {term: lexical.idf(count + _FEW, len(inputs.words.hits[term].pos)) for term in inputs.asked}
 
 
 def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:
-    """The question's terms that stand in the passage or its neighbours in the same document."""
+    """Return the question's terms that stand in the passage or its neighbours in the document."""
     group = inputs.snapshot.group
     near = range(max(pos - 1, 0), min(pos + 2, len(group)))
     places = [place for place in near if group[place] == group[pos]]
