@@ -76,7 +76,7 @@ class Batch:
         """Set a file's new state; written with the units added for it."""
         self._states[state.document] = state
 
-    def saw(self, document: int, entry: Entry, checked_ns: int) -> None:
+    def note_stat(self, document: int, entry: Entry, checked_ns: int) -> None:
         """Note a new stat of a file whose bytes are those the index has."""
         self._seen.append((*_stat(entry), checked_ns, document))
 

@@ -103,7 +103,7 @@ class Reader:
                 self._moment = found
             return found
 
-    def let_go(self) -> None:
+    def drop_cache(self) -> None:
         """Drop what was read: something of it was erased."""
         self._moment = None
 

@@ -135,7 +135,7 @@ def _files(path: Path) -> list[Path]:
 
 
 @contextmanager
-def roomy(connection: apsw.Connection) -> Iterator[None]:
+def large_cache(connection: apsw.Connection) -> Iterator[None]:
     """Use a cache that large transactions fit into, for as long as the context lasts."""
     connection.execute(f"PRAGMA cache_size={_WRITER_CACHE}").fetchall()
     try:
@@ -172,7 +172,7 @@ def _connect_readonly(path: Path) -> apsw.Connection:
     return connection
 
 
-def lay_out(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
+def create_tables(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
     """Replace everything in the database by an empty index, inside the caller's write transaction."""
     connection.execute("PRAGMA defer_foreign_keys=ON")
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"

@@ -345,7 +345,7 @@ class State:
                 with schema.immediate(db):
                     return change(db)
 
-        return self._mended(work)
+        return self._repairing(work)
 
     def _write_rows(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         def insert(db: apsw.Connection) -> None:
@@ -361,9 +361,9 @@ class State:
             with schema.translated(self.path):
                 return schema.rows(self._connections.current(), sql, bindings)
 
-        return ask() if self.readonly else self._mended(ask)
+        return ask() if self.readonly else self._repairing(ask)
 
-    def _mended(self, work: Callable[[], T]) -> T:
+    def _repairing(self, work: Callable[[], T]) -> T:
         """Do `work`; where the file turns out to be damaged, make it anew and do it again."""
         try:
             return work()

@@ -100,12 +100,12 @@ class Index:
             elif not self._usable():
                 with schema.immediate(self.connection):
                     if not self._usable():  # another process may have been faster
-                        self._lay_out()
+                        self._create_tables()
             self._file = self._identity_on_disk()
 
-    def _lay_out(self) -> None:
+    def _create_tables(self) -> None:
         # A generation that no reader has seen yet, from the clock: the old index may be beyond reading.
-        schema.lay_out(self.connection, self.identity() | {"generation": time.time_ns()})
+        schema.create_tables(self.connection, self.identity() | {"generation": time.time_ns()})
 
     def _usable(self) -> bool:
         connection = self.connection
@@ -179,7 +179,7 @@ class Index:
     def reset(self) -> None:
         """Empty the index in one transaction: readers see the old one or none of it."""
         with schema.translated(self.path), schema.immediate(self.connection):
-            self._lay_out()
+            self._create_tables()
 
     def close(self) -> None:
         """Close all connections."""

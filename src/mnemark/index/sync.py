@@ -92,7 +92,7 @@ def sync(
     with sync_lock(index.home, timeout=wait), schema.translated(index.path):
         started = time.monotonic()
         index.follow()
-        with schema.roomy(index.connection):
+        with schema.large_cache(index.connection):
             return _followed(index, ignore, limit, progress, started)
 
 
@@ -273,7 +273,7 @@ class _Run:
         document, new = self._document(step)
         known = step.action == "read" and step.path not in self.anew
         if known and self._digest(document) == found.digest:
-            self.batch.saw(document, found.entry, checked)
+            self.batch.note_stat(document, found.entry, checked)
             return
         scope = self._scope(place)
         text = self.index.visible.text(step.path, found.text, self.hidden)
@@ -300,7 +300,7 @@ class _Run:
             return
         document, new = self._document(step)
         if not new and step.action != "move" and self._digest(document) == _UNREAD:
-            self.batch.saw(document, entry, checked)
+            self.batch.note_stat(document, entry, checked)
             return
         if not new:
             self.batch.replace(document)
@@ -320,7 +320,7 @@ class _Run:
         except (OSError, UsageError) as error:  # gone, unreadable, or behind a link since the scan
             state = self._unread_log(document, entry, place, error, new=new)
         if state is None:
-            self.batch.saw(document, entry, checked)
+            self.batch.note_stat(document, entry, checked)
         else:
             self.batch.put(state._replace(checked_ns=checked if state.checked_ns else 0))
             self._count(step, new=new)

@@ -153,7 +153,7 @@ def load(
     """
     loading = _Loading(index, limit, hidden, stale)
     if not stale and _only_grew(index, before, grown):
-        loading.go_on(before)
+        loading.resume(before)
     return loading.run(grown)
 
 
@@ -197,7 +197,7 @@ class _Loading:
         self.read: dict[str, _Read] = {}
         self.next = int(index.scalar("SELECT coalesce(max(id), 0) FROM documents")) + 1
 
-    def go_on(self, before: Pending) -> None:
+    def resume(self, before: Pending) -> None:
         """Begin with what was read before; what others may still look at is copied."""
         if before.builder is not None:
             self.builder = before.builder.copy()

@@ -175,17 +175,17 @@ class Embeddings:
             work.join(_PATIENCE)
 
     def _embed_behind(self, index: Index) -> None:
+        def stop_if_closed(_done: int, _total: int) -> None:
+            if self._closed.is_set():
+                raise _Closed
+
         try:
-            self.embed(index, progress=self._while_open)
+            self.embed(index, progress=stop_if_closed)
         except _Closed:
             return  # what was embedded stays; the rest is missing next time
         except MnemarkError as error:
             if not self._closed.is_set():
                 self.failed(error)
-
-    def _while_open(self, _done: int, _total: int) -> None:
-        if self._closed.is_set():
-            raise _Closed
 
     def failed(self, error: MnemarkError) -> str:
         """Remember why there is no sense of meaning just now."""

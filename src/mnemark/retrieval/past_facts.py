@@ -29,7 +29,7 @@ class Kept(NamedTuple):
     share: float
 
 
-def standing(path: str, text: str, is_past: IsPast) -> str:
+def without_past_entries(path: str, text: str, is_past: IsPast) -> str:
     """Remove entries of core memory that are past; other passages stay as they are."""
     if "- " not in text:
         return text
@@ -41,7 +41,7 @@ def standing(path: str, text: str, is_past: IsPast) -> str:
     return text if len(left) == len(lines) else "".join(left)
 
 
-def vouched(hits: Sequence[Hit], states: FactStates, now: datetime) -> Kept:
+def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime) -> Kept:
     """Keep facts that are known to hold, or described as past, and all other hits."""
     left = tuple(hit for hit in hits if may_be_shown(hit, states, now))
     if len(left) == len(hits) or hits[0].score <= 0:

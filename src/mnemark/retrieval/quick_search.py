@@ -99,12 +99,16 @@ def _shown(
     """Remove facts, and entries of core memory, that are not known to hold."""
     known = states.kept(root, root, lambda raw: _redacted(root, raw))
     now = datetime.now(UTC)
+
+    def is_past(scope: str, line: str) -> bool:
+        return known.is_past(scope, line, now)
+
     kept: list[tuple[Place, Hit]] = []
     for place, hit in found:
-        text = past_facts.standing(hit.path, hit.text, lambda scope, line: known.is_past(scope, line, now))
+        text = past_facts.without_past_entries(hit.path, hit.text, is_past)
         if text.strip() and past_facts.may_be_shown(hit, known, now):
-            same = text == hit.text
-            kept.append((place, hit if same else replace(hit, text=text, snippet=snippet(text, idf))))
+            changed = text != hit.text
+            kept.append((place, replace(hit, text=text, snippet=snippet(text, idf)) if changed else hit))
     return kept
 
 

@@ -36,7 +36,11 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
     What says nothing by itself ("Noted.", a bare heading, front matter) gets no row, nor does what was only
     found because nothing else was left.
     """
-    hits = [hit for hit in _near(hits) if not _says_nothing(hit)]
+    hits = [
+        hit
+        for hit in _near(hits)
+        if not (is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path))
+    ]
     rows = inert_together(_chosen(hits, budget, brief_tokens))
     while rows:
         found = fence("\n".join(rows))
@@ -77,10 +81,6 @@ def _near(hits: Sequence[Hit]) -> list[Hit]:
 
 def _group(hit: Hit) -> tuple[object, ...]:
     return hit.scope, hit.meta.get("subject"), hit.meta.get("predicate") or hit.ref
-
-
-def _says_nothing(hit: Hit) -> bool:
-    return is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path)
 
 
 @cache
@@ -150,8 +150,10 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]
     if not pieces:
         return ""
-    values = [_value(piece.casefold(), idf) for piece in pieces]
-    best = max(range(len(pieces)), key=lambda index: (values[index], -index))
+    # Letters are compared, not terms: a stem is nearly always the beginning of its word, and a snippet is
+    # made for every hit.
+    values = [sum(idf[term] for term in idf if term in folded) for folded in map(str.casefold, pieces)]
+    best = values.index(max(values))
     first = last = best
     size = len(pieces[best])
     while first or last + 1 < len(pieces):
@@ -172,15 +174,6 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
     if last + 1 < len(pieces) and not shown.endswith("…"):
         shown = f"{shown}…"
     return shown
-
-
-def _value(piece: str, idf: Mapping[str, float]) -> float:
-    """Weigh how much of the query stands in a piece.
-
-    Letters are compared, not terms: a stem is nearly always the beginning of its word, and a snippet is made
-    for every hit.
-    """
-    return sum(weight for term, weight in idf.items() if term in piece)
 
 
 def _around(shown: str, idf: Mapping[str, float], length: int) -> str:

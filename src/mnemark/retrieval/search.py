@@ -98,7 +98,7 @@ def search(
             run.is_past = lambda scope, line: states.is_past(scope, line, request.now)
         elif book is not None:
             run.is_past = book.is_past_entry
-        return run.vouched(run.with_facts(run.with_suspected(run.run()), book), states)
+        return run.without_unknown_facts(run.with_facts(run.with_suspected(run.run()), book), states)
 
 
 class _Search:
@@ -201,11 +201,11 @@ class _Search:
         believable = max(found.believable, round(joined.believable * _FACT_BELIEVED, 3))
         return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
 
-    def vouched(self, found: Found, states: FactStates | None) -> Found:
+    def without_unknown_facts(self, found: Found, states: FactStates | None) -> Found:
         """Remove facts of which it is not known that they hold."""
         if states is None:
             return found
-        kept = past_facts.vouched(found.hits, states, self.request.now)
+        kept = past_facts.known_to_hold(found.hits, states, self.request.now)
         believable = round(found.believable * kept.share, 3)
         return found._replace(hits=kept.hits, believable=believable, complete=False)
 
@@ -385,7 +385,7 @@ class _Search:
             meta.setdefault("role", record.role)
         if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
             meta["suspect"] = True
-        text = past_facts.standing(record.path, record.text, self.is_past)
+        text = past_facts.without_past_entries(record.path, record.text, self.is_past)
         return Hit(
             ref=record.ref,
             path=record.path,

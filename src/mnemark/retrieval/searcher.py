@@ -45,6 +45,7 @@ _DENSE_SHARE: Final = 0.7
 """Part of a deadline after which an answer is made without the dense route."""
 _RERANK_SHARE: Final = 0.85
 """Part of a deadline after which an answer is made without the reranker; the rest is for the block."""
+_PASSING: Final = "index: none can be kept here, so one is made for this process; make the folder writable"
 
 
 class Searcher:
@@ -124,13 +125,6 @@ class Searcher:
             self._elsewhere = TemporaryDirectory(prefix="mnemark-")
             self.index.close()
             self._use(Index(self.workspace.root, home=Path(self._elsewhere.name), visible=self.visible))
-
-    @property
-    def _passing(self) -> str:
-        """The notice about an index that is made for this process only."""
-        if self._elsewhere is None:
-            return ""
-        return "index: none can be kept here, so one is made for this process; make the folder writable"
 
     @classmethod
     def beside(
@@ -328,7 +322,8 @@ class Searcher:
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.embeddings.route(outside)
-        reasons = (problem, self.refresher.problem, self._passing, *self._unfinished())
+        passing = "" if self._elsewhere is None else _PASSING
+        reasons = (problem, self.refresher.problem, passing, *self._unfinished())
         degraded = [reason for reason in reasons if reason]
         facts = self.fact_index.of(request.where.scopes, request.deadline)
         degraded += [facts.problem] if facts.problem else []
