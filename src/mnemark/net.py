@@ -242,7 +242,7 @@ class Channel:
         raise RefusedError(self.url, status, said)
 
     def _read(self, response: "httpx.Response", deadline: float) -> bytes:
-        """The whole body, unless it trickles past the deadline or never ends."""
+        """Read the body, unless it trickles past the deadline or never ends."""
         parts, size = [], 0
         for part in response.iter_bytes():
             parts.append(part)
@@ -318,19 +318,19 @@ def printable(text: str) -> str:
 
 
 def _said(content: bytes, key: Key | None) -> str:
-    """The beginning of what a server said, without secrets: hidden before it is cut, as half a key is one."""
+    """Return the beginning of an answer; secrets are hidden before it is cut, as half a key is one."""
     text = content.decode("utf-8", "replace")
     return printable((key.hide(text) if key else text)[:20_000])[:2000]
 
 
 def _pause(number: int) -> float:
-    """Back-off with jitter: half fixed, half random, so that many clients do not come back at once."""
+    """Back off with jitter, half fixed, half random, so that many clients do not come back at once."""
     longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * (1 << number))
     return longest * (0.5 + 0.5 * random.random())  # noqa: S311 - jitter, not a secret
 
 
 def _seconds(after: str | None) -> float | None:
-    """The Retry-After header as seconds from now: a number or an HTTP date (RFC 9110, 10.2.3)."""
+    """Parse a Retry-After header, a number or an HTTP date (RFC 9110, 10.2.3), to seconds from now."""
     if after is None:
         return None
     if after.strip().isdecimal():

@@ -170,7 +170,7 @@ class ApiEmbedder:
         return matrix
 
     def _embed(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
-        """Unit vectors of texts that are not blank, at least one."""
+        """Return unit vectors of texts that are not blank, at least one."""
         deadline = time.monotonic() + seconds
         return np.vstack([self._ask(batch, deadline) for batch in self._batches(texts)])
 
@@ -188,7 +188,7 @@ class ApiEmbedder:
             start = end
 
     def _ask(self, texts: Sequence[str], deadline: float) -> NDArray[np.float32]:
-        """One batch; in halves where the server refuses it as it is."""
+        """Send one batch; in halves where the server refuses it as it is."""
         body: dict[str, object] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         if self._asked is not None:
             body["dimensions"] = self._asked
@@ -215,7 +215,7 @@ class ApiEmbedder:
         return self._checked_matrix(content, len(texts))
 
     def _checked_matrix(self, content: bytes, count: int) -> NDArray[np.float32]:
-        """The reply's vectors in the order of the texts, each of norm 1."""
+        """Return the reply's vectors in the order of the texts, each of norm 1."""
         try:
             matrix = _matrix(msgspec.json.decode(content, type=_Reply).data, count)
         except (msgspec.DecodeError, ValueError) as error:
@@ -262,7 +262,7 @@ def _matrix(items: Sequence[_Item], count: int) -> NDArray[np.float32]:
 
 
 def _values(embedding: list[float] | str) -> Sequence[float] | NDArray[np.float32]:
-    """Numbers as they are; base64 is little-endian float32 (some servers send it unasked)."""
+    """Decode base64 of little-endian float32, which some servers send unasked."""
     if not isinstance(embedding, str):
         return embedding
     try:

@@ -27,8 +27,6 @@ _HALVES = np.stack([np.arange(256) % 16 - 8, np.arange(256) // 16 - 8], axis=1).
 
 
 class _Table(NamedTuple):
-    """What is loaded on first use."""
-
     rows: WordRows
     codes: NDArray[np.uint8]
     """(n, dimension / 2): two numbers a byte, each plus 8; mapped, read where needed."""
@@ -106,7 +104,7 @@ class BundledEmbedder:
 
 
 def _sum(table: _Table, counts: Sequence[Mapping[int, float]], out: NDArray[np.float32]) -> None:
-    """Unit sums of the weighted rows of each text, into `out`; texts without rows are left as they are."""
+    """Add up the weighted rows of each text to a unit vector in `out`; texts without rows are left alone."""
     filled = [number for number, found in enumerate(counts) if found]
     if not filled:
         return
@@ -126,7 +124,7 @@ _loading = threading.Lock()
 
 @cache
 def _packaged() -> _Table:
-    """The table that comes with mnemark, once for all workspaces that are open. Hold `_loading`."""
+    """Load the bundled table, once for all open workspaces. Hold `_loading`."""
     return _load(DATA)
 
 

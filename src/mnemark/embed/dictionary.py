@@ -84,7 +84,7 @@ def _english(terms: Sequence[str], book: _Dictionary) -> Iterator[tuple[str, flo
 
 
 def _parts(term: str, book: _Dictionary) -> list[str]:
-    """The term itself where the dictionary has it, else the longest words it begins with, one by one."""
+    """Return the term if the dictionary has it, else the longest words it is made of."""
     parts: list[str] = []
     start = 0
     while start < len(term):
@@ -99,7 +99,7 @@ def _parts(term: str, book: _Dictionary) -> list[str]:
 
 
 def _names(terms: Sequence[str], book: _Dictionary) -> Iterator[str]:
-    """Pinyin of what may be names: a surname with the one or two characters after it, as two words.
+    """Yield the pinyin of possible names: a surname and the one or two characters after it.
 
     The segmenter gives a name as one term, as surname and given name, or character by character.
     """
@@ -117,7 +117,7 @@ def _names(terms: Sequence[str], book: _Dictionary) -> Iterator[str]:
 
 
 def _surname(term: str, book: _Dictionary) -> tuple[str, str]:
-    """The pinyin of the surname a term begins with, and what is left of the term; "" if there is none."""
+    """Split a term into its surname's pinyin and the rest; "" if there is none."""
     for length in (2, 1):
         surname = book.surnames.get(term[:length])
         if surname and len(term) >= length:

@@ -88,7 +88,7 @@ def fetch(model: Model) -> float:
 
 
 def _reach_hub() -> None:
-    """A connection to the hub, or the reason why there is none; a proxy is left to the hub's own client."""
+    """Try to connect to the hub, unless there is a proxy, which is left to the hub's own client."""
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}:
         raise EmbedderUnavailable("HF_HUB_OFFLINE forbids downloading; unset it and try again")
     if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):

@@ -61,7 +61,7 @@ class HashingEmbedder:
 
 @lru_cache(maxsize=20_000)
 def _features(token: str) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-    """The hashed features of one token: places (before reduction to the dimension) and signed weights."""
+    """Hash the features of a token: places (before reduction to the dimension) and signed weights."""
     hashes, weights = [], []
     for feature, weight in _parts(token):
         number = int.from_bytes(
@@ -73,7 +73,7 @@ def _features(token: str) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
 
 
 def _parts(token: str) -> Iterator[tuple[str, float]]:
-    """Features of a token with their weights: the word and its trigrams, or single and double characters."""
+    """Yield features with weights: the word and its trigrams, or single and double characters."""
     if _IS_UNSPACED.match(token):
         yield from ((character, _PART_WEIGHT) for character in token)
         yield from ((token[i : i + 2], 1.0) for i in range(len(token) - 1))

@@ -169,7 +169,7 @@ class LocalEmbedder:
 
 
 class _Folder:
-    """What a folder in the layout of sentence-transformers says about its model."""
+    """A model's folder in the layout of sentence-transformers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -195,7 +195,7 @@ class _Folder:
         self.identity = self._identity()
 
     def _json(self, name: str) -> dict[str, Any]:
-        """A JSON object of the folder; empty where the file is missing."""
+        """Read a JSON object of the folder; empty where the file is missing."""
         try:
             value = json.loads((self.path / name).read_bytes())
         except FileNotFoundError:
@@ -205,7 +205,7 @@ class _Folder:
         return value if isinstance(value, dict) else {}
 
     def _identity(self) -> bytes:
-        """Changes with the model, the tokenizer or the way they are used."""
+        """Digest the model, the tokenizer and the way they are used."""
         digest = blake2b(digest_size=16)
         said = [self.model_file, self.dimension, self.pools_first_token, self.prompts]
         digest.update(json.dumps(said, sort_keys=True).encode())
@@ -228,6 +228,6 @@ def _sample(path: Path, digest: Any) -> None:
 
 
 def cache_folder() -> Path:
-    """Where models are kept: FASTEMBED_CACHE_PATH, else a folder that outlives a restart of the machine."""
+    """Return the folder of models: FASTEMBED_CACHE_PATH, else one that outlives a restart."""
     given = os.environ.get("FASTEMBED_CACHE_PATH")
     return Path(given) if given else Path.home() / ".cache" / "fastembed"

@@ -47,7 +47,7 @@ class Reranker(Protocol):
         ...
 
     def logits(self, question: str, passages: Sequence[str]) -> NDArray[np.float32]:
-        """How well each passage answers: float32 of shape (len(passages),), log odds, any real number.
+        """Score how well each passage answers: float32 (len(passages),), log odds, any real number.
 
         Raises:
             RerankerUnavailable: no passage could be judged.
@@ -102,7 +102,9 @@ class OnnxReranker:
         import numpy as np
 
         model = self._model()
-        pairs = [(_encodable(question), _encodable(passage)) for passage in passages]
+        # Tokenizers refuse lone surrogates, which come from file names that are no text.
+        clean = [text.encode("utf-8", "replace").decode() for text in (question, *passages)]
+        pairs = [(clean[0], passage) for passage in clean[1:]]
         found = np.zeros(len(pairs), np.float32)
         for start in range(0, len(pairs), BATCH):
             batch = pairs[start : start + BATCH]
@@ -135,10 +137,12 @@ class OnnxReranker:
             raise RerankerUnavailable(
                 f"the reranker in {self._folder} cannot be loaded: {first_line(error)}; fetch it again"
             ) from error
-        return _Loaded(session, tokenizer, self._inputs(session), self._output(session), pad)
+        outputs = [str(entry.name) for entry in session.get_outputs()]
+        output = "logits" if "logits" in outputs else outputs[0]
+        return _Loaded(session, tokenizer, self._inputs(session), output, pad)
 
     def _inputs(self, session: Any) -> dict[str, str]:
-        """The model's inputs with their number types."""
+        """Return the model's inputs with their number types."""
         wanted = {entry.name: entry.type for entry in session.get_inputs()}
         if "input_ids" not in wanted or any(
             name not in _INPUTS or kind not in _INTEGERS for name, kind in wanted.items()
@@ -149,10 +153,6 @@ class OnnxReranker:
                 "attention_mask and token_type_ids; export a sequence classifier"
             )
         return {name: _INTEGERS[kind] for name, kind in wanted.items()}
-
-    def _output(self, session: Any) -> str:
-        names = [str(entry.name) for entry in session.get_outputs()]
-        return "logits" if "logits" in names else names[0]
 
     def _run(self, model: _Loaded, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
         import numpy as np
@@ -186,7 +186,6 @@ class _Loaded(NamedTuple):
 
 
 def _files(folder: Path) -> tuple[Path, Path]:
-    """The model and the tokenizer."""
     if not folder.is_dir():
         raise RerankerUnavailable(f"there is no folder {folder}; set reranker to one with an ONNX model")
     tokenizer = folder / "tokenizer.json"
@@ -202,7 +201,7 @@ def _files(folder: Path) -> tuple[Path, Path]:
 
 
 def _pad(tokenizer: Any) -> int:
-    """The number that fills short rows: some models count positions by it, so that it must be theirs."""
+    """Return the padding id: some models count positions by it, so that it must be theirs."""
     if tokenizer.padding is not None:
         return int(tokenizer.padding["pad_id"])
     numbers = [tokenizer.token_to_id(word) for word in _PADS]
@@ -210,7 +209,7 @@ def _pad(tokenizer: Any) -> int:
 
 
 def _feed(model: _Loaded, encoded: Sequence[Any]) -> dict[str, NDArray[Any]]:
-    """The model's inputs, each of shape (pairs, longest pair in tokens)."""
+    """Make the model's inputs, each of shape (pairs, longest pair in tokens)."""
     import numpy as np
 
     longest = max(len(entry.ids) for entry in encoded)
@@ -223,8 +222,3 @@ def _feed(model: _Loaded, encoded: Sequence[Any]) -> dict[str, NDArray[Any]]:
             matrix[row, : len(values)] = values
         feed[name] = matrix
     return feed
-
-
-def _encodable(text: str) -> str:
-    """Tokenizers refuse lone surrogates, which come from file names that are no text."""
-    return text.encode("utf-8", "replace").decode()

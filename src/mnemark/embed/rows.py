@@ -73,7 +73,7 @@ class WordRows:
         return counts
 
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """Words of each text. All Chinese runs are cut in one call, because each call has its price."""
+        """Split texts into words. All Chinese runs are cut in one call, because each call has its price."""
         found = [_TOKENS.findall(normalize(text)) for text in texts]
         runs = [token for tokens in found for token in tokens if token >= _FIRST_HAN]
         if not runs:
@@ -92,7 +92,6 @@ class WordRows:
         ]
 
     def _resolve(self, token: str) -> tuple[tuple[int, float], ...]:
-        """Rows and weights of a word, remembered."""
         plain = token
         if token < _FIRST_HAN and not token.isascii():  # without accents
             plain = "".join(char for char in in_form("NFKD", token) if not unicodedata.combining(char))

@@ -29,7 +29,7 @@ class Sections(NamedTuple):
 
 
 def read_about(path: Path) -> Mapping[str, Any]:
-    """Only what the file says about itself: cheap, nothing is mapped.
+    """Read what the file says about itself: cheap, nothing is mapped.
 
     Raises:
         IntegrityError: the file is missing or is none of ours.
@@ -91,5 +91,5 @@ def pack_words(words: Iterable[str]) -> NDArray[np.uint8]:
 
 
 def unpack_words(section: NDArray[Any]) -> list[str]:
-    """The words of a section made by `pack_words`."""
+    """Return the words of a section made by `pack_words`."""
     return section.tobytes().decode().split("\n")

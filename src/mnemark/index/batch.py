@@ -76,10 +76,9 @@ class Batch:
         """Set a file's new state; written with the units added for it."""
         self._states[state.document] = state
 
-    def saw(self, document: int, entry: Entry, checked_ns: int) -> None:
+    def note_stat(self, document: int, entry: Entry, checked_ns: int) -> None:
         """Note a new stat of a file whose bytes are those the index has."""
-        places = (entry.size, entry.mtime_ns, entry.ctime_ns, _signed(entry.inode), _signed(entry.device))
-        self._seen.append((*places, checked_ns, document))
+        self._seen.append((*_stat(entry), checked_ns, document))
 
     def add(self, document: int, units: Iterable[Unit], place: Place, scope: int) -> int:
         """Add units of a document; returns how many."""
@@ -186,7 +185,6 @@ def scope_number(connection: apsw.Connection, known: dict[str, int], name: str) 
 
 
 def _bury(connection: apsw.Connection, documents: set[int]) -> None:
-    """Mark the documents' passages dead and delete what is stored of them."""
     wanted = np.fromiter(documents, np.int64, len(documents))
     for segment, size, rows, dead in schema.rows(connection, "SELECT id, size, rows, dead FROM segments"):
         hit = np.isin(np.frombuffer(rows, ROW)["document"], wanted)
@@ -204,15 +202,10 @@ def _bury(connection: apsw.Connection, documents: set[int]) -> None:
 
 
 def _document(state: FileState, scope: int) -> tuple[object, ...]:
-    entry = state.entry
     return (
         state.document,
-        entry.path,
-        entry.size,
-        entry.mtime_ns,
-        entry.ctime_ns,
-        _signed(entry.inode),
-        _signed(entry.device),
+        state.entry.path,
+        *_stat(state.entry),
         state.checked_ns,
         bytes.fromhex(state.digest),
         state.tail,
@@ -229,6 +222,10 @@ def _passage(number: int, document: int, unit: Unit) -> tuple[object, ...]:
     return (number, document, *columns, msgspec.json.encode(meta).decode() if meta else "{}")
 
 
+def _stat(entry: Entry) -> tuple[int, ...]:
+    return entry.size, entry.mtime_ns, entry.ctime_ns, _signed(entry.inode), _signed(entry.device)
+
+
 def _signed(number: int) -> int:
-    """An inode as SQLite can store it: some file systems use all 64 bits."""
+    """Fit an inode into SQLite's signed integers: some file systems use all 64 bits."""
     return number - (1 << 64) if number >= 1 << 63 else number

@@ -38,7 +38,7 @@ class Rebuilt(NamedTuple):
 
 
 def sqlite_version() -> str:
-    """The version of SQLite in use."""
+    """Return the version of SQLite in use."""
     return apsw.sqlite_lib_version()
 
 
@@ -127,7 +127,7 @@ def knows_below(home: Path, folder: str) -> bool:
 
 
 def coverage(index: Index, store: VectorStore) -> tuple[int, int]:
-    """How many different texts have no vector, and how many there are."""
+    """Count the different texts without a vector, and all of them."""
     store.refresh()
     with schema.translated(index.path):
         return len(missing(index, store)), len(keys_of(index))
@@ -168,7 +168,7 @@ def rebuild(
 
 
 def _passages(root: Path) -> int | None:
-    """How many passages the old index holds; None where it cannot be read."""
+    """Count the passages of the old index; None where it cannot be read."""
     if not (root / layout.PRIVATE / NAME).exists():
         return 0
     try:
@@ -186,7 +186,7 @@ def _passages(root: Path) -> int | None:
 
 
 def _copied(source: apsw.Connection, path: Path) -> bool:
-    """Copy a whole database into another in one transaction; False where that one cannot take it."""
+    """Copy a database into another in one transaction; False where that one cannot take it."""
     try:
         target = schema.open_file(path)
         target.set_busy_timeout(schema.BUSY_MS)

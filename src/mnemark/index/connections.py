@@ -41,12 +41,12 @@ class Connections:
 
     @property
     def open(self) -> int:
-        """How many connections there are."""
+        """The number of connections."""
         with self._lock:
             return len(self._free) + len(self._used)
 
     def current(self) -> apsw.Connection:
-        """This thread's connection.
+        """Return this thread's connection.
 
         Raises:
             UsageError: the pool was closed.
@@ -69,7 +69,7 @@ class Connections:
         return connection
 
     def rest(self) -> None:
-        """This thread has done its work for now: its connection may serve another, or be closed.
+        """Let another thread use this one's connection, which has done its work for now, or close it.
 
         Nothing happens inside a transaction.
         """
@@ -93,7 +93,7 @@ class Connections:
             _close(connection)
 
     def renew(self) -> None:
-        """Let go of all connections: the database has been replaced by another."""
+        """Drop all connections: the database has been replaced by another."""
         with self._lock:
             self._epoch += 1
             free, self._free = self._free, []

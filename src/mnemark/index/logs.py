@@ -64,7 +64,7 @@ class LogReader:
         return self._log.turns(offset, start_line=line, problems=self._problems)
 
     def _id_before(self, offset: int) -> str:
-        """The id of the turn whose line ends at `offset`."""
+        """Return the id of the turn whose line ends at `offset`."""
         size, data = 0, b""
         with platform.opened(self._path) as file:
             while b"\n" not in data.rstrip(b"\r\n") and size < offset:

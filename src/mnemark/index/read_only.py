@@ -9,7 +9,6 @@ import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from mnemark.errors import NotFoundError
@@ -98,7 +97,7 @@ class QuickIndex:
             raise
 
     def _usable(self) -> dict[str, str | int]:
-        """The table `meta`, where the index is of this version."""
+        """Return the table `meta` of an index of this version."""
         if schema.version(self._db) != schema.VERSION:
             raise NotFoundError("the index was made by another version; run `mnemark sync`")
         meta = schema.read_meta(self._db)
@@ -111,13 +110,11 @@ class QuickIndex:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._db.close()
 
     def counts(self) -> tuple[int, float]:
-        """How many passages there are, the dead ones included, and their mean length in words."""
+        """Return the number of passages, dead ones included, and their mean length in words."""
         count = sum(size for _, size, _, _ in self._parts)
         words = sum(
             sum(rows[LENGTH_AT :: ROW.size]) + 256 * sum(rows[LENGTH_AT + 1 :: ROW.size])
@@ -126,13 +123,13 @@ class QuickIndex:
         return count, words / count if count else 0.0
 
     def holding(self, term: str) -> int:
-        """How many passages hold a term, the dead ones included."""
+        """Count the passages that hold a term, dead ones included."""
         sql = """SELECT coalesce(sum(length(data) / 3), 0) FROM postings
             WHERE term = ? AND segment IN (SELECT id FROM segments)"""
         return int(schema.scalar(self._db, sql, (term,)) or 0)
 
     def postings(self, term: str) -> Iterator[tuple[Place, int, int]]:
-        """Living passages that hold a term: place, how often in the text and in the head."""
+        """Yield living passages that hold a term: place, counts in the text and in the head."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
         for part, (identifier, size, _, dead) in enumerate(self._parts):
             data = schema.scalar(self._db, sql, (identifier, term))
@@ -147,16 +144,16 @@ class QuickIndex:
                     yield Place(part, number), packed & 0x3F, packed >> 6
 
     def row(self, place: Place) -> Row:
-        """The columns of a passage."""
+        """Return the columns of a passage."""
         return Row._make(ROW.unpack_from(self._parts[place.part][2], place.number * ROW.size))
 
     def number_of(self, path: str) -> int | None:
-        """The number of the document at `path`."""
+        """Return the number of the document at `path`."""
         found = schema.scalar(self._db, "SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None
 
     def fetch(self, passages: Sequence[int]) -> list[Stored]:
-        """Passages in that order, without those whose files hold something that was forgotten meanwhile."""
+        """Return passages in that order, but for files that hold something forgotten meanwhile."""
         import msgspec
 
         marks: dict[str, str] = {}

@@ -46,7 +46,7 @@ class View:
 
 
 class _State(NamedTuple):
-    """Which logs there are just now, and what is hidden in them."""
+    """The sizes of the logs, and what is hidden in them."""
 
     logs: int
     """Rises with each change of the sizes."""
@@ -55,7 +55,7 @@ class _State(NamedTuple):
 
 
 class _Moment(NamedTuple):
-    """What was read on top of a stored snapshot, and for which state of the logs."""
+    """What was read on top of a stored snapshot, and of which state of the logs."""
 
     stored: Snapshot
     logs: int
@@ -87,7 +87,7 @@ class Reader:
             yield View(self.index, moment.joined, moment.later)
 
     def _current(self, stored: Snapshot) -> _Moment:
-        """What was read last, where that is all; else one thread reads, and those that wait take it.
+        """Return what was read last if that is all; else one thread reads, and those that wait take it.
 
         Each reading for itself would take the time and the memory as often as there are threads.
         """
@@ -103,7 +103,7 @@ class Reader:
                 self._moment = found
             return found
 
-    def let_go(self) -> None:
+    def drop_cache(self) -> None:
         """Drop what was read: something of it was erased."""
         self._moment = None
 

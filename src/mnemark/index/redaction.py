@@ -12,7 +12,6 @@ from typing import Final
 import msgspec
 
 from mnemark.files import secrets
-from mnemark.index import schema
 from mnemark.index.store import Index
 from mnemark.text.redaction.spans import MARK
 
@@ -20,14 +19,14 @@ _VALUES: Final = "values"
 
 
 def marks_in(index: Index, document: int) -> int:
-    """How many marks of redaction stand in what the index holds of a document."""
+    """Count the marks of redaction in the indexed text of a document."""
     marked = "instr(text, '[redacted:') + instr(text, '[private]')"
     sql = f"SELECT text FROM passages WHERE document = ? AND {marked}"  # noqa: S608 - a constant
-    return sum(count_marks(text) for (text,) in schema.rows(index.connection, sql, (document,)))
+    return sum(count_marks(text) for (text,) in index.rows(sql, (document,)))
 
 
 def count_marks(text: str) -> int:
-    """How many marks of redaction stand in a text."""
+    """Count the marks of redaction in a text."""
     return sum(1 for _ in MARK.finditer(text))
 
 
@@ -40,12 +39,12 @@ def paths_with_new_values(index: Index) -> frozenset[str]:
     wanted = re.compile("|".join(re.escape(known[one]) for one in sorted(new)))
     rows = index.connection.execute("SELECT document, title, text, meta FROM passages")
     numbers = {number for number, *texts in rows if any(map(wanted.search, texts))}
-    listed = schema.rows(index.connection, "SELECT id, path FROM documents")
+    listed = index.rows("SELECT id, path FROM documents")
     return frozenset(path for number, path in listed if number in numbers)
 
 
 def note_values(index: Index) -> None:
-    """The index holds none of the exact secrets known now."""
+    """Note that the index holds none of the exact secrets known now."""
     hashes = _hashes(index).keys()
     noted = _noted(index)
     if hashes - noted:
@@ -54,12 +53,12 @@ def note_values(index: Index) -> None:
 
 
 def _noted(index: Index) -> frozenset[str]:
-    found = schema.scalar(index.connection, "SELECT value FROM meta WHERE key = ?", (_VALUES,))
+    found = index.scalar("SELECT value FROM meta WHERE key = ?", (_VALUES,))
     return frozenset(msgspec.json.decode(found, type=list[str]) if isinstance(found, str) else ())
 
 
 def _hashes(index: Index) -> dict[str, str]:
-    """The exact secrets known now, by a hash that nobody without the workspace's salt can test guesses on."""
+    """Return the exact secrets by a hash that nobody without the workspace's salt can test guesses on."""
     values = index.visible.rules.values
     key = secrets.salt(index.root) if values else b""
     return {

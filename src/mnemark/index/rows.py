@@ -48,7 +48,7 @@ def seconds(moment: datetime) -> int:
 
 
 def wall_time(value: int) -> datetime:
-    """The moment that `seconds` made a number of."""
+    """Convert `seconds` back to a moment."""
     return _EPOCH + timedelta(seconds=value)
 
 

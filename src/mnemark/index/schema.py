@@ -135,7 +135,7 @@ def _files(path: Path) -> list[Path]:
 
 
 @contextmanager
-def roomy(connection: apsw.Connection) -> Iterator[None]:
+def large_cache(connection: apsw.Connection) -> Iterator[None]:
     """Use a cache that large transactions fit into, for as long as the context lasts."""
     connection.execute(f"PRAGMA cache_size={_WRITER_CACHE}").fetchall()
     try:
@@ -172,7 +172,7 @@ def _connect_readonly(path: Path) -> apsw.Connection:
     return connection
 
 
-def lay_out(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
+def create_tables(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
     """Replace everything in the database by an empty index, inside the caller's write transaction."""
     connection.execute("PRAGMA defer_foreign_keys=ON")
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -210,7 +210,7 @@ def _expected() -> list[tuple[Any, ...]]:
 
 
 def version(connection: apsw.Connection) -> int | None:
-    """The schema version; None for an empty file; IntegrityError when it is not an index at all."""
+    """Return the schema version; None for an empty file; IntegrityError for one that is no index."""
     application = connection.pragma("application_id")
     found = connection.pragma("user_version")
     if not application and not found:
@@ -246,7 +246,7 @@ def read_meta(connection: apsw.Connection) -> dict[str, str | int]:
 
 @contextmanager
 def immediate(connection: apsw.Connection) -> Iterator[None]:
-    """A write transaction that takes its lock at the start, so that it cannot fail half-way."""
+    """Open a write transaction that takes its lock at the start, so that it cannot fail half-way."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -258,7 +258,7 @@ def immediate(connection: apsw.Connection) -> Iterator[None]:
 
 @contextmanager
 def reading(connection: apsw.Connection) -> Iterator[None]:
-    """A read transaction: everything read inside is of one moment."""
+    """Open a read transaction: everything read inside is of one moment."""
     connection.execute("BEGIN")
     try:
         yield

@@ -47,7 +47,7 @@ class Analysis(NamedTuple):
 
 
 def analyse(text: str, head: str) -> Analysis:
-    """Terms of a passage's text and head."""
+    """Extract the terms of a passage's text and head."""
     words, parts = index_terms(text)
     length = len(words) - sum(map(STOP.__contains__, words))
     packed: dict[str, int] = Counter(chain(words, parts))
@@ -60,14 +60,12 @@ def analyse(text: str, head: str) -> Analysis:
 
 @lru_cache(maxsize=4096)
 def _head_terms(head: str) -> tuple[tuple[str, int], ...]:
-    """Terms of a head, counted and shifted; the turns of a day share theirs."""
+    """Count and shift the terms of a head; the turns of a day share theirs."""
     words, parts = index_terms(head)
     return tuple((term, min(count, HEAD_MAX) << HEAD_SHIFT) for term, count in Counter(words + parts).items())
 
 
 class _Numbers(dict[str, int]):
-    """Numbers for terms, given in the order they are met."""
-
     def __missing__(self, term: str) -> int:
         self[term] = number = len(self)
         return number
@@ -108,11 +106,11 @@ class SegmentBuilder:
         self._built = {}
 
     def rows(self) -> Rows:
-        """The columns, shape (size,)."""
+        """Return the columns, shape (size,)."""
         return np.array(self._rows, dtype=ROW)
 
     def postings(self) -> Iterable[tuple[str, bytes]]:
-        """Every term with its encoded posting list, in the order of the terms."""
+        """Yield every term with its encoded posting list, in the order of the terms."""
         terms = np.array(self._terms, np.uint32)
         passages = np.repeat(np.arange(len(self._sizes), dtype="<u2"), self._sizes)
         order = np.argsort(terms, kind="stable")
@@ -123,7 +121,7 @@ class SegmentBuilder:
             yield term, ids[2 * start : 2 * end] + counts[start:end]
 
     def posting(self, term: str) -> Posting | None:
-        """The posting list of one term, as a reader would see it."""
+        """Return the posting list of one term, as a reader would see it."""
         if not self._built:
             self._built = dict(self.postings())
         data = self._built.get(term)
@@ -131,17 +129,17 @@ class SegmentBuilder:
 
 
 def dead_bits(data: bytes, size: int) -> npt.NDArray[np.bool_]:
-    """Which passages of a segment are dead, shape (size,), from the bits that are stored."""
+    """Unpack which passages of a segment are dead, shape (size,)."""
     return np.unpackbits(np.frombuffer(data, np.uint8), count=size).astype(np.bool_)
 
 
 def encode(ids: Ids, counts: bytes | bytearray | Counts) -> bytes:
-    """A posting list as a blob."""
+    """Encode a posting list as a blob."""
     return ids.astype("<u2").tobytes() + bytes(counts)
 
 
 def decode(data: bytes) -> Posting:
-    """A blob as a posting list; no copy is made."""
+    """Decode a posting list from a blob; no copy is made."""
     size = len(data) // 3
     return Posting(np.frombuffer(data, "<u2", size), np.frombuffer(data, np.uint8, size, 2 * size))
 

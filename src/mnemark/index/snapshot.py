@@ -89,7 +89,7 @@ class Snapshot:
     def extended(
         self, segment: SegmentView, new: Sequence[tuple[int, int]], replaced: Sequence[int]
     ) -> "Snapshot":
-        """This moment with one more segment on top.
+        """Return this moment with one more segment on top.
 
         Args:
             segment: passages of documents that are known or in `new`.
@@ -113,7 +113,7 @@ class Snapshot:
         return _Extended(self, segments, ranks)
 
     def term(self, term: str) -> TermHits:
-        """Where the term stands among the live passages."""
+        """Return the hits of a term among the live passages."""
         with self._counting:
             hits = self._cache.get(term)
             if hits is not None:
@@ -190,7 +190,7 @@ class _Extended(Snapshot):
 
 
 def _before(rows: Rows, new: Rows, ranks: Positions) -> Positions:
-    """How many of `rows` stand before each of `new`; both are in document order."""
+    """Count the `rows` that stand before each of `new`; both are in document order."""
     known, wanted = ranks[rows["document"]], ranks[new["document"]]
     low, high = np.searchsorted(known, wanted), np.searchsorted(known, wanted, side="right")
     found: Positions = high.copy()

@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Final, NamedTuple, Self, TypeVar
 
 import apsw
@@ -149,9 +148,7 @@ class State:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -170,7 +167,7 @@ class State:
         self._write_rows(sql, rows)
 
     def counts(self, refs: Iterable[str]) -> dict[str, Use]:
-        """The uses of those refs that were ever used."""
+        """Return the uses of those refs that were ever used."""
         names = list(dict.fromkeys(refs))
         found: dict[str, Use] = {}
         for start in range(0, len(names), _BATCH):
@@ -289,7 +286,7 @@ class State:
         return bool(self._rows(sql, (now.timestamp(),)))
 
     def waiting(self, now: datetime) -> Waiting:
-        """How long the queue is; counts every row, for people to look at."""
+        """Count the queue, row by row, for people to look at."""
         due, later, failed = (
             rows[0][0] if (rows := self._rows(f"SELECT count(*) FROM queue WHERE {which}", bindings)) else 0  # noqa: S608
             for which, bindings in (
@@ -348,7 +345,7 @@ class State:
                 with schema.immediate(db):
                     return change(db)
 
-        return self._mended(work)
+        return self._repairing(work)
 
     def _write_rows(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         def insert(db: apsw.Connection) -> None:
@@ -364,9 +361,9 @@ class State:
             with schema.translated(self.path):
                 return schema.rows(self._connections.current(), sql, bindings)
 
-        return ask() if self.readonly else self._mended(ask)
+        return ask() if self.readonly else self._repairing(ask)
 
-    def _mended(self, work: Callable[[], T]) -> T:
+    def _repairing(self, work: Callable[[], T]) -> T:
         """Do `work`; where the file turns out to be damaged, make it anew and do it again."""
         try:
             return work()

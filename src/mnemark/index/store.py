@@ -100,12 +100,12 @@ class Index:
             elif not self._usable():
                 with schema.immediate(self.connection):
                     if not self._usable():  # another process may have been faster
-                        self._lay_out()
+                        self._create_tables()
             self._file = self._identity_on_disk()
 
-    def _lay_out(self) -> None:
+    def _create_tables(self) -> None:
         # A generation that no reader has seen yet, from the clock: the old index may be beyond reading.
-        schema.lay_out(self.connection, self.identity() | {"generation": time.time_ns()})
+        schema.create_tables(self.connection, self.identity() | {"generation": time.time_ns()})
 
     def _usable(self) -> bool:
         connection = self.connection
@@ -118,7 +118,7 @@ class Index:
 
     @property
     def hidden(self) -> TombstoneLog:
-        """What was forgotten and is still in the files."""
+        """The log of what was forgotten and is still in the files."""
         return self.visible.hidden
 
     def follow(self) -> None:
@@ -158,8 +158,18 @@ class Index:
         """This thread's connection."""
         return self._connections.current()
 
+    def rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query on this thread's connection."""
+        with schema.translated(self.path):
+            return schema.rows(self.connection, sql, bindings)
+
+    def scalar(self, sql: str, bindings: Sequence[Any] = ()) -> Any:
+        """Return the first column of the first row; None where there is no row."""
+        with schema.translated(self.path):
+            return schema.scalar(self.connection, sql, bindings)
+
     def rest(self) -> None:
-        """This thread has done its work for now and needs no connection; see `Connections.rest`."""
+        """Release this thread's connection for now; see `Connections.rest`."""
         self._connections.rest()
 
     def exists(self) -> bool:
@@ -169,7 +179,7 @@ class Index:
     def reset(self) -> None:
         """Empty the index in one transaction: readers see the old one or none of it."""
         with schema.translated(self.path), schema.immediate(self.connection):
-            self._lay_out()
+            self._create_tables()
 
     def close(self) -> None:
         """Close all connections."""
@@ -177,7 +187,7 @@ class Index:
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
-        """A read transaction and the snapshot of its moment.
+        """Open a read transaction and yield the snapshot of its moment.
 
         Posting lists are read from the database while the transaction lasts; use the snapshot only inside.
         """
@@ -189,7 +199,7 @@ class Index:
             yield self._current(connection, self.generation())
 
     def _current(self, connection: apsw.Connection, generation: int) -> Snapshot:
-        """The snapshot of a generation; one thread makes it, and those that wait take what it made."""
+        """Return the snapshot of a generation; one thread makes it, and those that wait take it."""
         known = self._snapshot
         if known is not None and known.generation == generation:
             return known
@@ -229,7 +239,7 @@ class Index:
         return int(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'generation'") or 0)
 
     def _posting(self, segment: int, size: int, term: str) -> Posting | None:
-        """One term's list in one segment, read through whichever thread's connection asks."""
+        """Read one term's list in one segment, through the asking thread's connection."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
         data = self.connection.execute(sql, (segment, term)).get
         found = decode(data) if isinstance(data, bytes) else None
@@ -240,9 +250,7 @@ class Index:
     def fetch(self, passages: Sequence[int]) -> dict[int, Record]:
         """Stored passages by id; ids that are gone are left out."""
         found = {}
-        with schema.translated(self.path):
-            stored = schema.rows(self.connection, _FETCH, (msgspec.json.encode(list(passages)).decode(),))
-        for *columns, meta in stored:
+        for *columns, meta in self.rows(_FETCH, (msgspec.json.encode(list(passages)).decode(),)):
             values: list[Any] = [*columns, msgspec.json.decode(meta) if meta != "{}" else {}]
             record = Record(*values)
             if record.path.startswith("journal/") and isinstance(record.meta.get("scope"), str):
@@ -252,23 +260,19 @@ class Index:
 
     def scopes(self) -> dict[str, int]:
         """Scope names with their numbers in the columns."""
-        with schema.translated(self.path):
-            return dict(schema.rows(self.connection, "SELECT name, id FROM scopes"))
+        return dict(self.rows("SELECT name, id FROM scopes"))
 
     def known(self) -> dict[str, Known]:
-        """What the index knows of each file, by path."""
+        """Return what the index knows of each file, by path."""
         sql = """SELECT path, id, size, mtime_ns, ctime_ns, inode, device, checked_ns, tail FROM documents"""
-        with schema.translated(self.path):
-            rows = schema.rows(self.connection, sql)
         return {
             path: Known(document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail)
-            for path, document, size, mtime, ctime, inode, device, checked, tail in rows
+            for path, document, size, mtime, ctime, inode, device, checked, tail in self.rows(sql)
         }
 
     def marks(self) -> dict[str, str]:
         """`Hidden.mark` of the files of which something was hidden when they were indexed, by path."""
-        with schema.translated(self.path):
-            found = schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'hidden'")
+        found = self.scalar("SELECT value FROM meta WHERE key = 'hidden'")
         return msgspec.json.decode(found, type=dict[str, str]) if isinstance(found, str) else {}
 
     def outdated(self, hidden: Tombstones) -> frozenset[str]:
@@ -276,14 +280,12 @@ class Index:
         marks = self.marks()
         if not marks and not hidden:
             return frozenset()
-        with schema.translated(self.path):
-            paths = [path for (path,) in schema.rows(self.connection, "SELECT path FROM documents")]
+        paths = (path for (path,) in self.rows("SELECT path FROM documents"))
         return frozenset(path for path in paths if marks.get(path, "") != hidden.mark(path))
 
     def scrub_due(self) -> bool:
         """Whether words that were dropped may still stand in free pages; `scrub_index` rewrites them."""
-        with schema.translated(self.path):
-            return bool(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'scrub'"))
+        return bool(self.scalar("SELECT value FROM meta WHERE key = 'scrub'"))
 
     def scrubbed(self) -> None:
         """Note that nothing is left of the words for which a scrub was asked."""
@@ -291,7 +293,6 @@ class Index:
             self.connection.execute("DELETE FROM meta WHERE key = 'scrub'")
 
     def document(self, path: str) -> int | None:
-        """The number of the document at `path`."""
-        with schema.translated(self.path):
-            found = schema.scalar(self.connection, "SELECT id FROM documents WHERE path = ?", (path,))
+        """Return the number of the document at `path`."""
+        found = self.scalar("SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None

@@ -92,7 +92,7 @@ def sync(
     with sync_lock(index.home, timeout=wait), schema.translated(index.path):
         started = time.monotonic()
         index.follow()
-        with schema.roomy(index.connection):
+        with schema.large_cache(index.connection):
             return _followed(index, ignore, limit, progress, started)
 
 
@@ -194,14 +194,10 @@ def _private_problems(path: str, text: str) -> list[Problem]:
 def stored_problems(index: Index) -> list[Problem]:
     """Return the problems that files had when they were indexed, by path."""
     sql = "SELECT problems FROM documents WHERE problems <> '[]' ORDER BY path"
-    with schema.translated(index.path):
-        rows = schema.rows(index.connection, sql)
-    return [problem for (text,) in rows for problem in _PROBLEMS.decode(text)]
+    return [problem for (text,) in index.rows(sql) for problem in _PROBLEMS.decode(text)]
 
 
 class _Run:
-    """One sync under way."""
-
     def __init__(
         self,
         index: Index,
@@ -222,10 +218,8 @@ class _Run:
         self.hidden = hidden
         self.anew = anew
         """Files to be indexed again although their bytes are known."""
-        connection = index.connection
-        self.next_document = int(schema.scalar(connection, "SELECT coalesce(max(id), 0) FROM documents")) + 1
-        first = int(schema.scalar(connection, "SELECT coalesce(max(id), 0) FROM passages")) + 1
-        self.batch = Batch(first)
+        self.next_document = int(index.scalar("SELECT coalesce(max(id), 0) FROM documents")) + 1
+        self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1)
 
     def take(self, step: Step) -> None:
         """Carry out one step, as far as it needs no write."""
@@ -256,7 +250,7 @@ class _Run:
             self.index.connection.execute(_UNUSED_SCOPES)
 
     def _document(self, step: Step) -> tuple[int, bool]:
-        """The document's number, and whether it is new."""
+        """Return the document's number, and whether it is new."""
         old = self.known.get(step.old or step.path)
         if old is not None:
             return old.document, False
@@ -279,7 +273,7 @@ class _Run:
         document, new = self._document(step)
         known = step.action == "read" and step.path not in self.anew
         if known and self._digest(document) == found.digest:
-            self.batch.saw(document, found.entry, checked)
+            self.batch.note_stat(document, found.entry, checked)
             return
         scope = self._scope(place)
         text = self.index.visible.text(step.path, found.text, self.hidden)
@@ -296,7 +290,7 @@ class _Run:
         self._count(step, new=new)
 
     def _unreadable(self, step: Step, entry: Entry, place: Place, problem: Problem, checked: int) -> None:
-        """A file that cannot be read is known by name, so that it is told of and not tried at every sync.
+        """Index a file that cannot be read by its name, so that it is reported and not tried at every sync.
 
         One that has changed since the folder was scanned is being written to, or gone: that is for the next
         sync, and until then the index keeps what it has.
@@ -306,7 +300,7 @@ class _Run:
             return
         document, new = self._document(step)
         if not new and step.action != "move" and self._digest(document) == _UNREAD:
-            self.batch.saw(document, entry, checked)
+            self.batch.note_stat(document, entry, checked)
             return
         if not new:
             self.batch.replace(document)
@@ -315,12 +309,10 @@ class _Run:
         self._count(step, new=new)
 
     def _digest(self, document: int) -> str:
-        sql = "SELECT digest FROM documents WHERE id = ?"
-        found = schema.scalar(self.index.connection, sql, (document,))
+        found = self.index.scalar("SELECT digest FROM documents WHERE id = ?", (document,))
         return found.hex() if isinstance(found, bytes) else ""
 
     def _log(self, step: Step, entry: Entry, place: Place) -> None:
-        """Index what a log gained; all of it if its known part is not what it was."""
         checked = time.time_ns()
         document, new = self._document(step)
         try:
@@ -328,7 +320,7 @@ class _Run:
         except (OSError, UsageError) as error:  # gone, unreadable, or behind a link since the scan
             state = self._unread_log(document, entry, place, error, new=new)
         if state is None:
-            self.batch.saw(document, entry, checked)
+            self.batch.note_stat(document, entry, checked)
         else:
             self.batch.put(state._replace(checked_ns=checked if state.checked_ns else 0))
             self._count(step, new=new)
@@ -336,16 +328,16 @@ class _Run:
     def _read_log(
         self, document: int, step: Step, entry: Entry, place: Place, *, new: bool
     ) -> FileState | None:
-        """Put the turns that are new into the batch; the log's new state, None where nothing changed."""
-        root, connection = self.index.root, self.index.connection
+        """Put the new turns into the batch; return the log's new state, None where nothing changed."""
+        root = self.index.root
         before = platform.identity(root / step.path)
         reader = LogReader(root, step.path)
-        title = schema.scalar(connection, "SELECT title FROM documents WHERE id = ?", (document,)) or ""
+        title = self.index.scalar("SELECT title FROM documents WHERE id = ?", (document,)) or ""
         renamed = not new and title != reader.title  # its header came after a torn line
         fresh = new or renamed or step.action == "move" or step.path in self.anew
         known = _LogPosition() if fresh else self._position(document)
         holds = "SELECT 1 FROM passages WHERE document = ? LIMIT 1"
-        empty = not (known.tail or fresh) and not schema.scalar(connection, holds, (document,))
+        empty = not (known.tail or fresh) and not self.index.scalar(holds, (document,))
         if known.tail and reader.digest(known.tail) != known.digest:
             known = _LogPosition()
         if not (new or known.tail or empty):
@@ -357,7 +349,7 @@ class _Run:
             units = turn_units(left, limit=self.limit, title=reader.title)
             for name, some in itertools.groupby(units, lambda unit: scope_of(unit, place)):
                 # The rows of a journal lie in the scopes that its lines name, in the order of its lines.
-                own = scope if name == place.scope else scope_number(connection, self.scopes, name)
+                own = scope if name == place.scope else scope_number(self.index.connection, self.scopes, name)
                 gained += self.batch.add(document, some, place, own)
             tail, lines = turns.offset, turns.line
             if self.batch.full:
@@ -392,7 +384,7 @@ class _Run:
 
     def _position(self, document: int) -> "_LogPosition":
         sql = "SELECT tail, lines, digest, problems FROM documents WHERE id = ?"
-        rows = schema.rows(self.index.connection, sql, (document,))
+        rows = self.index.rows(sql, (document,))
         if not rows:
             return _LogPosition()
         tail, lines, digest, problems = rows[0]
@@ -400,7 +392,7 @@ class _Run:
 
 
 class _LogPosition(NamedTuple):
-    """How far a log is indexed: bytes, lines, digest of those bytes, and what was wrong in them."""
+    """How far a log is indexed: bytes, lines, digest of those bytes, and the problems in them."""
 
     tail: int = 0
     lines: int = 0
@@ -413,6 +405,5 @@ def _is_log(path: str) -> bool:
 
 
 def _as_scanned(root: Path, entry: Entry) -> bool:
-    """Whether the file is still the one that the scan saw."""
     now = platform.identity(root / entry.path)
     return now is not None and (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)

@@ -17,7 +17,6 @@ from mnemark.files import layout, listing, platform
 from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Tombstones
-from mnemark.index import schema
 from mnemark.index.batch import passage_row
 from mnemark.index.logs import LogReader
 from mnemark.index.segment import SegmentBuilder
@@ -80,7 +79,7 @@ class _Known(NamedTuple):
     checked: int
 
     def start(self, size: int) -> int:
-        """Where reading goes on; 0 where the log is not what it was, or its last line was not whole."""
+        """Return where reading goes on; 0 for a log that is not what it was, or has a torn last line."""
         return self.tail if size >= self.tail else 0
 
     def differs(self, size: int) -> bool:
@@ -103,7 +102,7 @@ class LogSizes:
         self._due = float("-inf")
 
     def wrote(self, path: str, size: int) -> None:
-        """This process wrote the log at `path` up to `size` bytes."""
+        """Note that this process wrote the log at `path` up to `size` bytes."""
         with self._lock:
             self._sizes = self._sizes | {path: max(size, self._sizes.get(path, 0))}
             self._version += 1
@@ -135,7 +134,7 @@ def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore, stale: froze
 
 def _known(index: Index) -> dict[str, _Known]:
     sql = "SELECT path, id, size, tail, lines, checked_ns FROM documents WHERE path LIKE '%.jsonl'"
-    return {path: _Known(*rest) for path, *rest in schema.rows(index.connection, sql)}
+    return {path: _Known(*rest) for path, *rest in index.rows(sql)}
 
 
 def load(
@@ -154,7 +153,7 @@ def load(
     """
     loading = _Loading(index, limit, hidden, stale)
     if not stale and _only_grew(index, before, grown):
-        loading.go_on(before)
+        loading.resume(before)
     return loading.run(grown)
 
 
@@ -167,7 +166,6 @@ def _only_grew(index: Index, before: Pending, grown: Growth) -> bool:
 
 
 def _stands(log: Path, read: _Read) -> bool:
-    """Whether a log still holds what was read of it."""
     state = platform.identity(log)
     if state is None or not read.tail or state.inode != read.inode or state.size < read.tail:
         return False
@@ -184,8 +182,6 @@ def _edge(log: Path, offset: int) -> bytes:
 
 
 class _Loading:
-    """Pending turns on their way into a segment."""
-
     def __init__(self, index: Index, limit: int, hidden: Tombstones, stale: frozenset[str]) -> None:
         self.index = index
         self.limit = limit
@@ -199,9 +195,9 @@ class _Loading:
         self.new: dict[int, int] = {}
         self.replaced: list[int] = []
         self.read: dict[str, _Read] = {}
-        self.next = int(schema.scalar(index.connection, "SELECT coalesce(max(id), 0) FROM documents")) + 1
+        self.next = int(index.scalar("SELECT coalesce(max(id), 0) FROM documents")) + 1
 
-    def go_on(self, before: Pending) -> None:
+    def resume(self, before: Pending) -> None:
         """Begin with what was read before; what others may still look at is copied."""
         if before.builder is not None:
             self.builder = before.builder.copy()
@@ -285,7 +281,7 @@ class _Loading:
     def _number(self, path: str) -> int:
         sql = "SELECT count(*) FROM documents WHERE path < ?"
         number = self.next + len(self.new)
-        self.new[number] = int(schema.scalar(self.index.connection, sql, (path,)))
+        self.new[number] = int(self.index.scalar(sql, (path,)))
         return number
 
 

@@ -186,7 +186,7 @@ def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = ""
 
 
 def _files(turn: Turn) -> str:
-    """Names of the files that came with a turn, by which it is found as well."""
+    """Name the files that came with a turn, by which it is found as well."""
     names = (one.get("name") or one.get("path") for one in turn.attachments if isinstance(one, Mapping))
     return " ".join(PurePosixPath(name).name for name in names if isinstance(name, str))[:200]
 

@@ -46,7 +46,7 @@ class Breaker:
 
     @contextmanager
     def guard(self) -> Iterator[None]:
-        """Around a call: refuses it while open, and learns from how it ends.
+        """Refuse the call inside while open, and learn from how it ends.
 
         Raises:
             LLMUnavailable: of kind `breaker`, before the body runs.

@@ -50,7 +50,7 @@ class Spent(msgspec.Struct, frozen=True):
 
 
 def spent_on(day: date, entries: Iterable[Entry]) -> Spent:
-    """The sum of the `entries` that count for `day`."""
+    """Add up the `entries` that count for `day`."""
     ours = [entry for entry in entries if entry.day == day]
     return Spent(
         calls=sum(entry.calls for entry in ours),
@@ -71,7 +71,7 @@ class Ledger:
 
     @classmethod
     def in_memory(cls) -> "Ledger":
-        """A ledger that is forgotten with the process, for tests and single runs."""
+        """Make a ledger that is forgotten with the process, for tests and single runs."""
         entries: list[Entry] = []
         return cls(entries.append, lambda day: spent_on(day, list(entries)))
 
@@ -85,11 +85,11 @@ class Ticket:
         self.tokens_out = tokens_out
 
     def answered(self, tokens_in: int, tokens_out: int) -> None:
-        """The request was answered and used so many tokens."""
+        """Record that the request was answered and used so many tokens."""
         self.what, self.tokens_in, self.tokens_out = "answered", tokens_in, tokens_out
 
     def unused(self) -> None:
-        """The request was certainly not worked on: no tokens were used."""
+        """Record that no tokens were used: the request was certainly not worked on."""
         self.tokens_in = self.tokens_out = 0
 
 
@@ -113,12 +113,12 @@ class Meter:
         self._lock = threading.Lock()
 
     def spent(self) -> Spent:
-        """What today cost so far, requests under way included."""
+        """Return what today cost so far, requests under way included."""
         return self._ledger.spent(self._clock().date())
 
     @contextmanager
     def request(self, model: str, tokens_in: int, tokens_out: int) -> Iterator[Ticket]:
-        """Around one request that will use at most about so many tokens.
+        """Allow one request that will use at most about so many tokens.
 
         What the ticket says at the end is what is written down; an exception leaves the estimate.
 

@@ -292,6 +292,6 @@ def _text(message: _Message | None) -> str:
 
 
 def _count(usage: Any, name: str) -> int | None:
-    """A count of the usage; None where the server gives none that can be one."""
+    """Return a count of the usage; None where the server gives no valid one."""
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None

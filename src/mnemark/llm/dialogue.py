@@ -43,7 +43,7 @@ class Dialogue(ABC):
     def _ask(
         self, messages: Sequence[Message], schema: type[msgspec.Struct] | None, deadline: float
     ) -> Reply:
-        """One answered request, by `deadline` (`time.monotonic()`), else `LLMUnavailable`."""
+        """Send one request by `deadline` (`time.monotonic()`), or raise `LLMUnavailable`."""
 
     @overload
     def complete(
@@ -120,7 +120,7 @@ def _completion(replies: Sequence[Reply], value: Any) -> Completion[Any]:
 
 
 def _instructed(messages: Sequence[Message], schema: type[msgspec.Struct]) -> list[Message]:
-    """The instruction ends the system message: some chat templates take one only, at the start."""
+    """End the system message with the instruction: some chat templates take only one, at the start."""
     asked = list(messages)
     if asked and asked[0].role == "system":
         asked[0] = Message("system", f"{asked[0].content}\n\n{instruction(schema)}")
@@ -130,7 +130,7 @@ def _instructed(messages: Sequence[Message], schema: type[msgspec.Struct]) -> li
 
 
 def _complaint(reply: Reply, wrong: InvalidAnswer) -> list[Message]:
-    """What to say after an answer that does not fit; nothing after an empty one but the question again."""
+    """Answer a reply that does not fit; an empty one only gets the question again."""
     said = cut_to_tokens(without_thoughts(reply.text), _REPEATED)
     if not said:
         return []

@@ -18,7 +18,7 @@ class InvalidAnswer(Exception):  # noqa: N818 - a verdict on the model's answer,
 
 
 def without_thoughts(text: str) -> str:
-    """What follows the thoughts that some models write first, between `<think>` and `</think>`.
+    """Return what follows the thoughts that some models write between `<think>` and `</think>`.
 
     Some servers cut the opening mark off; a thought that never ended leaves nothing.
     """
@@ -31,7 +31,7 @@ def without_thoughts(text: str) -> str:
 
 
 def read(text: str, schema: type[T]) -> T:
-    """The object in the answer `text` that fits `schema`; the longest, where several do.
+    """Return the object in the answer `text` that fits `schema`; the longest, where several do.
 
     An object that shares no name with the type does not fit, unless it is empty: types whose fields all have
     defaults would take anything. Numbers and booleans in quotes are taken for what they are.
@@ -60,7 +60,7 @@ def read(text: str, schema: type[T]) -> T:
 
 
 def _objects(text: str) -> Iterator[tuple[str, set[str]]]:
-    """The complete JSON objects in `text`, outermost only, each with its names.
+    """Yield the complete JSON objects in `text`, outermost only, each with its names.
 
     After a mistake the search goes on behind it, not within, so that a part of a broken answer is not taken
     for an answer.
@@ -81,7 +81,7 @@ def _objects(text: str) -> Iterator[tuple[str, set[str]]]:
 
 
 def _broken(text: str) -> str:
-    """Why there is no object in `text`."""
+    """Say why there is no object in `text`."""
     if not text:
         return "the answer was empty"
     at = text.find("{")

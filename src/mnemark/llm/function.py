@@ -17,17 +17,27 @@ _EXPECTED = 1024
 
 
 class FunctionLLM(Dialogue):
-    """Asks a function, in a thread that is left behind when it is late. Made by `from_callable`."""
+    """Asks a function, in a thread that is left behind when it is late.
+
+    Args:
+        function: messages to the text of the answer; called in another thread, one for each request. The
+            messages say which JSON is wanted.
+        meter: the budget and where it is written down; it counts calls, and tokens by estimate.
+        model: a name for messages and the ledger.
+        breaker: shared by the models that should rest together; None for one of its own.
+        errors: what it raises when it cannot answer. Anything else is a mistake and passes through.
+    """
 
     def __init__(
         self,
         function: Callable[[Sequence[Message]], str],
-        model: str,
+        *,
         meter: Meter,
-        breaker: Breaker,
-        errors: tuple[type[Exception], ...],
+        model: str = "callable",
+        breaker: Breaker | None = None,
+        errors: tuple[type[Exception], ...] = (Exception,),
     ) -> None:
-        super().__init__(model, breaker)
+        super().__init__(model, breaker or Breaker())
         self._function = function
         self._meter = meter
         self._errors = errors
@@ -62,22 +72,5 @@ class FunctionLLM(Dialogue):
         return Reply(text=text, tokens_in=expected, tokens_out=tokens_out, model=self.model, estimated=True)
 
 
-def from_callable(
-    function: Callable[[Sequence[Message]], str],
-    *,
-    meter: Meter,
-    model: str = "callable",
-    breaker: Breaker | None = None,
-    errors: tuple[type[Exception], ...] = (Exception,),
-) -> FunctionLLM:
-    """A model out of a function.
-
-    Args:
-        function: messages to the text of the answer; called in another thread, one for each request. It is
-            told in the messages which JSON is wanted.
-        meter: the budget and where it is written down; it counts calls, and tokens by estimate.
-        model: a name for messages and the ledger.
-        breaker: shared by the models that should rest together; None for one of its own.
-        errors: what it raises when it cannot answer. Anything else is a mistake and passes through.
-    """
-    return FunctionLLM(function, model, meter, breaker or Breaker(), errors)
+from_callable = FunctionLLM
+"""The documented name."""

@@ -13,7 +13,7 @@ _KEPT = frozenset(
 
 
 def shape(schema: type[msgspec.Struct]) -> dict[str, Json]:
-    """The JSON schema with an object at its root and its bounds: what the model reads."""
+    """Return the JSON schema with an object at its root and its bounds: what the model reads."""
     (root,), others = msgspec.json.schema_components([schema], ref_template="#/$defs/{name}")
     found: dict[str, Json] = dict(others.pop(schema.__name__, root)) if "$ref" in root else dict(root)
     if schema.__name__ in str(others) or f"#/$defs/{schema.__name__}'" in str(found):
@@ -22,7 +22,7 @@ def shape(schema: type[msgspec.Struct]) -> dict[str, Json]:
 
 
 def response_format(schema: type[msgspec.Struct]) -> dict[str, Json]:
-    """The `response_format` of kind `json_schema`, in the subset that OpenAI's strict mode takes.
+    """Return a `json_schema` response format, in the subset that OpenAI's strict mode takes.
 
     There every property is required and no other allowed; a type with free keys (a mapping) is sent without
     `strict`. Source: OpenAI's guide to structured outputs, "Supported schemas".
@@ -36,7 +36,7 @@ def response_format(schema: type[msgspec.Struct]) -> dict[str, Json]:
 
 
 def instruction(schema: type[msgspec.Struct]) -> str:
-    """What to tell the model.
+    """Return the instruction for the model.
 
     Sent in every mode: servers that decode along the schema do not show it to the model, and `json_object`
     wants the word JSON in the prompt (DeepSeek, DashScope, OpenAI).
@@ -60,7 +60,7 @@ def _untitled(node: Json) -> Json:
 
 
 def _closed(node: Json) -> bool:
-    """Whether no object in it has free keys and no array fixed places."""
+    """Whether no object has free keys and no array fixed places."""
     if isinstance(node, list):
         return all(map(_closed, node))
     if not isinstance(node, dict):

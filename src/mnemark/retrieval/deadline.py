@@ -63,7 +63,7 @@ class DeadlineRunner(Generic[Value]):
             tasks.put(None)
 
     def _worker(self) -> "_Tasks | None":
-        """The tasks of a thread that is free; None where too many are stuck."""
+        """Return the tasks of a free thread; None where too many are stuck."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()

@@ -53,7 +53,7 @@ class Embeddings:
         return self._embedder is not None or self._config.embedder != "none"
 
     def embedder(self) -> Embedder:
-        """The configured embedder.
+        """Return the configured embedder.
 
         Raises:
             EmbedderUnavailable, ConfigError: see `mnemark.embed.make`.
@@ -75,7 +75,7 @@ class Embeddings:
             return self._embedder
 
     def store(self) -> VectorStore:
-        """The vectors of the configured embedder."""
+        """Return the vectors of the configured embedder."""
         embedder = self.embedder()
         with self._lock:
             if self._store is not None and not self._readonly and not self._folder.is_dir():
@@ -89,7 +89,7 @@ class Embeddings:
             return self._store
 
     def load(self) -> None:
-        """Have embedder and vectors ready."""
+        """Load embedder and vectors."""
         if self.wanted:
             self.store()
 
@@ -101,7 +101,7 @@ class Embeddings:
         return isinstance(self._embedder, RarityAware)
 
     def route(self, text: str) -> tuple[DenseRoute | None, str]:
-        """The dense route for a question, on its way; or None and the reason."""
+        """Start the dense route for a question; or return None and the reason."""
         if not self.wanted:
             return None, ""
         if self._problem and time.monotonic() < self._retry_at:
@@ -149,7 +149,7 @@ class Embeddings:
         return size, kept is not None
 
     def _to_keep(self) -> tuple[VectorStore | None, str | None]:
-        """The vectors, and the name of the model to keep; ("" keeps none, None: there are none)."""
+        """Return the vectors, and the name of the model to keep: "" keeps none, None says there are none."""
         if not self._folder.is_dir():
             return None, None
         if not self.wanted:
@@ -160,7 +160,7 @@ class Embeddings:
             return None, ""  # they are made again once it answers
 
     def embed_soon(self, index: Index) -> None:
-        """As `embed`, in the background: searches say what share is covered.
+        """Run `embed` in the background: searches say what share is covered.
 
         The bundled embedder is waited for as long as a few texts take; after a change of embedder there may
         be a hundred thousand.
@@ -175,17 +175,17 @@ class Embeddings:
             work.join(_PATIENCE)
 
     def _embed_behind(self, index: Index) -> None:
+        def stop_if_closed(_done: int, _total: int) -> None:
+            if self._closed.is_set():
+                raise _Closed
+
         try:
-            self.embed(index, progress=self._while_open)
+            self.embed(index, progress=stop_if_closed)
         except _Closed:
             return  # what was embedded stays; the rest is missing next time
         except MnemarkError as error:
             if not self._closed.is_set():
                 self.failed(error)
-
-    def _while_open(self, _done: int, _total: int) -> None:
-        if self._closed.is_set():
-            raise _Closed
 
     def failed(self, error: MnemarkError) -> str:
         """Remember why there is no sense of meaning just now."""
@@ -194,7 +194,7 @@ class Embeddings:
         return self._problem
 
     def close(self) -> None:
-        """Let go of the vector files; embedding in the background ends with its batch."""
+        """Close the vector files; embedding in the background ends with its batch."""
         self._closed.set()
         with self._lock:
             if self._store is not None:

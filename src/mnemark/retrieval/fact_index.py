@@ -74,7 +74,7 @@ class FactIndex:
 
     @cached_property
     def _past_entries(self) -> frozenset[tuple[str, str]]:
-        """Entries of core memory (scope and line) of facts that did not hold when the book was made."""
+        """Entries of core memory (scope and line) of facts that did not hold when this was made."""
         past, current = set[tuple[str, str]](), set[tuple[str, str]]()
         for one in self.facts:
             where = current if one.at(self.made) else past
@@ -86,11 +86,11 @@ class FactIndex:
         return (scope, entry_words(line)) in self._past_entries
 
     def versions(self, fact: Fact) -> Sequence[FactVersion]:
-        """All versions of a fact, oldest first."""
+        """Return all versions of a fact, oldest first."""
         return self.by_key.get((fact.scope, *fact.key), ())
 
     def current(self, fact: Fact, moment: datetime) -> FactVersion | None:
-        """The version of a fact that held at a moment."""
+        """Return the version of a fact that held at a moment."""
         return next((one for one in reversed(self.versions(fact)) if one.at(moment)), None)
 
     def before(self, version: FactVersion) -> FactVersion | None:

@@ -65,13 +65,13 @@ class FactIndexCache:
         self._failure = ""
 
     def wrote(self) -> None:
-        """This process changed a fact: the next answer looks at the files."""
+        """Note that this process changed a fact: the next answer looks at the files."""
         with self._lock:
             self._due.clear()
             self._unkept = True
 
     def scopes(self) -> list[str]:
-        """All scopes there are; the root's is the first."""
+        """Return all scopes; the root's is the first."""
         return self._facts.workspace.scopes()
 
     def changed(self) -> bool:
@@ -83,7 +83,7 @@ class FactIndexCache:
         return changed
 
     def of(self, scopes: "Iterable[str] | None", deadline: float | None = None) -> Facts:
-        """The facts of these scopes (None: of all); by a monotonic `deadline` those that are read by then."""
+        """Return the facts of these scopes (None: of all) that are read by a monotonic `deadline`."""
         root = self._facts.root
         wanted = tuple(sorted(self._facts.workspace.scopes() if scopes is None else {*scopes, ""}))
         with self._lock:
@@ -103,7 +103,7 @@ class FactIndexCache:
         return Facts(kept.book if kept is not None else None, self._states(kept), problem)
 
     def _states(self, kept: _Kept | None) -> FactStates:
-        """What is known without reading: of the facts as they were read last, here or by another process."""
+        """Return what is known without reading: the facts as they were read last, here or elsewhere."""
         root = self._facts.root
         if kept is None:
             return states.kept(root, self._index().home, self._facts.redacted)
@@ -117,7 +117,6 @@ class FactIndexCache:
         return states.section_of(stamp, scope, known)
 
     def _known_of(self, held: "FactVersion") -> Known:
-        """What is known of a fact; most of them are as they were when it was last kept."""
         found = self._known.get(id(held))
         return doubts.known_of(held) if found is None or found[0] is not held else found[1]
 
@@ -191,7 +190,7 @@ class FactIndexCache:
                 self.keep(self._facts.scopes())
 
     def _is_kept(self, scope: str, stamp: Stamp) -> bool:
-        """Whether what is kept of a scope tells all, and costs little to bring up to date."""
+        """Whether the kept section of a scope is complete, and cheap to bring up to date."""
         section = states.load(self._index().home, scope)
         if section is None:
             return False

@@ -51,7 +51,7 @@ class Mounts:
         return bool(self._folders)
 
     def close(self) -> None:
-        """Let go of their files."""
+        """Close their files."""
         with self._lock:
             for mount in self._open.values():
                 mount.close()
@@ -78,7 +78,7 @@ class Mounts:
         return found
 
     def read(self, ref: str, *, raw: bool = False) -> str:
-        """The text of a ref of a mount; see `Memory.read`."""
+        """Read the text of a ref of a mount; see `Memory.read`."""
         name, _, rest = ref.removeprefix(MARK).partition("/")
         if name not in self._folders:
             known = ", ".join(self._folders) or "none"

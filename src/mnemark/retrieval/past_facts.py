@@ -29,8 +29,8 @@ class Kept(NamedTuple):
     share: float
 
 
-def standing(path: str, text: str, is_past: IsPast) -> str:
-    """The text of a passage without entries of core memory that are past; other passages as they are."""
+def without_past_entries(path: str, text: str, is_past: IsPast) -> str:
+    """Remove entries of core memory that are past; other passages stay as they are."""
     if "- " not in text:
         return text
     place = layout.place(path)
@@ -41,8 +41,8 @@ def standing(path: str, text: str, is_past: IsPast) -> str:
     return text if len(left) == len(lines) else "".join(left)
 
 
-def vouched(hits: Sequence[Hit], states: FactStates, now: datetime) -> Kept:
-    """The hits without facts of which it is not known that they hold, unless they are told as past."""
+def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime) -> Kept:
+    """Keep facts that are known to hold, or described as past, and all other hits."""
     left = tuple(hit for hit in hits if may_be_shown(hit, states, now))
     if len(left) == len(hits) or hits[0].score <= 0:
         return Kept(left, 1.0)

@@ -88,7 +88,7 @@ PRESETS: Final[dict[str, Preset]] = {
 
 
 def preset(name: str) -> Preset:
-    """The preset of that name.
+    """Return the preset of that name.
 
     Raises:
         ConfigError: there is none; the message lists them.

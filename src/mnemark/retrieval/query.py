@@ -70,7 +70,7 @@ def understand(
 
 
 def reread_times(query: Query, newest: datetime) -> tuple[DateRange, ...]:
-    """The question's times, read as if asked at `newest`: for months and days named without a year.
+    """Parse the question's times as if asked at `newest`: for months and days without a year.
 
     "In March" asked long after the last entry means the March that the memory knows. Words such as
     "yesterday" keep their meaning: only readings that differ by whole years are taken.

@@ -49,7 +49,7 @@ class _Scored(NamedTuple):
 
 
 def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] | None = None) -> Recall:
-    """The passages of the root's scope that answer best by their words, from the index as it is.
+    """Find the passages of the root's scope that answer best by their words.
 
     Args:
         root: the workspace.
@@ -82,7 +82,7 @@ def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] 
 def _fetched(
     index: QuickIndex, order: Sequence[tuple[float, Place]], scored: _Scored, k: int
 ) -> list[tuple[Place, Hit]]:
-    """The best passages, best first: `k`, and one more for each fact among them that may have to go."""
+    """Fetch the best passages: `k`, and one more for each fact among them that may have to go."""
     facts = sum(index.row(place).kind == _FACT for _, place in order[: 2 * k])
     places = [place for _, place in order[: k + facts]]
     stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in places])}
@@ -96,15 +96,19 @@ def _fetched(
 def _shown(
     root: Path, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
 ) -> list[tuple[Place, Hit]]:
-    """Those that may be shown: no fact, and no entry of core memory, that is not known to hold."""
+    """Remove facts, and entries of core memory, that are not known to hold."""
     known = states.kept(root, root, lambda raw: _redacted(root, raw))
     now = datetime.now(UTC)
+
+    def is_past(scope: str, line: str) -> bool:
+        return known.is_past(scope, line, now)
+
     kept: list[tuple[Place, Hit]] = []
     for place, hit in found:
-        text = past_facts.standing(hit.path, hit.text, lambda scope, line: known.is_past(scope, line, now))
+        text = past_facts.without_past_entries(hit.path, hit.text, is_past)
         if text.strip() and past_facts.may_be_shown(hit, known, now):
-            same = text == hit.text
-            kept.append((place, hit if same else replace(hit, text=text, snippet=snippet(text, idf))))
+            changed = text != hit.text
+            kept.append((place, replace(hit, text=text, snippet=snippet(text, idf)) if changed else hit))
     return kept
 
 
@@ -115,7 +119,7 @@ def _redacted(root: Path, raw: str) -> str:
 
 
 def _score(index: QuickIndex, terms: Sequence[str]) -> _Scored:
-    """Share of the attainable BM25 by passage."""
+    """Score passages by their share of the attainable BM25."""
     count, mean = index.counts()
     scores: dict[Place, float] = {}
     held: dict[Place, set[str]] = {}
@@ -148,7 +152,7 @@ def _idf(count: int, holding: int) -> float:
 def _best(
     index: QuickIndex, scored: _Scored, left_out: int | None, from_line: int
 ) -> list[tuple[float, Place]]:
-    """The first `confidence.DEPTH` passages that may be shown, best first."""
+    """Return the first `confidence.DEPTH` passages that may be shown, best first."""
     best = heapq.nlargest(3 * confidence.DEPTH, ((score, place) for place, score in scored.scores.items()))
     found = []
     for score, place in best:

@@ -15,7 +15,7 @@ _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
-    """The lines a ref names, in the file, which may be in the archive by now.
+    """Read the lines a ref names, in the file, which may be in the archive by now.
 
     Args:
         visible: of the workspace.
@@ -47,7 +47,7 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
 
 
 def _archived(root: Path, path: str) -> str:
-    """Where a daily note went that was condensed, or an old session; empty where it did not."""
+    """Return the new path of an archived daily note or session; empty where there is none."""
     place = layout.place(path)
     folder, _, name = path.rpartition("/")
     if place is None or place.role not in {"daily", "session"} or not folder:

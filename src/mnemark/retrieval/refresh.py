@@ -52,7 +52,7 @@ class IndexRefresher:
         self._vectors = vectors
         self._config = config
         self._checked = Clock()
-        self._told = 0
+        self._stale_count = 0
         self._cost = 0.0
         self._scrub_at = 0.0
         self._syncing = threading.Lock()
@@ -81,9 +81,9 @@ class IndexRefresher:
             raise ReadOnlyError("this memory is open for reading only; open it for writing to sync")
         limit, ignore = self._config.passage_tokens, self._config.ignore
         with self._syncing:
-            told = self._told
+            count = self._stale_count
             report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=progress)
-            if self._told == told:  # else the look may have passed by what was written meanwhile
+            if self._stale_count == count:  # else the look may have passed by what was written meanwhile
                 self._checked.mark()
             self._looked.set()
             self._cost = report.seconds if not report.touched else self._cost
@@ -106,7 +106,7 @@ class IndexRefresher:
 
     def mark_stale(self) -> None:
         """Make the next answer look at the files first: something was written."""
-        self._told += 1
+        self._stale_count += 1
         self._checked.forget()
 
     def freshen(self) -> None:

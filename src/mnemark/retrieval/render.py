@@ -31,12 +31,16 @@ _FACT_BEHIND: Final = 0.1
 
 
 def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> str:
-    """The fenced block, at most `budget` estimated tokens; empty where nothing fits.
+    """Render the fenced block, at most `budget` estimated tokens; empty where nothing fits.
 
     What says nothing by itself ("Noted.", a bare heading, front matter) gets no row, nor does what was only
     found because nothing else was left.
     """
-    hits = [hit for hit in _near(hits) if not _says_nothing(hit)]
+    hits = [
+        hit
+        for hit in _near(hits)
+        if not (is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path))
+    ]
     rows = inert_together(_chosen(hits, budget, brief_tokens))
     while rows:
         found = fence("\n".join(rows))
@@ -47,7 +51,7 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
 
 
 def _chosen(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
-    """Rows of the hits there is room for, each as far open as the room allows, inert."""
+    """Return inert rows of the hits there is room for, each opened as far as the room allows."""
     room = budget - _fence_tokens()
     chosen: list[tuple[Hit, str]] = []
     for hit in hits:
@@ -67,7 +71,7 @@ def _chosen(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
 
 
 def _near(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits without those far behind the best; of a fact that stays, the values before it stay, too."""
+    """Drop hits far behind the best; of a fact that stays, the values before it stay, too."""
     best = max((hit.score for hit in hits), default=0.0)
     best_passage = max((hit.score for hit in hits if hit.kind != "fact"), default=0.0)
     least = max(_BEHIND * best_passage, _FAR_BEHIND * best)
@@ -79,18 +83,13 @@ def _group(hit: Hit) -> tuple[object, ...]:
     return hit.scope, hit.meta.get("subject"), hit.meta.get("predicate") or hit.ref
 
 
-def _says_nothing(hit: Hit) -> bool:
-    return is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path)
-
-
 @cache
 def _fence_tokens() -> int:
-    """What the marks and the line of introduction cost."""
     return estimate_tokens(fence("-"))
 
 
 def source_line(hit: Hit) -> str:
-    """Where a hit is from: ref, date, speaker or title, scope; the origin where it is not the owner's."""
+    """Describe a hit's source: ref, date, speaker or title, scope; an origin that is not the owner's."""
     parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
     speaker = hit.meta.get("role")
     if hit.kind == "turn" and isinstance(speaker, str):
@@ -136,7 +135,7 @@ _SCANNED: Final = 20_000
 
 
 def without_comments(text: str) -> str:
-    """Without what Markdown does not show, such as the bookkeeping behind a fact."""
+    """Remove what Markdown does not show, such as the bookkeeping behind a fact."""
     return drop_comments(text, blanks=" \t")
 
 
@@ -151,8 +150,10 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]
     if not pieces:
         return ""
-    values = [_value(piece.casefold(), idf) for piece in pieces]
-    best = max(range(len(pieces)), key=lambda index: (values[index], -index))
+    # Letters are compared, not terms: a stem is nearly always the beginning of its word, and a snippet is
+    # made for every hit.
+    values = [sum(idf[term] for term in idf if term in folded) for folded in map(str.casefold, pieces)]
+    best = values.index(max(values))
     first = last = best
     size = len(pieces[best])
     while first or last + 1 < len(pieces):
@@ -175,17 +176,8 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
     return shown
 
 
-def _value(piece: str, idf: Mapping[str, float]) -> float:
-    """How much of the query stands in a piece.
-
-    Letters are compared, not terms: a stem is nearly always the beginning of its word, and a snippet is made
-    for every hit.
-    """
-    return sum(weight for term, weight in idf.items() if term in piece)
-
-
 def _around(shown: str, idf: Mapping[str, float], length: int) -> str:
-    """A window of a long sentence that begins a little before its rarest term of the query."""
+    """Cut a window of a long sentence that begins a little before its rarest term of the query."""
     lowered = shown.casefold()
     places = [(weight, lowered.find(term)) for term, weight in idf.items()]
     found = [(weight, place) for weight, place in places if place >= 0]

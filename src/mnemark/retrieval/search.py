@@ -98,11 +98,11 @@ def search(
             run.is_past = lambda scope, line: states.is_past(scope, line, request.now)
         elif book is not None:
             run.is_past = book.is_past_entry
-        return run.vouched(run.with_facts(run.with_suspected(run.run()), book), states)
+        return run.without_unknown_facts(run.with_facts(run.with_suspected(run.run()), book), states)
 
 
 class _Search:
-    """One search under way, inside a read transaction."""
+    """One search inside a read transaction."""
 
     def __init__(
         self, view: View, request: Request, query: Query, route: DenseRoute | None, degraded: list[str]
@@ -201,11 +201,11 @@ class _Search:
         believable = max(found.believable, round(joined.believable * _FACT_BELIEVED, 3))
         return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
 
-    def vouched(self, found: Found, states: FactStates | None) -> Found:
+    def without_unknown_facts(self, found: Found, states: FactStates | None) -> Found:
         """Remove facts of which it is not known that they hold."""
         if states is None:
             return found
-        kept = past_facts.vouched(found.hits, states, self.request.now)
+        kept = past_facts.known_to_hold(found.hits, states, self.request.now)
         believable = round(found.believable * kept.share, 3)
         return found._replace(hits=kept.hits, believable=believable, complete=False)
 
@@ -219,7 +219,7 @@ class _Search:
         return fusion.beside_event(fused, self.snapshot, preset, event, allowed, after=order == "after")
 
     def _event(self, fused: Floats, words: lexical.Lexical) -> int | None:
-        """The passage that tells best of the event a question names; None where none clearly does."""
+        """Find the passage that tells best of the event a question names; None where none clearly does."""
         terms = [(words.hits[term].pos, words.idf[term]) for term in self.query.event if term in words.hits]
         if not any(len(pos) for pos, _ in terms):
             return None
@@ -236,7 +236,7 @@ class _Search:
         return int(where[best])
 
     def _in_time(self, mask: Mask | None) -> Mask | None:
-        """Passages inside a time the question names; None where it names none that the memory knows."""
+        """Return the passages inside a time the question names; None for none that the memory knows."""
         rows = self.snapshot.rows
         for ranges in (self.query.ranges, self._known_times(mask)):
             inside = filters.inside(rows, ranges)
@@ -251,7 +251,7 @@ class _Search:
         return reread_times(self.query, wall_time(int(times.max())))
 
     def _dense(self, mask: Mask | None) -> Floats | None:
-        """Cosines, or None with the reason in `degraded`."""
+        """Return cosines, or None with the reason in `degraded`."""
         if self.route is None or not self.request.preset.dense or not len(self.snapshot):
             return None
         left = None if self.request.deadline is None else max(self.request.deadline - time.monotonic(), 0.0)
@@ -276,7 +276,7 @@ class _Search:
         return fused + fusion.beside(self.qmd_scores, self.request.preset, qmd.WEIGHT)
 
     def _rarity(self, word: str, mask: Mask | None) -> float:
-        """Inverse document frequency of a word among the visible passages."""
+        """Return the idf of a word among the visible passages."""
         terms = query_terms(word)
         if not terms:
             return 1.0
@@ -285,7 +285,7 @@ class _Search:
         return lexical.idf(len(self.snapshot) if mask is None else int(mask.sum()), holding)
 
     def _restrict(self, fused: Floats, mask: Mask | None) -> Floats:
-        """Take out what may not be in the answer."""
+        """Zero the scores of what may not be in the answer."""
         allowed = filters.allowed(self.snapshot.rows, self.request.where)
         if allowed is not None:
             fused = np.where(allowed, fused, np.float32(0))
@@ -340,7 +340,7 @@ class _Search:
         return scores + gain * np.array(holds, np.float32)
 
     def _protected(self, words: Floats, meaning: Floats | None, fused: Floats) -> list[int]:
-        """The best of each route, so that no route is drowned by the other."""
+        """Return the best of each route, so that no route is drowned by the other."""
         if self.request.preset.fusion != "absolute":
             return []
         found = []
@@ -385,7 +385,7 @@ class _Search:
             meta.setdefault("role", record.role)
         if self.snapshot.rows["flags"][entry.pos] & SUSPECT:
             meta["suspect"] = True
-        text = past_facts.standing(record.path, record.text, self.is_past)
+        text = past_facts.without_past_entries(record.path, record.text, self.is_past)
         return Hit(
             ref=record.ref,
             path=record.path,
@@ -407,7 +407,7 @@ class _Search:
 def _in_order(
     positions: Positions, scores: Floats, boosts: Sequence[dict[str, float]], records: Sequence[Record]
 ) -> list[rank.Ranked]:
-    """Candidates by score, then path and line: the same order however the index came to be."""
+    """Sort candidates by score, then path and line: the same order however the index came to be."""
     rounded = [round(float(score), 6) for score in scores]
     order = sorted(
         range(len(positions)),

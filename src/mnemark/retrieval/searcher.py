@@ -45,6 +45,7 @@ _DENSE_SHARE: Final = 0.7
 """Part of a deadline after which an answer is made without the dense route."""
 _RERANK_SHARE: Final = 0.85
 """Part of a deadline after which an answer is made without the reranker; the rest is for the block."""
+_PASSING: Final = "index: none can be kept here, so one is made for this process; make the folder writable"
 
 
 class Searcher:
@@ -113,7 +114,7 @@ class Searcher:
         self.refresher = IndexRefresher(index, self.embeddings, config, edits)
 
     def ready(self) -> None:
-        """Where there is no index and none can be kept, make a passing one elsewhere.
+        """Make an index for this process only, where there is none and none can be kept.
 
         A link out that came meanwhile, with a sync or a pull, is refused as when the workspace was opened.
         """
@@ -125,18 +126,11 @@ class Searcher:
             self.index.close()
             self._use(Index(self.workspace.root, home=Path(self._elsewhere.name), visible=self.visible))
 
-    @property
-    def _passing(self) -> str:
-        """What has to be said about an index that will not stay."""
-        if self._elsewhere is None:
-            return ""
-        return "index: none can be kept here, so one is made for this process; make the folder writable"
-
     @classmethod
     def beside(
         cls, root: Path, config: Config, *, home: Path | None, embedder: Embedder | None = None
     ) -> Self:
-        """A folder opened for reading only whose index is kept in `home`; None: for this process alone."""
+        """Open a folder for reading only, its index kept in `home`, or for this process alone (None)."""
         links.check(root)
         workspace = Workspace(root, config, readonly=True)
         visible = Visible(root, config, workspace.journal)
@@ -155,7 +149,7 @@ class Searcher:
         )
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Close all files."""
         with self._loading:  # what loads in the background does not touch them afterwards
             self._closed = True
         self._timed.close()
@@ -174,7 +168,6 @@ class Searcher:
             threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
 
     def _load(self) -> None:
-        """Read what a first question would have to wait for."""
         with contextlib.suppress(MnemarkError):  # a question that meets the same error tells of it
             query = understand("加载 load", now=self.workspace.now())
             cross_language.load(query.terms)
@@ -204,7 +197,7 @@ class Searcher:
         preset: str | None = None,
         context: Sequence[str] = (),
     ) -> Recall:
-        """The passages that answer best, with all they need to be cited.
+        """Find the passages that answer best, with all they need to be cited.
 
         Args:
             query: any text in any language.
@@ -263,7 +256,7 @@ class Searcher:
         context: Sequence[str] = (),
         exclude: Sequence[tuple[str, int]] = (),
     ) -> Recall:
-        """What memory has to say, as a block for the prompt, by a deadline.
+        """Recall what memory holds, as a block for the prompt, by a deadline.
 
         Args:
             query: what was said or asked.
@@ -306,7 +299,7 @@ class Searcher:
         return found
 
     def read(self, ref: str, *, raw: bool = False) -> str:
-        """The text a ref names: `path`, `path#L12` or `path#L12-L30`, straight from the file.
+        """Read the text a ref names: `path`, `path#L12` or `path#L12-L30`, straight from the file.
 
         Without secrets, passages marked private and what was forgotten, as everything that is handed on; for
         the eyes of the file's owner, `raw` gives it as it stands.
@@ -329,7 +322,8 @@ class Searcher:
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.embeddings.route(outside)
-        reasons = (problem, self.refresher.problem, self._passing, *self._unfinished())
+        passing = "" if self._elsewhere is None else _PASSING
+        reasons = (problem, self.refresher.problem, passing, *self._unfinished())
         degraded = [reason for reason in reasons if reason]
         facts = self.fact_index.of(request.where.scopes, request.deadline)
         degraded += [facts.problem] if facts.problem else []

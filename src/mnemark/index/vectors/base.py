@@ -6,7 +6,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import ClassVar, Final, Self
 
 import numpy as np
@@ -178,14 +177,12 @@ class VectorStore(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the files. Scores already returned stay valid."""
+        """Close the files. Scores already returned stay valid."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check_writable(self) -> None:

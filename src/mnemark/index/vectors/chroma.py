@@ -58,7 +58,7 @@ class ChromaStore(VectorStore):
         return self._generation
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         with self._lock:
             client, self._client, self._collection = self._client, None, None
             self._clear()
@@ -108,7 +108,7 @@ class ChromaStore(VectorStore):
         return gone
 
     def _current(self) -> int:
-        """The generation on the disk; 0 where there is none yet.
+        """Return the generation on the disk; 0 where there is none yet.
 
         Raises:
             IntegrityError: it is another model's, or no such folder.
@@ -148,7 +148,7 @@ class ChromaStore(VectorStore):
         self._load(self._collection.count())
 
     def _load(self, total: int) -> None:
-        """Take in the rows from `count` to `total`."""
+        """Read the rows from `count` to `total`."""
         parts, keys = [self._matrix], list[bytes]()
         while (first := self.count + len(keys)) < total:
             last = min(first + _PAGE, total)
@@ -208,7 +208,6 @@ class ChromaStore(VectorStore):
         self.refresh()
 
     def _sweep(self) -> None:
-        """Delete the folders of other generations."""
         for folder in self.path.iterdir():
             if folder.is_dir() and folder.name != _name(self.generation):
                 shutil.rmtree(folder)

@@ -9,7 +9,6 @@ import numpy as np
 
 from mnemark.embed.base import Embedder
 from mnemark.files.locks import sync_lock
-from mnemark.index import schema
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits
 from mnemark.index.store import Index
@@ -25,13 +24,12 @@ Progress = Callable[[int, int], None]
 
 
 def keys_of(index: Index) -> set[bytes]:
-    """The content keys of all passages."""
+    """Return the content keys of all passages."""
     return set(Packed(_rows(index)["key"]))
 
 
 def _rows(index: Index) -> Rows:
-    with schema.translated(index.path):
-        stored = schema.rows(index.connection, "SELECT size, rows, dead FROM segments")
+    stored = index.rows("SELECT size, rows, dead FROM segments")
     parts = [np.frombuffer(blob, ROW)[~dead_bits(dead, size)] for size, blob, dead in stored]
     return np.concatenate(parts) if parts else np.zeros(0, ROW)
 
@@ -88,6 +86,5 @@ def embed_missing(
 
 def _texts(index: Index, passages: list[int]) -> dict[int, str]:
     sql = "SELECT id, title, text FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-    with schema.translated(index.path):
-        rows = schema.rows(index.connection, sql, (msgspec.json.encode(passages).decode(),))
+    rows = index.rows(sql, (msgspec.json.encode(passages).decode(),))
     return {number: embedded_text(title, text) for number, title, text in rows}

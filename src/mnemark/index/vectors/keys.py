@@ -68,7 +68,7 @@ class KeyIndex:
         rows: NDArray[np.int64],
         order: NDArray[np.int64] | None,
     ) -> None:
-        """Take keys over; `order` sorts them by their first word, None where they are sorted by it."""
+        """Store keys; `order` sorts them by their first word, None where they are sorted."""
         if order is not None:
             first, second, rows = first[order], second[order], rows[order]
         self._has_runs = bool((first[1:] == first[:-1]).any())
@@ -83,7 +83,7 @@ class KeyIndex:
         return len(self._rows)
 
     def extended(self, words: Words) -> "KeyIndex":
-        """This index with the rows that follow, O(n + m log m)."""
+        """Return this index with the rows that follow, O(n + m log m)."""
         new = KeyIndex(words)
         if not len(self):
             return new
@@ -112,7 +112,7 @@ class KeyIndex:
     def _within_runs(
         self, low: NDArray[np.int64], high: NDArray[np.int64], second: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Binary search for second words in runs `low … high-1` of equal first words, all runs at once."""
+        """Search second words in runs `low … high-1` of equal first words, all runs at once."""
         while (low < high).any():
             middle = (low + high) // 2
             before = (low < high) & (self._second[np.minimum(middle, len(self) - 1)] < second)

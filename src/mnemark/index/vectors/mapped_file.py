@@ -74,7 +74,7 @@ class VectorFile(VectorStore):
         return self._view.generation
 
     def close(self) -> None:
-        """Let go of the file. Scores already returned stay valid."""
+        """Close the file. Scores already returned stay valid."""
         with self._lock:
             self._view = empty_view(self.dimension)
             self._index = KeyIndex()
@@ -126,7 +126,7 @@ class VectorFile(VectorStore):
         self._write_new(np.empty(0, dtype=np.int64))
 
     def _remove_left_over(self) -> None:
-        """Remove what a crash left while a file was written beside; one written at this moment stays."""
+        """Remove what a crash left of new files; one that is being written stays."""
         old = self.path.with_name(f"{self.path.name}.new")
         for path in (old, *self.path.parent.glob(f"{self.path.stem}.*.vec.new")):
             with suppress(FileNotFoundError):
@@ -134,7 +134,6 @@ class VectorFile(VectorStore):
                     path.unlink()
 
     def _refresh(self) -> None:
-        """A stat and one read where there is nothing new."""
         view = self._view
         try:
             status = self.path.stat()
@@ -144,7 +143,6 @@ class VectorFile(VectorStore):
             self._view = empty_view(self.dimension)
 
     def _append(self, keys: Packed, matrix: NDArray[np.float32]) -> None:
-        """Write rows behind the committed ones, then commit them."""
         count = self.count
         with self.path.open("r+b") as file:
             if self._view.committed() != count:
@@ -157,7 +155,7 @@ class VectorFile(VectorStore):
         self.refresh()
 
     def _write_new(self, rows: NDArray[np.int64]) -> None:
-        """Write a file with `rows` of the current view beside, and swap it in."""
+        """Write a new file with `rows` of the current view, and swap it in."""
         new = self.path.with_name(f"{self.path.stem}.{os.getpid()}-{threading.get_ident()}.vec.new")
         raw = self._view.raw
         # Never 0, which stands for "no file".

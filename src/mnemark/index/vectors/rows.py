@@ -59,7 +59,7 @@ class Header(NamedTuple):
     generation: int
 
     def pack(self, committed: int) -> bytes:
-        """The 256 bytes at the start of the file."""
+        """Return the 256 bytes at the start of the file."""
         stride = row_stride(self.dimension)
         fixed = _FIXED.pack(
             _MAGIC, _FORMAT, _INT8, self.dimension, stride, self.generation, self.model.encode()
@@ -118,7 +118,7 @@ class View:
 
 
 def empty_view(dimension: int) -> View:
-    """The view of a file that is not there."""
+    """Return the view of a file that is not there."""
     return View(
         file_id=None,
         generation=0,
@@ -208,7 +208,7 @@ def cosines(view: View, query: NDArray[np.float32], rows: NDArray[np.int64] | No
 def _gathered(
     view: View, values: NDArray[np.int8], scale: np.float32, rows: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """`cosines` for few rows: copy those and leave the rest of the file unread."""
+    """Score few rows: copy those and leave the rest of the file unread."""
     scores = np.empty(len(rows), dtype=np.float32)
     for start in range(0, len(rows), _GATHER_ROWS):
         part = rows[start : start + _GATHER_ROWS]

@@ -54,7 +54,7 @@ class SqliteVecStore(VectorStore):
         return self._generation
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -126,7 +126,7 @@ class SqliteVecStore(VectorStore):
         return len(gone)
 
     def _connected(self) -> apsw.Connection | None:
-        """The connection; None where a reader finds no file yet."""
+        """Return the connection; None where a reader finds no file yet."""
         if self._connection is None and self.path.exists():
             self._connection = self._connect()
         return self._connection
@@ -157,7 +157,7 @@ class SqliteVecStore(VectorStore):
         return connection
 
     def _checked(self, connection: apsw.Connection) -> int:
-        """The generation of a file of this model.
+        """Return the generation of a file of this model.
 
         Raises:
             IntegrityError: it is another model's, or no such file.
@@ -195,5 +195,5 @@ def _extension() -> str:
 
 
 def _drawn() -> int:
-    """A new generation; never 0, which stands for "no file"."""
+    """Draw a new generation; never 0, which stands for "no file"."""
     return secrets.randbits(62) + 1

@@ -179,7 +179,7 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
         return []
     try:
         ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)
-        ws.searcher.reader.let_go()
+        ws.searcher.reader.drop_cache()
         with sync_lock(ws.index.home, timeout=LOCK_SECONDS):
             for cut_off in (ws.index.home / layout.PRIVATE).glob("index.db.new*"):
                 platform.FS.unlink(cut_off)

@@ -63,7 +63,7 @@ _MOST_TERMS: Final = 25
 
 
 def strengths(evidence: Evidence) -> tuple[float, ...]:
-    """The features but for `terms`, each times the square root of that, as they are weighed.
+    """Return the features but for `terms`, each times the square root of that, as they are weighed.
 
     Of a long question a smaller share is found in one place, and the same share of it says more.
     """
@@ -72,7 +72,7 @@ def strengths(evidence: Evidence) -> tuple[float, ...]:
 
 
 def share(terms: Mapping[str, float], present: frozenset[str]) -> float:
-    """Share of the idf of the question's terms that is present."""
+    """Return the share of the question's idf that is present."""
     total = sum(terms.values())
     return sum(idf for term, idf in terms.items() if term in present) / total if total else 0.0
 
@@ -82,7 +82,7 @@ _APART: Final = 40
 
 
 def together(terms: Mapping[str, float], text: str) -> float:
-    """Share of the terms' idf that stands close together in a text.
+    """Return the share of the terms' idf that stands close together in a text.
 
     Terms are taken where they first stand; of each two that follow each other within `_APART` characters the
     lower idf counts. A question of one term has it together where it stands.

@@ -42,7 +42,12 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
     if not len(order):
         return None
     best = int(order[0])
-    idf = _idf(inputs)
+    # As if there were `_FEW` more passages: in a memory of three turns every word is rare.
+    count = _FEW + (len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask)))
+    idf = {term: lexical.idf(count, len(inputs.words.hits[term].pos)) for term in inputs.asked}
+    cosine = None
+    if inputs.cosines is not None:
+        cosine = float(inputs.cosines[best]) - float(inputs.cosines.sum(dtype=np.float64)) / count
     floor = float(inputs.fused[order[-1]]) if len(order) == confidence.DEPTH else 0.0
     first = (inputs.records[pos] for pos in order[:_FIRST].tolist() if pos in inputs.records)
     texts = [normalize(f"{record.title}\n{record.text[:_READ]}") for record in first]
@@ -50,31 +55,20 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
         lead=float(inputs.fused[best]) - floor,
         together=max((confidence.together(idf, text) for text in texts), default=0.0),
         coverage=confidence.share(idf, _terms_around(inputs, best)),
-        cosine=None if inputs.cosines is None else _above_mean(inputs.cosines, best, inputs.mask),
+        cosine=cosine,
         outside=float(inputs.in_time is not None and not inputs.in_time[best]),
         terms=len(inputs.asked),
     )
 
 
-def _idf(inputs: Inputs) -> dict[str, float]:
-    """Idf as if there were `_FEW` more passages: in a memory of three turns every word is rare."""
-    count = len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask))
-    return {term: lexical.idf(count + _FEW, len(inputs.words.hits[term].pos)) for term in inputs.asked}
-
-
 def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:
-    """The question's terms that stand in the passage or its neighbours in the same document."""
+    """Return the question's terms that stand in the passage or its neighbours in the document."""
     group = inputs.snapshot.group
     near = range(max(pos - 1, 0), min(pos + 2, len(group)))
     places = [place for place in near if group[place] == group[pos]]
     return frozenset(
         term for term in inputs.asked if any(holds(inputs.words.hits[term].pos, place) for place in places)
     )
-
-
-def _above_mean(cosines: Floats, best: int, mask: Mask | None) -> float:
-    count = len(cosines) if mask is None else int(np.count_nonzero(mask))
-    return float(cosines[best]) - float(cosines.sum(dtype=np.float64)) / (count + _FEW)
 
 
 def holds(positions: Positions, pos: int) -> bool:

@@ -108,7 +108,7 @@ def _rrf(lexical: Floats, dense: Floats | None, constant: int, depth: int = 200)
 
 
 def _weighted(lexical: Floats, dense: Floats | None, share: float) -> Floats:
-    """Dense and lexical scores weighed, the lexical one as r / (1 + r) of the plain BM25's rank value."""
+    """Weigh dense and lexical scores, the latter as r / (1 + r) of the plain BM25's rank value."""
     saturated = lexical / (1 + lexical)
     if dense is None:
         return saturated
@@ -123,7 +123,7 @@ def best_positions(scores: Floats, k: int) -> Positions:
 
 
 def _threshold(scores: Floats, k: int) -> float:
-    """A positive value that at least the k best scores reach, if so many are positive.
+    """Return a positive value that at least the k best scores reach, if so many are positive.
 
     The k-th best of the blocks' maxima: k scores at least are as high, and few others are. One pass that
     only takes maxima costs a tenth of a partition of all scores.

@@ -30,7 +30,7 @@ def adjust(
     order: str | None = None,
     access: Mapping[int, int] | None = None,
 ) -> tuple[Floats, list[dict[str, float]]]:
-    """Scores of the candidates after all small factors, and what each factor added.
+    """Apply all small factors to the candidates' scores; return what each factor added, too.
 
     Args:
         positions: candidates, into `rows`.
@@ -79,7 +79,7 @@ def recency(rows: Rows, now: int, half_life_days: float) -> Floats:
 
 
 def _relative_age(times: Positions, *, newest: bool) -> Floats:
-    """0 to 1 by place in time among the dated; 0 for the undated."""
+    """Map the dated to 0 to 1 by their order in time; the undated to 0."""
     dated = times != NO_TIME
     result = np.zeros(len(times), np.float32)
     if dated.sum() > 1:
@@ -93,7 +93,7 @@ def _relative_age(times: Positions, *, newest: bool) -> Floats:
 def select(
     candidates: Sequence[Ranked], keys: Sequence[bytes], k: int, protected: Sequence[int] = ()
 ) -> list[Ranked]:
-    """The k best of ordered candidates, each content once, with the best of each route among them.
+    """Select the k best of ordered candidates, each content once, with the best of each route.
 
     A protected passage that would fall off the end takes the last place; the order of the rest stays.
     """

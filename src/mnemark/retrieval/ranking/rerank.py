@@ -106,11 +106,11 @@ class BackgroundReranker:
         return result
 
     def load(self) -> None:
-        """Have the reranker ready; why it is not is told with the first question."""
+        """Load the reranker; why it cannot be loaded is in the first question's answer."""
         self.logits("", ())
 
     def name(self) -> str:
-        """What the reranker is called.
+        """Return the reranker's name.
 
         Raises:
             RerankerUnavailable: a package or file that it needs is missing.
@@ -135,7 +135,7 @@ class BackgroundReranker:
 
 
 def _logits(reranker: Reranker, question: str, passages: Sequence[str], given_up: threading.Event) -> Floats:
-    """Logits batch by batch; those after the asker has gone are left at 0, for nobody reads them."""
+    """Compute logits in batches; after the asker has gone they stay 0, for nobody reads them."""
     found = np.zeros(len(passages), np.float32)
     # Without passages the reranker is only made ready.
     for start in range(0, max(len(passages), 1), BATCH):

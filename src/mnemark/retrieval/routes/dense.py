@@ -100,7 +100,7 @@ class RarityAware(Protocol):
     """An embedder that lets a question's words weigh by how rare they are, and answers at once."""
 
     def query_weighted(self, text: str, idf: Rarity) -> NDArray[np.float32]:
-        """The question's vector, float32 of shape (dimension,)."""
+        """Return the question's vector, float32 of shape (dimension,)."""
         ...
 
 
@@ -121,7 +121,7 @@ class WeightedQuery:
         self._text = text
 
     def get(self, timeout: float | None, idf: Rarity) -> Ready:
-        """The vector, unless its time is over already; making it takes none worth limiting."""
+        """Return the vector, unless its time is over; making it takes none worth limiting."""
         if timeout is not None and timeout <= 0:
             return Ready(None, None, "there was no time left for it")
         return Ready(self._embedder.query_weighted(self._text, idf), self._store)
@@ -138,7 +138,7 @@ class QueryVector:
         self._ready = background(embed, "mnemark-embed")
 
     def get(self, timeout: float | None, idf: Rarity) -> Ready:  # noqa: ARG002 - this embedder weighs by itself
-        """The vector, or the reason why there is none in time."""
+        """Return the vector, or the reason why there is none in time."""
         try:
             ready = by_deadline(self._ready, timeout)
         except MnemarkError as error:

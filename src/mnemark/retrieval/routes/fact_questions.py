@@ -114,13 +114,12 @@ def _shapes() -> list[tuple[str, re.Pattern[str]]]:
 
 @cache
 def _names() -> list[tuple[str, str]]:
-    """Names of predicates, (key, name) each; Chinese ones of a single character say too little."""
+    """List (key, name) of predicates; Chinese names of a single character say too little."""
     pairs = ((key, name) for name, key in predicate_names().items())
     return [(key, name) for key, name in pairs if name.isascii() or len(name) > 1]
 
 
 def _named(words: str, single: str, text: str) -> list[tuple[str, str]]:
-    """Predicates whose names stand in the question."""
     return [
         (key, name)
         for key, name in _names()

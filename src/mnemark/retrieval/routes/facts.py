@@ -80,7 +80,7 @@ def matches(book: FactIndex, question: str, terms: Sequence[QueryTerm], moment: 
 def _predicates(
     book: FactIndex, wanted: FactQuestion, terms: Sequence[QueryTerm]
 ) -> Iterable[tuple[str, float, str]]:
-    """Keys of predicates that a question asks for, how sure that is, and the words that say so."""
+    """Yield keys of predicates that a question asks for, how sure that is, and its words for them."""
     for key, words in wanted.predicates.items():
         if key in book.by_predicate:
             yield key, 1.0, words
@@ -95,7 +95,7 @@ def _predicates(
 
 
 def _someone(question: str, wanted: FactQuestion) -> bool:
-    """Whether a question asks about somebody by a name: "where does Ann live", "Ann's birthday"."""
+    """Whether a question names a person: "where does Ann live", "Ann's birthday"."""
     named = " ".join(wanted.predicates.values())
     return any((name[1] or name[2]).casefold() not in named for name in _NAME.finditer(question))
 
@@ -107,7 +107,7 @@ def _about(fact: Fact, subjects: frozenset[str]) -> float:
 
 
 def _covered(fact: Fact, words: str, content: Sequence[str], subjects: frozenset[str]) -> float:
-    """How much of the question is about this fact: all of it 1, next to nothing 0.4."""
+    """Estimate how much of the question is about this fact: from 1, all of it, to 0.4."""
     names = _names_of(subject_key(fact.subject))
     if not content:
         return 1.0
@@ -206,7 +206,7 @@ class _Joining:
             self.scores[held.fact.id] = max(hit.score, self.scores.get(held.fact.id, 0.0))
 
     def _elsewhere(self, hit: Hit, identifier: str) -> Hit | None:
-        """A bullet that the book has in no fact file: of the archive, or one whose id another scope has, too.
+        """Check a bullet that stands in no fact file: of the archive, or one whose id another scope has.
 
         Others are no facts any more: the index holds them until it has looked at their files again.
         """
@@ -217,7 +217,7 @@ class _Joining:
         return hit if any(one.at(self.moment) for one in found) else None
 
     def _archived(self, hit: Hit) -> Hit:
-        """A fact of the archive, with the value that holds by now."""
+        """Label a fact of the archive with the value that holds by now."""
         predicate, _, value = hit.text.partition(": ")
         fact = Fact(id="", subject=hit.title, predicate=predicate, value=value, scope=hit.scope)
         current = self.book.current(fact, self.moment)

@@ -162,7 +162,7 @@ def _masked(hits: TermHits, mask: Mask | None) -> TermHits:
 def _spread(
     snapshot: Snapshot, pos: Positions, frequency: Floats, scratch: Floats, neighbour: float
 ) -> Positions:
-    """Put frequencies and the neighbours' share of them into `scratch`; returns the positions touched."""
+    """Put frequencies and the neighbours' share of them into `scratch`; return the positions touched."""
     scratch[pos] = frequency
     if not neighbour:
         return pos
@@ -191,7 +191,7 @@ def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
     size: Lengths,
     preset: Preset,
 ) -> float:
-    """Add a term's score to each document that holds it; returns what it could add at most."""
+    """Add a term's score to each document that holds it; return the most it could add."""
     if not len(pos):
         return weight * idf(size.document_total, 0) * (preset.k1 + 1)
     owner = snapshot.group[pos]
