@@ -204,8 +204,6 @@ def _redo(ws: OpenWorkspace, entry: Entry) -> Literal["written", "deferred", "lo
 def _patch(
     ws: OpenWorkspace, path: str, change: Callable[[str], str | None], *, timeout: float
 ) -> EditResult | None:
-    """Edit the file; None where the change does not fit."""
-
     def patched(data: bytes) -> bytes:
         new = change(_text(data, path))
         if new is None:

@@ -74,7 +74,6 @@ def _title(path: str) -> str:
 
 
 def _numbered(text: str, path: str) -> list[tuple[str, ParsedFact]]:
-    """Return the bullets of a file with their ids, including those without a comment."""
     ids = (fact.id for fact in facts_in(text, path, ""))
     return list(zip(ids, parse(text), strict=True))
 

@@ -16,13 +16,13 @@ from mnemark.files import layout
 from mnemark.files.ids import new_id
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory import file_edits
-from mnemark.memory.curation.identity import Shortened
+from mnemark.memory.curation.identity import Shortened, flaw
 from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, apply
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import put
 from mnemark.text.markdown.outline import outline, without_comments
 from mnemark.text.quoting.fence import fence, strip_fences
-from mnemark.text.summary.outline_compile import compiled, complaints
+from mnemark.text.summary.outline_compile import compiled
 from mnemark.text.words.tokens import estimate_tokens
 
 STEP: Final = "condense"
@@ -135,7 +135,6 @@ def archived(path: str) -> str:
 
 
 def _days(look: ScopeView, older_than: timedelta) -> list[str]:
-    """Return the daily notes of months that ended long enough ago, oldest first."""
     found = []
     for name in look.names("memory"):
         path = look.path(f"memory/{name}")
@@ -162,7 +161,6 @@ class _Model(NamedTuple):
 
 
 def _lines(look: ScopeView, path: str, model: _Model) -> list[str]:
-    """Return a day as the monthly note shows it, without secrets and recalled blocks."""
     # What was forgotten is not told again under another name, where nobody would know it.
     text = strip_fences(look.ws.visible.text(path, look.text(path)))
     name = path.rpartition("/")[2].rpartition(".")[0]
@@ -187,11 +185,8 @@ def _worded(text: str, budget: int, model: _Model, path: str) -> str:
         return ""
     lines = [" ".join(strip_fences(line).split()) for line in lines]
     shown = "\n".join(line if line.startswith("- ") else f"- {line}" for line in lines if line)
-    wrong = complaints(shown.splitlines(), text) or ([] if shown else ["the answer is empty"])
-    if not wrong and estimate_tokens(shown) > budget:
-        wrong = [f"{estimate_tokens(shown)} tokens are more than {budget}"]
-    if wrong:
-        model.notes.append(f"{path}: condensed by rule; the model's version was not taken: {wrong[0]}")
+    if reason := flaw(shown, text, budget):
+        model.notes.append(f"{path}: condensed by rule; the model's version was not taken: {reason}")
         return ""
     return shown
 

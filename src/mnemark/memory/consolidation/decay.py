@@ -55,7 +55,6 @@ def rate(fact: Fact) -> float:
 
 
 def _faded(look: ScopeView, fact: Fact) -> str:
-    """Return why a fact is archived; empty where it stays."""
     use = look.uses.get(fact.id)
     learned = when(fact.recorded, look.zone) or when(fact.since, look.zone)
     if learned is None or fact.pending:

@@ -147,19 +147,14 @@ def consolidate(
         notes += _plan(look, leapt=_leapt(edits, now))
         planned += look.planned
     if dry_run:
-        return _shown(now, planned, learned, notes)
+        shown = tuple(_applied(one, "planned", one.diff) for one in planned)
+        facts_shown = tuple(map(describe, learned))
+        return Report(group="", time=now, dry_run=True, edits=shown, learned=facts_shown, notes=tuple(notes))
     report = _apply(ws, planned, now, learned=learned, notes=notes)
     compiled(ws, llm=llm)
     if ws.config.consolidate.commit if commit is None else commit:
         _commit(ws, report)
     return report
-
-
-def _shown(now: datetime, planned: list[Planned], learned: list[LearnedFact], notes: list[str]) -> Report:
-    return Report(
-        group="", time=now, dry_run=True, learned=tuple(map(describe, learned)), notes=tuple(notes),
-        edits=tuple(_applied(one, "planned", one.diff) for one in planned),
-    )  # fmt: skip
 
 
 def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[LearnedFact]:
@@ -213,7 +208,6 @@ def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> st
 
 
 def _others(edits: EditJournal, now: datetime) -> str:
-    """Return the machine that consolidates this workspace, where it is another one."""
     runs = [run for run in edits.runs if run.time is not None and now - run.time < _OTHERS]
     if not runs or any(run.machine == edits.journal.file for run in runs):
         return ""
@@ -275,7 +269,6 @@ def _apply(
 
 
 def _commit(ws: OpenWorkspace, report: Report) -> None:
-    """Commit each step's files; what git refuses is left to the ledger."""
     for step in dict.fromkeys(edit.step for edit in report.edits):
         mine = [edit for edit in report.edits if edit.step == step and edit.status == "written"]
         paths = [path for edit in mine for path in edit.path.split(" → ")]
@@ -291,7 +284,6 @@ def _applied(one: Planned, status: str, diff: str) -> Applied:
 
 
 def _write_report(ws: OpenWorkspace, report: Report) -> None:
-    """Add to the report of the day."""
     day, text = report.time.date().isoformat(), report_text(report).encode("utf-8", "replace")
     head = f"# Consolidation {day}\n".encode()
     edit_file(ws.root, f"{REPORTS}/{day}.md", lambda old: (old or head) + b"\n" + text)

@@ -135,7 +135,6 @@ def _line(fact: Fact) -> str:
 
 
 def _differ(facts: Sequence[Fact]) -> bool:
-    """Return whether facts differ in a number, or only some of them say "not"."""
     return any(
         _NUMBER.findall(one.value) != _NUMBER.findall(other.value)
         or bool(_NOT.search(one.value)) != bool(_NOT.search(other.value))

@@ -191,7 +191,6 @@ def paragraphs(text: str) -> list[str]:
 
 
 def _fitted(sections: list[_Section], budget: int) -> list[str]:
-    """Return each section's text within the budget, in order, until there is no room."""
     texts: list[str] = []
     room = budget
     for section in sections:

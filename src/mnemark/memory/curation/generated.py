@@ -241,7 +241,6 @@ def rank(look: ScopeView, fact: Fact) -> tuple[object, ...]:
 def _lines(
     kinds: Sequence[_Kind], facts: Iterable[tuple[Fact, str]], most: int, by_people: set[tuple[str, ...]]
 ) -> tuple[list[str], list[str]]:
-    """Return the lines of a part within its budget, and why each entry is there."""
     chosen: dict[_Kind, list[tuple[str, str]]] = {kind: [] for kind in kinds}
     room = CHARACTERS
     for fact, reason in facts:

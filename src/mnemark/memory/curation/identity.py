@@ -182,7 +182,6 @@ class _Section:
         self._key_of_sources = _digest([VERSION, "llm", found])
 
     def compile(self, llm: LLM | None, timeout: float, notes: list[str]) -> Part:
-        """Return the section, kept from before where the sources are the same."""
         if not self._sources:
             return Part(name=self._name, budget=self._budget)
         part = self._load(self._key)
@@ -234,13 +233,8 @@ class _Section:
         text = "\n".join(strip_fences(line).strip("\r\n") for line in lines if line.strip())
         rules = outline(self._by_rule(limit).text)
         must = [item.text for item in rules if item.kind != "heading" and principle(item.text)]
-        wrong = complaints(text.splitlines(), source, must=must)
-        if not text:
-            wrong = ["the answer is empty"]
-        if estimate_tokens(text) > limit:
-            wrong.append(f"{estimate_tokens(text)} tokens are more than {limit}")
-        if wrong:
-            notes.append(f"{self._name}: the model's version was not taken: {wrong[0]}")
+        if reason := flaw(text, source, limit, must=must):
+            notes.append(f"{self._name}: the model's version was not taken: {reason}")
             return part
         return self._part(text, by_llm=True)
 
@@ -257,6 +251,16 @@ class _Section:
             record = {key: value for key, value in msgspec.to_builtins(part).items() if key != "text"}
             head = json.dumps(record, ensure_ascii=False).replace(">", "\\u003e")
             kept.save(self._ws.root, self._name, key, f"<!-- mnemark: {head} -->\n{part.text}")
+
+
+def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str:
+    """Return why a model's version of a source cannot be used; empty where it can."""
+    if not text:
+        return "the answer is empty"
+    if wrong := complaints(text.splitlines(), source, must=must):
+        return wrong[0]
+    tokens = estimate_tokens(text)
+    return f"{tokens} tokens are more than {limit}" if tokens > limit else ""
 
 
 def _fitted(texts: Sequence[str], budget: int) -> list[Compiled]:

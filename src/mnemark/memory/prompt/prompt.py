@@ -137,7 +137,6 @@ class _Builder:
         self._chinese = is_chinese(whole)
 
     def build(self, caps: Mapping[str, int], budget: int, *, given: frozenset[str]) -> Prompt:
-        """Build all parts within their budgets; spare tokens go to layers that left something out."""
         share = min(1.0, budget / max(1, sum(caps.values())))
         parts = {name: self._part(name, int(cap * share)) for name, cap in caps.items()}
         spare = budget - sum(part.tokens for part in parts.values()) - len(parts)

@@ -70,7 +70,12 @@ class Quoted:
         """None where there is no question."""
         day = asked.now.date()
         self._days = [path for folder in asked.folders for path in day_files(ws.root, folder, day)]
-        self._layers = [_inert(layer) for layer in self._make(doubtful) if layer.pieces]
+        # Inert first, so that what pieces cost is known before they are chosen.
+        self._layers = [
+            msgspec.structs.replace(one, pieces=tuple(inert_together(one.pieces, one.joint)))
+            for one in self._make(doubtful)
+            if one.pieces
+        ]
         hits = [hit for hit in self.recall.hits if not self._is_shown(hit)] if self.recall else []
         personas = chosen(ws, asked.persona, scope=asked.scope)
         self.problems = [problem for one in personas for problem in one.problems]
@@ -92,7 +97,6 @@ class Quoted:
         )
 
     def _is_shown(self, hit: Hit) -> bool:
-        """Return whether another part shows the hit."""
         place = layout.place(hit.path)
         shown = place is not None and place.role in {"identity", "longterm", "scratchpad", "persona"}
         return shown or hit.path in self._days
@@ -142,11 +146,6 @@ class Quoted:
             return ""
         block = render.block(self._hits, budget=room + _FRAME, brief_tokens=self._ws.config.brief_tokens)
         return "\n".join(block.split("\n")[2:-1]) if check_fenced(block) else ""
-
-
-def _inert(layer: Layer) -> Layer:
-    """Make pieces inert first, so that their tokens are known before they are chosen."""
-    return msgspec.structs.replace(layer, pieces=tuple(inert_together(layer.pieces, layer.joint)))
 
 
 def _named(hit: Hit, text: str) -> bool:

@@ -118,7 +118,6 @@ def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
 
 
 def _fact(known: FactStore, ref: str) -> Fact | None:
-    """Return the fact of an id, or in the bullet of a ref."""
     path, first, last = split_ref(ref)
     if last is None and "/" in ref:
         return None
@@ -153,7 +152,6 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
 
 
 def _lines(known: FactStore, fact: Fact) -> Iterator[Line]:
-    """Yield the lines of the journal that name the fact, oldest first."""
     for entry in known.log.journal.read():
         if _names(entry, fact.id):
             change = entry.change
@@ -223,7 +221,6 @@ def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
 
 
 def _asked(ws: OpenWorkspace, about: Why, query: str) -> Found:
-    """Ask the question, and find the passage in the answer."""
     path = split_ref(about.ref)[0]
     scope = layout.scope_of(path)
     answer = ws.searcher.search(query, k=_DEEP, scope=scope or None, explain=True)
