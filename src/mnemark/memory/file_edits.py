@@ -1,11 +1,11 @@
-"""Make automatic edits of files: noted before they are made, shown, completed after a kill, taken back.
+"""Make automatic edits of files: noted before they are made, shown, completed after a kill, undone.
 
 An edit of a Markdown file stands in the journal as a change of kind "write" with what it took away and what
 it put in (its undo image); "done" follows when the file holds it. A kill in between leaves an edit that the
 next `finish` completes. "drop" ends one that no longer fits, "undo" one that was taken back.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
@@ -17,14 +17,14 @@ from mnemark.files.journal import Change
 from mnemark.memory.journal.edits import EditJournal, Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, without_context
-from mnemark.types import Origin, Problem
+from mnemark.types import Json, Origin, Problem
 
 Status = Literal["written", "unchanged", "deferred"]
 _BUSY: Final = 0.5
 
 
 class Written(NamedTuple):
-    """What became of an edit. `deferred`: someone is saving the file; nothing was noted, try later."""
+    """The result of an edit. `deferred`: someone is saving the file; nothing was noted, try later."""
 
     id: str
     """Of the change in the journal; empty where nothing was changed."""
@@ -49,10 +49,10 @@ def write(
     dry_run: bool = False,
     timeout: float = PATIENCE,
 ) -> Written:
-    """Edit a Markdown file of the workspace as a machine may: noted first, shown as a diff, taken back by id.
+    """Edit a Markdown file of the workspace: noted first, shown as a diff, undone by id.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         path: relative to the workspace; the file is made if missing.
         change: from the file's text (empty where it is new) to the new text; called again where someone saved
             meanwhile. Line ends are as in the file.
@@ -92,9 +92,7 @@ def write(
             "step": step, "path": path, "session": session, "group": group,
             "hunks": made, "created": not data and not target.exists(),
         }  # fmt: skip
-        payload = {name: value for name, value in payload.items() if value}
-        line = Change(kind="write", payload=payload, origin=origin, scope=layout.scope_of(path), id=new_id())
-        noted.append(ledger.append(line).id)
+        noted.append(_note(ledger, "write", payload, origin).id)
         shown = shown_diff(ws, path, old, new)
         return new.encode()
 
@@ -111,20 +109,10 @@ def write(
 
 
 def write_or_wait(
-    ws: OpenWorkspace,
-    path: str,
-    change: Callable[[str], str],
-    *,
-    step: str,
-    origin: Origin = "agent",
-    session: str = "",
-    group: str = "",
-    timeout: float = PATIENCE,
-) -> Written:
-    """As `write`, for what can wait: `deferred` also where the file is closed, or no file any more.
-
-    The sync tells of such a file.
-    """
+    ws: OpenWorkspace, path: str, change: Callable[[str], str], *, step: str, origin: Origin = "agent",
+    session: str = "", group: str = "", timeout: float = PATIENCE,
+) -> Written:  # fmt: skip
+    """Edit like `write`, but defer also where the file is closed or no file, which the sync reports."""
     try:
         return write(
             ws, path, change, step=step, origin=origin, session=session, group=group, timeout=timeout
@@ -136,15 +124,21 @@ def write_or_wait(
 
 
 def shown_diff(ws: OpenWorkspace, path: str, old: str, new: str) -> str:
-    """Unified diff for people, of what is visible of both."""
+    """Return a unified diff for people, of the visible parts of both texts."""
     return diff(path, ws.visible.redacted(old), ws.visible.redacted(new))
 
 
 def _drop(ledger: EditJournal, noted: list[str]) -> None:
-    """What was noted and then not written, because someone saved in between."""
+    """End an edit that was noted and not written, because someone saved in between."""
     if noted:
         ledger.append(Change(kind="drop", payload={"ids": list(noted)}))
         noted.clear()
+
+
+def _note(ledger: EditJournal, kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
+    kept = {name: value for name, value in payload.items() if value}
+    scope = layout.scope_of(str(payload["path"]))
+    return ledger.append(Change(kind=kind, payload=kept, origin=origin, scope=scope, id=new_id()))
 
 
 def _text(data: bytes, path: str) -> str:
@@ -157,7 +151,7 @@ def _text(data: bytes, path: str) -> str:
 def move(
     ws: OpenWorkspace, path: str, to: str, *, step: str, origin: Origin = "agent", group: str = ""
 ) -> Written:
-    """Give a file another name in the workspace, for example in the archive; noted first, taken back by id.
+    """Move a file in the workspace, for example to the archive; noted first, undone by id.
 
     Raises:
         UsageError: another file stands there, or a path leaves the workspace.
@@ -170,23 +164,15 @@ def move(
         raise NotFoundError(f"there is no file {path}")
     if target.exists():
         raise UsageError(f"{to} is there already; move it away first")
-    payload = {"step": step, "path": path, "to": to, "group": group}
-    payload = {name: value for name, value in payload.items() if value}
     with ledger.lock:
-        made = ledger.append(Change(kind="move", payload=payload, origin=origin, scope=layout.scope_of(path)))
-        done = editing.move(ws.root, path, to)
-        if done == "moved":
-            ledger.append(Change(kind="done", payload={"ids": [made.id]}))
-            return Written(made.id, path, "written", f"{path} → {to}")
-        ledger.append(Change(kind="drop", payload={"ids": [made.id]}))
-    return Written("", path, "deferred", "")
+        made = _note(ledger, "move", {"step": step, "path": path, "to": to, "group": group}, origin)
+        moved = editing.move(ws.root, path, to) == "moved"
+        ledger.append(Change(kind="done" if moved else "drop", payload={"ids": [made.id]}))
+    return Written(made.id, path, "written", f"{path} → {to}") if moved else Written("", path, "deferred", "")
 
 
 def finish(ws: OpenWorkspace) -> list[Problem]:
-    """Complete what was noted and then cut off by a kill; call it after opening and with each sync.
-
-    What no longer fits, because the file was changed since, is dropped and told.
-    """
+    """Complete edits that were noted and then cut off by a kill; return those that no longer fit."""
     if ws.readonly:
         return []
     ledger = ws.edits
@@ -212,15 +198,13 @@ def _redo(ws: OpenWorkspace, entry: Entry) -> Literal["written", "deferred", "lo
     if entry.to:
         done = editing.move(ws.root, entry.path, entry.to, timeout=_BUSY)
         return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
-    result = _patched(ws, entry.path, lambda old: apply(old, entry.hunks), timeout=_BUSY)
+    result = _patch(ws, entry.path, lambda old: apply(old, entry.hunks), timeout=_BUSY)
     return "lost" if result is None else "deferred" if result.status == "deferred" else "written"
 
 
-def _patched(
+def _patch(
     ws: OpenWorkspace, path: str, change: Callable[[str], str | None], *, timeout: float
 ) -> EditResult | None:
-    """The file edited; None where the change does not fit."""
-
     def patched(data: bytes) -> bytes:
         new = change(_text(data, path))
         if new is None:
@@ -233,20 +217,19 @@ def _patched(
         return None
 
 
-def entries(ws: OpenWorkspace) -> Iterator[Entry]:
-    """All automatic edits, oldest first."""
+def entries(ws: OpenWorkspace) -> list[Entry]:
+    """Return all automatic edits, oldest first."""
     ledger = ws.edits
     with ledger.lock:
         ledger.refresh()
-        found = [one for _, one in sorted(ledger.entries.items())]
-    return iter(found)
+        return [one for _, one in sorted(ledger.entries.items())]
 
 
 def reverse(ws: OpenWorkspace, identifier: str) -> Written:
-    """Take back one edit: its lines only, whatever else the file holds by now.
+    """Undo an edit: its lines only, whatever else the file holds by now.
 
     Raises:
-        NotFoundError: there is no such edit, or it was taken back before.
+        NotFoundError: there is no such edit, or it was undone before.
         UsageError: what it wrote was changed since; the message names the file.
     """
     ledger = ws.edits
@@ -258,9 +241,8 @@ def reverse(ws: OpenWorkspace, identifier: str) -> Written:
         shown = _reverse_move(ws, entry) if entry.to else _reverse_write(ws, entry)
         if shown is None:
             return Written("", entry.path, "deferred", "")
-        made = ledger.append(
-            Change(kind="undo", payload={"ids": [identifier]}, scope=layout.scope_of(entry.path))
-        )
+        undone = Change(kind="undo", payload={"ids": [identifier]}, scope=layout.scope_of(entry.path))
+        made = ledger.append(undone)
     return Written(made.id, entry.path, "written", shown)
 
 
@@ -281,7 +263,7 @@ def _reverse_write(ws: OpenWorkspace, entry: Entry) -> str | None:
         raise UsageError(
             f"what {entry.id} changed is not in the journal any more; change {entry.path} by hand"
         )
-    result = _patched(ws, entry.path, lambda old: take_back(old, made), timeout=PATIENCE)
+    result = _patch(ws, entry.path, lambda old: take_back(old, made), timeout=PATIENCE)
     if result is None:
         raise UsageError(f"{entry.path} was changed since where this edit was; change it by hand")
     if result.status == "deferred":

@@ -17,7 +17,7 @@ _PATIENCE: Final = 2.0
 
 
 def before_sync(ws: OpenWorkspace) -> list[str]:
-    """Complete what the files are to hold before they are indexed; why something could not be done."""
+    """Complete pending work before files are indexed; return why some could not be done."""
     failed: list[str] = []
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
@@ -35,7 +35,7 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
 
 
 def finish_forgetting(ws: OpenWorkspace) -> None:
-    """What was to be erased or taken back, and was cut off or met a file that was busy or closed."""
+    """Complete erasures and undos that were cut off or met a file that was busy or closed."""
     if ws.index.hidden.unfinished():
         from mnemark.memory.forgetting import erase
 
@@ -59,7 +59,7 @@ def after_sync(ws: OpenWorkspace, *, touched: bool) -> list[str]:
 
 @contextmanager
 def _told(name: str, failed: list[str]) -> Iterator[None]:
-    """Turn what keeps a step from being done into words. Who holds a lock is for the caller to say."""
+    """Add a failure of a step to `failed`; a held lock is for the caller to tell."""
     try:
         yield
     except BusyError:

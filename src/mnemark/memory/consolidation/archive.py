@@ -1,6 +1,8 @@
 """Move facts to `memory/archive/facts/` and back; nothing is deleted."""
 
 from collections.abc import Callable, Mapping
+from itertools import chain, count
+from pathlib import Path
 from typing import Final
 
 from mnemark.facts.files import facts_in
@@ -15,11 +17,11 @@ _ADDED: Final = ("archived", "reason", "merged")
 
 
 def archive(look: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Edit], set[str]]:
-    """Edits that move facts to the archive, and the ids of those that can be moved.
+    """Return edits that move facts to the archive, and the ids of those that can be moved.
 
     Args:
         look: the scope.
-        facts: by id of the fact, what its comment says in the archive beside what it said before.
+        facts: additional fields of the comment in the archive, by id of the fact.
     """
     edits: list[Edit] = []
     moved: set[str] = set()
@@ -38,7 +40,7 @@ def archive(look: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[li
 
 
 def restore(look: ScopeView, path: str, ids: set[str]) -> list[Edit]:
-    """Edits that bring facts back from the archive file at `path`."""
+    """Return edits that bring facts back from the archive file at `path`."""
     to = path.replace(f"{ARCHIVE}/", f"{FACTS}/", 1)
     bullets = _bullets(look.text(path), path, {one: dict.fromkeys(_ADDED, "") for one in ids})
     facts = [fact for fact in facts_in(look.text(path), path, "") if fact.id in ids]
@@ -50,7 +52,7 @@ def restore(look: ScopeView, path: str, ids: set[str]) -> list[Edit]:
 
 
 def archived(look: ScopeView) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]:
-    """The facts in the archive by file, each with the keys of its comment."""
+    """Return the facts in the archive by file, each with the fields of its comment."""
     found: dict[str, list[tuple[Fact, Mapping[str, str]]]] = {}
     for name in look.names(ARCHIVE):
         path = f"{look.path(ARCHIVE)}/{name}"
@@ -60,23 +62,30 @@ def archived(look: ScopeView) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]
     return found
 
 
+def free_name(root: Path, path: str) -> str:
+    """Return `path`, or the first numbered name beside it, that no file has yet."""
+    stem, dot, suffix = path.rpartition(".")
+    numbered = (f"{stem}-{number}{dot}{suffix}" for number in count(2))
+    return next(name for name in chain([path], numbered) if not (root / name).exists())
+
+
 def _title(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".md").replace("-", " ").capitalize()
 
 
 def _numbered(text: str, path: str) -> list[tuple[str, ParsedFact]]:
-    """The bullets of a file with their ids, those of bullets without a comment included."""
     ids = (fact.id for fact in facts_in(text, path, ""))
     return list(zip(ids, parse(text), strict=True))
 
 
 def _bullets(text: str, path: str, extra: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    found = {}
-    for identifier, parsed in _numbered(text, path):
-        if identifier in extra:
-            fields = {**parsed.meta, "id": identifier, **extra[identifier]}
-            found[identifier] = bullet_of(parsed.predicate, parsed.value, fields, struck=parsed.struck)
-    return found
+    return {
+        one: bullet_of(
+            parsed.predicate, parsed.value, {**parsed.meta, "id": one, **extra[one]}, struck=parsed.struck
+        )
+        for one, parsed in _numbered(text, path)
+        if one in extra
+    }
 
 
 def _adding(path: str, bullets: Mapping[str, str], head: str) -> Callable[[str], str]:
@@ -101,7 +110,7 @@ def _removing(path: str, ids: set[str]) -> Callable[[str], str]:
 
 
 def _without(text: str, path: str, ids: set[str]) -> str | None:
-    """The text without those bullets; None where another bullet would change its meaning."""
+    """Return the text without those bullets; None where another bullet would change its meaning."""
     bullets = _numbered(text, path)
     kept = [(p.predicate, p.value, p.struck) for identifier, p in bullets if identifier not in ids]
     left: list[str] = []

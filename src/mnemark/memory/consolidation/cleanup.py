@@ -5,6 +5,7 @@ from typing import Final
 
 from mnemark.files import layout
 from mnemark.files.sessions import SessionLog, list_sessions
+from mnemark.memory.consolidation.archive import free_name
 from mnemark.memory.curation.plan import Move, Proposal, ScopeView
 
 STEP: Final = "clean up"
@@ -12,33 +13,21 @@ KEEP_REPORTS: Final = timedelta(days=30)
 
 
 def propose(look: ScopeView) -> Proposal:
-    """Move what is past its age to the archive."""
+    """Move files past their age to the archive."""
     return Proposal(STEP, (*_old_reports(look), *_old_sessions(look)))
 
 
 def _old_sessions(look: ScopeView) -> list[Move]:
-    """Session logs in which nothing was said for as long as they are kept; they stay as they are."""
-    days = look.ws.config.retention_days
+    days, root = look.ws.config.retention_days, look.ws.root
     moves: list[Move] = []
-    if not days:
-        return moves
-    for info in list_sessions(look.ws.root / look.scope):
-        last = SessionLog(look.ws.root / look.scope, info.id).last(1)
-        if not last or look.now - last[0].time <= timedelta(days=days):
-            continue
-        path = info.path.relative_to(look.ws.root).as_posix()
-        to = _free(look, f"{layout.OLD_SESSIONS}/{info.path.name}")
-        moves.append(Move(path, to, (f"nothing was said for more than {days} days",)))
+    for info in list_sessions(root / look.scope) if days else ():
+        last = SessionLog(root / look.scope, info.id).last(1)
+        if last and look.now - last[0].time > timedelta(days=days):
+            # A session that went on after it was archived gets another number.
+            to = free_name(root, look.path(f"{layout.OLD_SESSIONS}/{info.path.name}"))
+            why = (f"nothing was said for more than {days} days",)
+            moves.append(Move(info.path.relative_to(root).as_posix(), to, why))
     return moves
-
-
-def _free(look: ScopeView, path: str) -> str:
-    """A name in the archive; a session that went on after it was archived gets another number."""
-    stem, number, found = path.removesuffix(".jsonl"), 1, path
-    while (look.ws.root / look.path(found)).exists():
-        number += 1
-        found = f"{stem}-{number}.jsonl"
-    return look.path(found)
 
 
 def _old_reports(look: ScopeView) -> list[Move]:

@@ -7,6 +7,7 @@ off anywhere, the next run does what is missing: a part that stands is not writt
 """
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple
@@ -15,13 +16,13 @@ from mnemark.files import layout
 from mnemark.files.ids import new_id
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory import file_edits
-from mnemark.memory.curation.identity import Shortened
-from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView
+from mnemark.memory.curation.identity import Shortened, flaw
+from mnemark.memory.curation.plan import Edit, Move, Proposal, ScopeView, apply
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import put
 from mnemark.text.markdown.outline import outline, without_comments
 from mnemark.text.quoting.fence import fence, strip_fences
-from mnemark.text.summary.outline_compile import compiled, complaints
+from mnemark.text.summary.outline_compile import compiled
 from mnemark.text.words.tokens import estimate_tokens
 
 STEP: Final = "condense"
@@ -29,7 +30,7 @@ SHORT: Final = 60
 """Tokens of a day that are kept whole."""
 SHARE: Final = 0.25
 MOST: Final = 800
-"""Of a longer day, what is worth it and at least this share of its tokens; so many at most."""
+"""Of a longer day, the share of its tokens and the most tokens that are kept."""
 TIMEOUT: Final = 20.0
 _DAY: Final = re.compile(r"(\d{4}-\d{2})-\d{2}(?![0-9])")
 _WORTH: Final = re.compile(
@@ -52,7 +53,7 @@ _TASK: Final = (
 
 
 class Condensed(NamedTuple):
-    """What a run did, or would do."""
+    """The result of a run."""
 
     group: str
     """For `undo`; empty where nothing was changed."""
@@ -61,7 +62,7 @@ class Condensed(NamedTuple):
 
 
 def propose(look: ScopeView, *, older_than: timedelta | None = None, timeout: float = TIMEOUT) -> Proposal:
-    """What condensing would change: monthly notes first, then the days' files into the archive."""
+    """Propose monthly notes first, then the moves of the days' files into the archive."""
     if older_than is None:
         older_than = timedelta(days=look.ws.config.consolidate.condense_days)
         if not older_than:
@@ -95,10 +96,10 @@ def condense(
     now: datetime | None = None,
     llm: LLM | None = None,
 ) -> Condensed:
-    """Condense outside of a consolidation; each change is in the ledger, `undo` takes the group back.
+    """Condense outside of a consolidation; each change is in the ledger, `undo` reverts the group.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         older_than: age of a month's last day from which it is condensed; as configured by default.
         scope: whose notes; the root's by default.
         dry_run: change nothing, and say exactly what would change.
@@ -110,7 +111,6 @@ def condense(
     """
     if not dry_run:
         ws.check_writable("condense notes")
-    if not dry_run:
         file_edits.finish(ws)
     look = ScopeView(ws, now or ws.now(), scope=scope, llm=llm)
     proposal = propose(look, older_than=older_than)
@@ -121,10 +121,7 @@ def condense(
     group = new_id()
     done: list[file_edits.Written] = []
     for one in look.planned:
-        if isinstance(one.edit, Move):
-            done.append(file_edits.move(ws, one.edit.path, one.edit.to, step=STEP, group=group))
-        else:
-            done.append(file_edits.write(ws, one.edit.path, one.edit.change, step=STEP, group=group))
+        done.append(apply(ws, one.edit, step=STEP, group=group))
         if done[-1].status == "deferred":  # what follows rests on it
             break
     changed = any(one.status == "written" for one in done)
@@ -132,30 +129,27 @@ def condense(
 
 
 def archived(path: str) -> str:
-    """Where a daily note goes: `memory/2026-01-03.md` to `memory/archive/2026-01-03.md`."""
+    """Return where a daily note is archived: `memory/2026-01-03.md` at `memory/archive/2026-01-03.md`."""
     folder, _, name = path.rpartition("/")
     return f"{folder}/archive/{name}"
 
 
 def _days(look: ScopeView, older_than: timedelta) -> list[str]:
-    """Daily notes of months that ended long enough ago, oldest first."""
     found = []
     for name in look.names("memory"):
         path = look.path(f"memory/{name}")
         place = layout.place(path)
         if place is None or place.role != "daily" or not place.dated or not _DAY.match(name):
             continue
-        if look.now.date() - _month_end(date.fromisoformat(place.dated)) > older_than:
+        day = date.fromisoformat(place.dated)
+        month_end = day.replace(day=monthrange(day.year, day.month)[1])
+        if look.now.date() - month_end > older_than:
             found.append(path)
     return found
 
 
-def _month_end(day: date) -> date:
-    return (day.replace(day=1) + timedelta(days=31)).replace(day=1) - timedelta(days=1)
-
-
 def worth(text: str) -> bool:
-    """Whether a line of a note says something to be kept before all else: a decision, a fact, a result."""
+    """Return whether a line of a note has priority: a decision, a fact, a result."""
     return bool(_WORTH.search(text) or (_KEYED.match(text) and not _CLOCK.match(text)))
 
 
@@ -167,7 +161,6 @@ class _Model(NamedTuple):
 
 
 def _lines(look: ScopeView, path: str, model: _Model) -> list[str]:
-    """A day as the monthly note shows it, without secrets and recalled blocks."""
     # What was forgotten is not told again under another name, where nobody would know it.
     text = strip_fences(look.ws.visible.text(path, look.text(path)))
     name = path.rpartition("/")[2].rpartition(".")[0]
@@ -181,7 +174,7 @@ def _lines(look: ScopeView, path: str, model: _Model) -> list[str]:
 
 
 def _worded(text: str, budget: int, model: _Model, path: str) -> str:
-    """The day in a model's words; empty where there is none, or its words do not rest on the note."""
+    """Return the day in a model's words; empty where they are not usable."""
     if model.llm is None:
         return ""
     asked = [Message("system", _TASK.format(words=budget // 2)), Message("user", fence(text, label="note"))]
@@ -190,13 +183,10 @@ def _worded(text: str, budget: int, model: _Model, path: str) -> str:
     except LLMUnavailable as error:
         model.notes.append(f"{path}: condensed by rule: {error}")
         return ""
-    lines = [" ".join(strip_fences(line).split()) for line in lines if line.strip()]
+    lines = [" ".join(strip_fences(line).split()) for line in lines]
     shown = "\n".join(line if line.startswith("- ") else f"- {line}" for line in lines if line)
-    wrong = complaints(shown.splitlines(), text) or ([] if shown else ["the answer is empty"])
-    if not wrong and estimate_tokens(shown) > budget:
-        wrong = [f"{estimate_tokens(shown)} tokens are more than {budget}"]
-    if wrong:
-        model.notes.append(f"{path}: condensed by rule; the model's version was not taken: {wrong[0]}")
+    if reason := flaw(shown, text, budget):
+        model.notes.append(f"{path}: condensed by rule; the model's version was not taken: {reason}")
         return ""
     return shown
 

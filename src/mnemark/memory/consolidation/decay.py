@@ -1,4 +1,4 @@
-"""Archive facts of passing worth when their time is over, and bring back those that are used.
+"""Archive facts that have faded, and bring back those that are used again.
 
 `strength = importance * (1 - rate) ** days`, with the days since a fact was learned or last recalled. Below
 0.1 with less than two recalls a fact is archived; a transient one after 24 hours. What the owner said, or a
@@ -22,14 +22,14 @@ USES: Final = 2
 """Recalls that keep a fact whatever its strength."""
 TRANSIENT: Final = timedelta(hours=24)
 IMPORTANCE: Final = 0.5
-"""Of a fact that says none."""
+"""Default of a fact."""
 RATES: Final[Mapping[str, float]] = {"short": 0.1, "long": 0.01, "permanent": 0.0}
-"""Loss a day by priority; half is gone after 7 and after 69 days."""
+"""Loss a day by priority: half-lives of 7 and 69 days."""
 _LASTING: Final = frozenset({"owner", "file"})
 
 
 def propose(look: ScopeView) -> Proposal:
-    """Archive what has faded, bring back what was used again."""
+    """Archive faded facts, bring back those used again."""
     fading: dict[str, Mapping[str, str]] = {}
     for fact in look.current():
         reason = _faded(look, fact)
@@ -41,13 +41,13 @@ def propose(look: ScopeView) -> Proposal:
 
 
 def strength(fact: Fact, days: float) -> float:
-    """What a fact is worth after so many days; see the module. Days below 0 (a clock set back) count as 0."""
+    """Return the strength of a fact after so many days; a clock set back counts as 0 days."""
     importance = IMPORTANCE if fact.importance is None else fact.importance
     return float(importance * (1 - rate(fact)) ** max(days, 0.0))
 
 
 def rate(fact: Fact) -> float:
-    """Loss a day."""
+    """Return the loss of strength a day."""
     lasting = fact.origin in _LASTING or fact.type == "rule"
     if lasting and fact.priority != "short":
         return 0.0
@@ -55,7 +55,6 @@ def rate(fact: Fact) -> float:
 
 
 def _faded(look: ScopeView, fact: Fact) -> str:
-    """Why a fact goes to the archive; empty where it stays."""
     use = look.uses.get(fact.id)
     learned = when(fact.recorded, look.zone) or when(fact.since, look.zone)
     if learned is None or fact.pending:
@@ -82,7 +81,7 @@ def _used_again(look: ScopeView) -> tuple[list[Edit], list[Fact]]:
 
 
 def _is_used(look: ScopeView, identifier: str, meta: Mapping[str, str]) -> bool:
-    """Whether a fact was recalled since it faded; what was merged into another stays."""
+    """Return whether a fact was recalled since it faded; merged ones stay archived."""
     use = look.uses.get(identifier)
     gone: datetime | None = when(meta.get("archived", ""), look.zone)
     if use is None or gone is None or meta.get("merged"):

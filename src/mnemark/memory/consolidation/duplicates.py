@@ -23,15 +23,14 @@ _MOST_NOTES: Final = 20
 def propose(look: ScopeView) -> Proposal:
     """Merge facts that say the same: the one that is trusted most, then the oldest, stays.
 
-    What is only alike is shown to the model where there is one, else told.
+    Facts that are only alike are shown to the model where there is one, else reported.
     """
     apart = look.undone.facts
     facts = [fact for fact in look.current() if not fact.pending and fact.line and fact.id not in apart]
     groups = [(subject_key(fact.subject), predicate_key(fact.predicate)) for fact in facts]
     found = similar([f"{fact.predicate} {fact.value}" for fact in facts], groups)
-    merging = [
-        sorted((facts[at] for at in places), key=lambda one: _rank(look, one)) for places in found.same
-    ]
+    same = [[facts[at] for at in places] for places in found.same]
+    merging = [sorted(group, key=lambda one: (-TRUST[one.origin], order(one, look.zone))) for group in same]
     judged = judge(look, facts, found.alike)
     merging += [sorted(group, key=lambda one: _detailed(look, one)) for group in judged.same]
     edits, gone = _merged(look, merging)
@@ -40,7 +39,7 @@ def propose(look: ScopeView) -> Proposal:
 
 
 def _merged(look: ScopeView, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]:
-    """Edits that leave the first fact of each group, naming the sources of the others, which are archived."""
+    """Return edits that leave the first fact of each group with all sources, and archive the others."""
     merged: dict[str, Mapping[str, str]] = {}
     into: dict[str, list[Fact]] = defaultdict(list)
     kept: dict[str, Fact] = {}
@@ -51,11 +50,8 @@ def _merged(look: ScopeView, groups: list[list[Fact]]) -> tuple[list[Edit], set[
         for other in others:
             if other.id in merged or other.id in kept:
                 continue
-            merged[other.id] = {
-                "archived": look.now.date().isoformat(),
-                "merged": first.id,
-                "reason": "says the same",
-            }
+            today = look.now.date().isoformat()
+            merged[other.id] = {"archived": today, "merged": first.id, "reason": "says the same"}
             into[first.id].append(other)
     edits, gone = archive(look, merged)
     said = {one: [fact for fact in others if fact.id in gone] for one, others in into.items()}
@@ -63,16 +59,12 @@ def _merged(look: ScopeView, groups: list[list[Fact]]) -> tuple[list[Edit], set[
 
 
 def _detailed(look: ScopeView, fact: Fact) -> tuple[object, ...]:
-    """Of facts in other words the one that says most stays."""
+    """Sort facts in other words: the one that says most stays."""
     return -TRUST[fact.origin], -len(key_of(fact.value)), order(fact, look.zone)
 
 
-def _rank(look: ScopeView, fact: Fact) -> tuple[object, ...]:
-    return -TRUST[fact.origin], order(fact, look.zone)
-
-
 def _confirmations(kept: Mapping[str, Fact], merged: Mapping[str, list[Fact]]) -> list[Edit]:
-    """What stays names the sources of what went, and is surer of what independent sources said."""
+    """Return edits that give the remaining facts all sources, and more confidence for them."""
     by_path: dict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
     for identifier, others in merged.items():
         if others:

@@ -23,7 +23,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.consolidation import cleanup, condense, decay, duplicates, sync_conflicts, tidy
 from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
-from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, scopes_in
+from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply, scopes_in
 from mnemark.memory.journal.edits import EditJournal
 from mnemark.memory.learning.by_model import learn_all
 from mnemark.memory.learning.by_rule import LearnedFact, learn, remember_arguments
@@ -34,7 +34,7 @@ from mnemark.memory.sessions.ending import catch_up as end_sessions
 from mnemark.memory.sessions.ending import unended
 from mnemark.memory.sessions.observations import age_out
 from mnemark.text.dates.moment import moment
-from mnemark.types import Json, Problem
+from mnemark.types import Json
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
@@ -47,16 +47,16 @@ STEPS: Final[Mapping[str, Callable[[ScopeView], Proposal]]] = {
     generated.STEP: generated.propose,
     cleanup.STEP: cleanup.propose,
 }
-"""What is done, in order, in each scope."""
+"""The steps in each scope, in order."""
 REPORTS: Final = "memory/reports"
 _OTHERS: Final = timedelta(days=3)
-"""So long another machine that consolidated is left to do it."""
+"""How long another machine that consolidated is left to do it."""
 _LEAP: Final = timedelta(days=60)
 """A longer time without a consolidation may be a wrong clock: one run without decay shows."""
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
-    """One edit of a consolidation."""
+    """An edit of a consolidation."""
 
     step: str
     path: str
@@ -67,7 +67,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What a consolidation did, or would do."""
+    """The result of a consolidation."""
 
     group: str
     """For `undo`; empty where nothing was changed."""
@@ -75,7 +75,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool
     edits: tuple[Applied, ...]
     learned: tuple[str, ...] = ()
-    """Facts that were learned first, or would be, from turns and from the daily notes."""
+    """Facts learned first, from turns and from the daily notes."""
     notes: tuple[str, ...] = ()
     skipped: str = ""
     """Why nothing was done; empty where it was."""
@@ -96,10 +96,10 @@ def consolidate(
     commit: bool | None = None,
     since: datetime | str | None = None,
 ) -> Report:
-    """Catch up, then deduplicate, let fade, refresh and clean up; see `STEPS`.
+    """Catch up, then deduplicate, decay, condense, refresh and clean up; see `STEPS`.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         dry_run: change nothing, and say exactly what would change.
         now: the time that ages are counted to.
         force: also where another machine consolidated these days.
@@ -132,7 +132,7 @@ def consolidate(
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
     learned = _would_learn(ws, notes) if dry_run else _caught_up(ws, now, llm, notes)
     start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
-    scopes = _scopes(ws)
+    scopes = scopes_in(entry.path for entry in scan(ws.root, ignore=ws.config.ignore).entries)
     for scope in scopes:
         facts, remarks = learn_notes(ws, scope, start, now, llm=llm, dry_run=dry_run)
         learned += facts
@@ -147,7 +147,9 @@ def consolidate(
         notes += _plan(look, leapt=_leapt(edits, now))
         planned += look.planned
     if dry_run:
-        return _shown(now, planned, learned, notes)
+        shown = tuple(_applied(one, "planned", one.diff) for one in planned)
+        facts_shown = tuple(map(describe, learned))
+        return Report(group="", time=now, dry_run=True, edits=shown, learned=facts_shown, notes=tuple(notes))
     report = _apply(ws, planned, now, learned=learned, notes=notes)
     compiled(ws, llm=llm)
     if ws.config.consolidate.commit if commit is None else commit:
@@ -155,19 +157,8 @@ def consolidate(
     return report
 
 
-def _shown(now: datetime, planned: list[Planned], learned: list[LearnedFact], notes: list[str]) -> Report:
-    """What a dry run reports."""
-    return Report(
-        group="", time=now, dry_run=True, learned=tuple(map(describe, learned)), notes=tuple(notes),
-        edits=tuple(_applied(one, "planned", one.diff) for one in planned),
-    )  # fmt: skip
-
-
 def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[LearnedFact]:
-    """What was left undone comes first: cut-off edits, facts without file, sessions that nobody ended.
-
-    Returns what was learned from turns; what a person should look at is added to `notes`.
-    """
+    """Complete cut-off edits, facts without file and sessions that nobody ended; return learned facts."""
     notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(ws)]
     notes += sync_conflicts.merge(ws)
     catch_up(ws.fact_store)
@@ -185,14 +176,14 @@ def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[
 
 
 def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
-    """What a run would do first, told but not planned, as what follows depends on it."""
+    """Return the facts a run would learn first; they are not planned, as what follows depends on them."""
     notes += sync_conflicts.merge(ws, dry_run=True)
     notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(ws)]
     return [fact for fact in learn(ws, dry_run=True).facts if fact.status != "known"]
 
 
 def _supposed(look: ScopeView, learned: list[LearnedFact]) -> list[LearnedFact]:
-    """Have a dry run see what it would have learned; returns the facts with what would become of each."""
+    """Apply the facts that would be learned to a dry run; return them with what would become of each."""
     mine = [one for one in learned if scope_of(one.ref) == look.scope]
     arguments = [remember_arguments(one, look.scope) for one in mine]
     facts = remember_many(look.ws.fact_store, arguments, dry_run=True)  # each in the light of those before
@@ -216,13 +207,7 @@ def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> st
     return text
 
 
-def _scopes(ws: OpenWorkspace) -> list[str]:
-    found = scan(ws.root, ignore=ws.config.ignore)
-    return scopes_in(entry.path for entry in found.entries)
-
-
 def _others(edits: EditJournal, now: datetime) -> str:
-    """The machine that consolidates this workspace, where it is another one."""
     runs = [run for run in edits.runs if run.time is not None and now - run.time < _OTHERS]
     if not runs or any(run.machine == edits.journal.file for run in runs):
         return ""
@@ -230,7 +215,6 @@ def _others(edits: EditJournal, now: datetime) -> str:
 
 
 def _last(edits: EditJournal) -> datetime | None:
-    """When this workspace was last consolidated."""
     return max((run.time for run in edits.runs if run.time is not None), default=None)
 
 
@@ -241,15 +225,14 @@ def _leapt(edits: EditJournal, now: datetime) -> bool:
 
 def _plan(look: ScopeView, *, leapt: bool) -> list[str]:
     notes: list[str] = []
-    for step, propose in STEPS.items():
+    steps = dict(STEPS)
+    if look.llm is not None:
+        steps[tidy.STEP] = partial(tidy.propose, llm=look.llm)
+    for step, propose in steps.items():
         if step == decay.STEP and leapt:
             notes.append("nothing was let fade: the last consolidation was long ago, or the clock is wrong")
             continue
         proposal = propose(look)
-        look.take(proposal)
-        notes += proposal.notes
-    if look.llm is not None:
-        proposal = tidy.propose(look, look.llm)
         look.take(proposal)
         notes += proposal.notes
     return notes
@@ -265,11 +248,7 @@ def _apply(
         if one.step == stuck:  # what follows in a step rests on what came before
             done.append(_applied(one, "deferred", ""))
             continue
-        step = f"consolidate: {one.step}"
-        if isinstance(one.edit, Move):
-            written = file_edits.move(ws, one.edit.path, one.edit.to, step=step, group=group)
-        else:
-            written = file_edits.write(ws, one.edit.path, one.edit.change, step=step, group=group)
+        written = apply(ws, one.edit, step=f"consolidate: {one.step}", group=group)
         stuck = one.step if written.status == "deferred" else stuck
         if written.status != "unchanged":
             done.append(_applied(one, written.status, written.diff))
@@ -284,14 +263,12 @@ def _apply(
     if changed or learned or not today:
         facts: list[Json] = [fact.id for fact in learned if fact.status == "learned"]
         payload: dict[str, Json] = {"group": group, "edits": len(done), "facts": facts}
-        change = Change(kind="consolidate", payload=payload, time=now)
-        ws.edits.append(change)
+        ws.edits.append(Change(kind="consolidate", payload=payload, time=now))
         _write_report(ws, report)
     return report
 
 
 def _commit(ws: OpenWorkspace, report: Report) -> None:
-    """A commit for each step, of its files only; what git refuses is left to the ledger."""
     for step in dict.fromkeys(edit.step for edit in report.edits):
         mine = [edit for edit in report.edits if edit.step == step and edit.status == "written"]
         paths = [path for edit in mine for path in edit.path.split(" → ")]
@@ -302,25 +279,18 @@ def _commit(ws: OpenWorkspace, report: Report) -> None:
 
 
 def _applied(one: Planned, status: str, diff: str) -> Applied:
-    return Applied(step=one.step, path=_path(one.edit), status=status, diff=diff, why=one.edit.why)
+    path = f"{one.edit.path} → {one.edit.to}" if isinstance(one.edit, Move) else one.edit.path
+    return Applied(step=one.step, path=path, status=status, diff=diff, why=one.edit.why)
 
 
-def _write_report(ws: OpenWorkspace, report: Report) -> Problem | None:
-    """The report of the day; a second run of a day is added to it."""
-    day = report.time.date().isoformat()
-    text = report_text(report)
-
-    def change(old: bytes) -> bytes:
-        start = old or f"# Consolidation {day}\n".encode()
-        return start + b"\n" + text.encode("utf-8", "replace")
-
-    path = f"{REPORTS}/{day}.md"
-    result = edit_file(ws.root, path, change)
-    return Problem(path, "is being saved by someone", skipped=False) if result.status == "deferred" else None
+def _write_report(ws: OpenWorkspace, report: Report) -> None:
+    day, text = report.time.date().isoformat(), report_text(report).encode("utf-8", "replace")
+    head = f"# Consolidation {day}\n".encode()
+    edit_file(ws.root, f"{REPORTS}/{day}.md", lambda old: (old or head) + b"\n" + text)
 
 
 def report_text(report: Report) -> str:
-    """A report for people, in Markdown."""
+    """Return a report for people, in Markdown."""
     lines = [f"## {report.time:%H:%M}", ""]
     if report.learned:
         lines += ["### Learned", "", *(f"- {fact}" for fact in report.learned), ""]
@@ -339,7 +309,3 @@ def report_text(report: Report) -> str:
     if report.group:
         lines.append(f"Take it all back: `mnemark undo {report.group}`")
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _path(edit: Edit | Move) -> str:
-    return f"{edit.path} → {edit.to}" if isinstance(edit, Move) else edit.path

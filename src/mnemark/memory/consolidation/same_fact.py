@@ -1,7 +1,7 @@
-"""Ask the model which facts say the same, and nothing else.
+"""Ask the model which facts say the same.
 
 Only clusters of two to five facts of one subject and predicate are shown, each cluster once. Facts that
-differ in a number or in a "not" never say the same, whatever the model thinks.
+differ in a number or in a "not" never say the same, whatever the model answers.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ class Groups(msgspec.Struct, frozen=True):
 
 
 class Judged(NamedTuple):
-    """What came of asking."""
+    """The judgement of the model."""
 
     same: list[list[Fact]]
     left: list[Pair]
@@ -49,7 +49,7 @@ class Judged(NamedTuple):
 
 
 def judge(look: ScopeView, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judged:
-    """Ask the model about what is alike; without one, or when it fails, all of it is left.
+    """Ask the model about facts that are alike; without one, or when it fails, all of them are left.
 
     Answers are kept, so that a run that was cut off, or comes after a dry one, does not ask again.
     """
@@ -61,14 +61,10 @@ def judge(look: ScopeView, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judg
     new = {mark: cluster for mark, cluster in marked.items() if mark not in known}
     notes: tuple[str, ...] = ()
     if new:
-        answered = _ask(look.llm, facts, dict(list(new.items())[:MOST]))
-        if isinstance(answered, str):
-            notes = (f"what is alike was not judged: {answered}",)
-        else:
-            known |= answered.groups
-            notes = answered.notes
-            if not look.ws.readonly:
-                state.note(answered.groups)
+        answers, notes = _ask(look.llm, facts, dict(list(new.items())[:MOST]))
+        known |= answers
+        if answers and not look.ws.readonly:
+            state.note(answers)
     by_id = {fact.id: fact for fact in facts}
     groups = [group for ids in known.values() for group in msgspec.json.decode(ids, type=list[list[str]])]
     gone = {one for group in groups for one in group}
@@ -76,19 +72,15 @@ def judge(look: ScopeView, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judg
     return Judged([[by_id[one] for one in group] for group in groups], left, notes)
 
 
-class _Answer(NamedTuple):
-    groups: dict[str, str]
-    """By the cluster's mark, the ids of facts that say the same, as JSON."""
-    notes: tuple[str, ...]
-
-
-def _ask(llm: LLM, facts: Sequence[Fact], clusters: Mapping[str, Sequence[int]]) -> "_Answer | str":
-    """The model's answer as far as it keeps to the rules, or why there is none."""
+def _ask(
+    llm: LLM, facts: Sequence[Fact], clusters: Mapping[str, Sequence[int]]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return ids of facts that say the same, as JSON by the cluster's mark, and notes for people."""
     question = [Message("user", _question(facts, list(clusters.values())))]
     try:
         answer = llm.complete(question, schema=Groups, timeout=_SECONDS)
     except LLMUnavailable as error:
-        return str(error)
+        return {}, (f"what is alike was not judged: {error}",)
     place = {at: mark for mark, cluster in clusters.items() for at in cluster}
     same: dict[str, list[list[str]]] = {mark: [] for mark in clusters}
     used: set[int] = set()
@@ -104,11 +96,11 @@ def _ask(llm: LLM, facts: Sequence[Fact], clusters: Mapping[str, Sequence[int]])
         same[mark].append([facts[at].id for at in sorted(members)])
     left_out = f"{wrong} answers of the model about what is alike were left out: they break a rule"
     groups = {mark: msgspec.json.encode(ids).decode() for mark, ids in same.items()}
-    return _Answer(groups, (left_out,) if wrong else ())
+    return groups, (left_out,) if wrong else ()
 
 
 def _clusters(pairs: Iterable[Pair]) -> list[list[int]]:
-    """Groups of two to five that are alike among each other, directly or by way of others."""
+    """Return groups of two to five that are alike, directly or by way of others."""
     leader: dict[int, int] = {}
 
     def find(at: int) -> int:
@@ -127,19 +119,14 @@ def _clusters(pairs: Iterable[Pair]) -> list[list[int]]:
 
 
 def _mark(facts: Sequence[Fact], cluster: Sequence[int]) -> str:
-    """A name for a question that was asked; an edited fact makes it another question."""
+    """Return the name of a question; an edited fact makes it another question."""
     said = "\n".join(sorted(f"{facts[at].id} {facts[at].value}" for at in cluster))
     return f"alike:{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 def _question(facts: Sequence[Fact], clusters: Sequence[Sequence[int]]) -> str:
-    shown = [
-        f"Cluster {number}:\n"
-        + "\n".join(
-            f"{at}: {' '.join(f'{facts[at].predicate}: {facts[at].value}'.split())}" for at in cluster
-        )
-        for number, cluster in enumerate(clusters, 1)
-    ]
+    lines = [[f"{at}: {_line(facts[at])}" for at in cluster] for cluster in clusters]
+    shown = (f"Cluster {number}:\n" + "\n".join(rows) for number, rows in enumerate(lines, 1))
     return "\n\n".join((_TASK, *shown))
 
 
@@ -148,7 +135,6 @@ def _line(fact: Fact) -> str:
 
 
 def _differ(facts: Sequence[Fact]) -> bool:
-    """Whether two of them differ in a number, or one says "not" and the other does not."""
     return any(
         _NUMBER.findall(one.value) != _NUMBER.findall(other.value)
         or bool(_NOT.search(one.value)) != bool(_NOT.search(other.value))

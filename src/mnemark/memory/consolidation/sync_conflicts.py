@@ -1,7 +1,7 @@
-"""Conflict copies that syncing tools left: what they hold that the original lacks is kept, then they go.
+"""Merge the conflict copies of syncing tools into their originals, and archive them.
 
-Session logs are joined by the ids of their turns. Of other files only those go to the archive whose lines
-all stand in the original; the rest is for a person.
+Session logs are joined by the ids of their turns. Of other files only those are archived whose lines are all
+in the original; the rest is for a person.
 """
 
 from pathlib import Path
@@ -13,6 +13,7 @@ from mnemark.files.locks import workspace_lock
 from mnemark.files.reading import read
 from mnemark.files.scan import scan
 from mnemark.memory import file_edits
+from mnemark.memory.consolidation.archive import free_name
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import Problem
 
@@ -21,7 +22,7 @@ ARCHIVE: Final = "memory/archive/copies"
 
 
 def merge(ws: OpenWorkspace, *, group: str = "", dry_run: bool = False) -> list[str]:
-    """Join the copies that can be joined; a line for each, for the report. Again does nothing.
+    """Merge the copies that can be merged, and return a line for each, for the report.
 
     `dry_run` only says which would be. A kill between joining and moving leaves a copy that lacks nothing,
     which the next run moves.
@@ -37,7 +38,9 @@ def merge(ws: OpenWorkspace, *, group: str = "", dry_run: bool = False) -> list[
         if dry_run:
             told.append(f"{copy.path}: {joined}; it would go to {ARCHIVE}")
             continue
-        to = _free(ws.root, copy.path)
+        scope = layout.scope_of(copy.path)
+        flat = copy.path.removeprefix(f"{scope}/").replace("/", "-")
+        to = free_name(ws.root, f"{scope}/{ARCHIVE}/{flat}".lstrip("/"))
         if file_edits.move(ws, copy.path, to, step=f"consolidate: {STEP}", group=group).status == "written":
             told.append(f"{copy.path}: {joined}; it is at {to} now")
     return told
@@ -49,7 +52,7 @@ def _is_log(copy: Copy) -> bool:
 
 
 def _joined_log(root: Path, copy: Copy, *, dry_run: bool) -> str | None:
-    """What was done, or None where a person has to decide."""
+    """Join a log, and return what was done; None where a person has to decide."""
     target, source = root / copy.original, root / copy.path
     with workspace_lock(root):
         missing = lacking(platform.content(target), platform.content(source))
@@ -71,16 +74,3 @@ def _all_there(root: Path, copy: Copy) -> str | None:
     here = {line.strip() for line in original.text.splitlines()}
     there = {line.strip() for line in other.text.splitlines()} - {""}
     return f"all of it is in {copy.original}" if there <= here else None
-
-
-def _free(root: Path, path: str) -> str:
-    """A name in the archive that nothing has yet."""
-    scope = layout.scope_of(path)
-    inside = path.removeprefix(f"{scope}/") if scope else path
-    name, dot, suffix = inside.replace("/", "-").rpartition(".")
-    start = f"{scope}/{ARCHIVE}" if scope else ARCHIVE
-    number, found = 1, f"{start}/{name}{dot}{suffix}"
-    while (root / found).exists():
-        number += 1
-        found = f"{start}/{name}-{number}{dot}{suffix}"
-    return found

@@ -1,7 +1,7 @@
-"""Tidy what people wrote in MEMORY.md with a model, if one is given: merged and superseded lines only.
+"""Tidy people's lines in MEMORY.md with a model, if one is given: merged and superseded lines only.
 
 The model never writes the file. It names lines to drop and, for each, the line that says it already or took
-its place. What it answers is checked line by line; one wrong claim and all of it is left out: no word may be
+its place. The answer is checked line by line and left out as a whole where one claim is wrong: no word may be
 lost in a merge or invented, and no more than a quarter of the entries may go.
 """
 
@@ -19,12 +19,12 @@ from mnemark.text.words.similarity import key_of
 
 STEP: Final = "tidy"
 MOST_DROPPED: Final = 0.25
-"""Part of the entries that may go at once."""
+"""Share of the entries that may go at once."""
 _LEAST: Final = 4
 """Entries below which there is nothing to tidy."""
 _SECONDS: Final = 30.0
 _RELATED: Final = 0.3
-"""Part of the words of a superseded line that the one in its place has, too."""
+"""Share of the words of a superseded line that its successor must have."""
 
 _TASK: Final = """\
 Below are numbered lines of a person's long-term memory file. Find lines that only repeat another line, or
@@ -57,7 +57,7 @@ class _Wrong(Exception):  # noqa: N818 - a way out, told in the report
 
 
 def propose(look: ScopeView, llm: LLM) -> Proposal:
-    """Ask the model, check its answer, and propose the edit; what it did wrong is told in the notes."""
+    """Ask the model, check its answer, and propose the edit; a wrong answer is told in the notes."""
     path = next(iter(curated_files(look.ws.root, look.path(""))), "")
     text = look.text(path) if path else ""
     entries = _entries(text)
@@ -80,7 +80,7 @@ def propose(look: ScopeView, llm: LLM) -> Proposal:
 
 
 def _entries(text: str) -> dict[int, str]:
-    """The lines that people wrote, by number (1-based): headings and blank ones left out."""
+    """Return the lines that people wrote, by number (1-based), without headings and blank lines."""
     own = {line.strip() for line in outside(strip_fences(text)).splitlines()}
     return {
         number: line

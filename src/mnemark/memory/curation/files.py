@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     from mnemark.retrieval.fact_index import FactIndex
 
 BUDGET: Final = 2_000
-"""Tokens, unless said otherwise."""
+"""Default tokens."""
 _CURATED_SHARE: Final = 0.7
-"""Part of the budget that curated memory may take while there are notes of today."""
+"""Share of the budget for curated memory while there are notes of today."""
 _CODE: Final = re.compile(r"[ ]{0,3}(```+|~~~+)")
 _JOIN: Final = "\n\n"
 _FOR_MACHINES: Final = (" mnemark:begin ", " mnemark:end ", " observed: ", " id: ")
-"""Comments that mnemark reads, and no model."""
+"""Beginnings of comments that are not for models."""
 
 
 class _Section(NamedTuple):
@@ -43,13 +44,13 @@ class _Section(NamedTuple):
 def context(
     ws: OpenWorkspace, *, scope: str = "", budget: int | None = None, now: datetime | None = None
 ) -> str:
-    """Curated memory and today's notes as one text, without recall; see `read_context`."""
+    """Return curated memory and today's notes as one text, without recall; see `read_context`."""
     day = (now or ws.now()).date()
     return read_context(ws.visible, day, scope=scope, budget=budget, is_past=past_of(ws))
 
 
 def past_of(ws: OpenWorkspace) -> IsPast:
-    """What tells whether an entry of core memory is of a fact that does not hold, from the facts as read."""
+    """Return the test whether an entry of core memory is of a fact that no longer holds, from the index."""
 
     def is_past(scope: str, line: str) -> bool:
         book = ws.searcher.fact_index.of({scope}).book
@@ -59,9 +60,9 @@ def past_of(ws: OpenWorkspace) -> IsPast:
 
 
 def past_lines(ws: OpenWorkspace, path: str, lines: Sequence[str]) -> frozenset[int]:
-    """Numbers of lines of a file that tell a fact which does not hold, and do not say so themselves.
+    """Return the numbers of lines that tell a fact which does not hold, and do not say so.
 
-    A bullet whose successor waits for the file to be free is such a line, and an entry of core memory.
+    These are bullets whose successor waits for the file to be free, and entries of core memory.
     """
     place = layout.place(path)
     if place is None or place.role not in {"fact", *CORE_ROLES}:
@@ -83,16 +84,14 @@ def past_lines(ws: OpenWorkspace, path: str, lines: Sequence[str]) -> frozenset[
 
 
 def _past_in(visible: Visible) -> IsPast:
-    """The same from what was kept of the facts; they are read where something was written since."""
+    """Return the same test from kept states; facts are read where something was written since."""
     known, now = states.kept(visible.root, visible.root, visible.redacted), datetime.now(UTC)
-    books: dict[str, FactIndex] = {}
+    book = cache(partial(_book, visible))
 
     def is_past(scope: str, line: str) -> bool:
         if known.settled(scope):
             return known.is_past(scope, line, now)
-        if scope not in books:
-            books[scope] = _book(visible, scope)
-        return books[scope].is_past_entry(scope, line)
+        return book(scope).is_past_entry(scope, line)
 
     return is_past
 
@@ -108,26 +107,18 @@ def _book(visible: Visible, scope: str) -> "FactIndex":
 
 
 def read_context(
-    visible: Visible,
-    day: date,
-    *,
-    scope: str = "",
-    budget: int | None = None,
-    is_past: IsPast | None = None,
+    visible: Visible, day: date, *, scope: str = "", budget: int | None = None, is_past: IsPast | None = None
 ) -> str:
-    """Curated memory (`MEMORY.md`, `memory/MEMORY.md`) and the notes of `day`, the scope's after the root's.
+    """Return curated memory and the notes of `day` as Markdown without recall blocks, the scope's last.
 
     Args:
         visible: of the workspace.
-        day: which day's notes, `memory/<day>.md` and `memory/<day>-*.md`.
+        day: of the notes, `memory/<day>.md` and `memory/<day>-*.md`.
         scope: "users/ann" and the like; empty for the root alone.
         budget: estimated tokens of the whole; 2,000 by default. What does not fit is left out by paragraphs:
             of curated memory the last ones, of notes the first ones, and a line says how many.
-        is_past: of a scope and a line, whether it is the entry of a fact that does not hold any more; such
-            entries of generated parts are left out. By default the facts are asked.
-
-    Returns:
-        Markdown; empty where there is nothing. Recall blocks that were copied into a file are not in it.
+        is_past: whether a line of a scope is the entry of a fact that no longer holds; such entries of
+            generated parts are left out. By default the facts are asked.
     """
     root = visible.root
     limit = BUDGET if budget is None else budget
@@ -150,25 +141,22 @@ def read_context(
 
 
 def curated_files(root: Path, folder: str) -> list[str]:
-    """Paths of the curated memory below `folder` (empty, or ending in a slash), whatever their case."""
-    wanted = ("memory.md",)
+    """Return the paths of curated memory below `folder` (empty, or ending in a slash), in any case."""
     here = listing.names(root, folder.rstrip("/"))
-    found = [f"{folder}{name}" for name in here if name.casefold() in wanted]
-    for inner in here:
-        if inner.casefold() == "memory":
-            inside = f"{folder}{inner}"
-            found += [f"{inside}/{name}" for name in listing.names(root, inside) if name.casefold() in wanted]
+    found = [folder + name for name in here if name.casefold() == "memory.md"]
+    for inner in (folder + name for name in here if name.casefold() == "memory"):
+        found += [f"{inner}/{name}" for name in listing.names(root, inner) if name.casefold() == "memory.md"]
     return found
 
 
 def day_files(root: Path, folder: str, day: date) -> list[str]:
-    """Paths of the notes of one day, the plain one first."""
+    """Return the paths of the notes of a day, the plain one first."""
     inside = f"{folder}memory"
     found = []
-    for name in listing.names(root, inside):
-        place = layout.place(f"{inside}/{name}")
+    for path in (f"{inside}/{name}" for name in listing.names(root, inside)):
+        place = layout.place(path)
         if place is not None and place.role == "daily" and place.dated == day.isoformat():
-            found.append(f"{inside}/{name}")
+            found.append(path)
     return sorted(found, key=lambda path: (len(path), path))
 
 
@@ -186,7 +174,7 @@ def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newe
 
 
 def paragraphs(text: str) -> list[str]:
-    """The text cut at its blank lines, but for those inside of code."""
+    """Cut a text at blank lines outside of code."""
     found: list[list[str]] = [[]]
     fence = ""
     for line in text.splitlines():
@@ -203,7 +191,6 @@ def paragraphs(text: str) -> list[str]:
 
 
 def _fitted(sections: list[_Section], budget: int) -> list[str]:
-    """Each section's text within the budget, in order; sections for which there is no room are left out."""
     texts: list[str] = []
     room = budget
     for section in sections:
@@ -216,13 +203,14 @@ def _fitted(sections: list[_Section], budget: int) -> list[str]:
 
 
 def _cut(section: _Section, budget: int) -> str:
-    """As many whole paragraphs as fit; of a single one that is too long, the beginning."""
+    """Return as many whole paragraphs as fit; of a single one that is too long, the beginning."""
     low, high = 0, len(section.paragraphs)
     while low < high:  # the largest number of paragraphs that fits
         middle = (low + high + 1) // 2
-        low, high = (
-            (middle, high) if estimate_tokens(_shown(section, middle)) <= budget else (low, middle - 1)
-        )
+        if estimate_tokens(_shown(section, middle)) <= budget:
+            low = middle
+        else:
+            high = middle - 1
     if low:
         return _shown(section, low)
     frame = _JOIN.join((section.heading, _left_out(section, 1)))
@@ -249,7 +237,7 @@ def _tokens(texts: list[str]) -> int:
 
 
 def _whole(texts: list[str], limit: int) -> str:
-    """Joined; the parts' estimates are rounded, so that the whole may be a token too long."""
+    """Join texts within the limit: the parts' estimates are rounded, so one token may be too many."""
     while texts and estimate_tokens(_JOIN.join(texts)) > limit:
         texts.pop()
     return _JOIN.join(texts)

@@ -1,4 +1,8 @@
-"""Write the generated parts of MEMORY.md, USER.md and the traits; all else in them is people's."""
+"""Write the generated parts of MEMORY.md, USER.md and the traits, of facts that have earned it.
+
+Facts earn it when the owner said them, two independent sessions or notes said them, or they were recalled
+again and again. One-off tasks, questions, quoted text, tool output and a timer's session never qualify.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,9 +20,9 @@ from mnemark.memory import file_edits
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
-from mnemark.memory.curation.promotion import earned
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import find, outside, put
+from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.similarity import key_of
 
 STEP: Final = "refresh"
@@ -34,7 +38,15 @@ MOST_ABOUT_USER: Final = 10
 _WEIGHT: Final[Mapping[str, float]] = {"rule": 0.8, "preference": 0.6}
 _USUAL: Final = 0.5
 _BUSY: Final = 0.3
-"""Seconds that who remembers a fact waits for a file."""
+"""Seconds to wait for a file when a fact is remembered."""
+SESSIONS: Final = 2
+"""Independent sessions, or notes of different days, that promote a fact."""
+USES: Final = 3
+"""Recalls that promote a fact."""
+SURE: Final = 0.5
+"""Least confidence."""
+_TIMERS: Final = re.compile(r"(^|/)(cron|heartbeat|dream|scheduler|timer)\b", re.IGNORECASE)
+_QUESTION: Final = re.compile(r"[?？]\s*$|(吗|呢)\s*$")
 
 
 class _Kind(NamedTuple):
@@ -61,13 +73,34 @@ _TRAIT: Final = re.compile(
     r"explanations?|explain)\b|回复|回答|语气|风格|语言|简短|简洁|详细|正式|礼貌|表情|称呼|解释",
     re.IGNORECASE,
 )
-"""What is about talking, and so says how an agent should be, whatever it works on."""
+"""Words about talking, which say how an agent should be, whatever it works on."""
+
+
+def earned(look: ScopeView, fact: Fact) -> str:
+    """Return how a fact has earned its place, for people; empty where it has not."""
+    doubtful = fact.confidence is not None and fact.confidence < SURE
+    passing = fact.review or fact.priority == "transient" or fact.origin in {"tool", "web"}
+    words = f"{fact.predicate}: {fact.value}"
+    if passing or doubtful or _QUESTION.search(fact.value) or looks_like_instructions(words):
+        return ""
+    if fact.origin == "owner":
+        return "said by the owner"
+    sources = {part.strip().partition("#")[0] for part in fact.source.split(",")}
+    days = {place.dated for path in sources if (place := layout.place(path)) and place.role == "daily"}
+    sessions = {path for path in sources if path.endswith(".jsonl") and not _TIMERS.search(path)}
+    if len(sessions) >= SESSIONS:
+        return f"said in {len(sessions)} sessions"
+    if len(days) >= SESSIONS:
+        return f"noted on {len(days)} days"
+    use = look.uses.get(fact.id)
+    return f"recalled {use.times} times" if use is not None and use.times >= USES else ""
 
 
 def propose(look: ScopeView) -> Proposal:
     """Refresh the generated parts from the facts that hold now."""
     facts = [(fact, reason) for fact in look.current() if (reason := earned(look, fact))]
-    about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in _user_types()]
+    kinds = frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
+    about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in kinds]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]
     traits = [(f, r) for f, r in facts if _TRAIT.search(f"{f.predicate} {f.value}")]
     memory = next(iter(curated_files(look.ws.root, look.path(""))), look.path("MEMORY.md"))
@@ -88,10 +121,10 @@ def withdraw(
     group: str = "",
     timeout: float = PATIENCE,
 ) -> list[str]:
-    """Take entries out of the generated parts whose facts hold no more; what is new waits for the upkeep.
+    """Remove entries from the generated parts whose facts hold no more; return the changed paths.
 
-    A file that someone is saving for longer than `timeout` seconds is left to the next time. Returns the
-    paths of the files that were changed.
+    New entries wait for the upkeep, and a file that someone is saving for longer than `timeout` seconds is
+    left to the next time.
     """
     changed = []
     for scope in scopes:
@@ -111,7 +144,7 @@ def withdraw(
 
 
 def withdraw_replaced(ws: OpenWorkspace, facts: Iterable[Fact]) -> None:
-    """`withdraw` where these facts, just remembered, took the place of others: again no change of its own."""
+    """Withdraw the entries of facts that these, just remembered, replaced."""
     scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
     withdraw(ws, scopes, step="undo", timeout=_BUSY)
 
@@ -119,7 +152,7 @@ def withdraw_replaced(ws: OpenWorkspace, facts: Iterable[Fact]) -> None:
 def remember_many(
     ws: OpenWorkspace, said: Iterable[Mapping[str, Any]], *, dry_run: bool = False
 ) -> list[Fact]:
-    """Keep facts, and take what they replace out of core memory; see `facts.remember.remember_many`."""
+    """Remember facts, and withdraw the entries of those they replace; see `facts.remember`."""
     kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
     if not dry_run and any(fact.supersedes for fact in kept):
         withdraw_replaced(ws, kept)
@@ -127,31 +160,30 @@ def remember_many(
 
 
 def remember_one(ws: OpenWorkspace, **said: Any) -> Fact:
-    """Keep one fact, given as the arguments of `remember`; see `remember_many`."""
+    """Remember a fact, given as the arguments of `remember`; see `remember_many`."""
     return remember_many(ws, [said])[0]
 
 
 def withdraw_all(ws: OpenWorkspace) -> None:
-    """`withdraw` in every scope, as part of taking something back: no change of its own that `undo` finds."""
+    """Withdraw entries in every scope as part of an undo: no change of its own that `undo` finds."""
     withdraw(ws, ws.scopes(), step="undo")
 
 
 def _without(holding: set[str]) -> Callable[[str], str]:
-    """The edit that leaves only entries that hold, and headings that still have some."""
+    """Return the edit that leaves only entries that hold, and headings that still have some."""
 
     def change(text: str) -> str:
         for name in _PARTS:
             part = find(text, name)
             if part is None:
                 continue
-            lines: list[str] = []
-            for line in part.lines:
-                if line.startswith("#") and lines and lines[-1].startswith("#"):
-                    lines.pop()
-                if line.startswith("#") or line.strip() in holding:
-                    lines.append(line)
-            if lines and lines[-1].startswith("#"):
-                lines.pop()
+            kept = [line for line in part.lines if line.startswith("#") or line.strip() in holding]
+            following = [*kept[1:], "#"]
+            lines = [
+                line
+                for line, after in zip(kept, following, strict=False)
+                if not (line.startswith("#") and after.startswith("#"))
+            ]
             if lines != list(part.lines):
                 text = put(text, name, lines)
         return text
@@ -160,7 +192,7 @@ def _without(holding: set[str]) -> Callable[[str], str]:
 
 
 def behind(ws: OpenWorkspace, ref: str) -> tuple[Fact, str] | None:
-    """The fact that a line of a generated part tells, and how it earned its place; None for other lines."""
+    """Return the fact that a line of a generated part tells, and how it earned its place."""
     path, first, last = split_ref(ref)
     if last is None or last != first:
         return None
@@ -171,10 +203,6 @@ def behind(ws: OpenWorkspace, ref: str) -> tuple[Fact, str] | None:
     if not any(part.start < first - 1 < part.stop and line in part.lines for part in parts):
         return None
     return next(((fact, earned(look, fact)) for fact in look.current() if entry(fact) == line.strip()), None)
-
-
-def _user_types() -> frozenset[str]:
-    return frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
 
 
 def _traits_file(look: ScopeView) -> str:
@@ -190,7 +218,7 @@ def _edit(
     look: ScopeView, path: str, name: str, wanted: tuple[Sequence[_Kind], list[tuple[Fact, str]], int]
 ) -> Edit:
     kinds, facts, most = wanted
-    ordered = sorted(facts, key=lambda pair: _rank(look, pair[0]))
+    ordered = sorted(facts, key=lambda pair: rank(look, pair[0]))
     by_people = {key_of(line.strip(" -*#\t")) for line in outside(look.text(path)).splitlines()}
     left_out = {line for where, line in look.undone.entries if where == path}
     ordered = [pair for pair in ordered if entry(pair[0]) not in left_out]
@@ -198,11 +226,11 @@ def _edit(
     part = find(look.text(path), name)
     before = set(part.lines) if part else set()
     why += [f"left out: {line.strip(' -')}" for line in before - set(lines) if line.startswith("- ")]
-    return Edit(path, _putting(name, lines), tuple(why))
+    return Edit(path, lambda text: put(text, name, lines), tuple(why))
 
 
-def _rank(look: ScopeView, fact: Fact) -> tuple[object, ...]:
-    """The most important first, then the most used, the newest; the id settles the rest."""
+def rank(look: ScopeView, fact: Fact) -> tuple[object, ...]:
+    """Return the sort key of a fact: the most important first, then the most used, the newest."""
     importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
     pinned = fact.priority == "permanent"
     use = look.uses.get(fact.id)
@@ -213,7 +241,6 @@ def _rank(look: ScopeView, fact: Fact) -> tuple[object, ...]:
 def _lines(
     kinds: Sequence[_Kind], facts: Iterable[tuple[Fact, str]], most: int, by_people: set[tuple[str, ...]]
 ) -> tuple[list[str], list[str]]:
-    """The lines of a part within its budget, and why each entry is there."""
     chosen: dict[_Kind, list[tuple[str, str]]] = {kind: [] for kind in kinds}
     room = CHARACTERS
     for fact, reason in facts:
@@ -232,7 +259,3 @@ def _lines(
         if chosen[kind]:
             lines += [f"### {kind.chinese if chinese else kind.english}", *(one for one, _ in chosen[kind])]
     return lines, [f"{line.strip(' -')}: {reason}" for line, reason in entries]
-
-
-def _putting(name: str, lines: Sequence[str]) -> Callable[[str], str]:
-    return lambda text: put(text, name, lines)

@@ -1,8 +1,8 @@
 """Compile SOUL, AGENT, USER, personas and MEMORY into short sections within token budgets.
 
-By rule (`text.compile`), which rephrases nothing; or by a language model, whose answer is only taken where it
-rests on the source, keeps every rule that the rules would keep, and is within the budget. Results are kept
-below `.mnemark/compiled/` by the content of their sources, so that nothing is compiled twice.
+By rule (`text.summary.outline_compile`), which rephrases nothing; or by a language model, whose answer is
+taken only where it rests on the source, keeps every rule that the rules would keep, and is within the budget.
+Results are kept below `.mnemark/compiled/` by the content of their sources: nothing is compiled twice.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ from mnemark.types import Problem
 BUDGETS: Final[Mapping[str, int]] = {"identity": 350, "persona": 200, "profile": 120, "core": 400}
 """Tokens of each section."""
 VERSION: Final = 1
-"""Of the compiler: a new one compiles anew."""
+"""Of the compiler: a new one invalidates results."""
 MODEL_SHARE: Final = 0.9
-"""Of a budget, for a model: so that its version still serves where a heading takes some tokens."""
+"""Of a budget, for a model: its version still serves where a heading takes some tokens."""
 TIMEOUT: Final = 30.0
 """Seconds a model is waited for, for each section."""
 _FILES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -48,26 +48,26 @@ _TASK: Final = (
 
 
 class Source(NamedTuple):
-    """A file to compile: its path and what people wrote in it, secrets taken out."""
+    """A file to compile: its path and the words of people in it, without secrets."""
 
     path: str
     text: str
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """One layer of a prompt, or one section of a compiled identity."""
+    """A layer of a prompt, or a section of a compiled identity."""
 
     name: str
     text: str = ""
     role: Literal["system", "user"] = "system"
     """`user`: quoted memory, which is never put into the system's role."""
     sources: tuple[str, ...] = ()
-    """Refs of what it is made from."""
+    """Refs."""
     tokens: int = 0
     """Estimated, heading included."""
     budget: int = 0
     left_out: tuple[str, ...] = ()
-    """What there was no room for, in first words; each ends with where to read it where that is known."""
+    """First words of what there was no room for, with its ref where known."""
     by: Literal["rules", "llm"] = "rules"
 
 
@@ -80,16 +80,16 @@ class Identity(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """Of all sections, estimated."""
+        """Estimated tokens of all sections."""
         return sum(part.tokens for part in self.parts)
 
     @property
     def text(self) -> str:
-        """All sections, one after the other."""
+        """All sections, joined."""
         return "\n\n".join(part.text for part in self.parts if part.text)
 
     def part(self, name: str) -> Part:
-        """The section of that name; an empty one where there is none."""
+        """Return the section of that name, or an empty one."""
         return next((part for part in self.parts if part.name == name), Part(name=name))
 
 
@@ -108,10 +108,10 @@ def compiled(
     llm: LLM | None = None,
     timeout: float = TIMEOUT,
 ) -> Identity:
-    """The compiled identity: sections `identity`, `persona`, `profile` and `core`.
+    """Return the compiled identity: sections `identity`, `persona`, `profile` and `core`.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         scope: whose files beside the root's: "users/ann".
         persona: name of a persona; by default the active one, "" for none.
         budgets: tokens by section, in place of `BUDGETS`; a section with 0 is left out.
@@ -132,12 +132,12 @@ def compiled(
 
 
 def section(ws: OpenWorkspace, name: str, found: Sequence[Source], budget: int) -> Part:
-    """One section of sources that were read, without asking a model."""
+    """Compile a section of given sources, without asking a model."""
     return _Section(ws, name, found, budget).compile(None, TIMEOUT, [])
 
 
 def sources(ws: OpenWorkspace, name: str, *, scope: str = "", persona: str | None = None) -> list[Source]:
-    """The files a section is made from, the root's before the scope's."""
+    """Return the files of a section, the root's before the scope's."""
     if name == "persona":
         pairs = []
         for one in chosen(ws, persona, scope=scope):
@@ -173,8 +173,6 @@ def _digest(said: list[object]) -> str:
 
 
 class _Section:
-    """One section on its way from its sources to its budget."""
-
     def __init__(self, ws: OpenWorkspace, name: str, found: Sequence[Source], budget: int) -> None:
         self._ws = ws
         self._name = name
@@ -184,7 +182,6 @@ class _Section:
         self._key_of_sources = _digest([VERSION, "llm", found])
 
     def compile(self, llm: LLM | None, timeout: float, notes: list[str]) -> Part:
-        """The section, from what is kept where the sources are the same."""
         if not self._sources:
             return Part(name=self._name, budget=self._budget)
         part = self._load(self._key)
@@ -219,17 +216,13 @@ class _Section:
 
     def _part(self, text: str, *, left_out: tuple[str, ...] = (), by_llm: bool = False) -> Part:
         return Part(
-            name=self._name,
-            text=text,
-            sources=tuple(one.path for one in self._sources),
-            tokens=estimate_tokens(text),
-            budget=self._budget,
-            left_out=left_out,
+            name=self._name, text=text, sources=tuple(one.path for one in self._sources),
+            tokens=estimate_tokens(text), budget=self._budget, left_out=left_out,
             by="llm" if by_llm else "rules",
-        )
+        )  # fmt: skip
 
     def _by_model(self, llm: LLM, part: Part, timeout: float, notes: list[str]) -> Part:
-        """The model's answer where it stands up to the source; else `part`, and why."""
+        """Return the model's answer where it is faithful to the source; else `part`, with a note."""
         source = "\n\n".join(one.text for one in self._sources)
         limit = int(self._budget * MODEL_SHARE)
         asked = [
@@ -240,13 +233,8 @@ class _Section:
         text = "\n".join(strip_fences(line).strip("\r\n") for line in lines if line.strip())
         rules = outline(self._by_rule(limit).text)
         must = [item.text for item in rules if item.kind != "heading" and principle(item.text)]
-        wrong = complaints(text.splitlines(), source, must=must)
-        if not text:
-            wrong = ["the answer is empty"]
-        if estimate_tokens(text) > limit:
-            wrong.append(f"{estimate_tokens(text)} tokens are more than {limit}")
-        if wrong:
-            notes.append(f"{self._name}: the model's version was not taken: {wrong[0]}")
+        if reason := flaw(text, source, limit, must=must):
+            notes.append(f"{self._name}: the model's version was not taken: {reason}")
             return part
         return self._part(text, by_llm=True)
 
@@ -265,10 +253,19 @@ class _Section:
             kept.save(self._ws.root, self._name, key, f"<!-- mnemark: {head} -->\n{part.text}")
 
 
+def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str:
+    """Return why a model's version of a source cannot be used; empty where it can."""
+    if not text:
+        return "the answer is empty"
+    if wrong := complaints(text.splitlines(), source, must=must):
+        return wrong[0]
+    tokens = estimate_tokens(text)
+    return f"{tokens} tokens are more than {limit}" if tokens > limit else ""
+
+
 def _fitted(texts: Sequence[str], budget: int) -> list[Compiled]:
-    """Each text compiled: an equal share of the budget, and what one leaves over to the others."""
-    shares = [budget // len(texts)] * len(texts)
-    done = [by_rule(text, share) for text, share in zip(texts, shares, strict=True)]
+    """Compile each text to an equal share of the budget; what one leaves goes to the others."""
+    done = [by_rule(text, budget // len(texts)) for text in texts]
     for at, text in enumerate(texts):
         if done[at].left_out:
             spare = budget - sum(one.tokens + 1 for one in done)

@@ -1,8 +1,8 @@
-"""Choose a persona: how an agent speaks and what it looks at first; never what is stored.
+"""Choose a persona: how an agent speaks and which hits it sees first; never what is stored.
 
 A persona is a Markdown file in `personas/`. Its front matter may say `active: true`, `phrasing: short, dry`
-and `weights: [fact=1.5, tag:work=1.4]`: what a hit of that kind or tag counts for. `user_custom.md` holds the
-traits that were learned about the user and goes along with every persona.
+and `weights: [fact=1.5, tag:work=1.4]`, by kind or tag of a hit. `user_custom.md` holds the traits that were
+learned about the user and goes along with every persona.
 """
 
 import re
@@ -20,15 +20,15 @@ from mnemark.types import KINDS, Hit, Problem
 
 FOLDER: Final = "personas"
 CUSTOM: Final = "user_custom"
-"""Traits of the user, learned."""
+"""Learned traits of the user."""
 DEFAULT: Final = "default"
 _NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,4})?")
 WEIGHTS: Final = (0.1, 10.0)
-"""Least and most that a hit may count for."""
+"""Least and largest weight of a hit."""
 
 
 class Persona(msgspec.Struct, frozen=True, kw_only=True):
-    """One persona as its file says."""
+    """A persona file."""
 
     name: str
     path: str
@@ -42,9 +42,9 @@ class Persona(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def personas(ws: OpenWorkspace, *, scope: str = "") -> list[Persona]:
-    """All personas, by name; a scope's own takes the place of the root's of the same name."""
+    """Return all personas by name; a scope's own replaces the root's of the same name."""
     found: dict[str, Persona] = {}
-    for folder in dict.fromkeys((FOLDER, f"{scope}/{FOLDER}" if scope else FOLDER)):
+    for folder in dict.fromkeys((FOLDER, f"{scope}/{FOLDER}".lstrip("/"))):
         for name in listing.names(ws.root, folder, ".md"):
             document = ws.visible.read(f"{folder}/{name}")
             if not isinstance(document, Problem):
@@ -54,10 +54,10 @@ def personas(ws: OpenWorkspace, *, scope: str = "") -> list[Persona]:
 
 
 def chosen(ws: OpenWorkspace, name: str | None = None, *, scope: str = "") -> list[Persona]:
-    """The persona to use and the user's own traits: at most two, the persona first.
+    """Return the persona to use and the user's own traits: at most two, the persona first.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         name: of the persona; by default the one that says `active: true`, else `default.md`. "" for none.
         scope: whose memory, "users/ann"; its personas come before the root's.
 
@@ -65,24 +65,20 @@ def chosen(ws: OpenWorkspace, name: str | None = None, *, scope: str = "") -> li
         UsageError: there is no persona of that name.
     """
     known = personas(ws, scope=scope)
-    custom = [one for one in known if one.name.casefold() == CUSTOM]
-    others = [one for one in known if one.name.casefold() != CUSTOM]
-    if name:
-        picked = [one for one in known if one.name.casefold() == name.casefold()]
-        if not picked:
-            names = ", ".join(one.name for one in known) or "none; write personas/NAME.md first"
-            raise UsageError(f"there is no persona {name!r}; there is: {names}")
-    elif name is None:
-        picked = [one for one in others if one.active] or [
-            one for one in others if one.name.casefold() == DEFAULT
-        ]
-    else:
-        picked = []
-    return [*picked[:1], *(one for one in custom if one not in picked)]
+    by_name = {one.name.casefold(): one for one in known}
+    picked = by_name.get((DEFAULT if name is None else name).casefold())
+    if name is None:
+        active = (one for one in known if one.active and one.name.casefold() != CUSTOM)
+        picked = next(active, picked)
+    if name and picked is None:
+        names = ", ".join(one.name for one in known) or "none; write personas/NAME.md first"
+        raise UsageError(f"there is no persona {name!r}; there is: {names}")
+    custom = by_name.get(CUSTOM)
+    return [one for one in (picked, custom if custom is not picked else None) if one is not None]
 
 
 def weight(hit: Hit, weights: Mapping[str, float]) -> float:
-    """What a hit counts for: the weight of its kind times those of its tags."""
+    """Return the weight of a hit: that of its kind times those of its tags."""
     tags = hit.meta.get("tags", ())
     names = tags.split(",") if isinstance(tags, str) else tags if isinstance(tags, list | tuple) else ()
     factor = weights.get(hit.kind, 1.0)
@@ -92,10 +88,8 @@ def weight(hit: Hit, weights: Mapping[str, float]) -> float:
 
 
 def weighted(hits: Iterable[Hit], personas: Iterable[Persona]) -> list[Hit]:
-    """Hits in the order these personas look at them; without weights the order stays."""
-    weights: dict[str, float] = {}
-    for one in personas:
-        weights = {**weights, **one.weights}
+    """Return hits in the order of these personas' weights."""
+    weights = dict(pair for one in personas for pair in one.weights.items())
     hits = list(hits)
     return sorted(hits, key=lambda hit: -hit.score * weight(hit, weights)) if weights else hits
 
@@ -107,14 +101,10 @@ def _persona(path: str, text: str) -> Persona:
         problems.append(Problem(path, front.problem, skipped=False))
     phrasing = front.fields.get("phrasing")
     return Persona(
-        name=path.rpartition("/")[2].rpartition(".")[0],
-        path=path,
-        text=text[front.end :],
-        active=front.fields.get("active") is True,
-        phrasing=phrasing if isinstance(phrasing, str) else "",
-        weights=weights,
-        problems=tuple(problems),
-    )
+        name=path.rpartition("/")[2].rpartition(".")[0], path=path, text=text[front.end :],
+        active=front.fields.get("active") is True, phrasing=phrasing if isinstance(phrasing, str) else "",
+        weights=weights, problems=tuple(problems),
+    )  # fmt: skip
 
 
 def _weights(path: str, value: Value) -> tuple[dict[str, float], list[Problem]]:

@@ -162,7 +162,6 @@ def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list
 
 
 def _joined(places: list[Place]) -> tuple[Place, ...]:
-    """Return one entry for each place and kind."""
     found: dict[tuple[str, str], Place] = {}
     for place in places:
         old = found.get((place.path, place.what))
@@ -229,7 +228,6 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
 
 
 def _again(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
-    """Return the items of a note that still stand."""
     finder = Selector(ws, Criteria())
     found = []
     for path, ids in by_path(payload.get("turns")):

@@ -126,7 +126,6 @@ def _imports(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
 
 
 def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
-    """Name the turns that stay and that facts were learned from."""
     gone = {(item.path, item.start_line) for item in items if item.kind == "turn"}
     facts = ws.fact_store
     with facts.lock:

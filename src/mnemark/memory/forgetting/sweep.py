@@ -234,7 +234,6 @@ class Sweep:
         return jsonl.encode(kept | {"kind": "blank", "erased": self.targets.time})
 
     def _holds_lines(self, payload: object) -> bool:
-        """Return whether the undo image of an edit holds a line to erase."""
         if not isinstance(payload, dict) or payload.get("path") not in self.targets.marks:
             return False
         marks = {mark for run in self.targets.marks[payload["path"]] for mark in run}
@@ -266,7 +265,7 @@ class Sweep:
             self._place(path, "file", (), len(data))
             return
         lines = self._lines_to_go(path, data)
-        runs = self.step == "copies" and self._holds_runs(data)
+        runs = self.step == "copies" and self._runs.found_in(data.replace(b"\r\n", b"\n"))
         if not lines and not runs:
             return
         decoded = reading.decode(data)
@@ -283,7 +282,6 @@ class Sweep:
         self._place(path, "note", sorted(lines), gone)
 
     def _is_about_erased(self, path: str, data: bytes) -> bool:
-        """Return whether it is the episode of a session of which all turns go."""
         place = layout.place(path)
         if not self.targets.whole_logs or place is None or place.kind != "episode":
             return False
@@ -296,11 +294,7 @@ class Sweep:
         left = without_lines(data, lines)
         return without_runs(left, self._runs) if self.step == "copies" else left
 
-    def _holds_runs(self, data: bytes) -> bool:
-        return self._runs.found_in(data.replace(b"\r\n", b"\n"))
-
     def _lines_to_go(self, path: str, data: bytes) -> set[int]:
-        """Return the numbers of the lines to erase in this step."""
         if not self._may_hold(path, data):
             return set()
         decoded = reading.decode(data)
@@ -334,7 +328,6 @@ class Sweep:
         return found
 
     def _citing(self, path: str, lines: list[str]) -> set[int]:
-        """Return the lines whose sources are all erased."""
         place = layout.place(path)
         if place is None or place.role not in _CITING or not self.targets.turn_lines:
             return set()

@@ -240,7 +240,6 @@ def _sound(look: Callable[[], list[str]], well: str, fix: str) -> Iterator[Findi
 
 
 def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
-    """Check whether sessions, journals and (deep) notes can be read."""
     problems: list[Problem] = []
     turns = 0
     for entry in found.entries:

@@ -110,7 +110,6 @@ class _Worker:
             self._ask([item for item, _ in group], [one for _, said in group for one in said])
 
     def _read(self, item: Item) -> list[TurnExcerpt]:
-        """Return the turns of an item as they are in the file now, redacted."""
         folder, _, name = item.path.rpartition("/")
         scope = folder.removesuffix(FOLDER).rstrip("/")
         try:
@@ -152,7 +151,6 @@ class _Worker:
         self._done += len(ids)
 
     def _known(self, said: Sequence[TurnExcerpt]) -> list[Fact]:
-        """Return the facts about owner and project, and about whom the turns name."""
         text = " ".join(one.turn.content for one in said).casefold()
         found = [
             fact

@@ -73,8 +73,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Position(msgspec.Struct, frozen=True):
-    """How far a session was read: bytes and lines."""
-
     offset: int = 0
     lines: int = 0
 
@@ -246,7 +244,6 @@ class _Run:
         )  # fmt: skip
 
     def read(self, scope: str, log: SessionLog, *, again: bool) -> None:
-        """Learn from the turns of a session since the last run."""
         path = f"{scope}/{log.name}" if scope else log.name
         at = _Position() if again else self._position(path, log)
         state = platform.identity(log.path)

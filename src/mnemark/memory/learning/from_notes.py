@@ -87,7 +87,6 @@ def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterato
 
 
 def _statements(ws: OpenWorkspace, path: str) -> list[tuple[int, str]]:
-    """Return the statements that people and agents wrote in a file, with their lines."""
     found = ws.visible.read(path)
     if isinstance(found, Problem):
         return []

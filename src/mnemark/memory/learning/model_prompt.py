@@ -136,7 +136,6 @@ def _support(quote: str, text: str) -> list[str]:
 
 
 def _denied(value: str, support: Sequence[str]) -> bool:
-    """Return whether all clauses with words of a value deny it."""
     if _NEGATED.search(value) or re.search(r"(?i)\b(?:no|not|never)\b|n't|[不没]", value):
         return False
     pieces = set(_PIECE.findall(value_key(value)))
@@ -146,7 +145,6 @@ def _denied(value: str, support: Sequence[str]) -> bool:
 
 
 def _grounded(value: str, text: str) -> bool:
-    """Return whether a value is made of the words of its sentence, with exact numbers."""
     pieces = _PIECE.findall(value_key(value))
     words = set(_PIECE.findall(text))
     there = [piece for piece in pieces if piece in words]

@@ -1,78 +1,71 @@
-"""Choose facts for a prompt: current values, and only those that may speak in the system's role."""
+"""Choose facts for a prompt: current values, and which of them may stand in the system's role."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from functools import cached_property
-from typing import Final, NamedTuple
+from functools import cached_property, partial
+from typing import NamedTuple
 
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts as facts_of
-from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry as entry
 from mnemark.files import listing
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
-from mnemark.memory.curation.generated import CORE, PROFILE
+from mnemark.memory.curation.generated import CORE, PROFILE, earned, rank
 from mnemark.memory.curation.plan import ScopeView
-from mnemark.memory.curation.promotion import earned
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import find, mark
 from mnemark.text.quoting.fence import visible
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.types import Problem
 
-_WEIGHT: Final = {"rule": 0.8, "preference": 0.6}
-_USUAL: Final = 0.5
 
-
-class Spoken(NamedTuple):
-    """A fact as a line, and where it stands."""
+class FactLine(NamedTuple):
+    """A fact as a line, and its ref."""
 
     line: str
     ref: str
 
 
 class Facts(NamedTuple):
-    """Current facts by where they belong in a prompt."""
+    """Current facts by layer of a prompt."""
 
-    rules: tuple[Spoken, ...] = ()
-    profile: tuple[Spoken, ...] = ()
+    rules: tuple[FactLine, ...] = ()
+    profile: tuple[FactLine, ...] = ()
     """About the user."""
-    core: tuple[Spoken, ...] = ()
+    core: tuple[FactLine, ...] = ()
     """About everything else."""
-    skills: tuple[Spoken, ...] = ()
-    other: tuple[Spoken, ...] = ()
-    """What nobody vouches for yet: only quoted."""
+    skills: tuple[FactLine, ...] = ()
+    other: tuple[FactLine, ...] = ()
+    """Not vouched for: only quoted."""
 
 
-class _Look(ScopeView):
-    """Does not count how often facts were recalled: what earned its place by that stands in MEMORY.md."""
+class _ViewWithoutUses(ScopeView):
+    """Does not count recalls: facts that earned their place by them are in MEMORY.md."""
 
     @cached_property
     def uses(self) -> Mapping[str, Use]:
-        """None are counted."""
         return {}
 
 
 def facts_for(ws: OpenWorkspace, now: datetime, *, scope: str = "") -> Facts:
-    """The facts that hold at `now`, the most important first.
+    """Return the facts that hold at `now`, the most important first.
 
-    In the system's role only speaks what the owner said, what stands in a file, or what has earned it as in
-    the core memory; of that, nothing shaped like an attack, nothing in doubt, nothing passing. Lines that a
-    person took out of a generated part of MEMORY.md or USER.md stay out here, too.
+    The system's role is only for what the owner said, what is in a file, or what has earned it as in the core
+    memory; of that, nothing shaped like an attack, nothing in doubt, nothing passing. Lines that a person
+    took out of a generated part of MEMORY.md or USER.md stay out here, too.
     """
-    look = _Look(ws, now, scope=scope)
+    look = _ViewWithoutUses(ws, now, scope=scope)
     removed, standing = _generated(ws, scope)
-    groups: dict[str, list[Spoken]] = {name: [] for name in Facts._fields}
-    current = list(facts_of(ws.fact_store, scope=scope, as_of=now))
-    for fact in sorted(current, key=lambda fact: _rank(fact, look)):
+    groups: dict[str, list[FactLine]] = {name: [] for name in Facts._fields}
+    current = facts_of(ws.fact_store, scope=scope, as_of=now)
+    for fact in sorted(current, key=partial(rank, look)):
         line = entry(fact)
         if mark(line) not in removed:
-            groups[_group(look, fact, vouched=mark(line) in standing)].append(
-                Spoken(f"- {visible(line[2:])}", fact.ref or fact.id)
-            )
+            group = _group(look, fact, vouched=mark(line) in standing)
+            groups[group].append(FactLine(f"- {visible(line[2:])}", fact.ref or fact.id))
     return Facts(**{name: tuple(found) for name, found in groups.items()})
 
 
@@ -80,7 +73,7 @@ def _group(look: ScopeView, fact: Fact, *, vouched: bool) -> str:
     if not (vouched or _trusted(look, fact)):
         return "other"
     if fact.type in {"rule", "skill"}:
-        return {"rule": "rules", "skill": "skills"}[fact.type]
+        return f"{fact.type}s"
     return "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
 
 
@@ -91,14 +84,8 @@ def _trusted(look: ScopeView, fact: Fact) -> bool:
     return by_hand and not looks_like_instructions(f"{fact.predicate}: {fact.value}")
 
 
-def _rank(fact: Fact, look: ScopeView) -> tuple[object, ...]:
-    importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
-    start = order(fact, look.zone)[0].timestamp() if fact.since or fact.recorded else 0.0
-    return fact.priority != "permanent", -importance, -start, fact.id
-
-
 def _generated(ws: OpenWorkspace, scope: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Marks of generated lines of MEMORY.md and USER.md: those a person took out, and those that stand."""
+    """Return marks of generated lines of MEMORY.md and USER.md: removed by a person, and standing."""
     removed: set[str] = set()
     standing: set[str] = set()
     for folder in ("", f"{scope}/") if scope else ("",):
@@ -112,13 +99,3 @@ def _generated(ws: OpenWorkspace, scope: str) -> tuple[frozenset[str], frozenset
                 removed |= part.removed
                 standing |= {mark(line) for line in part.lines}
     return frozenset(removed), frozenset(standing)
-
-
-def lines_of(spoken: Sequence[Spoken]) -> tuple[str, ...]:
-    """The lines alone."""
-    return tuple(one.line for one in spoken)
-
-
-def refs_of(spoken: Sequence[Spoken]) -> tuple[str, ...]:
-    """The refs alone."""
-    return tuple(one.ref for one in spoken)

@@ -1,4 +1,4 @@
-"""Parts of a prompt: text, source, cost, and what was left out."""
+"""Cut layers of a prompt to their budgets: text, sources, tokens, and what was left out."""
 
 import re
 from collections import Counter, defaultdict
@@ -14,6 +14,7 @@ from mnemark.memory.curation.files import paragraphs
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import FOLDER as PERSONAS
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.memory.prompt.facts import FactLine
 from mnemark.text.quoting.fence import visible
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
@@ -23,7 +24,7 @@ _LATIN: Final = re.compile(r"[A-Za-z]+")
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a layer has to say, before it is cut to a budget: pieces that are shown whole or not at all."""
+    """A layer before it is cut to a budget: pieces that are shown whole or not at all."""
 
     name: str
     heading: str
@@ -34,13 +35,18 @@ class Layer(msgspec.Struct, frozen=True, kw_only=True):
     """Where not all fits, the last pieces stay."""
 
 
+def fact_layer(name: str, heading: str, facts: Sequence[FactLine]) -> Layer:
+    """Return a layer of facts."""
+    pieces, sources = tuple(one.line for one in facts), tuple(one.ref for one in facts)
+    return Layer(name=name, heading=heading, pieces=pieces, sources=sources)
+
+
 def cut(layer: Layer, budget: int) -> Part:
-    """As many whole pieces as fit below the heading; of a first one that is too long, the beginning."""
+    """Return as many whole pieces as fit below the heading; of a first one too long, the beginning."""
     pieces = layer.pieces[::-1] if layer.newest else layer.pieces
     chosen: list[str] = []
     for piece in pieces:
-        shown = _shown(layer, [*chosen, piece])
-        if estimate_tokens(shown) > budget:
+        if estimate_tokens(_shown(layer, [*chosen, piece])) > budget:
             break
         chosen.append(piece)
     if not chosen and pieces and layer.joint == JOIN:  # a line, such as a fact, is never shown in part
@@ -51,13 +57,9 @@ def cut(layer: Layer, budget: int) -> Part:
     text = _shown(layer, chosen) if chosen else ""
     whole = len(chosen) if chosen and chosen[-1] == pieces[len(chosen) - 1] else 0
     return Part(
-        name=layer.name,
-        text=text,
-        sources=layer.sources,
-        tokens=estimate_tokens(text),
-        budget=budget,
-        left_out=tuple(first_words(piece) for piece in pieces[whole:]),
-    )
+        name=layer.name, text=text, sources=layer.sources, tokens=estimate_tokens(text), budget=budget,
+        left_out=tuple(map(first_words, pieces[whole:])),
+    )  # fmt: skip
 
 
 def _shown(layer: Layer, chosen: Sequence[str]) -> str:
@@ -66,12 +68,12 @@ def _shown(layer: Layer, chosen: Sequence[str]) -> str:
 
 
 def first_words(text: str) -> str:
-    """What a piece is known by in a list."""
+    """Return the first words of a piece, for a list."""
     return cut_to_tokens(" ".join(text.split()), 12)
 
 
 def pieces_of(text: str) -> tuple[str, ...]:
-    """Paragraphs, with a heading joined to what follows it."""
+    """Return paragraphs, with each heading joined to what follows it."""
     found: list[str] = []
     heads: list[str] = []
     for one in paragraphs(text):
@@ -84,7 +86,7 @@ def pieces_of(text: str) -> tuple[str, ...]:
 
 
 def is_chinese(texts: Iterable[str]) -> bool:
-    """Whether people write Chinese here: a character counts as much as a word."""
+    """Return whether texts are mostly Chinese: a character counts as much as a word."""
     together = "\n".join(texts)
     return len(_CHINESE.findall(together)) > len(_LATIN.findall(together))
 
@@ -98,10 +100,10 @@ _COUNTED: Final = (
 
 
 def catalogue(ws: OpenWorkspace, facts: list[Fact], *, scope: str, chinese: bool) -> list[str]:
-    """One line for each kind of thing there is.
+    """Return a line for each kind of thing in memory.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         facts: the current facts.
         scope: whose memory beside the root's; other scopes are not told of.
         chinese: the language of the words around the names.
@@ -118,10 +120,8 @@ def catalogue(ws: OpenWorkspace, facts: list[Fact], *, scope: str, chinese: bool
     lines: list[str] = []
     subjects = Counter(visible(fact.subject) for fact in facts)
     if subjects:
-        told = [
-            f"{name} ({count})"
-            for name, count in sorted(subjects.items(), key=lambda pair: (-pair[1], pair[0]))
-        ]
+        ordered = sorted(subjects.items(), key=lambda pair: (-pair[1], pair[0]))
+        told = [f"{name} ({count})" for name, count in ordered]
         lines.append(_line("关于这些有事实" if chinese else "Facts about", told, chinese=chinese))
     if dates:
         first, last = min(dates), max(dates)

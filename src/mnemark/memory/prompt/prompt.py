@@ -1,9 +1,9 @@
-"""Assemble what an agent sees of its memory: layers with budgets, and what each costs.
+"""Assemble what an agent sees of its memory: layers with budgets, and the tokens of each.
 
-Two texts come out. `Prompt.text` holds what its people wrote and said, and goes into the system's role.
-`Prompt.recall` is quoted (`text.fence`) and goes into the user's role: what was found for the question, the
-notes of today, generated lines of the scratchpad, facts that nobody vouches for. The same files, question and
-time give the same bytes; so the number of the quotation comes from its content, where `recall` draws it.
+`Prompt.text` holds what its people wrote and said, for the system's role. `Prompt.recall` is quoted
+(`text.quoting.fence`), for the user's role: hits, the notes of today, generated lines of the scratchpad,
+facts that nobody vouches for. The same files, question and time give the same bytes; so the number of the
+quotation comes from its content, where `recall` draws it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ from mnemark.files import layout
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.prompt.facts import Facts, facts_for, lines_of, refs_of
-from mnemark.memory.prompt.parts import JOIN, Layer, catalogue, cut, is_chinese, pieces_of
-from mnemark.memory.prompt.quoted import Asked, Quoted, scratchpads
+from mnemark.memory.prompt.facts import facts_for
+from mnemark.memory.prompt.parts import JOIN, Layer, catalogue, cut, fact_layer, is_chinese, pieces_of
+from mnemark.memory.prompt.quoted import PromptRequest, Quoted, scratchpads
 from mnemark.memory.sessions.session import Session
 from mnemark.text.markdown.generated import outside
 from mnemark.text.words.similarity import key_of
@@ -32,19 +32,11 @@ LAYERS: Final[Mapping[str, int]] = {
     "identity": 350, "persona": 200, "runtime": 150, "rules": 300, "scratchpad": 500,
     "core": 400, "dynamic": 300, "profile": 120, "catalogs": 800,
 }  # fmt: skip
-"""Tokens of each layer, in the order shown. Together a little more than `BUDGET`: seldom is each one full."""
+"""Tokens by layer, in the order shown. Together a little more than `BUDGET`: seldom is each one full."""
 _SPARE: Final = (
-    "identity",
-    "rules",
-    "dynamic",
-    "core",
-    "profile",
-    "persona",
-    "scratchpad",
-    "catalogs",
-    "runtime",
-)
-"""Who gets first what other layers leave over."""
+    "identity", "rules", "dynamic", "core", "profile", "persona", "scratchpad", "catalogs", "runtime",
+)  # fmt: skip
+"""The order in which layers get what others leave over."""
 _NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "identity": ("Who you are", "你是谁"),
     "persona": ("Persona", "角色"),
@@ -59,7 +51,7 @@ _WEEKDAYS: Final = "一二三四五六日"
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """What an agent would see."""
+    """A prompt and its parts."""
 
     text: str
     """For the system's role."""
@@ -73,11 +65,11 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Of both texts, estimated."""
+        """Estimated tokens of both texts."""
         return estimate_tokens(self.text) + estimate_tokens(self.recall)
 
     def messages(self) -> list[dict[str, str]]:
-        """Both texts as messages, before the conversation: system first, the quotation as the user's."""
+        """Return both texts as messages before the conversation, the quotation in the user's role."""
         found = [{"role": "system", "content": self.text}, {"role": "user", "content": self.recall}]
         return [message for message in found if message["content"]]
 
@@ -94,11 +86,11 @@ def prompt(
     persona: str | None = None,
     now: datetime | None = None,
 ) -> Prompt:
-    """All layers of an agent's memory within a budget, without asking a model.
+    """Return all layers of an agent's memory within a budget, without asking a model.
 
     Args:
-        ws: whose.
-        query: what was said; by default what the owner said last in `session`. Without it, no recall.
+        ws: the workspace.
+        query: what was said; by default the owner's last words in `session`. Without it, no recall.
         session: the session, or its id; its own last turns are left out of the recall.
         scope: whose memory beside the root's; by default the session's.
         budget: tokens of everything together.
@@ -115,8 +107,7 @@ def prompt(
     where = scope or (talk.scope if talk else "")
     if where:
         layout.check_name(where)
-    moment = now or ws.now()
-    builder = _Builder(ws, Asked(query, talk, where, deadline, persona, moment))
+    builder = _Builder(ws, PromptRequest(query, talk, where, deadline, persona, now or ws.now()))
     return builder.build(caps, budget, given=frozenset(layers or ()))
 
 
@@ -132,22 +123,20 @@ def _caps(budget: int, layers: Mapping[str, int] | None) -> dict[str, int]:
 
 
 class _Builder:
-    """Builds the layers of one prompt."""
-
-    def __init__(self, ws: OpenWorkspace, asked: Asked) -> None:
+    def __init__(self, ws: OpenWorkspace, asked: PromptRequest) -> None:
         self._ws = ws
         self._asked = asked
         self._read: dict[str, list[identity.Source]] = {}
-        self._facts: Facts = facts_for(ws, asked.now, scope=asked.scope)
+        self._facts = facts_for(ws, asked.now, scope=asked.scope)
         self._quoted = Quoted(ws, asked, self._facts.other)
         recall = self._quoted.recall
         wrong = [f"{one.path}: {one.reason}" for one in self._quoted.problems]
         self.degraded = (*(recall.degraded if recall else ()), *wrong)
         whole = [one.text for name in identity.BUDGETS for one in self._sources(name)]
-        self._chinese = is_chinese([*whole, *lines_of(self._facts.rules), *lines_of(self._facts.profile)])
+        whole += [one.line for one in (*self._facts.rules, *self._facts.profile)]
+        self._chinese = is_chinese(whole)
 
     def build(self, caps: Mapping[str, int], budget: int, *, given: frozenset[str]) -> Prompt:
-        """All parts within their budgets; what is left over goes to layers that left something out."""
         share = min(1.0, budget / max(1, sum(caps.values())))
         parts = {name: self._part(name, int(cap * share)) for name, cap in caps.items()}
         spare = budget - sum(part.tokens for part in parts.values()) - len(parts)
@@ -209,20 +198,18 @@ class _Builder:
         return msgspec.structs.replace(found, text=text, tokens=estimate_tokens(text), budget=budget)
 
     def _known(self, name: str, budget: int) -> Part:
-        """What people wrote, and below it the facts as they are now; each has half until it needs less."""
-        written_by_people = {
-            key_of(line.strip(" -*#\t")) for one in self._sources(name) for line in one.text.splitlines()
-        }
+        """Show people's text, and below it the facts as they are now; each has half until it needs less."""
+        lines = (line for one in self._sources(name) for line in one.text.splitlines())
+        by_people = {key_of(line.strip(" -*#\t")) for line in lines}
         facts = self._facts.core if name == "core" else self._facts.profile
-        spoken = [one for one in facts if key_of(one.line[2:]) not in written_by_people]
+        facts = tuple(one for one in facts if key_of(one.line[2:]) not in by_people)
         written = self._compiled(name, budget)
-        if not spoken:
+        if not facts:
             return written
         if written.text:
-            room = max(budget // 2, budget - sum(estimate_tokens(one.line) + 1 for one in spoken) - 1)
+            room = max(budget // 2, budget - sum(estimate_tokens(one.line) + 1 for one in facts) - 1)
             written = self._compiled(name, room)
-        head = "" if written.text else self._heading(name)
-        layer = Layer(name=name, heading=head, pieces=lines_of(spoken), sources=refs_of(spoken))
+        layer = fact_layer(name, "" if written.text else self._heading(name), facts)
         shown = cut(layer, budget - written.tokens - bool(written.text))
         text = JOIN.join(filter(None, (written.text, shown.text)))
         return Part(
@@ -232,10 +219,7 @@ class _Builder:
 
     def _layer(self, name: str) -> Layer:
         if name == "rules":
-            rules = self._facts.rules
-            return Layer(
-                name=name, heading=self._heading(name), pieces=lines_of(rules), sources=refs_of(rules)
-            )
+            return fact_layer(name, self._heading(name), self._facts.rules)
         if name == "runtime":
             return Layer(name=name, heading=self._heading(name), pieces=self._runtime())
         if name == "scratchpad":
@@ -246,31 +230,25 @@ class _Builder:
             return Layer(name=name, heading=head, pieces=tuple(pieces), sources=tuple(paths), joint=JOIN)
         facts = list(facts_of(self._ws.fact_store, scope=self._asked.scope, as_of=self._asked.now))
         lines = catalogue(self._ws, facts, scope=self._asked.scope, chinese=self._chinese)
-        skills = lines_of(self._facts.skills)
-        return Layer(name=name, heading=self._heading(name), pieces=(*lines, *skills))
+        lines += [one.line for one in self._facts.skills]
+        return Layer(name=name, heading=self._heading(name), pieces=tuple(lines))
 
     def _runtime(self) -> tuple[str, ...]:
-        """The day, not the minute: a prompt that changes each minute is never in a model's cache."""
+        """Show the day, not the minute: a prompt that changes each minute is never in a model's cache."""
         now, talk, config = self._asked.now, self._asked.session, self._ws.config
         day, zone = f"{now:%Y-%m-%d}", config.timezone or now.tzname() or ""
+        values = (config.owner, talk.id if talk else "", self._asked.scope)
         if self._chinese:
-            lines = [f"- 日期：{day} 星期{_WEEKDAYS[now.weekday()]}" + (f"（{zone}）" if zone else "")]
-            named = (
-                ("主人", config.owner),
-                ("会话", talk.id if talk else ""),
-                ("记忆范围", self._asked.scope),
-            )
-            return (*lines, *(f"- {name}：{value}" for name, value in named if value))
-        lines = [f"- Date: {day}, {now:%A}" + (f" ({zone})" if zone else "")]
-        named = (
-            ("Owner", config.owner),
-            ("Session", talk.id if talk else ""),
-            ("Memory of", self._asked.scope),
-        )
-        return (*lines, *(f"- {name}: {value}" for name, value in named if value))
+            date = f"- 日期：{day} 星期{_WEEKDAYS[now.weekday()]}" + (f"（{zone}）" if zone else "")
+            labels, colon = ("主人", "会话", "记忆范围"), "："
+        else:
+            date = f"- Date: {day}, {now:%A}" + (f" ({zone})" if zone else "")
+            labels, colon = ("Owner", "Session", "Memory of"), ": "
+        named = zip(labels, values, strict=True)
+        return (date, *(f"- {label}{colon}{value}" for label, value in named if value))
 
 
 def _untitled(text: str) -> str:
-    """Without the title of the file, which the heading says already."""
+    """Remove the title of the file, which the heading says already."""
     first, _, rest = text.lstrip().partition("\n")
     return rest if first.startswith("# ") else text

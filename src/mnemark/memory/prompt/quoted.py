@@ -12,18 +12,11 @@ from mnemark.memory.curation.files import day_files
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import chosen, weighted
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.prompt.facts import Spoken, lines_of, refs_of
-from mnemark.memory.prompt.parts import JOIN, Layer, cut, first_words, pieces_of
+from mnemark.memory.prompt.facts import FactLine
+from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, first_words, pieces_of
 from mnemark.retrieval import render
 from mnemark.text.markdown.generated import find
-from mnemark.text.quoting.fence import (
-    check_fenced,
-    fenced,
-    inert,
-    inert_together,
-    strip_fences,
-    visible,
-)
+from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences, visible
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Hit, Problem, Recall
 
@@ -31,11 +24,11 @@ if TYPE_CHECKING:
     from mnemark.memory.sessions.session import Session
 
 _FRAME: Final = 70
-"""Tokens of the quotation's marks and its introduction."""
+"""Tokens of the quotation's frame."""
 _MARKER: Final = re.compile(r"^[ \t]*<!-- mnemark:end ([\w-]+) -->", re.MULTILINE)
 
 
-class Asked(NamedTuple):
+class PromptRequest(NamedTuple):
     """What a prompt is made for."""
 
     query: str | None
@@ -47,18 +40,18 @@ class Asked(NamedTuple):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The root's and the scope's, each empty or ending in a slash."""
+        """The root's and the scope's folder, each empty or ending in a slash."""
         return ("", f"{self.scope}/") if self.scope else ("",)
 
 
 def text_of(ws: OpenWorkspace, path: str) -> str:
-    """A file's text without secrets and recalled blocks; empty where it cannot be read."""
+    """Return a file's text without secrets and recalled blocks; empty where it cannot be read."""
     found = ws.visible.read(path)
     return "" if isinstance(found, Problem) else strip_fences(found.text)
 
 
-def scratchpads(ws: OpenWorkspace, asked: Asked) -> list[tuple[str, str]]:
-    """Paths and texts of the scratchpads, the root's first."""
+def scratchpads(ws: OpenWorkspace, asked: PromptRequest) -> list[tuple[str, str]]:
+    """Return paths and texts of the scratchpads, the root's first."""
     found = []
     for folder in asked.folders:
         names = listing.names(ws.root, folder.rstrip("/"), ".md")
@@ -68,20 +61,25 @@ def scratchpads(ws: OpenWorkspace, asked: Asked) -> list[tuple[str, str]]:
 
 
 class Quoted:
-    """Makes the block at one budget after the other; memory is asked once."""
+    """The quoted block, for one budget after the other; recall runs once."""
 
-    def __init__(self, ws: OpenWorkspace, asked: Asked, doubtful: Sequence[Spoken]) -> None:
+    def __init__(self, ws: OpenWorkspace, asked: PromptRequest, doubtful: Sequence[FactLine]) -> None:
         self._ws = ws
         self._asked = asked
         self.recall = self._found()
-        """What memory said; None where nothing was asked."""
+        """None where there is no question."""
         day = asked.now.date()
         self._days = [path for folder in asked.folders for path in day_files(ws.root, folder, day)]
-        self._layers = [_inert(layer) for layer in self._make(doubtful) if layer.pieces]
+        # Inert first, so that what pieces cost is known before they are chosen.
+        self._layers = [
+            msgspec.structs.replace(one, pieces=tuple(inert_together(one.pieces, one.joint)))
+            for one in self._make(doubtful)
+            if one.pieces
+        ]
         hits = [hit for hit in self.recall.hits if not self._is_shown(hit)] if self.recall else []
         personas = chosen(ws, asked.persona, scope=asked.scope)
         self.problems = [problem for one in personas for problem in one.problems]
-        """What a persona's file says and cannot be read."""
+        """Wrong values in persona files."""
         self._hits = weighted(hits, personas)
 
     def _found(self) -> Recall | None:
@@ -99,20 +97,18 @@ class Quoted:
         )
 
     def _is_shown(self, hit: Hit) -> bool:
-        """Whether another part shows it anyway."""
         place = layout.place(hit.path)
         shown = place is not None and place.role in {"identity", "longterm", "scratchpad", "persona"}
         return shown or hit.path in self._days
 
-    def _make(self, doubtful: Sequence[Spoken]) -> list[Layer]:
+    def _make(self, doubtful: Sequence[FactLine]) -> list[Layer]:
         layers = []
         for path, text in scratchpads(self._ws, self._asked):
             parts = [part for name in _MARKER.findall(text) if (part := find(text, name)) is not None]
             lines = tuple(line for part in parts for line in part.lines)
             layers.append(Layer(name="scratchpad", heading=f"[{path}]", pieces=lines, sources=(path,)))
         if doubtful and self.recall is None:  # else recall finds those that matter
-            lines, refs = lines_of(doubtful), refs_of(doubtful)
-            layers.append(Layer(name="facts", heading="[facts, not confirmed]", pieces=lines, sources=refs))
+            layers.append(fact_layer("facts", "[facts, not confirmed]", doubtful))
         layers += [self._day(path) for path in self._days]
         return layers
 
@@ -121,7 +117,7 @@ class Quoted:
         return Layer(name="day", heading=f"[{path}]", pieces=pieces, sources=(path,), joint=JOIN, newest=True)
 
     def part(self, budget: int) -> Part:
-        """The block within its budget: what was found, the scratchpad, doubtful facts, today's notes."""
+        """Return the block within its budget: hits, the scratchpad, doubtful facts, today's notes."""
         room = budget - _FRAME
         found: list[str] = []
         sources: list[str] = []
@@ -150,11 +146,6 @@ class Quoted:
             return ""
         block = render.block(self._hits, budget=room + _FRAME, brief_tokens=self._ws.config.brief_tokens)
         return "\n".join(block.split("\n")[2:-1]) if check_fenced(block) else ""
-
-
-def _inert(layer: Layer) -> Layer:
-    """With pieces as they are shown, so that what they cost is known before they are chosen."""
-    return msgspec.structs.replace(layer, pieces=tuple(inert_together(layer.pieces, layer.joint)))
 
 
 def _named(hit: Hit, text: str) -> bool:

@@ -1,5 +1,6 @@
 """List what needs a person: decisions, failures, and what there was no budget for."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -19,11 +20,11 @@ What = Literal[
     "proposals", "conflicts", "edits", "copies", "skipped", "extraction", "budget", "unfinished", "erasing"
 ]  # fmt: skip
 _SAID: Final = 200
-"""Characters of a model's or the network's words that are shown."""
+"""Most characters of an error that are shown."""
 
 
 class Attention(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of thing that a person should look at."""
+    """A kind of thing that needs a person."""
 
     what: What
     count: int
@@ -31,7 +32,7 @@ class Attention(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def attention(ws: OpenWorkspace) -> list[Attention]:
-    """All that needs a person, by kind; nothing is written.
+    """Return all that needs a person, by kind; nothing is written.
 
     Changes that a person made in fact files are listed too; they are in effect already.
     """
@@ -43,10 +44,9 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
     with known.lock:
         known.log.refresh()
         facts = [*known.log.proposals.values(), *(edit.fact for edit in known.log.edits.values())]
-    found = [one for scope in sorted({fact.scope for fact in facts}) for one in review(ws, scope=scope)]
-    proposed = sum(one.what in {"proposal", "removed"} for one in found)
-    conflicts = sum(one.what == "conflict" for one in found)
-    edits = sum(one.what == "edit" for one in found)
+    scopes = {fact.scope for fact in facts}
+    found = Counter(one.what for scope in scopes for one in review(ws, scope=scope))
+    conflicts, proposed, edits = found["conflict"], found["proposal"] + found["removed"], found["edit"]
     look = "look with `mnemark review`, then accept or reject"
     if conflicts:
         text = f"{_things(conflicts, 'statement')} against what someone trusted more said: {look}"
@@ -114,10 +114,8 @@ def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":
 
 
 def _things(count: int, one: str) -> str:
-    if count == 1:
-        return f"1 {one}"
     many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}es" if one.endswith("ch") else f"{one}s"
-    return f"{count:,} {many}"
+    return f"1 {one}" if count == 1 else f"{count:,} {many}"
 
 
 def _named(paths: list[str]) -> str:

@@ -23,13 +23,13 @@ from mnemark.text.words.segment import index_terms
 from mnemark.types import Hit, Turn
 
 _DEEP: Final = 200
-"""Places of an answer that are looked through for what was asked about."""
+"""Hits of an answer that are searched for the passage."""
 _QUOTED: Final = 500
 """Characters of a source that are quoted."""
 
 
 class Quoted(msgspec.Struct, frozen=True, kw_only=True):
-    """Where it was said, and the words."""
+    """A source and its words."""
 
     ref: str
     origin: str = ""
@@ -41,7 +41,7 @@ class Quoted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of the journal about it."""
+    """A line of the journal about a fact."""
 
     ref: str
     id: str
@@ -51,7 +51,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question made of it."""
+    """The rank of a passage in the answer to a question."""
 
     query: str
     place: int | None
@@ -65,7 +65,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """Where something came from."""
+    """The provenance of a passage or a fact."""
 
     ref: str
     id: str = ""
@@ -78,9 +78,9 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     waits: str = ""
     """Why it waits for a person; empty where it does not."""
     hidden: bool = False
-    """It was forgotten or taken back, and is in no answer."""
+    """It was forgotten or undone, and is in no answer."""
     entry: str = ""
-    """The line of the core memory that tells it, where that was asked about."""
+    """Its line in the core memory, where that was asked about."""
     earned: str = ""
     """How it earned that line: "said by the owner", "said in 2 sessions"."""
     sources: tuple[Quoted, ...] = ()
@@ -92,10 +92,10 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
-    """Where a passage or a fact came from; with `query` also why that question found it or did not.
+    """Explain where a passage or a fact came from, and with `query` why that question found it or did not.
 
     Args:
-        ws: whose.
+        ws: the workspace.
         ref: as hits have it (`path#L12`), or the id of a fact or proposal.
         query: a question, as for `search`.
 
@@ -118,25 +118,18 @@ def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
 
 
 def _fact(known: FactStore, ref: str) -> Fact | None:
-    """The fact of an id, or in the bullet of a ref."""
     path, first, last = split_ref(ref)
     if last is None and "/" in ref:
         return None
-    scope = layout.scope_of(path)
-    scopes = [scope] if last is not None else _scopes(known)
-    for where in scopes:
-        for one in known.held(where):
+    scopes = [layout.scope_of(path)] if last is not None else known.workspace.scopes()
+    for scope in scopes:
+        for one in known.held(scope):
             if one.fact.id == ref or (one.fact.path == path and last and first <= one.fact.line <= last):
                 return one.fact
     log = known.log
-    hidden = log.records.get(ref) or log.past.get(ref) or (log.known[ref].fact if ref in log.known else None)
-    if hidden is None and ref in log.edits:
-        hidden = log.edits[ref].fact
-    return log.proposals.get(ref) or hidden
-
-
-def _scopes(known: FactStore) -> list[str]:
-    return known.workspace.scopes()
+    hidden = log.proposals.get(ref) or log.records.get(ref) or log.past.get(ref)
+    told = log.known.get(ref) or log.edits.get(ref)
+    return hidden or (told.fact if told is not None else None)
 
 
 def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
@@ -149,34 +142,23 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
     quoted = tuple(_quoted(ws, one) for one in sources)
     review = f"{fact.scope}/{REVIEW}".lstrip("/")
     return Why(
-        ref=review if fact.review else fact.ref or fact.path,
-        id=fact.id,
-        kind="proposal" if fact.review else "fact",
-        text=str(fact),
-        origin=fact.origin,
-        session=next((_session(one.ref) for one in quoted if _session(one.ref)), ""),
-        time=fact.recorded or fact.since,
-        waits=waits,
-        hidden=hidden,
-        sources=quoted,
-        history=tuple(reversed(held)),
-        confirmations=tuple(one for one in lines if one.kind == "confirm"),
+        ref=review if fact.review else fact.ref or fact.path, id=fact.id,
+        kind="proposal" if fact.review else "fact", text=str(fact), origin=fact.origin,
+        session=next((path for one in quoted if (path := _session(one.ref))), ""),
+        time=fact.recorded or fact.since, waits=waits, hidden=hidden, sources=quoted,
+        history=tuple(reversed(held)), confirmations=tuple(one for one in lines if one.kind == "confirm"),
         journal=tuple(lines),
-    )
+    )  # fmt: skip
 
 
 def _lines(known: FactStore, fact: Fact) -> Iterator[Line]:
-    """Lines of the journal that name the fact, the oldest first."""
     for entry in known.log.journal.read():
         if _names(entry, fact.id):
             change = entry.change
             yield Line(
-                ref=f"{FOLDER}/{entry.file}#L{entry.line}",
-                id=change.id,
-                kind=change.kind,
-                origin=change.origin,
-                time=_time(change.time),
-            )
+                ref=f"{FOLDER}/{entry.file}#L{entry.line}", id=change.id, kind=change.kind,
+                origin=change.origin, time=_time(change.time),
+            )  # fmt: skip
 
 
 def _names(entry: JournalEntry, identifier: str) -> bool:
@@ -191,12 +173,13 @@ def _time(time: datetime | None) -> str:
 
 
 def _session(ref: str) -> str:
-    place = layout.place(split_ref(ref)[0])
-    return split_ref(ref)[0] if place is not None and place.role == "session" else ""
+    path = split_ref(ref)[0]
+    place = layout.place(path)
+    return path if place is not None and place.role == "session" else ""
 
 
 def _quoted(ws: OpenWorkspace, ref: str) -> Quoted:
-    """The words a source names, with secrets out as they were when it was written."""
+    """Return the words of a source, redacted as they were when it was written."""
     turn = _turn(ws, ref)
     if turn is not None:
         return Quoted(
@@ -224,16 +207,10 @@ def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
     turn = _turn(ws, ref)
     if turn is not None:
         return Why(
-            ref=ref,
-            id=turn.id,
-            kind="turn",
-            text=turn.content[:_QUOTED],
-            origin=turn.origin,
-            session=split_ref(ref)[0],
-            time=_time(turn.time),
-            hidden=turn.id in ws.index.hidden.current().turns,
-            sources=(_quoted(ws, ref),),
-        )
+            ref=ref, id=turn.id, kind="turn", text=turn.content[:_QUOTED], origin=turn.origin,
+            session=split_ref(ref)[0], time=_time(turn.time),
+            hidden=turn.id in ws.index.hidden.current().turns, sources=(_quoted(ws, ref),),
+        )  # fmt: skip
     return Why(
         ref=ref,
         kind=place.kind if place is not None else "note",
@@ -244,30 +221,22 @@ def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
 
 
 def _asked(ws: OpenWorkspace, about: Why, query: str) -> Found:
-    """Ask the question, and look where the passage stands in the answer."""
     path = split_ref(about.ref)[0]
     scope = layout.scope_of(path)
     answer = ws.searcher.search(query, k=_DEEP, scope=scope or None, explain=True)
     for place, hit in enumerate(answer.hits, 1):
         if _is(hit, about):
-            terms = hit.why.get("terms", {})
+            terms, shown = hit.why.get("terms", {}), ws.config.recall_hits
+            below = f"; an answer shows {shown}, {place - shown} better ones stand before it"
             return Found(
-                query=query,
-                place=place,
-                score=hit.score,
-                routes=hit.why.get("routes", {}),
+                query=query, place=place, score=hit.score, routes=hit.why.get("routes", {}),
                 boosts=hit.why.get("boosts", {}),
                 here=tuple(term for term, entry in terms.items() if entry["here"]),
                 absent=tuple(term for term, entry in terms.items() if not entry["here"]),
-                reason=f"found at place {place}" + (_below(ws, place)),
-            )
+                reason=f"found at place {place}{below if place > shown else ''}",
+            )  # fmt: skip
     here, absent = _words(about.text, query)
     return Found(query=query, place=None, here=here, absent=absent, reason=_reason(ws, about, here))
-
-
-def _below(ws: OpenWorkspace, place: int) -> str:
-    shown = ws.config.recall_hits
-    return "" if place <= shown else f"; an answer shows {shown}, {place - shown} better ones stand before it"
 
 
 def _is(hit: Hit, about: Why) -> bool:
@@ -285,7 +254,7 @@ def _words(text: str, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _reason(ws: OpenWorkspace, about: Why, here: tuple[str, ...]) -> str:
-    """Why it is in no answer, or only far down: the first reason that is enough."""
+    """Return the first sufficient reason why it is in no answer, or only far down."""
     path = split_ref(about.ref)[0]
     place = layout.place(path)
     searched = place is not None and place.searchable

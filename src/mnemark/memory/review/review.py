@@ -20,14 +20,14 @@ from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.open_workspace import OpenWorkspace
 
 EDITS: Final = "edits"
-"""In place of an id: all changes made in the files."""
+"""The id that stands for all changes made in the files."""
 _BUSY: Final = 0.5
 
 What = Literal["proposal", "conflict", "removed", "edit"]
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing to decide."""
+    """A thing to decide."""
 
     id: str
     what: What
@@ -43,7 +43,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
-    """All that waits, the oldest first: proposals, conflicts, and changes made in the fact files."""
+    """Return all that waits, oldest first: proposals, conflicts, and changes made in the fact files."""
     known = ws.fact_store
     with known.lock:
         known.log.refresh()
@@ -56,20 +56,16 @@ def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
     for one, fact in log.proposals.items():
         if one in log.decided or one in log.hidden or fact.scope != scope:
             continue
-        what: What = "conflict" if fact.review == "conflict" else "proposal"
-        what = "removed" if fact.review == "removed" else what
-        there = log.records.get(fact.supersedes) or _last(known, fact.supersedes)
+        what: What = "proposal"
+        if fact.review in {"conflict", "removed"}:
+            what = "conflict" if fact.review == "conflict" else "removed"
+        last = log.known.get(fact.supersedes)
+        there = log.records.get(fact.supersedes) or (last.fact if last is not None else None)
         against = there.value if there is not None else ""
-        held = f"; {against!r} holds" if against else ""
-        text = f"{fact}, says {fact.origin}{held}"
+        text = f"{fact}, says {fact.origin}" + (f"; {against!r} holds" if against else "")
         yield Waiting(
             id=one, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text
         )
-
-
-def _last(known: FactStore, identifier: str) -> Fact | None:
-    found = known.log.known.get(identifier)
-    return found.fact if found is not None else None
 
 
 def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
@@ -92,7 +88,7 @@ def _edited(known: FactStore, scope: str) -> Iterator[Waiting]:
 
 
 def proposals(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
-    """Proposals that wait: said by tools or the web, against the owner's word, or removed before."""
+    """Return the proposals that wait: of tools or the web, against the owner's word, or removed before."""
     known = ws.fact_store
     with known.lock:
         known.log.refresh()
@@ -100,7 +96,7 @@ def proposals(ws: OpenWorkspace, scope: str = "") -> list[Fact]:
 
 
 def accept(ws: OpenWorkspace, identifier: str) -> Fact | None:
-    """Make a proposal a fact of the owner's, or agree to a change made in a file ("edits": to all of them).
+    """Make a proposal a fact of the owner's, or approve a change made in a file ("edits": all of them).
 
     Returns the fact that was made, None for changes in files.
 
@@ -112,9 +108,7 @@ def accept(ws: OpenWorkspace, identifier: str) -> Fact | None:
 
 
 def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
-    """Drop a proposal, or take a change made in a file back: what was there holds again.
-
-    Returns the fact that holds again, where there is one.
+    """Drop a proposal, or undo a change made in a file, and return the fact that holds again.
 
     Raises:
         NotFoundError: nothing of that id waits.
@@ -125,7 +119,7 @@ def reject(ws: OpenWorkspace, identifier: str) -> Fact | None:
 
 
 def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
-    """Accept or reject what waits under an id; see `accept` and `reject`."""
+    """Accept or reject the change of that id; see `accept` and `reject`."""
     ws.check_writable("decide")
     known = ws.fact_store
     with known.lock:
@@ -145,7 +139,7 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
         raise NotFoundError(f"nothing waits under {identifier!r}; `mnemark review` lists what does")
     kept = _made(ws, known, found) if accept else None
     _note(known, [identifier], found.scope, accept=accept)
-    path = f"{found.scope}/{REVIEW}" if found.scope else REVIEW
+    path = f"{found.scope}/{REVIEW}".lstrip("/")
     if (known.root / path).is_file():
         edit(known.root, path, lambda data: encode(without_fact(decode(data), identifier)), timeout=_BUSY)
     return kept
@@ -159,19 +153,16 @@ def _note(known: FactStore, ids: list[str], scope: str, *, accept: bool) -> None
 
 
 def _made(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
-    """The owner's fact; where nobody said since when it holds, from now on."""
+    """Remember a proposal as the owner's; where nobody said since when it holds, from now on."""
+    since = when(found.since, known.zone) if found.recorded else None
+    return _remember(ws, found, since=since, source="" if found.review == "removed" else found.source)
+
+
+def _remember(ws: OpenWorkspace, fact: Fact, **more: object) -> Fact:
     return remember_one(
-        ws,
-        predicate=found.predicate,
-        value=found.value,
-        subject=found.subject,
-        type=found.type,
-        since=when(found.since, known.zone) if found.recorded else None,
-        importance=found.importance,
-        tags=found.tags,
-        source="" if found.review == "removed" else found.source,
-        scope=found.scope,
-    )
+        ws, predicate=fact.predicate, value=fact.value, subject=fact.subject, type=fact.type,
+        importance=fact.importance, tags=fact.tags, scope=fact.scope, **more,
+    )  # fmt: skip
 
 
 def _take_back(ws: OpenWorkspace, edited: Edited) -> Fact | None:
@@ -180,14 +171,4 @@ def _take_back(ws: OpenWorkspace, edited: Edited) -> Fact | None:
     if edited.action == "added":
         forget(ws, id=edited.fact.id)
         return None
-    old = edited.before or edited.fact
-    return remember_one(
-        ws,
-        predicate=old.predicate,
-        value=old.value,
-        subject=old.subject,
-        type=old.type,
-        importance=old.importance,
-        tags=old.tags,
-        scope=old.scope,
-    )
+    return _remember(ws, edited.before or edited.fact)

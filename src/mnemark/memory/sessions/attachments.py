@@ -161,7 +161,6 @@ def _described_file(file: Json) -> tuple[str, str, str] | None:
 
 
 def _sent(call: Json) -> Iterator[Json]:
-    """Yield the files that a tool call sent or made, with their caption."""
     made = execution_of(call)
     if made is None or not isinstance(made.arguments, Mapping):
         return
@@ -192,7 +191,6 @@ def _words_around(turns: Sequence[Placed], at: int) -> str:
 
 
 def _extract(ws: OpenWorkspace, place: str, mime: str, *, trusted: bool) -> str:
-    """Return the redacted beginning of a text file; empty where it may not or cannot be read."""
     textual = mime.startswith("text/") or mime in _TEXTUAL
     if not textual or "://" in place or place == "(sent inline)":
         return ""

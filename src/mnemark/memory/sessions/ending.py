@@ -116,7 +116,6 @@ class _Ending:
         )  # fmt: skip
 
     def _turns(self, before: Mapping[str, Json]) -> list[Placed]:
-        """Return the turns from the sitting that was ended last on, without forgotten ones."""
         log = self.session.log
         found: list[Placed] = []
         offset, line = before.get("offset"), before.get("line")
@@ -144,7 +143,6 @@ class _Ending:
         return found[-1]
 
     def _sitting(self, sitting: Sitting, continues: str, *, asks: bool) -> str:
-        """Write the episode and the note of a sitting; return the path of the episode."""
         scope = self.session.scope
         lines = lines_of(sitting)
         actions = actions_of(self.ws, scope, self.session.id, sitting)

@@ -177,7 +177,6 @@ def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo, hidden: Collection
 
 
 def _first_line(text: str, rules: Rules) -> str:
-    """Return the first line with words, without recalled blocks, secrets and control characters."""
     clean = redact(strip_fences(text[:_LOOKED_AT]), rules).text
     lines = (
         " ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in clean.splitlines()

@@ -157,7 +157,6 @@ def shortened(messages: Sequence[Message], budget: int, where: str) -> list[dict
 
 
 def _cut(places: Sequence["_Place"], over: int, where: str) -> None:
-    """Cut texts in place, the longest first, until `over` tokens are gone."""
     for holder, name, text in places:
         if over <= 0:
             break

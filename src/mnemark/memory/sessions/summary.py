@@ -118,7 +118,6 @@ def _clean(draft: Draft, rules: Rules) -> Draft:
 
 
 def _flaw(draft: Draft, source: str) -> str:
-    """Return why an answer cannot be trusted; empty where it can."""
     if not draft.title or not draft.summary:
         return "it was empty"
     if len(draft.summary) > _LONGEST:

@@ -62,8 +62,6 @@ class Saved(Exported, frozen=True, kw_only=True):
 
 
 class _Kept(NamedTuple):
-    """An entry of the archive."""
-
     entry: Entry
     state: platform.Identity | None = None
     """Of a file, when it was read."""
@@ -120,7 +118,6 @@ def _default(memory: OpenWorkspace | Path, root: Path) -> Path:
 
 
 def _inside(root: Path, path: Path) -> str:
-    """Return the relative path of a file in the workspace; else empty."""
     base, real = Path(os.path.realpath(root)), Path(os.path.realpath(path.parent), path.name)
     return real.relative_to(base).as_posix() if real.is_relative_to(base) else ""
 
@@ -132,7 +129,6 @@ def _is_made_anew(path: str) -> bool:
 
 
 def _written(root: Path, target: Path, without: Callable[[str], bool]) -> tuple[list[_Kept], list[Problem]]:
-    """Write the archive; return its entries, and what had to be left out."""
     try:
         found = inventory(root, without=without)
     except OSError as error:
@@ -156,7 +152,6 @@ def _written(root: Path, target: Path, without: Callable[[str], bool]) -> tuple[
 
 
 def _saved(archive: zipfile.ZipFile, root: Path, item: InventoryItem, number: int) -> _Kept | Problem | None:
-    """Put one name into the archive; None where it was removed meanwhile."""
     full = root / item.path
     try:
         if item.kind != "file":

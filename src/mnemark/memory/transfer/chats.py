@@ -125,7 +125,6 @@ def _messages(incoming: Incoming, path: Path, records: list[Record]) -> None:
 
 
 def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
-    """Yield the turns, with ids made of service, conversation, place and words."""
     before = conversation.began
     for number, message in enumerate(conversation.messages):
         line = jsonl.Line(0, number + 1, jsonl.encode(message), 0)
@@ -146,7 +145,6 @@ def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
 
 
 def _list(path: Path) -> list[Any]:
-    """Return the list in `conversations.json`: the file itself, in a folder, or in an archive."""
     file = path / _FILE if path.is_dir() else path
     if not file.is_file():  # looking into a pipe would wait for good
         raise NotFoundError(f"there is no {_FILE} in {path}")

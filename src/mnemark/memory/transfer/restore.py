@@ -91,7 +91,6 @@ def restore(archive: Path, folder: Path) -> Restored:
 
 
 def _entries(source: zipfile.ZipFile) -> list[Entry]:
-    """Return the entries of a backup; without a manifest, as old ones are, its files."""
     if manifest.NAME in source.namelist():
         if source.getinfo(manifest.NAME).file_size > _LONGEST_LIST:
             raise IntegrityError("its list of files is too long")
@@ -153,7 +152,6 @@ def _content(source: zipfile.ZipFile, entry: Entry) -> Iterator[bytes]:
 
 
 def _unpacked(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -> list[Problem]:
-    """Write folders and files, then links, at last the modes and times of folders."""
     platform.make_folder(folder)
     problems = [
         Problem(entry.path, reason)
@@ -172,7 +170,6 @@ def _unpacked(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -
 
 
 def _put(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
-    """Write one name; return why that cannot be done here, or nothing."""
     name = entry.name
     if not all(map(platform.allows_name, name.split("/"))):
         return "this system has no such names"
@@ -234,6 +231,5 @@ def _links_out(entries: Sequence[Entry], folder: Path) -> Iterator[Problem]:
 
 
 def _climbs(entry: Entry) -> bool:
-    """Return whether a relative link leads above the folder as it is written."""
     target = posixpath.normpath(posixpath.join(posixpath.dirname(entry.name), entry.link))
     return target == ".." or target.startswith("../")

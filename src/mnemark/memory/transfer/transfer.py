@@ -335,7 +335,6 @@ def _names(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def _inner(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
-    """Return the folders in an export or a backup that are workspaces of their own."""
     folders = [name for name in archive.namelist() if name.endswith("/")]
     if manifest.NAME in archive.namelist():
         with archive.open(manifest.NAME) as listed:

@@ -97,7 +97,9 @@ def revert(
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
     _withdraw(ws, [item.id for item in remembered])
     busy = take_out(ws)[1]
-    done, problems, waiting = _taken_back(ws, [one for one in edits if not _is_pad(one)])
+    # A scratchpad is written anew from the episodes that are left.
+    kept = [one for one in edits if one.path.rpartition("/")[2] != scratchpad.FILE]
+    done, problems, waiting = _taken_back(ws, kept)
     cleared, late = _cleared(ws, items, edits)
     withdraw_all(ws)
     follow(ws)
@@ -125,13 +127,7 @@ def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[
     return [one.path for one in wrote if one.status == "written"], busy
 
 
-def _is_pad(entry: Entry) -> bool:
-    """Return whether an edit made a scratchpad, which is rewritten from the remaining episodes."""
-    return entry.path.rpartition("/")[2] == scratchpad.FILE
-
-
 def _pages(root: Path, gone: set[str]) -> list[str]:
-    """Return the notes and lists for review that name one of these ids."""
     return [
         path.relative_to(root).as_posix()
         for folder in ("memory", "memory/review")

@@ -83,7 +83,6 @@ def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
 
 
 def _learned_in(ws: OpenWorkspace, group: str) -> list[str]:
-    """Return the facts that a consolidation learned."""
     for change in changes_of(ws.root, ("consolidate",)):
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         if payload.get("group") == group:
