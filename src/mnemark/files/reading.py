@@ -180,7 +180,7 @@ def _everyday_chinese(text: str) -> bool:
 
     Other encodings read as GB18030 give characters too, but rare ones.
     """
-    high = _HIGH.findall(text)
+    high: list[str] = _HIGH.findall(text)
     codes = (character.encode("gb2312", "ignore") for character in high)
     common = sum(len(code) == 2 and (0xB0 <= code[0] <= 0xD7 or code[0] in {0xA1, 0xA3}) for code in codes)
     return common * 10 >= len(high) * 7

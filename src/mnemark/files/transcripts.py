@@ -66,13 +66,11 @@ def read(path: Path, agent: str, start: int = 0) -> Iterator[Reading]:
 def _is_spoken(record: Mapping[str, Any]) -> bool:
     if any(record.get(key) is True for key in ("isSidechain", "isMeta", "isCompactSummary")):
         return False
-    if record.get("type") == "response_item":
-        message = record.get("payload")
-        known = isinstance(message, dict) and message.get("type") == "message"
-    else:
-        message = record.get("message")
-        known = record.get("type") in _SPOKEN and isinstance(message, dict)
-    return known and message.get("role") in _SPOKEN
+    is_item = record.get("type") == "response_item"
+    message = record.get("payload" if is_item else "message")
+    if not isinstance(message, dict) or message.get("role") not in _SPOKEN:
+        return False
+    return message.get("type") == "message" if is_item else record.get("type") in _SPOKEN
 
 
 def _said(turn: Turn, record: Mapping[str, Any]) -> str | None:
