@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Final
 
 import msgspec
 
 from mnemark.facts.files import Confirmation
 from mnemark.facts.journal import FactJournal, payload_of, words_of
-from mnemark.facts.keys import subject_key
 from mnemark.facts.model import TRUST, Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, confirmed, order, timeline
@@ -33,7 +33,7 @@ class Decision:
         self._facts = facts
         self._groups: dict[tuple[str, ...], list[FactVersion]] = {}
         self._scopes = {scope: facts.kept(scope) if fresh else facts.fresh(scope) for scope in scopes}
-        self._paths: dict[tuple[str, str], str] = {}
+        self._path_for = cache(facts.files.path_for)
         self.changes: list[Change] = []
 
     def decide_all(self, said: Sequence[tuple[Fact, Turn | None]]) -> list[Fact]:
@@ -57,18 +57,12 @@ class Decision:
         rival = max(there, key=lambda one: TRUST[one.origin], default=None)
         if reason := _doubt(self._facts.log, fact, rival, turn):
             return self._propose(fact, rival, reason)
-        path = (rival.path if rival is not None else "") or self._path_for(fact)
+        path = (rival.path if rival is not None else "") or self._path_for(fact.subject, fact.scope)
         fact = msgspec.structs.replace(fact, path=path, supersedes=there[-1].id if there else "")
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
         self._groups[fact.scope, *fact.key] = timeline([*(one.fact for one in held), kept], self._facts.zone)
         return kept
-
-    def _path_for(self, fact: Fact) -> str:
-        subject = (fact.scope, subject_key(fact.subject))
-        if subject not in self._paths:
-            self._paths[subject] = self._facts.files.path_for(fact.subject, fact.scope)
-        return self._paths[subject]
 
     def _propose(self, fact: Fact, rival: Fact | None, reason: str) -> Fact:
         """Propose a fact to a person; one that waits already, or was rejected, is not listed again."""

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -52,7 +53,6 @@ class SessionLog:
         self.root = root
         self.name = f"{FOLDER}/{names.file_name(session, _SUFFIX)}"
         self._real: Path | None = None
-        self._head = b""
         self._lines = (0, 0)
         self._guard = threading.Lock()
 
@@ -88,7 +88,7 @@ class SessionLog:
         lines = [encode_turn(turn) for turn in kept]
         if platform.is_link(self.path.parent):
             self._real = None  # it is written to for hours, and a link may come in with a sync
-        offsets = jsonl.append_many(self.path, lines, header=self._header())
+        offsets = jsonl.append_many(self.path, lines, header=self._header)
         if not kept:
             return []
         first = self._line_at(offsets[0], len(kept), offsets[-1] + len(lines[-1]) + 1)
@@ -97,10 +97,9 @@ class SessionLog:
             for index, (offset, turn, line) in enumerate(zip(offsets, kept, lines, strict=True))
         ]
 
+    @cached_property
     def _header(self) -> bytes:
-        if not self._head:
-            self._head = jsonl.encode({"session": self.id, "created": datetime.now(UTC).astimezone()})
-        return self._head
+        return jsonl.encode({"session": self.id, "created": datetime.now(UTC).astimezone()})
 
     def _line_at(self, offset: int, added: int, end: int) -> int:
         """Count the lines before `offset` that are new since our last ones; `added` up to `end` are ours."""
