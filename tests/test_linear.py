@@ -119,7 +119,7 @@ def _expanded(text: str) -> object:
 
 
 def _described(text: str) -> object:
-    return attachments.described(text, attachments.Said(text, text, text))
+    return attachments.described(text, attachments.AttachmentContent(text, text, text))
 
 
 def _memories(text: str) -> object:

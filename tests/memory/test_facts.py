@@ -148,7 +148,7 @@ def test_whom_we_trust_less_does_not_overrule(memory: Memory) -> None:
 
 @pytest.mark.parametrize("origin", ["tool", "web"])
 def test_tools_and_the_web_never_make_a_fact(memory: Memory, origin: str) -> None:
-    claim = remember(memory.fact_store, "city", "Nowhere", origin=origin)  # type: ignore[arg-type]
+    claim = remember(memory.fact_store, "city", "Nowhere", origin=origin)
     assert claim.review == "untrusted"
     assert values(memory) == []
     assert [fact.value for fact in proposals(memory)] == ["Nowhere"]

@@ -7,7 +7,6 @@ from mnemark.facts.parse import (
     decode_field,
     encode,
     encode_field,
-    fact_of,
     parse,
     split_words,
 )
@@ -107,7 +106,7 @@ def test_superseded_facts_are_struck_through() -> None:
 
 
 def test_passages_say_which_facts_they_hold() -> None:
-    assert [(fact.key, fact.struck) for fact in fact_of("- ~~lives in: Bonn~~\n- 城市: Berlin\n")] == [
+    assert [(fact.key, fact.struck) for fact in parse("- ~~lives in: Bonn~~\n- 城市: Berlin\n")] == [
         ("city", True),
         ("city", False),
     ]

@@ -1,14 +1,14 @@
-"""Decide what becomes of a new fact: keep it, confirm another, supersede it, or propose it."""
+"""Decide whether to keep a new fact, to confirm or supersede another by it, or to propose it."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import Final
 
 import msgspec
 
 from mnemark.facts.files import Confirmation
 from mnemark.facts.journal import FactJournal, payload_of, words_of
-from mnemark.facts.keys import subject_key
 from mnemark.facts.model import TRUST, Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, confirmed, order, timeline
@@ -22,62 +22,52 @@ from mnemark.types import Origin, Turn
 CONFIDENCE: Final[dict[Origin, float]] = {
     "owner": 0.9, "agent": 0.7, "file": 0.9, "import": 0.6, "tool": 0.3, "web": 0.3,
 }  # fmt: skip
-"""Where the caller names none."""
+"""Defaults by origin."""
 
 
-class Deciding:
-    """Facts being decided, each in the light of those before it; `changes` are the lines to write."""
+class Decision:
+    """Decides on facts, each in the light of those before it; `changes` are the lines to write."""
 
-    def __init__(self, facts: FactStore, scopes: Iterable[str], *, read: bool = False) -> None:
-        """`read`: the facts of these scopes were read a moment ago, under the same lock."""
+    def __init__(self, facts: FactStore, scopes: Iterable[str], *, fresh: bool = False) -> None:
+        """`fresh`: the facts of these scopes were read a moment ago, under the same lock."""
         self._facts = facts
         self._groups: dict[tuple[str, ...], list[FactVersion]] = {}
-        self._scopes = {scope: facts.kept(scope) if read else facts.fresh(scope) for scope in scopes}
-        self._paths: dict[tuple[str, str], str] = {}
+        self._scopes = {scope: facts.kept(scope) if fresh else facts.fresh(scope) for scope in scopes}
+        self._path_for = cache(facts.files.path_for)
         self.changes: list[Change] = []
 
     def decide_all(self, said: Sequence[tuple[Fact, Turn | None]]) -> list[Fact]:
-        """What becomes of each fact, given with the turn that its source names."""
+        """Return the result for each fact, given with the turn that its source names."""
         return [self._decide(fact, turn) for fact, turn in said]
 
     def _group(self, fact: Fact) -> list[FactVersion]:
-        """The versions of the same fact, those decided before included."""
+        """Return the versions of the same fact, those decided before included."""
         key = (fact.scope, *fact.key)
         if key not in self._groups:
             self._groups[key] = self._scopes[fact.scope].group(fact.key)
         return self._groups[key]
 
     def _decide(self, fact: Fact, turn: Turn | None) -> Fact:
-        facts, log = self._facts, self._facts.log
         held = self._group(fact)
-        start = order(fact, facts.zone)[0]
+        start = order(fact, self._facts.zone)[0]
         there = [one.fact for one in held if one.at(start)]
         same = next((one for one in there if words_of(one) == words_of(fact)), None)
         if same is not None:
             return self._confirm(same, fact)
         rival = max(there, key=lambda one: TRUST[one.origin], default=None)
-        if reason := _doubt(log, fact, rival, turn):
+        if reason := _doubt(self._facts.log, fact, rival, turn):
             return self._propose(fact, rival, reason)
-        path = rival.path if rival is not None else ""
-        path = path or self._path_for(fact)
+        path = (rival.path if rival is not None else "") or self._path_for(fact.subject, fact.scope)
         fact = msgspec.structs.replace(fact, path=path, supersedes=there[-1].id if there else "")
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
-        versions = [*(one.fact for one in held), kept]
-        self._groups[fact.scope, *fact.key] = timeline(versions, facts.zone)
+        self._groups[fact.scope, *fact.key] = timeline([*(one.fact for one in held), kept], self._facts.zone)
         return kept
 
-    def _path_for(self, fact: Fact) -> str:
-        subject = (fact.scope, subject_key(fact.subject))
-        if subject not in self._paths:
-            self._paths[subject] = self._facts.files.path_for(fact.subject, fact.scope)
-        return self._paths[subject]
-
     def _propose(self, fact: Fact, rival: Fact | None, reason: str) -> Fact:
-        """Let it wait for a person; what waits already, or was rejected, is not listed again."""
-        log = self._facts.log
+        """Propose a fact to a person; one that waits already, or was rejected, is not listed again."""
         words = words_of(fact)
-        for one in log.proposals.values():
+        for one in self._facts.log.proposals.values():
             if one.scope == fact.scope and one.origin == fact.origin and words_of(one) == words:
                 return one
         against = rival.id if rival is not None else ""
@@ -91,15 +81,13 @@ class Deciding:
         )
 
     def _confirm(self, same: Fact, fact: Fact) -> Fact:
-        """Said again: by a source of its own it makes the fact surer; what is not trusted changes nothing."""
+        """Confirm a fact: an independent source raises its confidence; an untrusted one changes nothing."""
         if fact.origin in {"tool", "web"}:
             return same
-        log = self._facts.log
-        said = [one for one in log.confirmations.values() if one.fact == same.id]
-        sources = {_origin_of(part) for part in same.source.split(",")}
-        sources |= {_origin_of(one.fields.get("source", "")) for one in said}
+        confirmations = (one for one in self._facts.log.confirmations.values() if one.fact == same.id)
+        refs = [*same.source.split(","), *(one.fields.get("source", "") for one in confirmations)]
         fields: dict[str, str] = {}
-        if fact.source and _origin_of(fact.source) not in sources:
+        if fact.source and _file_of(fact.source) not in map(_file_of, refs):
             before = CONFIDENCE[same.origin] if same.confidence is None else same.confidence
             by = CONFIDENCE[fact.origin] if fact.confidence is None else fact.confidence
             source = ", ".join(filter(None, (same.source, fact.source)))
@@ -113,15 +101,14 @@ class Deciding:
         change = Change(kind="confirm", payload=payload, origin=fact.origin, scope=fact.scope, id=new_id())
         self.changes.append(change)
         kept = confirmed_by(same, [Confirmation(change.id, same.id, fields)])
-        held = self._group(fact)
         self._groups[fact.scope, *fact.key] = [
-            one._replace(fact=kept) if one.fact.id == kept.id else one for one in held
+            one._replace(fact=kept) if one.fact.id == kept.id else one for one in self._group(fact)
         ]
         return kept
 
 
 def _doubt(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
-    """Why a fact has to wait for a person; empty where it need not."""
+    """Return the reason why a fact has to wait for a person; empty if it need not."""
     if fact.origin in {"tool", "web"} or (fact.origin != "owner" and _is_suspect(fact)):
         return "untrusted"
     if rival is not None and TRUST[rival.origin] > TRUST[fact.origin]:
@@ -134,10 +121,10 @@ def _doubt(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn | None) 
 
 
 def _is_suspect(fact: Fact) -> bool:
-    """Whether it speaks to a model about its instructions; whoever passed that on may not have meant to."""
+    """Whether a fact speaks to a model about its instructions; who passed that on may not have meant to."""
     return looks_like_instructions(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)
 
 
-def _origin_of(source: str) -> str:
-    """What makes sources independent: the file, not the line."""
+def _file_of(source: str) -> str:
+    """Return the file of a ref: sources in different files are independent."""
     return split_ref(source.strip())[0]

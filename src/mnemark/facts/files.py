@@ -1,16 +1,16 @@
 """Read and change the fact files `memory/facts/<subject>.md` of a workspace and its scopes.
 
-Files are only changed through `edit`; what is applied twice changes nothing the second time.
+Files are changed by `edit` only; applying a change twice is the same as applying it once.
 """
 
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -27,66 +27,60 @@ from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.types import ORIGINS
 
 REVIEW: Final = "memory/review/facts.md"
-"""What waits for a person, in each scope."""
-_SUBJECT_OF: Final = {"imported": "user"}
-"""Files whose name is no subject."""
+"""Proposals that wait for a person, in each scope."""
 _OLDEST: Final = datetime(2001, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+_BLANK: Final = "\ufeff \t\r\n"
 _READABLE_NAME: Final = 60
-_TOGETHER: Final = 3
-"""From so many on, new facts are added to a file in one step."""
-_BUSY: Final = 0.3
-"""Seconds a change waits for the workspace's lock before it is left for the next time."""
+_TOGETHER: Final = 3  # from so many on, new facts are added to a file in one step
+_BUSY: Final = 0.3  # seconds a change waits for the workspace's lock before it is left for the next time
 
 
 class Confirmation(NamedTuple):
-    """A fact was said again; `fields` are keys of its comment and their new values."""
+    """A confirmation of a fact; `fields` are keys of its comment and their new values."""
 
     id: str
     fact: str
     fields: Mapping[str, str]
 
 
-class _Read(NamedTuple):
-    """A file as it was last read."""
-
+class _ReadFile(NamedTuple):
     state: platform.Identity
     saved: str
     facts: tuple[Fact, ...]
 
 
 class FactFiles:
-    """The fact files of a workspace; what did not change since it was read is not read again.
+    """The fact files of a workspace, read again only when they change.
 
-    `redacted` takes secrets out of a text and keeps its lines: facts are given as they may be handed on.
+    `redacted` takes secrets out of a text and keeps its lines.
     """
 
     def __init__(self, root: Path, redacted: Callable[[str], str] = str) -> None:
         self.root = root
         self._redacted = redacted
-        self._read: dict[str, _Read] = {}
+        self._read: dict[str, _ReadFile] = {}
         self._links: set[str] = set()
         self._listed: dict[str, list[str]] = {}
         """The files of each folder, as it was last listed."""
 
     def saved(self, path: str) -> datetime:
-        """When a file was last written, as it was last read; now where it was not."""
-        kept = self._read.get(path)
-        return _saved(kept.state) if kept else datetime.now(UTC)
+        """Return when a file was last written, as it was last read; now where it was not."""
+        return datetime.fromisoformat(self.saved_iso(path))
 
     def saved_iso(self, path: str) -> str:
-        """The same as ISO text, as a bullet without a time of its own has it."""
+        """Return the time of `saved` as text: that of bullets without a time of their own."""
         kept = self._read.get(path)
         return kept.saved if kept else datetime.now(UTC).isoformat()
 
     def state(self, path: str) -> platform.Identity | None:
-        """What tells whether a file is the one that was read last; None where none was."""
+        """Return the state of a file when it was last read, or None."""
         kept = self._read.get(path)
         return kept.state if kept else None
 
     def paths(self, scope: str = "") -> list[str]:
-        """Fact files of a scope, relative to the workspace, in the order of their names."""
-        folder = f"{scope}/{FACTS}" if scope else FACTS
+        """Return the relative paths of the fact files of a scope, in the order of their names."""
+        folder = layout.in_scope(scope, FACTS)
         if layout.border(self.root, folder):
             return []
         try:
@@ -110,10 +104,7 @@ class FactFiles:
             return False
 
     def facts(self, path: str) -> tuple[Fact, ...]:
-        """The facts of a file, as they stand; empty where there is no such file.
-
-        Of one that cannot be read, those it held when it was read last.
-        """
+        """Return the facts in a file; of one that cannot be read, those it held when it was last read."""
         full = names.inside(self.root, path) if path in self._links else self.root / path
         kept = self._read.get(path)
         try:
@@ -122,28 +113,24 @@ class FactFiles:
                 self._read.pop(path, None)
                 return ()
             if kept is None or kept.state != state:
-                kept = self._read[path] = self._taken(path)
+                data, status = platform.read_file(names.inside(self.root, path))
+                state, raw = platform.identity_of(status), decode(data)
+                saved = datetime.fromtimestamp(state.mtime_ns / 1e9, UTC).isoformat()
+                facts = visible_facts(self._redacted(raw), raw, path, saved)
+                kept = self._read[path] = _ReadFile(state, saved, tuple(fact for _, fact in facts))
         except FileNotFoundError:
             return ()
         except OSError:  # the scan and the sync tell of it
             return kept.facts if kept else ()
         return kept.facts
 
-    def _taken(self, path: str) -> _Read:
-        data, status = platform.read_file(names.inside(self.root, path))
-        state = platform.identity_of(status)
-        saved = _saved(state).isoformat()
-        raw = decode(data)
-        facts = (fact for _, fact in visible_facts(self._redacted(raw), raw, path, saved))
-        return _Read(state, saved, tuple(facts))
-
     def path_for(self, subject: str, scope: str = "") -> str:
-        """The file for facts about a subject: one there, whatever its case or language, or a new one."""
+        """Return the file for facts about a subject: one there, in any case or language, or a new one."""
         key = subject_key(subject)
         paths = [path for path in self.paths(scope) if path.endswith(".md")]
         there = next((path for path in paths if _stem(path) == key), None)
         there = there or next((path for path in paths if subject_key(_stem(path)) == key), None)
-        return there or "/".join(filter(None, (scope, FACTS, _file_name(key))))
+        return there or layout.in_scope(scope, f"{FACTS}/{_file_name(key)}")
 
 
 @lru_cache(maxsize=16_384)
@@ -152,33 +139,26 @@ def _is_fact_file(path: str) -> bool:
     return place is not None and place.role == "fact"
 
 
-def _saved(state: platform.Identity) -> datetime:
-    return datetime.fromtimestamp(state.mtime_ns / 1e9, UTC)
-
-
 def _stem(path: str) -> str:
     return path.rpartition("/")[2].rsplit(".", 1)[0]
 
 
 def _file_name(key: str) -> str:
-    """A name that is a file name everywhere; the plain key where that is one."""
-    plain = key.replace(" ", "-")
-    name = names.file_name(key, ".md")
-    if name.rpartition("-")[0] == plain and len(plain.encode()) <= _READABLE_NAME:
-        place = layout.place(f"{FACTS}/{plain}.md")
-        return f"{plain}.md" if place is not None and place.role == "fact" else name
-    return name
+    """Return the plain key where it is a file name on every system, else a name made of it."""
+    plain, name = key.replace(" ", "-"), names.file_name(key, ".md")
+    is_plain = name.rpartition("-")[0] == plain and len(plain.encode()) <= _READABLE_NAME
+    return f"{plain}.md" if is_plain and _is_fact_file(f"{FACTS}/{plain}.md") else name
 
 
 def facts_in(text: str, path: str, saved: str) -> list[Fact]:
-    """The facts in a file's text; `saved` (ISO) is when it was last written, for bullets without a time."""
+    """Return the facts in a file's text; `saved` (ISO) is their time where they have none."""
     return [_fact(parsed, path, saved) for parsed in parse(text)]
 
 
 def visible_facts(text: str, raw: str, path: str, saved: str) -> list[tuple[ParsedFact, Fact]]:
-    """The facts in what is visible of a file, each with its bullet there.
+    """Return the facts in the visible text of a file, each with its bullet there.
 
-    `raw` is what the file holds, line by line the same: ids that come from words come from its words.
+    `raw` is the file's text, with the same lines: ids that derive from words derive from its words.
     """
     shown = zip(parse(text), facts_in(text, path, saved), strict=True)
     if text == raw:
@@ -195,11 +175,10 @@ def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
     meta = parsed.meta
     subject = clean(meta.get("subject", "")) or _subject_of(path)
     kind, origin = meta.get("type", "").lower(), meta.get("origin", "").lower()
-    fields: dict[str, Any] = {
-        name: meta.get(name, "") for name in ("since", "source", "supersedes", "priority")
-    }
+    # Without a comment, the id is that of the words in their scope, about their subject.
+    words = "\0".join((layout.scope_of(path), subject_key(subject), parsed.words))
     return Fact(
-        id=parsed.id or words_id(path, subject, parsed),
+        id=parsed.id or derived_id(words.encode("utf-8", "replace")),
         subject=subject,
         predicate=parsed.predicate,
         value=parsed.value,
@@ -213,25 +192,21 @@ def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
         scope=layout.scope_of(path),
         path=path,
         line=parsed.bullet.line,
-        **fields,
+        since=meta.get("since", ""),
+        source=meta.get("source", ""),
+        supersedes=meta.get("supersedes", ""),
+        priority=meta.get("priority", ""),
     )
 
 
 def _subject_of(path: str) -> str:
     stem = _stem(path)
-    key = subject_key(stem)
-    return _SUBJECT_OF.get(key) or ("user" if key == "user" else stem.replace("-", " "))
-
-
-def words_id(path: str, subject: str, parsed: ParsedFact) -> str:
-    """The id of a bullet without a comment: that of its words, in its scope, about its subject."""
-    mark = "\0".join((layout.scope_of(path), subject_key(subject), parsed.words))
-    return derived_id(mark.encode("utf-8", "replace"))
+    return "user" if subject_key(stem) in {"user", "imported"} else stem.replace("-", " ")
 
 
 @lru_cache(maxsize=8_192)
 def _made(identifier: str) -> str:
-    """When an id was made; empty for ids that say nothing about a time."""
+    """Return when an id was made; empty for ids without a time."""
     made = time_of(identifier) if is_id(identifier) else None
     return made.isoformat() if made is not None and _OLDEST < made < _LATEST else ""
 
@@ -239,17 +214,15 @@ def _made(identifier: str) -> str:
 def project(
     root: Path, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _BUSY
 ) -> tuple[EditResult, list[str]]:
-    """Bring acknowledged changes into a file; returns the ids of those that stand in it now.
+    """Write acknowledged changes to a file; return the ids of those that stand in it now.
 
-    A file that is busy is left alone (status "deferred"). Errors as for `edit`.
+    A busy file is left alone (status "deferred"). Errors as for `edit`.
     """
     done: list[str] = []
 
     def change(data: bytes) -> bytes:
-        text = decode(data)
-        done.clear()
-        text, together = _added_together(text, path, changes, zone)
-        done.extend(together)
+        text, together = _added_together(decode(data), path, changes, zone)
+        done[:] = together
         for item in changes:
             if item.id not in together:
                 text, stands = applied(text, path, item, zone)
@@ -263,32 +236,29 @@ def project(
 def _added_together(
     text: str, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo
 ) -> tuple[str, frozenset[str]]:
-    """The text with all that is new about new things at its end, and the ids of that: one look for all.
+    """Append all facts with new keys in one step; return the text and their ids.
 
-    Nothing where some of it would not read back as what it is; then each is tried by itself.
+    If some fact would not read back as itself, none is appended: then each is tried by itself.
     """
-    if sum(isinstance(change, Fact) for change in changes) < _TOGETHER:
+    facts = [change for change in changes if isinstance(change, Fact)]
+    if len(facts) < _TOGETHER:
         return text, frozenset()
     now = datetime.now(UTC)
-    standing = {fact.key[:2] for fact in (_fact(parsed, path, now.isoformat()) for parsed in parse(text))}
-    counts = Counter(change.key for change in changes if isinstance(change, Fact))
-    new = [
-        change
-        for change in changes
-        if isinstance(change, Fact) and change.key[:2] not in standing and counts[change.key] == 1
-    ]
+    standing = {fact.key[:2] for fact in facts_in(text, path, now.isoformat())}
+    counts = Counter(fact.key for fact in facts)
+    groups: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        if fact.key[:2] not in standing and counts[fact.key] == 1:
+            groups[fact.key[:2]].append(fact)
+    new = [fact for group in groups.values() for fact in group]
     if len(new) < _TOGETHER:
         return text, frozenset()
-    groups: dict[tuple[str, str], list[Fact]] = {}
-    for fact in new:
-        groups.setdefault(fact.key[:2], []).append(fact)
-    lines = [_bullet(fact, zone, now) for group in groups.values() for fact in group]
     end = write.line_end(text)
-    if not text.strip("\ufeff \t\r\n"):
-        text = f"{text}# {clean(_subject_of(path)).capitalize()}\n\n"
+    if not text.strip(_BLANK):
+        text += _heading(path)
     elif not text.endswith(("\n", "\r")):
         text += end
-    candidate = text + end.join([*lines, ""])
+    candidate = text + end.join([*(_bullet(fact, timeline([fact], zone)[0].end, now) for fact in new), ""])
     found = {one.id: (one.predicate, one.value) for one in parse(candidate)}
     wanted = {fact.id: (write.predicate_words(fact.predicate), fact.value) for fact in new}
     before = [(one.predicate, one.value, one.struck) for one in parse(text)]
@@ -298,14 +268,17 @@ def _added_together(
     return candidate, frozenset(wanted)
 
 
-def _bullet(fact: Fact, zone: tzinfo, now: datetime) -> str:
-    end = timeline([fact], zone)[0].end
+def _heading(path: str) -> str:
+    return f"# {clean(_subject_of(path)).capitalize()}\n\n"
+
+
+def _bullet(fact: Fact, end: datetime | None, now: datetime) -> str:
     struck = end is not None and end <= now
     return write.bullet_of(fact.predicate, fact.value, _comment(fact), struck=struck)
 
 
 def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> tuple[str, bool]:
-    """The text with one change, and whether it stands in it; again changes nothing."""
+    """Apply one change to a file's text; return the text and whether the change stands in it."""
     if isinstance(change, Confirmation):
         return _confirm(text, path, change), True
     now = datetime.now(UTC)
@@ -320,7 +293,7 @@ def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> 
     for parsed, fact in reversed(same):
         one = held[fact.id]
         if one.fact.until != fact.until and one.end == held[change.id].begin and one.end is not None:
-            fields = {"until": mine.since} | ({} if parsed.id else _comment(fact))
+            fields = {} if parsed.id else _comment(fact)
             change_line = write.strike if one.end <= now else write.change_comment
             text = change_line(text, parsed, fields | {"until": mine.since})
     order = {parsed.bullet.start: at for at, parsed in enumerate(found)}
@@ -330,32 +303,32 @@ def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> 
 
 
 def _comment(fact: Fact) -> dict[str, str]:
-    """Keys of the comment of a fact."""
-    shares = {name: getattr(fact, name) for name in ("importance", "confidence")}
-    texts = {
-        name: str(getattr(fact, name)) for name in ("since", "until", "source", "supersedes", "priority")
-    }
+    """Return the fields of a fact's comment."""
     same = subject_key(_subject_of(fact.path)) == subject_key(fact.subject)
     return {
         "id": fact.id,
         "type": fact.type,
         "subject": "" if same else fact.subject,
-        "origin": fact.origin,
+        "priority": fact.priority,
+        "since": fact.since,
+        "until": fact.until,
         "recorded": "" if fact.recorded == fact.since else fact.recorded,
+        "origin": fact.origin,
+        "importance": "" if fact.importance is None else f"{fact.importance:g}",
+        "confidence": "" if fact.confidence is None else f"{fact.confidence:g}",
         "tags": ", ".join(fact.tags),
-        **texts,
-        **{name: f"{share:g}" for name, share in shares.items() if share is not None},
+        "source": fact.source,
+        "supersedes": fact.supersedes,
     }
 
 
 def _insert(
     text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime
 ) -> tuple[str, bool]:
-    """Put the bullet where it reads back as what it is, and nothing else changes its meaning."""
-    fields = _comment(fact)
-    line = write.bullet_of(fact.predicate, fact.value, fields, struck=end is not None and end <= now)
-    if not text.strip("\ufeff \t\r\n"):
-        return f"{text}# {clean(_subject_of(fact.path)).capitalize()}\n\n{line}\n", True
+    """Put the bullet where it reads back as itself, and nothing else changes its meaning."""
+    line = _bullet(fact, end, now)
+    if not text.strip(_BLANK):
+        return f"{text}{_heading(fact.path)}{line}\n", True
     parsed = parse(text)
     places = [write.add_bullet(text, line, after=parsed[below])] if below is not None else []
     start = front_matter(text).end or (1 if text.startswith("\ufeff") else 0)
@@ -374,21 +347,20 @@ def _insert(
 
 
 def _confirm(text: str, path: str, change: Confirmation) -> str:
-    """The confirmation in the comment of its fact; nothing where that left the file."""
+    """Write a confirmation to the comment of its fact, if that is still in the file."""
     for parsed in parse(text):
         fact = _fact(parsed, path, "")
         if fact.id == change.fact:
-            fields = dict(change.fields)
-            sources = [part.strip() for part in fact.source.split(",") if part.strip()]
-            if source := fields.get("source"):
-                fields["source"] = ", ".join(dict.fromkeys([*sources, source]))
-            own = {} if parsed.id else _comment(fact)
-            return write.change_comment(text, parsed, own | fields)
+            fields = ({} if parsed.id else _comment(fact)) | dict(change.fields)
+            if source := change.fields.get("source"):
+                sources = [*map(str.strip, fact.source.split(",")), source]
+                fields["source"] = ", ".join(dict.fromkeys(filter(None, sources)))
+            return write.change_comment(text, parsed, fields)
     return text
 
 
 def review_bullet(data: bytes, fact: Fact) -> bytes:
-    """The list of proposals with one more, unless it is in it."""
+    """Add a proposal to the list, unless it is in it."""
     text = decode(data)
     if any(parsed.id == fact.id for parsed in parse(text)):
         return data

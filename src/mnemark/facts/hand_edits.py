@@ -4,7 +4,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from time import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from mnemark.facts.files import FactFiles
 from mnemark.facts.journal import FactJournal, payload_of
@@ -19,14 +19,11 @@ if TYPE_CHECKING:
     from mnemark.facts.cache import FactCache
 
 
-_MEMORY: Final = "memory"
-
-
 def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> list[Change]:
-    """What people did in the files of a scope since it was last noted, as lines for the journal.
+    """Return journal lines for what people changed in the files of a scope since the last ones.
 
-    Only files that changed since are looked at; none while a journal cannot be read, as what is in it would
-    be taken for new.
+    Only changed files are looked at; none while a journal cannot be read, as its facts would be taken for
+    new.
     """
     if journal.look(log.journal.root).problems:
         return []
@@ -34,24 +31,21 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
     paths = kept.changed()
     if not paths:
         return []
-    standing = kept.standing(paths)
     gone = _gone(log, files, scope, kept.everywhere(), paths)
     if gone:
         edit.settle(files.root)
         kept.refresh()
-        standing = kept.standing(paths)
         gone = _gone(log, files, scope, kept.everywhere(), paths)
     found: list[Change] = []
-    for fact in standing.values():
+    for fact in kept.standing(paths).values():
         last = last_known(log, fact.id)
         replaced = None if last else _replaced(fact, gone)
         if replaced is not None:
             gone.remove(replaced)
-        ended = struck_by_hand(fact, files) and fact.id not in log.ended
-        if (payload := _edit(fact, last, replaced, files)) is not None:
-            found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
-        elif ended:
+        payload = _edit(fact, last, replaced, files)
+        if payload is None and struck_by_hand(fact, files) and fact.id not in log.ended:
             payload = payload_of(fact) | {"fact": fact.id, "action": "ended"}
+        if payload is not None:
             found.append(Change(kind="edit", origin="file", scope=scope, payload=payload))
         elif fact.id in log.records and fact.id not in log.known:
             found.append(Change(kind="project", scope=scope, payload={"path": fact.path, "ids": [fact.id]}))
@@ -75,7 +69,7 @@ def _edit(fact: Fact, last: Fact | None, replaced: Fact | None, files: FactFiles
 
 
 def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:
-    """The bullet without a comment that a person wrote anew: in the same file, about the same."""
+    """Return the removed fact of which a person wrote the bullet anew: of the same key in the same file."""
     if holds_many(fact.predicate):
         return None
     return next((old for old in gone if old.path == fact.path and old.key == fact.key), None)
@@ -84,44 +78,36 @@ def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:
 def _gone(
     log: FactJournal, files: FactFiles, scope: str, standing: Collection[str], paths: Collection[str]
 ) -> list[Fact]:
-    """Facts this machine saw in one of these files and that stand in none any more."""
+    """Return the facts that this machine saw in one of these files and that stand in none any more."""
     missing = [
         known.fact
         for identifier, known in log.known.items()
         if known.own and identifier not in standing and known.fact.scope == scope and known.fact.path in paths
     ]
     missing = [fact for fact in missing if _is_removed(files, fact.path)]
-    if not missing:
-        return []
-    elsewhere = _bytes_elsewhere(files.root, f"{scope}/{_MEMORY}" if scope else _MEMORY)
+    # What moved to the archive, the quarantine or a copy was not removed.
+    elsewhere = _notes(files.root, layout.in_scope(scope, "memory")) if missing else []
     return [fact for fact in missing if not any(f"id: {fact.id}".encode() in data for data in elsewhere)]
 
 
 def _is_removed(files: FactFiles, path: str) -> bool:
-    """Whether what stands in a file no more was taken out of it: the file can be read, and nobody saves it.
+    """Whether what is missing in a file was removed: the file is in this workspace, readable and not busy.
 
-    What lies in a workspace of its own by now is nobody's removal.
-    """
-    try:
-        return not layout.border(files.root, path) and _is_quiet(files, path)
-    except OSError:
-        return False
-
-
-def _is_quiet(files: FactFiles, path: str) -> bool:
-    """Whether nobody is saving the file: a save in place begins by emptying it.
-
-    Raises OSError where it cannot be read.
+    A save in place begins by emptying the file.
     """
     full = files.root / path
-    if platform.identity(full) is None:
-        return True
-    platform.opened(full).close()
+    try:
+        if layout.border(files.root, path):
+            return False
+        if platform.identity(full) is None:
+            return True
+        platform.opened(full).close()
+    except OSError:
+        return False
     return time() - files.saved(path).timestamp() >= edit.QUIET
 
 
-def _bytes_elsewhere(root: Path, folder: str) -> list[bytes]:
-    """What the archive, the quarantine and copies of a scope hold: what moved there was not removed."""
+def _notes(root: Path, folder: str) -> list[bytes]:
     found = []
     for path in listing.walk(root, folder).files:
         if path.endswith(".md"):

@@ -1,7 +1,7 @@
 """Normalize subjects and predicates to keys, whatever their case, number, language or wording.
 
-`name`, `Names`, `my name`, `名字` and `姓名` are one key. The table is small and declared here; what is not
-in it is a key of its own, folded. Keys only compare: a file shows the words that were written.
+`name`, `Names`, `my name`, `名字` and `姓名` are one key; a word not in the table is a key of its own. Keys
+are for comparing: a file shows the words that were written.
 """
 
 import re
@@ -118,13 +118,12 @@ def _table(groups: dict[str, str]) -> dict[str, str]:
 
 
 def plain_words(text: str) -> str:
-    """Words in lower case with single blanks; marks of Markdown and punctuation are blanks."""
-    apart = _CAMEL.sub(" ", fold(text))
-    return _SEPARATORS.sub(" ", normalize(apart)).strip(" .")
+    """Return the words in lower case with single blanks, without Markdown and punctuation."""
+    return _SEPARATORS.sub(" ", normalize(_CAMEL.sub(" ", fold(text)))).strip(" .")
 
 
 def singular(word: str) -> str:
-    """An English word in the singular, by its ending; a word that only looks like a plural is kept.
+    """Return the singular of an English word by its ending; a word that only looks like a plural is kept.
 
     >>> [singular(word) for word in ("cities", "boxes", "editors", "status", "class")]
     ['city', 'box', 'editor', 'status', 'class']
@@ -141,18 +140,18 @@ _SUBJECT_KEYS: Final = _table(_SUBJECTS)
 
 
 def predicate_names() -> Mapping[str, str]:
-    """The keys of the table by all their names, in both languages."""
+    """Return the keys of predicates by all their names, in both languages."""
     return MappingProxyType(_PREDICATES)
 
 
 def subject_names() -> Mapping[str, str]:
-    """The keys of the subjects everyone has, by their names."""
+    """Return the keys of common subjects by all their names."""
     return MappingProxyType(_SUBJECT_KEYS)
 
 
 @lru_cache(maxsize=32_768)
 def predicate_key(predicate: str) -> str:
-    """The key a predicate compares by; empty where it has no words.
+    """Return the key of a predicate; empty if it has no words.
 
     >>> {predicate_key(word) for word in ("City", "lives_in", "居住地", "my city", "cities", "**住在**")}
     {'city'}
@@ -161,25 +160,21 @@ def predicate_key(predicate: str) -> str:
     """
     key = plain_words(predicate)
     for _ in range(_MOST_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
-        words = key
-        key = next((_PREDICATES[form] for form in _forms(words) if form in _PREDICATES), _plain(words))
+        words, forms = key, _forms(key)
+        unknown = words if _natural_plural(words) else forms[-1]
+        key = next((_PREDICATES[form] for form in forms if form in _PREDICATES), unknown)
         if key == words:
             break
     return key
 
 
 def _forms(words: str) -> list[str]:
-    """The spellings to look up, the most literal first."""
+    """Return the spellings to look up, the most literal first."""
     short = _LEADING_ZH.sub("", _LEADING.sub("", words))
     found = [words, short, _singular_phrase(words), _singular_phrase(short)]
     if match := _VERSION_OF.match(short):
         found.append(f"{(match['of'] or match['zh']).strip()} version")
     return found
-
-
-def _plain(words: str) -> str:
-    """The key of what the table does not know."""
-    return words if _natural_plural(words) else _forms(words)[-1]
 
 
 def _singular_phrase(words: str) -> str:
@@ -193,7 +188,7 @@ def _natural_plural(words: str) -> bool:
 
 @lru_cache(maxsize=32_768)
 def subject_key(subject: str) -> str:
-    """The key a subject compares by: `User`, `the user`, `me`, `我` and `用户` are one.
+    """Return the key of a subject: `User`, `the user`, `me`, `我` and `用户` are one.
 
     >>> subject_key("用户") == subject_key("Me") == "user"
     True
@@ -205,9 +200,7 @@ def subject_key(subject: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def holds_many(predicate: str) -> bool:
-    """Whether a predicate holds several values at once, so that a new one does not replace the others.
-
-    Those are the plural by nature (likes, members, 喜欢) and statements, which have no predicate.
+    """Whether a predicate holds several values at once: natural plurals (likes, 喜欢) and statements.
 
     >>> holds_many("喜欢"), holds_many("team members"), holds_many("city"), holds_many("")
     (True, True, False, True)
@@ -217,7 +210,7 @@ def holds_many(predicate: str) -> bool:
 
 
 def value_key(value: str) -> str:
-    """What two values compare by: one width and case, single blanks, no full stop at the end.
+    """Return the key of a value: one width and case, single blanks, no full stop at the end.
 
     >>> value_key("Visual  Studio Code.") == value_key("visual studio code")
     True

@@ -1,4 +1,4 @@
-"""`Fact`, its types and priorities, and how far each origin is trusted."""
+"""Define `Fact`, its types and priorities, and how far each origin is trusted."""
 
 from typing import Final
 
@@ -8,12 +8,7 @@ from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key
 from mnemark.types import Origin
 
 TRUST: Final[dict[Origin, int]] = {"owner": 4, "agent": 3, "file": 3, "import": 2, "tool": 1, "web": 1}
-"""How far an origin is believed."""
-
-
 TYPES: Final = ("fact", "preference", "rule", "skill", "error")
-
-
 PRIORITIES: Final = ("transient", "short", "long", "permanent")
 
 
@@ -27,9 +22,9 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     value: str
     type: str = "fact"
     since: str = ""
-    """From when it held, as far as known."""
+    """Begin of validity, as far as known."""
     until: str = ""
-    """Until when; empty while it holds."""
+    """End of validity; empty while it holds."""
     recorded: str = ""
     """When mnemark learned it."""
     origin: Origin = "file"
@@ -55,11 +50,11 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Facts of one key take each other's place; the last part tells values apart where many hold."""
+        """Keys of subject, predicate and, where many hold, value: facts of one key supersede each other."""
         many = holds_many(self.predicate)
         return subject_key(self.subject), predicate_key(self.predicate), value_key(self.value) if many else ""
 
     @property
     def ref(self) -> str:
-        """Where it stands: `path#L3`; empty where it stands in no file."""
+        """`path#L3`; empty where it stands in no file."""
         return f"{self.path}#L{self.line}" if self.line else ""

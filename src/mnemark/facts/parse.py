@@ -1,13 +1,14 @@
-"""Parse fact files: bullets as facts, whatever else the file holds. The format is in docs/format.md.
+"""Parse fact files: bullets are facts, except in front matter, fenced code and comments over several lines.
 
-A file is decoded with `decode` so that any bytes come back unchanged with `encode`; reading never fails. What
-stands in front matter, fenced code or a comment over several lines is no fact.
+The format is in docs/format.md. `encode` gives back unchanged any bytes that `decode` read; parsing never
+fails.
 """
 
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from io import StringIO
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -22,22 +23,22 @@ _SHARE_SCALE: Final = 10.0
 
 
 class Bullet(msgspec.Struct, frozen=True):
-    """Where a bullet stands. Offsets count characters of the decoded file and are half-open."""
+    """The place of a bullet. Offsets count characters of the decoded file and are half-open."""
 
     start: int
     """First character of its first line."""
     end: int
     """Behind its own lines, line end included; bullets nested in it begin there."""
     line: int
-    """Its first line, 1-based."""
+    """Its first line, from 1."""
     end_line: int
     indent: str
     marker: str
     """`-`, `*` or `+`."""
     comment: tuple[int, int] | None = None
-    """Span of the comment that mnemark wrote (the one with an id); None where there is none."""
+    """Span of mnemark's own comment (the one with an id)."""
     words: tuple[int, int] = (0, 0)
-    """Span from the first word to the last, strike-through marks included, comments left out."""
+    """Span of the words, with strike-through marks and without comments."""
 
 
 class ParsedFact(msgspec.Struct, frozen=True):
@@ -48,26 +49,26 @@ class ParsedFact(msgspec.Struct, frozen=True):
     value: str
     struck: bool
     meta: Mapping[str, str]
-    """Keys of its comments in the order written, lower case; what mnemark wrote wins over other comments."""
+    """Keys of its comments in the order written, lower case; mnemark's own comment wins."""
     bullet: Bullet
 
     @property
     def id(self) -> str:
-        """The id in its comment; empty where a person wrote it and nothing changed it since."""
+        """The id in its comment; empty where there is none."""
         return self.meta.get("id", "") if self.bullet.comment else ""
 
     @property
     def key(self) -> str:
-        """The key its predicate compares by."""
+        """The key of its predicate."""
         return predicate_key(self.predicate)
 
     @property
     def words(self) -> str:
-        """What its words compare by."""
+        """The keys of predicate and value."""
         return f"{self.key}\0{value_key(self.value)}"
 
     def share(self, name: str) -> float | None:
-        """`importance` or `confidence` from 0 to 1; a number from 1 to 10 is read as tenths."""
+        """Return `importance` or `confidence` from 0 to 1; a number from 1 to 10 counts as tenths."""
         try:
             number = float(self.meta.get(name, ""))
         except ValueError:
@@ -78,7 +79,7 @@ class ParsedFact(msgspec.Struct, frozen=True):
 
 
 def encode_field(text: str) -> str:
-    r"""A value for a comment: on one line, without `|` and `>`, read back by `decode_field`.
+    r"""Escape a value for a comment: no `|`, `>` and line ends; read back by `decode_field`.
 
     >>> encode_field("a|b --> 50%7C")
     'a%7Cb --%3E 50%257C'
@@ -87,12 +88,11 @@ def encode_field(text: str) -> str:
 
 
 def decode_field(text: str) -> str:
-    """The value that `encode_field` wrote."""
+    """Return the value that `encode_field` wrote."""
     text = text.strip()
     return _FIELD_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "%" in text else text
 
 
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+])(?P<gap>[ \t]+)(?=[^\s])")
 _FENCE: Final = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})")
 _ENDS: Final = re.compile(
@@ -125,17 +125,17 @@ _UNESCAPE_START: Final = re.compile(r"^\\(?=\\*[-+*#>|`_])")
 
 
 def decode(data: bytes) -> str:
-    """The text of a fact file; bytes that are no UTF-8 become lone surrogates and survive."""
+    """Decode a fact file; bytes that are not UTF-8 become lone surrogates and survive."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def encode(text: str) -> bytes:
-    """The bytes of a text from `decode`."""
+    """Encode a text from `decode`."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def clean(text: str) -> str:
-    """A text for people and JSON: what was no UTF-8 becomes a visible mark, blanks become one."""
+    """Make a text fit for people and JSON: on one line, with a visible mark for what is not UTF-8."""
     try:
         data = encode(text)
     except UnicodeEncodeError:  # halves of characters, as JSON can spell them
@@ -152,9 +152,9 @@ class _Line(NamedTuple):
 
 
 def parse(text: str) -> list[ParsedFact]:
-    r"""The facts of a file in the order they stand.
+    r"""Return the facts of a file in their order.
 
-    A bullet `- **languages**:` without a value names the predicate of the bullets nested in it.
+    A bullet `- **languages**:` without a value is the predicate of the bullets nested in it.
 
     >>> [(fact.predicate, fact.value) for fact in parse("- **city**: Berlin\n- 城市：杭州\n* likes tea\n")]
     [('city', 'Berlin'), ('城市', '杭州'), ('', 'likes tea')]
@@ -163,23 +163,20 @@ def parse(text: str) -> list[ParsedFact]:
 
 
 def _parsed(text: str) -> "tuple[tuple[ParsedFact, ...], tuple[_Shape, ...]]":
-    """The facts, and what their bullets were read as: that is known as long as some text is that has them."""
+    """Return the facts, and the shapes of their bullets, which are cached as long as some text has them."""
     found: list[ParsedFact] = []
     shapes: list[_Shape] = []
     above: list[tuple[int, str]] = []
     for bullet, shape in _bullets(text):
         shapes.append(shape)
-        fact = ParsedFact(shape.predicate, shape.value, shape.struck, shape.meta, bullet)
         width = len(bullet.indent.expandtabs(4))
         while above and above[-1][0] >= width:
             above.pop()
         outer = above[-1][1] if above else ""
-        named = " ".join(filter(None, (outer, fact.predicate)))
-        if not fact.value:
-            above.append((width, named))
-            continue
-        above.append((width, outer))
-        found.append(_with_predicate(fact, named))
+        predicate = " ".join(filter(None, (outer, shape.predicate)))
+        above.append((width, outer if shape.value else predicate))
+        if shape.value:
+            found.append(ParsedFact(predicate, shape.value, shape.struck, shape.meta, bullet))
     return tuple(found), tuple(shapes)
 
 
@@ -189,23 +186,11 @@ _parsed_short = lru_cache(maxsize=8)(_parsed)
 _parsed_long = lru_cache(maxsize=2)(_parsed)
 
 
-def _with_predicate(fact: ParsedFact, predicate: str) -> ParsedFact:
-    return ParsedFact(predicate, fact.value, fact.struck, fact.meta, fact.bullet)
-
-
-def fact_of(text: str) -> list[ParsedFact]:
-    """The facts in the text of a passage, for ordering those that supersede each other; see `parse`."""
-    return parse(text)
-
-
 def _lines(text: str) -> Iterator[_Line]:
-    start, number = 0, 0
-    while start < len(text):
-        match = _LINE.match(text, start)
-        end = match.end() if match else len(text)
-        number += 1
-        yield _Line(number, start, end, text[start:end].rstrip("\r\n"))
-        start = end
+    start = 0
+    for number, line in enumerate(StringIO(text, newline=""), 1):
+        yield _Line(number, start, start + len(line), line.rstrip("\r\n"))
+        start += len(line)
 
 
 def _bullets(text: str) -> "Iterator[tuple[Bullet, _Shape]]":
@@ -235,28 +220,24 @@ def _bullets(text: str) -> "Iterator[tuple[Bullet, _Shape]]":
 
 
 def _last_line(lines: list[_Line], first: int) -> int:
-    """The last line of a bullet: up to a blank line or the next block, or while a comment is open."""
-    at = first
-    open_ = _is_open(lines[at].text, was=False)
-    closes = _closing(lines, at) if open_ else at
-    if open_ and closes is not None:
-        at = closes
+    """Return the last line of a bullet: up to a blank line or the next block, or while a comment is open."""
+    closes = _closing(lines, first)
+    at = first if closes is None else closes
     while at + 1 < len(lines):
         text = lines[at + 1].text
-        if not text.strip() or _ENDS.match(text):
+        if not text.strip() or _ENDS.match(text) or (closes := _closing(lines, at + 1)) is None:
             return at
-        if _is_open(text, was=False):
-            closes = _closing(lines, at + 1)
-            if closes is None:
-                return at
-            at = closes
-        else:
-            at += 1
+        at = closes
     return at
 
 
 def _closing(lines: list[_Line], first: int) -> int | None:
-    """The line where the comment that `first` leaves open ends; a blank line or a bullet ends the search."""
+    """Return the line where a comment that `first` leaves open ends, `first` if none is open.
+
+    A blank line or a bullet ends the search.
+    """
+    if not _is_open(lines[first].text, was=False):
+        return first
     for at in range(first + 1, len(lines)):
         text = lines[at].text
         if not text.strip() or _BULLET.match(text):
@@ -276,7 +257,7 @@ def _is_open(text: str, *, was: bool) -> bool:
 
 
 class _Shape(msgspec.Struct, frozen=True, weakref=True):
-    """What a bullet's own characters say, wherever it stands; spans count from its first character."""
+    """A bullet without its place; spans count from its first character."""
 
     comment: tuple[int, int] | None
     words: tuple[int, int]
@@ -284,14 +265,13 @@ class _Shape(msgspec.Struct, frozen=True, weakref=True):
     value: str
     struck: bool
     meta: dict[str, str]
-    """Nobody may change it: the same bullet has the same one wherever it is read again."""
+    """Shared by all reads of the same bullet: not to be changed."""
 
 
 def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: int) -> tuple[Bullet, _Shape]:
     start = first.start + shift
     key = text[start : last.end], match.end(), last.start + len(last.text) - start
-    shape = _shapes.get(key)
-    if shape is None:
+    if (shape := _shapes.get(key)) is None:
         shape = _shapes[key] = _shape(*key)
     bullet = Bullet(
         start=start,
@@ -338,7 +318,7 @@ def _meta(raw: str, start: int, own_comment: tuple[int, int] | None) -> dict[str
 
 
 def _trailing_comment(text: str, start: int, end: int) -> int | None:
-    """Where the comment begins that `text[start:end]` ends with."""
+    """Return the begin of the comment that `text[start:end]` ends with, or None."""
     stripped = end
     while stripped > start and text[stripped - 1].isspace():  # no slice: there may be thousands of comments
         stripped -= 1
@@ -349,14 +329,12 @@ def _trailing_comment(text: str, start: int, end: int) -> int | None:
 
 
 def _fields(body: str) -> dict[str, str]:
-    """`key: value` pairs between `|`; empty where a part is none."""
+    """Return `key: value` pairs between `|`; none if a part is no pair."""
     found: dict[str, str] = {}
-    for part in body.split("|"):
-        match = _FIELD.fullmatch(part.strip())
+    for part in filter(None, map(str.strip, body.split("|"))):
+        match = _FIELD.fullmatch(part)
         if match is None:
-            if part.strip():
-                return {}
-            continue
+            return {}
         value = decode_field(" ".join(match["value"].split()))
         # A file has the same keys, and many of the same values, in each of its comments.
         found[sys.intern(match["key"].lower())] = sys.intern(value) if len(value) <= _COMMON else value
@@ -364,7 +342,7 @@ def _fields(body: str) -> dict[str, str]:
 
 
 def split_words(words: str) -> tuple[str, str]:
-    """Predicate and value of a bullet's words; no predicate where it is a statement.
+    """Split a bullet's words into predicate and value; a statement has no predicate.
 
     >>> split_words("**python version**: 3.12"), split_words("see https://example.org: good")
     (('python version', '3.12'), ('', 'see https://example.org: good'))

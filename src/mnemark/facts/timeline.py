@@ -1,7 +1,7 @@
-"""Order facts in valid time: which value held when, and which superseded it. Pure.
+"""Order facts in valid time: which value held when, and which superseded it.
 
 A fact holds for `since <= t < until`. Of one subject and predicate one value holds at a time: a later `since`
-(ties: the greater id) ends the earlier one. Predicates that are plural by nature hold values side by side.
+(ties: the greater id) ends the earlier one. Natural plurals hold values side by side.
 """
 
 from collections import defaultdict
@@ -17,19 +17,19 @@ _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class FactVersion(NamedTuple):
-    """A fact and when it held; `begin` None: from the first on, `end` None: still."""
+    """A fact and its validity; `begin` None: always, `end` None: until now."""
 
     fact: Fact
     begin: datetime | None
     end: datetime | None
 
     def at(self, moment: datetime) -> bool:
-        """Whether it held then."""
+        """Whether it held at a moment."""
         return (self.begin is None or self.begin <= moment) and (self.end is None or moment < self.end)
 
 
 def when(text: str, zone: tzinfo) -> datetime | None:
-    """An ISO date or time with zone (`zone` where none is written); None where it is none.
+    """Parse an ISO date or time, in `zone` where it names none; None if it is none.
 
     >>> str(when("2026-02-20", UTC))
     '2026-02-20 00:00:00+00:00'
@@ -42,20 +42,20 @@ def when(text: str, zone: tzinfo) -> datetime | None:
 
 
 def timeline(facts: Iterable[Fact], zone: tzinfo) -> list[FactVersion]:
-    """All facts with the time they held, oldest first within each subject and predicate.
+    """Return all facts with their validity, oldest first within each subject and predicate.
 
     Where a later fact ended an earlier one, it names it in `supersedes`, and the earlier one has an `until`.
     """
-    groups: dict[tuple[str, str, str], list[Fact]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for fact in facts:
         groups[fact.key].append(fact)
     return [held for group in groups.values() for held in _in_order(group, zone)]
 
 
 def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
-    """What facts of one key are sorted by: since when it held, then the id.
+    """Return the sort key of facts of one key: the begin of validity, and the id.
 
-    A fact that nobody dated counts from when it was learned, and never from after its end.
+    An undated fact counts from when it was learned, and never from after its end.
     """
     since = when(fact.since, zone)
     if since is not None:
@@ -69,10 +69,8 @@ def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
     starts = [order(fact, zone) for fact in ordered]
     enders = _enders(ordered, starts, zone)
     found: list[FactVersion] = []
-    ended: dict[datetime, str] = {}
-    """The last of those that ended then."""
-    others: set[datetime | None] = set()
-    """Since when those before held, None for a date."""
+    ended: dict[datetime, str] = {}  # the last fact that ended then
+    others: set[datetime | None] = set()  # begins of undated facts before, None for a dated one
     for at, fact in enumerate(ordered):
         alone = when(fact.since, zone) is None and others <= {starts[at][0]}
         begin = None if alone else starts[at][0]
@@ -91,9 +89,9 @@ def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
 
 
 def _enders(ordered: Sequence[Fact], starts: Sequence[tuple[datetime, str]], zone: tzinfo) -> list[int]:
-    """For each the place of the first later one that ends it; the length where none does.
+    """Return for each fact the index of the first later one that ends it; the length if none does.
 
-    Of two that nobody dated and that were learned together nothing says which is the newer: both hold.
+    Of two undated facts that were learned together neither is the newer: both hold.
     """
     dated = [when(fact.since, zone) is not None for fact in ordered]
     found = [len(ordered)] * len(ordered)
@@ -104,7 +102,7 @@ def _enders(ordered: Sequence[Fact], starts: Sequence[tuple[datetime, str]], zon
 
 
 def _ended(group: Sequence[Fact], zone: tzinfo) -> list[Fact]:
-    """With the end that a later fact names for one that nobody dated."""
+    """Set the ends of undated facts that later ones supersede."""
     ends = {fact.supersedes: fact.since for fact in group if fact.supersedes and when(fact.since, zone)}
     found = []
     for fact in group:
@@ -115,7 +113,7 @@ def _ended(group: Sequence[Fact], zone: tzinfo) -> list[Fact]:
 
 
 def confirmed(confidence: float, by: float) -> float:
-    """Confidence after an independent source said the same: half of what was missing, weighted by the source.
+    """Raise a confidence after an independent source: by half of what is missing, weighted by the source's.
 
     >>> confirmed(0.7, 0.7)
     0.805

@@ -1,4 +1,4 @@
-"""List the versions of facts as they are now: files, hand edits, and pending changes."""
+"""List the versions of facts in files, hand edits and pending changes."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, timedelta
@@ -17,52 +17,47 @@ _SHARES: Final = frozenset({"importance", "confidence"})
 
 
 def versions(log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
-    """Every version of every fact of a scope, in the order of the files; pending ones last."""
+    """Return every version of every fact of a scope, in the order of the files; pending ones last."""
     standing = standing_facts(log, files, scope)
     found = [one for fact in standing.values() for one in shown_of(fact, log, files, scope)]
     return found + beside_files(log, files, scope, {fact.id for fact in found})
 
 
 def shown_of(fact: Fact, log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
-    """What a fact in a file is, and was before a person changed it; nothing where it was forgotten."""
-    if fact.id in log.hidden:
-        return []
-    said = _said(log, scope)
-    return [_ended(confirmed_by(one, said), log) for one in _with_past(fact, log, files)]
+    """Return a fact in a file, and its version before a person changed it; none if it was forgotten."""
+    return [] if fact.id in log.hidden else _completed(_with_past(fact, log, files), log, scope)
 
 
 def beside_files(log: FactJournal, files: FactFiles, scope: str, there: Collection[str]) -> list[Fact]:
-    """What was in files before, and what is in none yet; `there` are ids of what stands in files."""
-    past = [
+    """Return past and pending facts, without those whose ids are `there`, in files."""
+    found = [
         fact
         for fact in log.past.values()
         if fact.scope == scope and fact.id not in log.hidden and fact.id not in there
     ]
-    waiting = set(log.pending(scope))
-    new = (log.records[one] for one in sorted(waiting & log.records.keys()) if one not in there)
-    found = [*past, *(_pending(fact, files) for fact in new)]
-    said = _said(log, scope)
-    return [_ended(confirmed_by(fact, said), log) for fact in found]
+    for identifier in sorted(log.records.keys() & log.pending(scope)):
+        if identifier not in there:
+            fact = log.records[identifier]
+            path = fact.path or files.path_for(fact.subject, fact.scope)
+            found.append(msgspec.structs.replace(fact, path=path, pending=True))
+    return _completed(found, log, scope)
 
 
-def _said(log: FactJournal, scope: str) -> list[Confirmation]:
-    """Confirmations that wait for their file."""
-    return [log.confirmations[one] for one in log.pending(scope) if one in log.confirmations]
+def _completed(facts: Iterable[Fact], log: FactJournal, scope: str) -> list[Fact]:
+    """Add pending confirmations, and the ends that forgotten facts had given their predecessors.
 
-
-def _ended(fact: Fact, log: FactJournal) -> Fact:
-    """With the end that a forgotten fact had given it: a predecessor does not come back by itself."""
-    end = log.ends.get(fact.id, "")
-    return msgspec.structs.replace(fact, until=end) if end and not fact.until else fact
-
-
-def _pending(fact: Fact, files: FactFiles) -> Fact:
-    path = fact.path or files.path_for(fact.subject, fact.scope)
-    return msgspec.structs.replace(fact, path=path, pending=True)
+    So a predecessor does not come back by itself.
+    """
+    said = [log.confirmations[one] for one in log.pending(scope) if one in log.confirmations]
+    found = []
+    for fact in facts:
+        known, end = confirmed_by(fact, said), log.ends.get(fact.id, "")
+        found.append(msgspec.structs.replace(known, until=end) if end and not known.until else known)
+    return found
 
 
 def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, Fact]:
-    """The facts in the files of a scope by id.
+    """Return the facts in the files of a scope by id.
 
     Of an id that stands twice, the bullet with the last known words keeps it; the other gets one of its own.
     """
@@ -83,13 +78,13 @@ def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, 
 
 
 def last_known(log: FactJournal, identifier: str) -> Fact | None:
-    """A fact as it was last known."""
+    """Return a fact as it was last known, or None."""
     known = log.known.get(identifier)
     return known.fact if known else log.records.get(identifier)
 
 
 def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
-    """A fact, and what it said before a person changed it in its file."""
+    """Return a fact, and before it its version before a person changed it in its file."""
     if fact.id in log.ended and struck_by_hand(fact, files):
         fact = msgspec.structs.replace(fact, until=log.ended[fact.id])
     words, since, before = log.changed.get(fact.id, (None, "", ""))
@@ -107,9 +102,9 @@ def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
 
 
 def edited_at(files: FactFiles, path: str, last: Fact) -> str:
-    """When a person changed a fact: at the file's last save, and after it began to hold.
+    """Return when a person changed a fact: at the file's last save, but after it began to hold.
 
-    A copy keeps the time of its original, and clocks differ: a change is never older than what it changed.
+    A copy keeps the time of its original, and clocks differ.
     """
     saved = files.saved(path)
     began = when(last.since, UTC) or when(last.recorded, UTC)
@@ -117,12 +112,12 @@ def edited_at(files: FactFiles, path: str, last: Fact) -> str:
 
 
 def struck_by_hand(fact: Fact, files: FactFiles) -> bool:
-    """Whether a bullet is struck through and does not say since when: it counts from the file's last save."""
+    """Whether a bullet is struck through without a time: it then ended at the file's last save."""
     return bool(fact.until) and fact.until == files.saved_iso(fact.path)
 
 
 def says_same(last: Fact, fact: Fact) -> bool:
-    """Whether a bullet says what it said; in another file it may be about another subject."""
+    """Whether a bullet says the same as before; in another file the subject may differ."""
     as_written = (last.predicate, last.value) == (fact.predicate, fact.value)
     if as_written and (last.path != fact.path or last.subject == fact.subject):
         return True
@@ -131,7 +126,7 @@ def says_same(last: Fact, fact: Fact) -> bool:
 
 
 def confirmed_by(fact: Fact, said: Iterable[Confirmation]) -> Fact:
-    """A fact with what confirmations that wait for its file say."""
+    """Apply pending confirmations to a fact."""
     for one in said:
         if one.fact == fact.id:
             fields: Mapping[str, Json] = {

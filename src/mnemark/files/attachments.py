@@ -1,4 +1,4 @@
-"""Attachments as files: `memory/attachments/<id>.md`, with sender, kind and content."""
+"""Write attachments as files: `memory/attachments/<id>.md`, with sender, kind and content."""
 
 import hashlib
 import mimetypes
@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.files.episodes import slug_of
+from mnemark.files.layout import in_scope
 from mnemark.text.markdown.generated import find, put
 
 FOLDER: Final = "memory/attachments"
@@ -29,24 +30,17 @@ _KINDS: Final = (
 )
 _OTHER: Final = "file · 文件"
 _SENT: Final = {
-    "in": (
-        "received",
-        "from {sender} · I sent it to you, you got it from me · {chinese}发来，我发给你的，我上次发你的",
-    ),
-    "out": (
-        "sent",
-        (
-            "by {sender} · you sent it to me, you made it for me · "
-            "{chinese}发出，你发给我的，你上次发我的，你做的"
-        ),
-    ),
+    "in": "**received**: {time} from {sender} · I sent it to you, you got it from me · "
+    "{chinese}发来，我发给你的，我上次发你的",
+    "out": "**sent**: {time} by {sender} · you sent it to me, you made it for me · "
+    "{chinese}发出，你发给我的，你上次发我的，你做的",
 }
 _CHINESE: Final = {"the user": "用户", "the assistant": "助手"}
 _ROW: Final = re.compile(r"^- \*\*(?P<name>[a-z]+)\*\*[:：]? ?(?P<text>.*)$")
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that came or went."""
+    """A received or sent file."""
 
     name: str
     place: str
@@ -58,7 +52,7 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     """Ref of the turn."""
     key: str
-    """What makes its id: the turn and its place in it."""
+    """The turn and the place in it, from which the id is made."""
     description: str = ""
     transcription: str = ""
     text: str = ""
@@ -70,56 +64,50 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.time:%Y-%m-%d}-{slug_of(self.name)}-{mark}"
 
 
-class Said(NamedTuple):
-    """What was said later about an attachment; empty: nothing new."""
+class AttachmentContent(NamedTuple):
+    """The content of an attachment in words; empty: nothing new."""
 
     description: str = ""
     transcription: str = ""
     text: str = ""
 
+    def rows(self) -> dict[str, str]:
+        """Return a row of the file by the name of each field that is not empty."""
+        words = {name: " ".join(value.split()) for name, value in self._asdict().items()}
+        return {name: f"- **{name}**: {value}" for name, value in words.items() if value}
+
 
 def path_for(scope: str, identifier: str) -> str:
-    """Where an attachment is described."""
-    return f"{scope}/{FOLDER}/{identifier}.md" if scope else f"{FOLDER}/{identifier}.md"
+    """Return the path of an attachment's file."""
+    return in_scope(scope, f"{FOLDER}/{identifier}.md")
 
 
 def mime_of(name: str, given: str = "") -> str:
-    """The type that was told, else the one the name suggests."""
+    """Return the given type, else the one that the name suggests."""
     return given or mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-def kind_words(mime: str) -> str:
-    """What people call such a file, in both languages."""
-    return next((words for part, words in _KINDS if part in mime), _OTHER)
-
-
-def written(text: str, one: Attachment, said: Said) -> str:
-    """The file's text with the attachment in it."""
-    verb, how = _SENT[one.direction]
-    who = how.format(sender=one.sender, chinese=_CHINESE.get(one.sender, one.sender))
-    rows = [
-        f"- **file**: {one.place}",
-        f"- **type**: {one.mime} · {kind_words(one.mime)}",
-        f"- **{verb}**: {one.time:%Y-%m-%d %H:%M} {who}",
-    ]
-    words = {
-        "description": said.description or one.description,
-        "transcription": said.transcription or one.transcription,
-        "text": said.text or one.text,
-    }
-    rows += [f"- **{name}**: {' '.join(value.split())}" for name, value in words.items() if value.strip()]
-    rows.append(f"- **source**: {one.source}")
+def written(text: str, one: Attachment, content: AttachmentContent) -> str:
+    """Return the file's text with the attachment in it; `content` replaces the attachment's own."""
+    kind = next((words for part, words in _KINDS if part in one.mime), _OTHER)
+    sent = _SENT[one.direction].format(
+        time=f"{one.time:%Y-%m-%d %H:%M}", sender=one.sender, chinese=_CHINESE.get(one.sender, one.sender)
+    )
+    content = AttachmentContent(
+        content.description or one.description,
+        content.transcription or one.transcription,
+        content.text or one.text,
+    )
+    rows = [f"- **file**: {one.place}", f"- **type**: {one.mime} · {kind}", f"- {sent}"]
+    rows += [*content.rows().values(), f"- **source**: {one.source}"]
     return put(text or f"# {one.name}\n", PART, rows)
 
 
-def described(text: str, said: Said) -> str:
-    """The file's text with what was said about it later; a line that a person wrote stays."""
+def described(text: str, content: AttachmentContent) -> str:
+    """Return the file's text with the content in it; a line that a person wrote stays."""
     part = find(text, PART)
     rows = list(part.lines) if part is not None else []
-    for name, value in said._asdict().items():
-        if not value.strip():
-            continue
-        row = f"- **{name}**: {' '.join(value.split())}"
+    for name, row in content.rows().items():
         at = next((i for i, old in enumerate(rows) if (m := _ROW.match(old)) and m["name"] == name), None)
         if at is not None:
             rows[at] = row

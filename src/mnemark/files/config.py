@@ -1,8 +1,8 @@
-"""Read the configuration: `mnemark.toml`, and what an existing agent's `config.json` already says.
+"""Read the configuration: `mnemark.toml`, and settings of an existing agent's `config.json`.
 
-Everything has a default; a workspace needs no file at all. In `mnemark.toml` a mistake is an error that
-names the fix. A `config.json` belongs to another program, so nothing in it is an error: what it says about
-memory is taken over through one table (`_SEEDS`), what has no meaning here is reported.
+Everything has a default. In `mnemark.toml` a mistake is an error that names the fix. A `config.json` belongs
+to another program, so nothing in it is an error: the table `_SEEDS` maps its settings to ours, others are
+reported.
 """
 
 import difflib
@@ -24,14 +24,13 @@ from mnemark.text.redaction.redact import DEFAULT
 from mnemark.types import Problem
 
 FOREIGN = "config.json"
-_DEEPEST = 8
-"""Tables in one another that are looked into: more than any setting has."""
+_DEEPEST = 8  # nested tables: more than any setting has
 _EMBEDDERS = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
 _MOUNT_NAMES = r"^[\w.-]+$"
 
 
 class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table `[llm]`: a language model and what it may cost. Nothing is asked without both."""
+    """The table `[llm]`: a language model and what it may cost. Both are needed."""
 
     model: str = ""
     """The server's name for the model; empty: none."""
@@ -46,7 +45,7 @@ class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout: Annotated[float, Meta(gt=0, le=600)] = 60.0
     """Seconds for one answer, retries included."""
     batch: Annotated[int, Meta(ge=1, le=50)] = 10
-    """Stretches of turns that one request learns from at most."""
+    """Most stretches of turns that one request learns from."""
 
     @property
     def active(self) -> bool:
@@ -55,7 +54,7 @@ class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ConsolidateConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table `[consolidate]`: when a memory looks after itself, and how."""
+    """The table `[consolidate]`: the nightly upkeep."""
 
     at: Annotated[str, Meta(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = "03:00"
     """Time of day; empty: never by itself."""
@@ -66,7 +65,7 @@ class ConsolidateConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class RoutesConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table `[routes]`: other programs that are asked beside one's own index."""
+    """The table `[routes]`: other programs to search beside the own index."""
 
     qmd: str = ""
     """Address of QMD's daemon, such as "http://localhost:8181"; empty: not asked."""
@@ -75,7 +74,7 @@ class RoutesConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All settings. What each one does for a user is in `docs/configuration.md`."""
+    """All settings; see `docs/configuration.md`."""
 
     owner: str = ""
     """Name of the person whose memory this is."""
@@ -87,11 +86,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ignore: tuple[str, ...] = ()
     """Shell patterns of files that are not memory (see `scan`)."""
     mounts: dict[Annotated[str, Meta(pattern=_MOUNT_NAMES)], str] = {}
-    """Folders of others, read only: name to path, absolute, from home (`~`) or from the workspace."""
+    """Read-only folders of others: name to path, absolute, from home (`~`) or from the workspace."""
     redact: tuple[str, ...] = ()
     """Regular expressions of further secrets, beside the built-in ones."""
     redact_emails: bool = False
-    """Whether e-mail addresses are taken out like secrets; a memory is often asked for them."""
+    """Whether e-mail addresses are redacted like secrets; a memory is often asked for them."""
     observe: tuple[str, ...] = ()
     """Further tools whose executions are kept: words of names, shell patterns, `!` excludes."""
     retention_days: Annotated[int, Meta(ge=0)] = 0
@@ -124,21 +123,15 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Tokens of one brief row."""
 
     consolidate: ConsolidateConfig = ConsolidateConfig()
-    """The nightly upkeep."""
-
     routes: RoutesConfig = RoutesConfig()
-    """Other programs that are asked, too."""
-
     llm: LLMConfig = LLMConfig()
-    """A language model for what rules do not see; none unless it and a budget are configured."""
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A configuration and what its reader should know."""
+    """A configuration, and the keys of a `config.json` that mean nothing here or hold a secret."""
 
     config: Config
     problems: tuple[Problem, ...] = ()
-    """Keys of a `config.json` that mean nothing here, and keys in it that hold a secret."""
 
 
 _FIELDS = {field.name: field for field in msgspec.structs.fields(Config)}
@@ -146,11 +139,11 @@ _TABLES = frozenset({"llm", "consolidate", "routes"})
 
 Setting = tuple[str, Any]
 Convert = Callable[[Any], Setting | str]
-"""From another program's value to (field, value), or to the reason why it is not taken over."""
+"""Map another program's value to (field, value), or to the reason why it is not used."""
 
 
 def load(root: Path) -> Config:
-    """The workspace's configuration: defaults, then `config.json`, then `mnemark.toml`.
+    """Load the configuration: defaults, then `config.json`, then `mnemark.toml`.
 
     Raises:
         ConfigError: `mnemark.toml` is no TOML, or has an unknown key or a wrong value.
@@ -159,14 +152,14 @@ def load(root: Path) -> Config:
 
 
 def load_reported(root: Path) -> Loaded:
-    """As `load`, with the problems found in `config.json`."""
+    """Load the configuration as `load` does, with the problems found in `config.json`."""
     foreign, problems = _read_foreign(root / FOREIGN)
     config = Config(**(foreign | _read_own(root / layout.CONFIG)))
     return Loaded(config, tuple(problems))
 
 
 def mounted(root: Path, config: Config) -> dict[str, Path]:
-    """The mounts with their absolute paths, whether or not the folders exist."""
+    """Return the absolute paths of the mounts, whether or not the folders exist."""
     return {name: root / Path(path).expanduser() for name, path in config.mounts.items()}
 
 
@@ -188,9 +181,8 @@ def _read_own(path: Path) -> dict[str, Any]:
 
 
 def _own_setting(key: str, value: Any) -> Setting | str:
-    """What a key of `mnemark.toml` sets, or what is wrong with it."""
-    name = _own_name(key)
-    if name is not None:
+    """Return the setting of a key of `mnemark.toml`, or what is wrong with it."""
+    if (name := _own_name(key)) is not None:
         return name, value
     return _SEEDS[key](value) if key in _SEEDS else f"there is no such key. {_nearest(key)}"
 
@@ -205,9 +197,10 @@ def _read_foreign(path: Path) -> tuple[dict[str, Any], list[Problem]]:
     settings: dict[str, Any] = {}
     reasons: list[str] = []
     others: dict[str, None] = {}
-    # The table's order decides, not the file's: a later row knows better.
+    # The table's order decides, not the file's: a later row wins, and own keys, which come last.
+    ranks = {key: rank for rank, key in enumerate(_SEEDS)}
     pairs = dict(_flat(data if isinstance(data, dict) else {}))
-    for key in sorted(pairs, key=_rank):
+    for key in sorted(pairs, key=lambda key: ranks.get(key, len(ranks))):
         found = _foreign_setting(key, pairs[key])
         if isinstance(found, str):
             reasons.append(f"{key}: {found}")
@@ -221,7 +214,7 @@ def _read_foreign(path: Path) -> tuple[dict[str, Any], list[Problem]]:
 
 
 def _foreign_setting(key: str, value: Any) -> Setting | str | None:
-    """What a key of `config.json` sets, why it sets nothing, or None if it is no memory setting."""
+    """Return the setting of a key of `config.json`, why it sets nothing, or None for other keys."""
     if key in _SEEDS:
         found = _SEEDS[key](value)
         if isinstance(found, str):
@@ -238,7 +231,7 @@ def _foreign_setting(key: str, value: Any) -> Setting | str | None:
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Dotted keys in snake case; a table that is itself a value (`mounts`) stays whole."""
+    """Yield dotted keys in snake case; a table that is itself a value (`mounts`) stays whole."""
     for raw, value in data.items():
         key = prefix + _snake(raw)
         if isinstance(value, dict) and _own_name(key) is None and depth < _DEEPEST:
@@ -248,12 +241,12 @@ def _flat(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator
 
 
 def _snake(key: str) -> str:
-    """`recallBudget` and `recall-budget` as `recall_budget`."""
+    """Turn `recallBudget` and `recall-budget` into `recall_budget`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
 
 
 def _own_name(key: str) -> str | None:
-    """The field a dotted key names, with or without one of the section names `memory` and `mnemark`."""
+    """Return the field of a dotted key, with or without a section name `memory` or `mnemark`."""
     name = key.removeprefix("memory.").removeprefix("mnemark.")
     return name if name in _FIELDS else None
 
@@ -271,7 +264,7 @@ def _typed(name: str, value: Any) -> Any:
 
 
 def _why_wrong(name: str, value: Any) -> str | None:
-    """What is wrong with a value, and a right one."""
+    """Say what is wrong with a value, and the default; None if it is right."""
     field = _FIELDS[name]
     default = msgspec.json.encode(field.default if field.default is not msgspec.NODEFAULT else {}).decode()
     try:
@@ -283,7 +276,7 @@ def _why_wrong(name: str, value: Any) -> str | None:
 
 
 def _check(name: str, value: Any) -> None:
-    """What a type cannot say. Raises ValueError."""
+    """Check what a type cannot say. Raises ValueError."""
     if name == "timezone" and value:
         try:
             zoneinfo.ZoneInfo(value)
@@ -294,9 +287,6 @@ def _check(name: str, value: Any) -> None:
             DEFAULT.with_patterns(value)
         except UsageError as error:
             raise ValueError(str(error)) from error
-
-
-# What other programs' keys mean here.
 
 
 def _as(name: str) -> Convert:
@@ -313,7 +303,7 @@ def _scaled(name: str, factor: float) -> Convert:
 
 
 def _fixed(usual: float) -> Convert:
-    """A weight of a formula: the preset has it, and only as it was designed."""
+    """Convert a weight of a formula, which the preset fixes."""
 
     def convert(value: Any) -> Setting | str:
         return ("preset", "nanobot") if value == usual else f"the preset 'nanobot' fixes it at {usual}"
@@ -333,13 +323,13 @@ def _online_model(value: Any) -> Setting | str:
     return ("embedder", f"api:{value}") if isinstance(value, str) and value else "is not the name of a model"
 
 
-def _chosen(name: str, values: Mapping[str, str]) -> Convert:
-    def convert(value: Any) -> Setting | str:
-        if isinstance(value, str) and value in values:
-            return name, values[value]
-        return f"is none of {', '.join(values)}"
-
-    return convert
+def _embedder_url(value: Any) -> Setting | str:
+    urls = {
+        "dashscope": "https://dashscope.aliyuncs.com/compatible-mode/v1",
+        "openai": "https://api.openai.com/v1",
+    }
+    known = isinstance(value, str) and value in urls
+    return ("embedder_url", urls[value]) if known else f"is none of {', '.join(urls)}"
 
 
 def _means_nothing(why: str) -> Convert:
@@ -371,19 +361,7 @@ _SEEDS: dict[str, Convert] = {
     # OpenAkita
     "embedding_api_key": _SECRET,
     "embedding_api_model": _online_model,
-    "embedding_api_provider": _chosen(
-        "embedder_url",
-        {
-            "dashscope": "https://dashscope.aliyuncs.com/compatible-mode/v1",
-            "openai": "https://api.openai.com/v1",
-        },
-    ),
+    "embedding_api_provider": _embedder_url,
     # Last, because a model may be named although the search does without.
     "search_backend": lambda value: ("embedder", "none") if value == "fts5" else _UNUSED(value),
 }
-_ORDER = {key: rank for rank, key in enumerate(_SEEDS)}
-
-
-def _rank(key: str) -> int:
-    """Place in the table; keys that are our own come last and win."""
-    return _ORDER.get(key, len(_ORDER))

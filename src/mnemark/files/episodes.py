@@ -1,16 +1,18 @@
-"""Episodes as files: `memory/episodes/<date>-<slug>.md`, front matter for machines, a page for people."""
+"""Read and write episodes: `memory/episodes/<date>-<slug>.md`, with front matter and a page for people."""
 
 import json
 import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from mnemark.files import listing, platform
+from mnemark.files.layout import in_scope
 from mnemark.files.reading import read
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.generated import put
@@ -30,7 +32,7 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     """Path and lines of its turns."""
     first: str
-    """Id of its first turn: what tells whether two episodes are of the same sitting."""
+    """Id of its first turn, which identifies the sitting."""
     last: str
     begin: datetime
     end: datetime
@@ -46,7 +48,7 @@ class Episode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EpisodeFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands in an episode's file."""
+    """The content of an episode's file."""
 
     path: str
     title: str
@@ -60,12 +62,12 @@ class EpisodeFile(msgspec.Struct, frozen=True, kw_only=True):
     body: str
 
     def of(self, *names: str) -> list[str]:
-        """The texts of the items of these names."""
+        """Return the texts of the items of these names."""
         return [text for name, text in self.items if name in names]
 
 
 def slug_of(title: str) -> str:
-    """A title as the part of a file name that people read, Chinese kept."""
+    """Make a title the readable part of a file name, Chinese kept."""
     words = _SLUG.sub("-", title.casefold()).strip("-_")
     cut = words[:_SLUG_LENGTH]
     return (cut.rpartition("-")[0] or cut if len(words) > _SLUG_LENGTH else cut).strip("-") or "session"
@@ -79,8 +81,8 @@ class Episodes:
         self._read: dict[str, tuple[platform.Identity, EpisodeFile | None]] = {}
 
     def of(self, scope: str, day: str = "", *, since: str = "") -> list[EpisodeFile]:
-        """Those of a scope whose file names begin with `day`, or are not before `since`; oldest first."""
-        folder = f"{scope}/{FOLDER}" if scope else FOLDER
+        """Return those whose file names begin with `day` and are not before `since`, oldest first."""
+        folder = in_scope(scope, FOLDER)
         try:
             there = listing.entries(self.root, folder, ".md")
         except OSError:  # the scan tells of it
@@ -93,29 +95,24 @@ class Episodes:
         try:
             state = platform.identity_of(entry.stat())
         except OSError:
-            return read_episode(self.root, path)
+            return _read_episode(self.root, path)
         known = self._read.get(path)
         if known is None or known[0] != state:
-            known = self._read[path] = state, read_episode(self.root, path)
+            known = self._read[path] = state, _read_episode(self.root, path)
         return known[1]
 
     def path_for(self, scope: str, episode: Episode) -> str:
-        """Where the episode stands, or is to stand: under its day, never in the place of another one."""
-        folder = f"{scope}/{FOLDER}" if scope else FOLDER
+        """Return the path of the episode's file, or a free one under its day."""
         day = f"{episode.begin:%Y-%m-%d}"
         for found in self.of(scope, day):
             if (found.session, found.first) == (episode.session, episode.first):
                 return found.path
-        name = f"{day}-{slug_of(episode.title)}"
-        number, path = 1, f"{folder}/{name}.md"
-        while (self.root / path).exists():
-            number += 1
-            path = f"{folder}/{name}-{number}.md"
-        return path
+        stem = in_scope(scope, f"{FOLDER}/{day}-{slug_of(episode.title)}")
+        paths = (f"{stem}.md" if number == 1 else f"{stem}-{number}.md" for number in count(1))
+        return next(path for path in paths if not (self.root / path).exists())
 
 
-def read_episode(root: Path, path: str) -> EpisodeFile | None:
-    """An episode's file; None where it cannot be read or is none."""
+def _read_episode(root: Path, path: str) -> EpisodeFile | None:
     document = read(root, path)
     if isinstance(document, Problem):
         return None
@@ -140,7 +137,7 @@ def read_episode(root: Path, path: str) -> EpisodeFile | None:
 
 
 def written(text: str, episode: Episode) -> str:
-    """The file's text with the episode in it; what a person wrote beside or between stays."""
+    """Return the file's text with the episode in it; what a person wrote stays."""
     fields: dict[str, Json] = {
         "session": episode.session,
         "date": episode.begin.isoformat(timespec="seconds"),
@@ -154,10 +151,8 @@ def written(text: str, episode: Episode) -> str:
         "projects": list(episode.projects),
         "continues": episode.continues,
     }
-    if not text:
-        text = f"---\n{_front(fields)}---\n\n# {episode.title}\n"
-        return put(text, PART, episode.lines)
-    return put(_refreshed(text, fields), PART, episode.lines)
+    text = _refreshed(text, fields) if text else f"---\n{_front(fields)}---\n\n# {episode.title}\n"
+    return put(text, PART, episode.lines)
 
 
 def _front(fields: Mapping[str, Json]) -> str:
@@ -172,7 +167,7 @@ def _yaml(value: Json) -> str:
 
 
 def _refreshed(text: str, fields: Mapping[str, Json]) -> str:
-    """The text with our fields of its front matter new; other fields, and a file without any, are kept."""
+    """Replace our fields in the front matter; other fields, and a file without any, are kept."""
     head = re.match(r"---\r?\n(.*?)^---[ \t]*\r?$", text, re.DOTALL | re.MULTILINE)
     if head is None:
         return text
@@ -183,5 +178,5 @@ def _refreshed(text: str, fields: Mapping[str, Json]) -> str:
 
 
 def source_lines(path: str, first: int, last: int) -> str:
-    """`path#L2-L14`."""
+    """Return the ref of lines, `path#L2-L14`."""
     return f"{path}#L{first}-L{last}" if last != first else f"{path}#L{first}"

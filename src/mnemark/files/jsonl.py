@@ -97,11 +97,7 @@ def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) ->
     as editors leave the newline out; otherwise it is being written, or was torn. `start_line` is the number
     of the line at `start_offset`; without it, lines are counted.
     """
-    try:
-        file = platform.opened(path)
-    except FileNotFoundError:
-        return
-    with file:
+    with suppress(FileNotFoundError), platform.opened(path) as file:
         number = start_line or (1 + count_lines(path, start_offset) if start_offset else 1)
         file.seek(start_offset)
         offset, parts, size = start_offset, list[bytes](), _FIRST_BLOCK
@@ -117,9 +113,9 @@ def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) ->
                 if kept := _clean(data, offset):
                     yield Line(offset, number, kept, end)
                 offset, number = end, number + 1
-    rest = b"".join(parts)
-    if (kept := _clean(rest, offset)) and _is_whole(kept):
-        yield Line(offset, number, kept, offset + len(rest))
+        rest = b"".join(parts)
+        if (kept := _clean(rest, offset)) and _is_whole(kept):
+            yield Line(offset, number, kept, offset + len(rest))
 
 
 def _clean(data: bytes, offset: int) -> bytes:
@@ -145,11 +141,7 @@ def count_lines(path: Path, stop: int, *, start: int = 0) -> int:
 
 def holds(path: Path, wanted: bytes) -> bool:
     """Whether a file contains the bytes; False if there is none."""
-    try:
-        file = platform.opened(path)
-    except FileNotFoundError:
-        return False
-    with file:
+    with suppress(FileNotFoundError), platform.opened(path) as file:
         before = b""
         while block := file.read(_BLOCK):
             if wanted in before + block:
@@ -160,11 +152,7 @@ def holds(path: Path, wanted: bytes) -> bool:
 
 def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield (offset, bytes) of the lines, last one first; rules as for `read`."""
-    try:
-        file = platform.opened(path)
-    except FileNotFoundError:
-        return
-    with file:
+    with suppress(FileNotFoundError), platform.opened(path) as file:
         position = file.seek(0, os.SEEK_END)
         parts, last = list[bytes](), True  # of the line that is not whole yet, its end first
         while position:
@@ -183,9 +171,9 @@ def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
                 if (kept := _clean(data, end)) and (not last or _is_whole(kept)):
                     yield end, kept
                 last = False
-    rest = b"".join(reversed(parts))
-    if (kept := _clean(rest, 0)) and (not last or _is_whole(kept)):
-        yield 0, kept
+        rest = b"".join(reversed(parts))
+        if (kept := _clean(rest, 0)) and (not last or _is_whole(kept)):
+            yield 0, kept
 
 
 def decode(data: bytes) -> dict[str, Json] | None:

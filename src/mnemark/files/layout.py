@@ -1,14 +1,14 @@
 """Map paths of a workspace to their meaning: whose memory, of what kind, from when.
 
-Everything follows from the relative path alone (`place`), so that a workspace needs no registry and opens
-without being initialised. Folder and file names are compared without case: `Memory.md` on a Mac is the
-same file as `MEMORY.md`, and `Users/ann` must never be taken for everyone's memory. Only `border`,
-`safe_path`, `find_root`, `init` and what they need look at the disk.
+`place` looks at the relative path alone, so that a workspace opens without being initialised. Names are
+compared without case: `Memory.md` on a Mac is the same file as `MEMORY.md`, and `Users/ann` must never be
+taken for everyone's memory. Only `border`, `safe_path`, `find_root` and `init` look at the disk.
 """
 
 import os
 import re
 import unicodedata
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Literal
@@ -21,35 +21,22 @@ from mnemark.files.copies import copy_of
 from mnemark.types import Kind, Origin, Problem
 
 Role = Literal[
-    "identity",
-    "longterm",
-    "scratchpad",
-    "daily",
-    "fact",
-    "episode",
-    "attachment",
-    "archive",
-    "review",
-    "report",
-    "persona",
-    "session",
-    "journal",
-    "note",
-    "copy",
-]
-"""What a file is for. `copy` is a copy left by a syncing tool: never memory."""
+    "identity", "longterm", "scratchpad", "daily", "fact", "episode", "attachment", "archive", "review",
+    "report", "persona", "session", "journal", "note", "copy",
+]  # fmt: skip
+"""The purpose of a file. `copy`: left by a syncing tool, never memory."""
 
 TEXT_SUFFIXES = (".md", ".markdown", ".txt")
 PRIVATE = ".mnemark"
 OLD_SESSIONS = "sessions/archive"
-"""Where session logs go that are past their retention."""
+"""Folder of session logs past their retention."""
 CONFIG = "mnemark.toml"
 MARKS = (CONFIG, PRIVATE)
-"""A folder that holds one of them is a workspace of its own, wherever it lies."""
+"""A folder with one of them is a workspace of its own, wherever it lies."""
 SCOPES = ("users", "agents", "projects")
 """Folders whose folders are scopes."""
 FACTS = "memory/facts"
-"""Folder of the fact files, in each scope."""
+"""Folder of the fact files in each scope."""
 
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 _IDENTITY = frozenset({"user", "soul", "agent", "agents", "identity", "claude"})
@@ -62,7 +49,7 @@ _UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
     "reports": ("report", "note", False),
 }
 UNDER_MEMORY = tuple(f"memory/{name}" for name in _UNDER_MEMORY)
-"""Folders for what mnemark writes by itself."""
+"""Folders that mnemark writes by itself."""
 _DATED = re.compile(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2})(?![0-9])|(?!-?[0-9]))")
 _DRIVE = re.compile(r"[A-Za-z]:")
 
@@ -76,25 +63,25 @@ _STIGNORE_TEXT = f"// mnemark's index is rebuilt on each machine.\n(?d){PRIVATE}
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What one path of a workspace means."""
+    """The meaning of a path in a workspace."""
 
     kind: Kind
     scope: str
-    """Folder of whose memory it is (`users/ann`, in Unicode NFC); empty for the root."""
+    """`users/ann`, in Unicode NFC; empty for the root."""
     origin: Origin
-    """Who is taken to have written it where the text itself does not say."""
+    """Assumed author where the text itself does not say."""
     dated: str | None
-    """ISO date from the file's name; a monthly note (`2026-02.md`) counts from the last day of its month,
-    so that no answer "as of" an earlier day sees it."""
+    """ISO date from the file's name; of a monthly note (`2026-02.md`) the last day of the month, so that no
+    answer "as of" an earlier day sees it."""
     role: Role
     searchable: bool
     """Belongs in the index. Quarantine, reports, journals and copies do not."""
     archived: bool = False
-    """Only shows when the archive is asked for."""
+    """Only shown when the archive is asked for."""
 
 
 def place(path: str) -> Place | None:
-    """What the file at `path` (relative, `/`-separated) is; None if it is no memory at all.
+    """Return the meaning of a relative, `/`-separated path; None if it is no memory.
 
     >>> found = place("users/ann/memory/2026-02-13-call.md")
     >>> found.scope, found.dated, found.role
@@ -124,14 +111,12 @@ def place(path: str) -> Place | None:
 
 
 def skipped_folder(name: str) -> bool:
-    """Whether a folder is never looked into: hidden ones (`.git`, `.obsidian`, `.trash`), dependencies."""
+    """Whether a folder holds no memory: hidden ones (`.git`, `.obsidian`, `.trash`), dependencies."""
     return name.startswith(".") or name in _SKIPPED_FOLDERS
 
 
 def is_own(path: str, *, folder: bool = False) -> bool:
-    """Whether a file or folder is one that mnemark makes by itself, such as a session or an episode.
-
-    Pictures and the like that stand there are others'.
+    """Whether mnemark makes a file or folder by itself, such as a session or an episode, but not a picture.
 
     >>> is_own("users/ann/sessions", folder=True), is_own("memory/facts/user.md")
     (True, True)
@@ -148,24 +133,28 @@ def is_own(path: str, *, folder: bool = False) -> bool:
 
 
 def scope_of(path: str) -> str:
-    """The scope a relative path lies in; empty for the root."""
+    """Return the scope a relative path lies in; empty for the root."""
     return _split_scope(path.split("/")[:-1])[0]
 
 
+def in_scope(scope: str, path: str) -> str:
+    """Join a scope, empty for the root, and a path in it."""
+    return f"{scope}/{path}" if scope else path
+
+
 def log_folder(folder: str) -> Literal["session", "journal"] | None:
-    """Whether `.jsonl` files directly in `folder` (relative, no trailing slash) are sessions or journals.
+    """Whether `.jsonl` files directly in a relative folder are sessions or journals.
 
     Sessions may lie in folders below `sessions/`; a journal is only ever `journal/<machine>.jsonl`.
     """
-    _, rest = _split_scope(folder.split("/"))
-    inside = [part.casefold() for part in rest]
+    inside = [part.casefold() for part in _split_scope(folder.split("/"))[1]]
     if inside[:1] == ["sessions"]:
         return "session"
     return "journal" if inside == ["journal"] else None
 
 
 def _split_scope(folders: list[str]) -> tuple[str, list[str]]:
-    """Only the outermost pair makes a scope: what one user's folder nests stays that user's."""
+    """Split off the scope. Only the outermost pair is one: what a user's folder nests stays that user's."""
     if len(folders) > 1 and folders[0].casefold() in SCOPES:
         return f"{folders[0].casefold()}/{unicodedata.normalize('NFC', folders[1])}", folders[2:]
     return "", folders
@@ -186,11 +175,10 @@ def _place_log(scope: str, inside: list[str], name: str) -> Place | None:
 
 def _role(inside: list[str], stem: str, dated: str | None) -> tuple[Role, Kind, bool]:
     if not inside:
-        return _root_role(stem), "note", True
-    if inside[0] == "personas":
-        return "persona", "note", True
+        root_roles: dict[str, Role] = {"memory": "longterm", "scratchpad": "scratchpad"}
+        return root_roles.get(stem, "identity" if stem in _IDENTITY else "note"), "note", True
     if inside[0] != "memory":
-        return "note", "note", True
+        return ("persona" if inside[0] == "personas" else "note"), "note", True
     if len(inside) > 1 and inside[1] in _UNDER_MEMORY:
         role, kind, searchable = _UNDER_MEMORY[inside[1]]
         if role == "archive" and len(inside) > 2:
@@ -203,38 +191,27 @@ def _role(inside: list[str], stem: str, dated: str | None) -> tuple[Role, Kind, 
     return ("daily" if dated else "note"), "note", True
 
 
-def _root_role(stem: str) -> Role:
-    if stem == "memory":
-        return "longterm"
-    if stem == "scratchpad":
-        return "scratchpad"
-    return "identity" if stem in _IDENTITY else "note"
-
-
 def _date_in(stem: str) -> str | None:
     match = _DATED.match(stem)
     if match is None:
         return None
-    year, month, day = (int(part) if part else None for part in match.groups())
-    # A month without day counts from its last one, whichever that is.
-    for last in (31, 30, 29, 28) if day is None else (day,):
-        try:
-            return date(year or 0, month or 0, last).isoformat()
-        except ValueError:
-            continue
+    year, month, day = (int(part or 0) for part in match.groups())
+    for last in (day,) if match[3] else (31, 30, 29, 28):  # a month without day counts from its last one
+        with suppress(ValueError):
+            return date(year, month, last).isoformat()
     return None
 
 
 def is_workspace(folder: str | Path) -> bool:
-    """Whether a folder is a workspace of its own: it has a `mnemark.toml` or a `.mnemark`."""
+    """Whether a folder is a workspace: it has a `mnemark.toml` or a `.mnemark`."""
     return any(os.path.lexists(os.path.join(folder, mark)) for mark in MARKS)  # noqa: PTH118 - half the time
 
 
 def border(root: str | Path, rel: str) -> str:
-    """The outermost folder on the way to `rel` that is a workspace of its own; empty where there is none.
+    """Return the outermost folder on the way to `rel` that is a workspace of its own; empty if there is none.
 
-    There the workspace `root` ends: what lies in such a folder, and the folder itself, belongs to that
-    workspace alone. What lies in the own `.mnemark` of `root` never does.
+    There the workspace `root` ends; the folder itself belongs to that other workspace, too. What lies in the
+    own `.mnemark` of `root` never does.
     """
     at = os.fspath(root)
     parts = rel.split("/")
@@ -246,11 +223,7 @@ def border(root: str | Path, rel: str) -> str:
 
 
 def check_border(root: str | Path, rel: str) -> None:
-    """Refuse a relative path that lies in another workspace.
-
-    Raises:
-        UsageError: which, and how to get at it.
-    """
+    """Raise UsageError for a relative path that lies in another workspace."""
     if inner := border(root, rel):
         raise UsageError(
             f"{shown(inner)} is a workspace of its own ({' or '.join(MARKS)} is in it): name it with -w; "
@@ -259,7 +232,7 @@ def check_border(root: str | Path, rel: str) -> None:
 
 
 def safe_path(root: Path, rel: str, *, borders: bool = True) -> Path:
-    """The absolute path of `rel` inside `root`; the file need not exist.
+    """Return the absolute path of `rel` inside `root`, which need not exist.
 
     Raises:
         UsageError: `rel` is empty, absolute, has `..`, a NUL or a drive letter, leads out of the workspace
@@ -279,12 +252,9 @@ def safe_path(root: Path, rel: str, *, borders: bool = True) -> Path:
 
 
 def check_name(rel: str) -> None:
-    """Refuse a relative path that could name something outside the workspace, without touching the disk.
+    """Raise UsageError (see `safe_path`) for a path that could lead out, without touching the disk.
 
-    Backslashes count as separators here on every system, because a workspace moves between them.
-
-    Raises:
-        UsageError: see `safe_path`.
+    Backslashes count as separators on every system, because a workspace moves between them.
     """
     wanted = "Name a file inside the workspace, such as memory/2026-02-13.md."
     if not rel or "\0" in rel:
@@ -297,7 +267,7 @@ def check_name(rel: str) -> None:
 
 
 def is_name(rel: str) -> bool:
-    """Whether `check_name` allows it. Not all that a file system holds can be named: `C:notes.md`."""
+    """Whether `check_name` allows a path; files may have other names, such as `C:notes.md`."""
     try:
         check_name(rel)
     except UsageError:
@@ -306,21 +276,16 @@ def is_name(rel: str) -> bool:
 
 
 def shown(path: str) -> str:
-    """A path as it can be printed and stored: bytes that are no UTF-8 are escaped."""
+    """Return a path that can be printed and stored: bytes that are not UTF-8 are escaped."""
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def find_root(start: Path | None = None) -> Path:
-    """The workspace `start` lies in: the nearest folder upwards with mnemark.toml or .mnemark.
+    """Return the workspace `start` lies in: the nearest folder upwards with mnemark.toml or .mnemark.
 
-    Where there is none up to the top, the nearest with MEMORY.md or memory/MEMORY.md. That a folder holds a
-    MEMORY.md alone does not make it a workspace inside another: it is a note of that one, and so a scope's
-    own MEMORY.md (`users/ann/MEMORY.md`) leads to the workspace it belongs to.
-
-    Without `start`, the folder named in the environment variable MNEMARK_WORKSPACE, else the current one.
-
-    Raises:
-        NotFoundError: there is none up to the top.
+    If there is none, the nearest with MEMORY.md or memory/MEMORY.md; a scope's own (`users/ann/MEMORY.md`)
+    leads to the workspace it belongs to. `start` defaults to the folder in the environment variable
+    MNEMARK_WORKSPACE, else to the current one. Raises NotFoundError.
     """
     start = (start or Path(os.environ.get("MNEMARK_WORKSPACE") or ".")).expanduser().absolute()
     folders = (start, *start.parents)
@@ -336,7 +301,7 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def workspace_around(root: Path) -> Path | None:
-    """The nearest workspace that the folder `root` lies in, other than itself; None where it lies in none."""
+    """Return the nearest workspace that the folder `root` lies in, other than itself, or None."""
     root = root.absolute()
     return next((parent for parent in root.parents if is_workspace(parent)), None)
 
@@ -348,20 +313,16 @@ def _holds_memory(folder: Path) -> bool:
 def init(root: Path) -> list[str]:
     """Make `root` a minimal workspace and return the relative paths that were created.
 
-    What exists is left as it is. A folder shared by Syncthing (it has `.stfolder`) also gets a
-    `.stignore`, unless it has one: see `sync_warning`.
-
-    Raises:
-        ReadOnlyError: the folder cannot be written.
+    What exists is left as it is. A folder shared by Syncthing (it has `.stfolder`) also gets a `.stignore`;
+    see `sync_warning`. Raises ReadOnlyError.
     """
-    made: list[str] = []
     has_memory = any((root / name).exists() for name in ("MEMORY.md", "memory/MEMORY.md"))
     wanted = {CONFIG: _CONFIG_TEXT} | ({} if has_memory else {"MEMORY.md": MEMORY_TEXT})
     if (root / ".stfolder").exists():
         wanted[".stignore"] = _STIGNORE_TEXT
     try:
         platform.make_folder(root / "memory")
-        made.extend(name for name, text in wanted.items() if _create(root / name, text))
+        made = [name for name, text in wanted.items() if _create(root / name, text)]
     except (PermissionError, NotADirectoryError, FileExistsError) as error:
         raise ReadOnlyError(f"Cannot write to {root}: {error.strerror}. Choose another folder.") from error
     private_folder(root)
@@ -369,11 +330,9 @@ def init(root: Path) -> list[str]:
 
 
 def private_folder(root: Path) -> Path:
-    """The workspace's `.mnemark/`, made if missing, with a `.gitignore` that keeps all of it out of git.
+    """Return the workspace's `.mnemark/`, made if missing, with a `.gitignore` that keeps it out of git.
 
-    Raises:
-        ReadOnlyError: it cannot be made.
-        UsageError: it is a link.
+    Raises ReadOnlyError, or UsageError where it is a link.
     """
     folder = root / PRIVATE
     check_private(root)
@@ -386,17 +345,13 @@ def private_folder(root: Path) -> Path:
 
 
 def check_private(root: Path) -> None:
-    """Refuse a `.mnemark` that is a link: it could have the index and the locks written anywhere.
-
-    Raises:
-        UsageError: it is one.
-    """
+    """Raise UsageError for a `.mnemark` that is a link: index and locks could be written anywhere."""
     if platform.is_link(f"{os.fspath(root)}/{PRIVATE}"):
         raise own_link(root, PRIVATE)
 
 
 def own_link(root: Path, path: str) -> UsageError:
-    """What to say about a link where only mnemark writes, and never writes links."""
+    """Return the error for a link in a folder that only mnemark writes to."""
     to = shown(os.path.realpath(root / path))
     return UsageError(
         f"{shown(str(root / path))} is a link, to {to}: mnemark keeps its index and locks in a folder of the "
@@ -405,10 +360,10 @@ def own_link(root: Path, path: str) -> UsageError:
 
 
 def sync_warning(root: Path) -> Problem | None:
-    """Why Syncthing would carry the index to other machines, or None.
+    """Return the problem that Syncthing would carry the index to other machines, or None.
 
-    Syncthing reads ignore patterns only from `.stignore` at the top of its shared folder, and that file is
-    a person's: mnemark creates it where it is missing but never edits it.
+    Syncthing reads ignore patterns only from `.stignore` at the top of its shared folder; that file is a
+    person's: mnemark creates it but never edits it.
     """
     for folder in (root, *root.parents):
         if not (folder / ".stfolder").exists():

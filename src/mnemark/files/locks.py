@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -15,28 +15,22 @@ LOCK_SECONDS: Final = 10.0
 _held = threading.local()
 
 
-@contextmanager
-def workspace_lock(root: Path, timeout: float = LOCK_SECONDS) -> Iterator[None]:
+def workspace_lock(root: Path, timeout: float = LOCK_SECONDS) -> AbstractContextManager[None]:
     """Hold the lock for writing shared files; a thread that holds it may take it again.
 
     Raises BusyError naming the holder after `timeout` seconds, ReadOnlyError.
     """
-    with _hold(root, "lock", timeout):
-        yield
+    return _hold(root, "lock", timeout)
 
 
-@contextmanager
-def sync_lock(root: Path, timeout: float = 0.0) -> Iterator[None]:
+def sync_lock(root: Path, timeout: float = 0.0) -> AbstractContextManager[None]:
     """Hold the lock for syncing the index; otherwise like `workspace_lock`."""
-    with _hold(root, "sync.lock", timeout):
-        yield
+    return _hold(root, "sync.lock", timeout)
 
 
-@contextmanager
-def ending_lock(root: Path, timeout: float = LOCK_SECONDS) -> Iterator[None]:
+def ending_lock(root: Path, timeout: float = LOCK_SECONDS) -> AbstractContextManager[None]:
     """Hold the lock for writing down ended sessions; otherwise like `workspace_lock`."""
-    with _hold(root, "ending.lock", timeout):
-        yield
+    return _hold(root, "ending.lock", timeout)
 
 
 @contextmanager

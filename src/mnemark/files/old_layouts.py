@@ -1,9 +1,9 @@
-"""Open workspaces of other memories: recognized, copied, noted; never changed and never deleted.
+"""Recognize and migrate folders of other memories, which are never changed.
 
-Most old layouts are workspaces already and open as they are. Migration is for what is not (`memories.json`,
-`conversation_history/`) and for bringing an old folder into another workspace. Every step can be repeated:
-what is there already is not written again, and nothing of a person's is overwritten. What was brought over is
-noted in `memory/migrated-from.json`, so that notes edited or removed since do not come back.
+Most old layouts open as they are. Migration is for `memories.json` and `conversation_history/`, and for
+bringing an old folder into another workspace. Every step can be repeated, and nothing of a person's is
+overwritten. What was migrated is noted in `memory/migrated-from.json`, so that notes edited or removed since
+do not come back.
 """
 
 import itertools
@@ -47,30 +47,29 @@ _DERIVED = ("identity/compiled/", "identity/prompts/")
 
 
 class OldLayout(msgspec.Struct, frozen=True):
-    """What kind of memory a folder holds."""
+    """An old memory in a folder, or in its `workspace/`."""
 
     kind: Kind
     folder: Path
-    """Where it lies; below the folder asked about if that holds a `workspace/`."""
     opens_as_is: bool
     """Nothing in it needs migrating to be found."""
 
 
 class Cleaning(Protocol):
-    """What is taken out of what others wrote before it is written here."""
+    """Clean what others wrote before it is written here."""
 
     def line(self, path: str, line: bytes) -> bytes | None:
-        """A line for the log at `path`, without secrets; None where it was erased there."""
+        """Redact a line for the log at `path`; None where it was erased there."""
 
     def memories(self, data: bytes) -> bytes:
-        """A `memories.json` without secrets. Raises ValueError where it is no JSON."""
+        """Redact a `memories.json`. Raises ValueError where it is no JSON."""
 
 
 class Step(msgspec.Struct, frozen=True):
     """One file of a migration, paths relative to source and target."""
 
     action: Action
-    """`same`: was brought over before, or is there already. `left`: stays where it is, for `reason`."""
+    """`same`: was migrated before, or is there already. `left`: stays where it is, for `reason`."""
     source: str
     target: str = ""
     reason: str = ""
@@ -79,7 +78,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def detect(folder: Path) -> OldLayout | None:
-    """Which old layout `folder` holds, if any; a workspace of mnemark's own without old files is none."""
+    """Return the old layout in `folder`; None for others, and for mnemark's own without old files."""
     for base in (folder, folder / "workspace"):
         convertible = bool(_memories(base) or _histories(base))
         if convertible or any((base / "identity" / name).is_file() for name in _IDENTITY):
@@ -102,9 +101,13 @@ def migrate(
 
     Notes, identity and sessions are copied byte for byte; where a different file has the name already, the
     copy is called `NAME.imported.md`. Sessions gain the lines they lack. Entries of `memories.json` become
-    facts in `memory/facts/imported.md`. Hold the workspace's lock. With `dry_run` nothing is written, and
-    the steps are the same. With `cleaning`, histories, sessions and memories go through it; notes are a
-    person's, and stay as they are.
+    facts in `memory/facts/imported.md`. Hold the workspace's lock.
+
+    Args:
+        source: the folder of the old memory.
+        target: the workspace.
+        dry_run: write nothing; the steps are the same.
+        cleaning: is applied to histories, sessions and memories; notes are a person's and stay as they are.
 
     Raises:
         NotFoundError: `source` holds no old layout that is known.
@@ -132,17 +135,16 @@ def _memories(base: Path) -> list[str]:
 
 
 def _histories(base: Path) -> list[str]:
-    found = [
+    return sorted(
         path.relative_to(base).as_posix()
         for folder in _MEMORY_FOLDERS
         for path in (base / folder / "conversation_history").glob("*.jsonl")
         if path.is_file() and not path.is_symlink()
-    ]
-    return sorted(found)
+    )
 
 
 def target_of(kind: Kind, path: str) -> str | None:
-    """Where a note of an old layout belongs in a workspace; None if it is no memory.
+    """Return the path in a workspace of a note of an old layout; None if it is no memory.
 
     >>> target_of("openakita", "identity/personas/jarvis.md")
     'personas/jarvis.md'
@@ -157,8 +159,6 @@ def target_of(kind: Kind, path: str) -> str | None:
 
 
 class _Migration:
-    """The state of one migration."""
-
     def __init__(self, old: OldLayout, target: Path, cleaning: Cleaning | None, *, dry_run: bool) -> None:
         self.old = old
         self.cleaning = cleaning
@@ -166,9 +166,9 @@ class _Migration:
         self.dry_run = dry_run
         self.steps: list[Step] = []
         self.done: dict[str, str] = {}
-        """Digest of each source file brought over now."""
+        """Digest of each source file migrated now."""
         self.written: dict[str, bytes] = {}
-        """What target files hold after the steps so far: a dry run sees what a real one would."""
+        """Content of target files after the steps so far: a dry run sees what a real one would."""
         self.before = _noted(target, old.folder)
 
     def facts(self) -> None:
@@ -189,7 +189,7 @@ class _Migration:
             self.done[path] = digest(data)
 
     def sessions(self) -> None:
-        """Histories, and session files where they come from another folder."""
+        """Migrate histories, and session files where they come from another folder."""
         paths = _histories(self.old.folder)
         if self.old.folder.resolve() != self.target.resolve():
             paths += [entry.path for entry in scan(self.old.folder).entries if entry.path.endswith(".jsonl")]
@@ -199,20 +199,17 @@ class _Migration:
             data = self._source(path, target)
             if data is None:
                 continue
+            lines: list[bytes] = list(filter(None, data.split(b"\n")))
+            if self.cleaning is not None:
+                cleaned = (self.cleaning.line(target, line) for line in lines)
+                lines = [line for line in cleaned if line is not None]
             # Counted, because two turns without time may be the same words.
-            lines = self._cleaned(target, data)
             missing = Counter(lines)
             missing.subtract((self._bytes_at(target) or b"").split(b"\n"))
-            fresh = _in_order(lines, missing)
+            fresh = _last_wanted(lines, missing)
             self._append(target, fresh)
             self.steps.append(Step("session" if fresh else "same", path, target, count=len(fresh)))
             self.done[path] = digest(data)
-
-    def _cleaned(self, target: str, data: bytes) -> list[bytes]:
-        lines = [line for line in data.split(b"\n") if line]
-        if self.cleaning is None:
-            return lines
-        return [kept for line in lines if (kept := self.cleaning.line(target, line)) is not None]
 
     def notes(self) -> None:
         unknown = 0
@@ -221,32 +218,32 @@ class _Migration:
         for entry in found.entries:
             if entry.path.endswith(".jsonl"):
                 continue
-            target = target_of(self.old.kind, entry.path)
-            if target is None:
+            if (target := target_of(self.old.kind, entry.path)) is None:
                 unknown += 1
-                continue
-            self._copy(entry.path, target)
+            else:
+                self._copy(entry.path, target)
         if unknown:
             self.steps.append(Step("left", "", reason="other texts, which are no memory", count=unknown))
 
     def leftovers(self) -> None:
-        """Databases: their texts are in the files beside them, or have to be exported."""
+        """Report databases: their texts are in the files beside them, or have to be exported."""
         for folder in _MEMORY_FOLDERS:
             path = f"{folder}openakita.db"
             if (self.old.folder / path).is_file():
                 self.steps.append(Step("left", path, reason="OpenAkita's database is not read"))
 
     def note(self) -> None:
-        """Write down what was brought over, beside what was before."""
+        """Add what was migrated to the marker file."""
         if self.dry_run or not self.done:
             return
-        entries = _notes(self.target)
-        mine = {"source": str(self.old.folder.resolve()), "kind": self.old.kind}
-        mine |= {"time": datetime.now(UTC).isoformat(timespec="seconds")}
-        others = [entry for entry in entries if entry.get("source") != mine["source"]]
-        data = json.dumps(
-            {"sources": [*others, mine | {"files": self.before | self.done}]}, ensure_ascii=False, indent=1
-        )
+        mine = {
+            "source": str(self.old.folder.resolve()),
+            "kind": self.old.kind,
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "files": self.before | self.done,
+        }
+        others = [entry for entry in _notes(self.target) if entry.get("source") != mine["source"]]
+        data = json.dumps({"sources": [*others, mine]}, ensure_ascii=False, indent=1)
         self._write(MARKER, data.encode() + b"\n", replace=True)
 
     def _copy(self, path: str, target: str) -> None:
@@ -272,7 +269,7 @@ class _Migration:
         self.done[path] = digest(data)
 
     def _source(self, path: str, target: str) -> bytes | None:
-        """The bytes of a source file, unless it was brought over before or cannot be read."""
+        """Read a source file, unless it was migrated before or cannot be read."""
         try:
             data = platform.content(self.old.folder / path)
         except OSError as error:
@@ -295,24 +292,23 @@ class _Migration:
             jsonl.append_many(layout.safe_path(self.target, path), lines, header=header)
 
     def _write(self, name: str, data: bytes, *, replace: bool) -> None:
-        """Whole or not at all; without `replace` an existing file is never replaced."""
+        """Write a file atomically; without `replace` an existing one is never replaced."""
         self.written[name] = data
         if self.dry_run:
             return
         path = layout.safe_path(self.target, name)
         with translate_os_errors(path):
             platform.make_folder(path.parent)
-            temporary = path.with_name(jsonl.TEMPORARY + ids.new_id())
-            jsonl.write_new(temporary, data)
             if replace:
-                platform.FS.replace(temporary, path)
+                jsonl.replace_file(path, data)
             else:
+                temporary = path.with_name(jsonl.TEMPORARY + ids.new_id())
+                jsonl.write_new(temporary, data)
                 platform.FS.rename_new(temporary, path)
             platform.FS.sync_folder(path.parent)
 
 
 def _free_names(path: str) -> Iterator[str]:
-    """The name itself and then others, without end."""
     stem, _, suffix = path.rpartition(".")
     yield path
     yield f"{stem}.imported.{suffix}"
@@ -320,13 +316,12 @@ def _free_names(path: str) -> Iterator[str]:
         yield f"{stem}.imported-{number}.{suffix}"
 
 
-def _in_order(lines: list[bytes], wanted: Counter[bytes]) -> list[bytes]:
-    """The last of `lines` that are wanted, as often as they are, in their order."""
-    left = Counter(wanted)
+def _last_wanted(lines: list[bytes], wanted: Counter[bytes]) -> list[bytes]:
+    """Return the last of `lines` that are wanted, as often as they are, in their order."""
     found = []
     for line in reversed(lines):
-        if left[line] > 0:
-            left[line] -= 1
+        if wanted[line] > 0:
+            wanted[line] -= 1
             found.append(line)
     return found[::-1]
 
@@ -341,7 +336,7 @@ def _notes(target: Path) -> list[dict[str, object]]:
 
 
 def _noted(target: Path, source: Path) -> dict[str, str]:
-    """Digest by path of what was brought over from `source` before."""
+    """Return the digests by path of what was migrated from `source` before."""
     for entry in _notes(target):
         files = entry.get("files")
         if entry.get("source") == str(source.resolve()) and isinstance(files, dict):

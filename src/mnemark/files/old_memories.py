@@ -1,4 +1,4 @@
-"""Convert OpenAkita's `memories.json` to fact bullets: bytes in, lines out."""
+"""Convert OpenAkita's `memories.json` to fact bullets."""
 
 import json
 import re
@@ -16,21 +16,17 @@ Memory = Mapping[str, Json]
 
 
 class Facts(NamedTuple):
-    """Bullets by id, in the order of the file, and how many entries were no memories."""
+    """Bullets by id, in the order of the file, and the number of entries that were no memories."""
 
     bullets: dict[str, str]
     unread: int
 
 
 def fact_bullets(data: bytes) -> Facts:
-    """The memories in `memories.json` (a list, `{"memories": …}`, or an object by id) as one bullet each.
+    """Convert `memories.json` (a list, `{"memories": …}`, or an object by id) to a bullet for each memory.
 
-    A memory keeps its words on one line, its type, priority, date, weights, tags, source and subject; its id
-    is derived from the old one, so that importing again gives the same bullets. What another memory
-    supersedes is struck through and ends when the newer one begins. The origin is `import`.
-
-    Raises:
-        ValueError: the bytes are no JSON, or hold no memories.
+    Ids are derived from the old ones, so that importing again gives the same bullets. A superseded memory is
+    struck through and ends when the newer one begins. Raises ValueError for what is no JSON or no memories.
     """
     try:
         entries = _entries(json.loads(data.decode("utf-8-sig")))
@@ -41,11 +37,12 @@ def fact_bullets(data: bytes) -> Facts:
     replaced = {
         str(entry["superseded_by"]): entry for entry in known if str(entry.get("superseded_by")) in by_old_id
     }
-    bullets = {}
-    for entry in known:
-        newer = by_old_id.get(str(entry.get("superseded_by")))
-        older = replaced.get(str(entry.get("id")))
-        bullets[_id(entry)] = _bullet(entry, newer, older)
+    bullets = {
+        _id(entry): _bullet(
+            entry, by_old_id.get(str(entry.get("superseded_by"))), replaced.get(str(entry.get("id")))
+        )
+        for entry in known
+    }
     return Facts(bullets, len(entries) - len(known))
 
 
@@ -72,18 +69,19 @@ def _bullet(entry: Memory, newer: Memory | None, older: Memory | None) -> str:
     if newer is not None or entry.get("superseded_by"):
         text = f"~~{text}~~"
         until = (newer or {}).get("created_at") or entry.get("updated_at")
-    kind = _word_of(entry.get("type"))
+    kind = _enum_value(entry.get("type"))
+    tags = entry.get("tags")
     fields = {
         "id": _id(entry),
         "type": kind if kind in _TYPES else "fact",
-        "priority": _PRIORITIES.get(_word_of(entry.get("priority"))),
+        "priority": _PRIORITIES.get(_enum_value(entry.get("priority"))),
         "subject": _field(entry.get("subject")),
         "since": _iso(entry.get("created_at")),
         "until": _iso(until),
         "origin": "import",
         "importance": _share(entry.get("importance_score")),
         "confidence": _share(entry.get("confidence")),
-        "tags": _tags(entry.get("tags")),
+        "tags": ", ".join(filter(None, map(_field, tags))) if isinstance(tags, list) else "",
         "source": _field(entry.get("source")),
         "supersedes": _id(older) if older else None,
     }
@@ -92,23 +90,19 @@ def _bullet(entry: Memory, newer: Memory | None, older: Memory | None) -> str:
 
 
 def _words(value: Json) -> str:
-    """Text on one line that cannot open or close a comment."""
+    """Return a text on one line that cannot open or close a comment."""
     text = " ".join(value.split()) if isinstance(value, str) else ""
     text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair can be in JSON, but in no file
     return text.replace("<!--", "<! --").replace("-->", "-- >")
 
 
 def _field(value: Json) -> str:
-    """Text inside the comment: `|` divides fields, and two hyphens could end it."""
+    """Return a text for the comment: `|` divides fields, and two hyphens could end it."""
     return re.sub(r"-{2,}", "-", _words(value).replace("|", "/").replace("-- >", "->")).strip("->")
 
 
-def _tags(value: Json) -> str:
-    return ", ".join(filter(None, map(_field, value))) if isinstance(value, list) else ""
-
-
-def _word_of(value: Json) -> str:
-    """An enumeration's value, written as `fact`, `FACT` or `MemoryType.FACT`."""
+def _enum_value(value: Json) -> str:
+    """Return the value of an enumeration, written as `fact`, `FACT` or `MemoryType.FACT`."""
     return str(value or "").rsplit(".", 1)[-1].lower()
 
 

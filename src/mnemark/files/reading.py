@@ -1,4 +1,4 @@
-"""Read one file as text, with its bytes as they were at one moment. Nothing is changed."""
+"""Read a file as text, with its bytes as they were at one moment."""
 
 import codecs
 import hashlib
@@ -30,39 +30,27 @@ _HIGH = re.compile(r"[^\x00-\x7f]")
 
 
 class Document(msgspec.Struct, frozen=True):
-    """A file's content.
-
-    Offsets into `text` count characters after a byte order mark, which is not in it; line ends are as in the
-    file.
-    """
+    """A file's content; `text` is without a byte order mark, with line ends as in the file."""
 
     path: str
     digest: str
-    """BLAKE2b, 128 bits, hexadecimal, of the file's bytes (the mark included)."""
+    """See `digest`; a byte order mark is included."""
     text: str
     entry: Entry
-    """As the file was when it was read: the same before and after."""
+    """Status of the file when it was read: the same before and after."""
     encoding: str = "utf-8"
-    """How the bytes were read. Only "utf-8" may be edited in place."""
+    """Only "utf-8" may be edited in place."""
     problems: tuple[Problem, ...] = ()
 
 
-class _UnstableError(Exception):
-    """The file changed while it was read."""
-
-
 def read(root: Path, path: str, entry: Entry | None = None) -> Document | Problem:
-    """Read `path` (relative to `root`).
+    """Read `path` (relative to `root`); return the document, or why it cannot be read.
 
     Args:
         root: the workspace.
         path: relative, `/`-separated, as a scan gives it.
-        entry: what the scan said; a file known to be too large is then not even opened. Where the scan had
+        entry: as the scan gave it; a file known to be too large is then not even opened. Where the scan had
             no inode, the document's entry has none either, so that the two compare.
-
-    Returns:
-        The document, or why it cannot be read: too large, binary, no regular file, vanished, unreadable,
-        leads out of the workspace or into another, or written to at each of several attempts.
 
     Raises:
         UsageError: `path` is no name inside a workspace (`..`, absolute, NUL).
@@ -70,27 +58,25 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
     layout.check_name(path)
     if entry is not None and entry.size > READ_LIMIT:
         return _too_large(path, entry.size)
-    full = root / path
     if outside := _why_outside(root, path, scanned=entry is not None):
         return Problem(layout.shown(path), outside)
     for _ in range(_TRIES):
         try:
-            found = _snapshot(full, path)
-        except _UnstableError:
-            continue
+            found = _snapshot(root / path, path)
         except OSError as error:
             return Problem(layout.shown(path), unread(error))
         if isinstance(found, Problem):
             return found
-        data, now = found
-        if entry is not None and not entry.inode:
-            now = msgspec.structs.replace(now, inode=0, device=0)
-        return _document(path, data, now)
+        if found is not None:
+            data, now = found
+            if entry is not None and not entry.inode:
+                now = msgspec.structs.replace(now, inode=0, device=0)
+            return _document(path, data, now)
     return Problem(layout.shown(path), "is being written to: it will be read by the next sync")
 
 
 def _why_outside(root: Path, path: str, *, scanned: bool) -> str:
-    """Why a file is none of this workspace; empty where it is one. O_NOFOLLOW guards the last name only."""
+    """Say why a file is none of this workspace; empty if it is. O_NOFOLLOW guards the last name only."""
     if not (root / path).parent.resolve().is_relative_to(root.resolve()):
         return "lies behind a link out of the workspace, not followed"
     inner = "" if scanned else layout.border(root, path)  # a scan ends at borders, and a sync reads thousands
@@ -98,16 +84,16 @@ def _why_outside(root: Path, path: str, *, scanned: bool) -> str:
 
 
 def digest(data: bytes) -> str:
-    """BLAKE2b with 128 bits, hexadecimal."""
+    """Return the BLAKE2b hash with 128 bits, hexadecimal."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def decode(data: bytes) -> tuple[str, str, str | None] | None:
-    """Bytes as text: (text, encoding, what was wrong or None); None if the bytes are no text.
+    """Decode bytes to (text, encoding, what was wrong or None); None if they are no text.
 
-    UTF-8 first. A mark decides for UTF-16 and UTF-32. Otherwise, in this order: UTF-8 with damaged spots,
-    GB18030 if most of it is then everyday Chinese, Windows-1252 if it then reads as a Western text with
-    accents, and at last UTF-8 with every foreign byte replaced by U+FFFD. A NUL becomes U+FFFD.
+    A byte order mark decides. Otherwise, in this order: UTF-8, UTF-8 with damaged spots, GB18030 if most of
+    it is then everyday Chinese, Windows-1252 if it then reads as a Western text with accents, and UTF-8 with
+    every foreign byte replaced by U+FFFD. A NUL becomes U+FFFD.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -132,7 +118,8 @@ def decode(data: bytes) -> tuple[str, str, str | None] | None:
     return text.replace("\0", "\ufffd"), encoding, f"{wrong}: save it as UTF-8"
 
 
-def _snapshot(full: Path, path: str) -> tuple[bytes, Entry] | Problem:
+def _snapshot(full: Path, path: str) -> tuple[bytes, Entry] | Problem | None:
+    """Read a file's bytes and status; None where it changed while it was read."""
     descriptor = platform.FS.open_to_read(full, links=False)
     try:
         before = os.fstat(descriptor)
@@ -147,9 +134,7 @@ def _snapshot(full: Path, path: str) -> tuple[bytes, Entry] | Problem:
         now = stat_entry(path, os.fstat(descriptor))
     finally:
         os.close(descriptor)
-    if now != stat_entry(path, before) or len(data) != now.size:
-        raise _UnstableError
-    return data, now
+    return (data, now) if now == stat_entry(path, before) and len(data) == now.size else None
 
 
 def _document(path: str, data: bytes, entry: Entry) -> Document | Problem:
@@ -191,19 +176,16 @@ def _guess(data: bytes) -> tuple[str, str]:
 
 
 def _everyday_chinese(text: str) -> bool:
-    """Most characters above ASCII are among the 3,755 of GB 2312's first level, or its punctuation.
+    """Whether most characters above ASCII are among the 3,755 of GB 2312's first level, or its punctuation.
 
     Other encodings read as GB18030 give characters too, but rare ones.
     """
-    high = _HIGH.findall(text)
-    common = 0
-    for character in high:
-        code = character.encode("gb2312", "ignore")
-        common += len(code) == 2 and (0xB0 <= code[0] <= 0xD7 or code[0] in {0xA1, 0xA3})
+    high: list[str] = _HIGH.findall(text)
+    codes = (character.encode("gb2312", "ignore") for character in high)
+    common = sum(len(code) == 2 and (0xB0 <= code[0] <= 0xD7 or code[0] in {0xA1, 0xA3}) for code in codes)
     return common * 10 >= len(high) * 7
 
 
 def _too_large(path: str, size: int) -> Problem:
-    megabytes = size / 1024 / 1024
     limit = READ_LIMIT // 1024 // 1024
-    return Problem(layout.shown(path), f"has {megabytes:.0f} MB, more than {limit}: split it")
+    return Problem(layout.shown(path), f"has {size / 1024 / 1024:.0f} MB, more than {limit}: split it")

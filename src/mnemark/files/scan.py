@@ -58,9 +58,10 @@ def scan(root: Path, *, ignore: Sequence[str] = ()) -> Scan:
         walk.folder,
         lambda prefix, error: walk.problem(prefix, f"folder cannot be read: {error.strerror}"),
     )
-    for found in (walk.entries, walk.journals, walk.problems):
+    for found in (walk.found.entries, walk.found.journals, walk.found.problems):
         found.sort(key=_path_of)
-    return Scan(walk.entries, walk.journals, walk.problems, sorted(walk.inner))
+    walk.found.inner.sort()
+    return walk.found
 
 
 def stat_entry(path: str, found: os.stat_result) -> Entry:
@@ -97,13 +98,10 @@ class _Walk:
         self.base = f"{os.fspath(root)}{os.sep}"  # joining Path objects would double the time of a scan
         self.real_root = root.resolve()
         self.ignored = None if ignored is _never else ignored
-        self.entries: list[Entry] = []
-        self.journals: list[Entry] = []
-        self.problems: list[Problem] = []
-        self.inner: list[str] = []
+        self.found = Scan([], [], [], [])
 
     def problem(self, path: str, reason: str) -> None:
-        self.problems.append(Problem(layout.shown(path.rstrip("/")), reason))
+        self.found.problems.append(Problem(layout.shown(path.rstrip("/")), reason))
 
     def folder(self, prefix: str) -> list[str]:
         """Read a folder and return those in it; `prefix` is empty or ends in a slash."""
@@ -112,7 +110,7 @@ class _Walk:
         with os.scandir(f"{self.base}{prefix}") as listed:
             found = list(listed)
         if prefix and any(item.name in layout.MARKS for item in found):
-            self.inner.append(layout.shown(prefix.rstrip("/")))
+            self.found.inner.append(layout.shown(prefix.rstrip("/")))
             return []
         folders = []
         for item in found:
@@ -125,14 +123,14 @@ class _Walk:
             is_text = name.lower().endswith(suffixes)
             if is_text and item.is_file(follow_symlinks=False):
                 journal = logs == "journal" and name.lower().endswith(".jsonl")
-                self.file(item, path, self.journals if journal else self.entries)
+                self.file(item, path, self.found.journals if journal else self.found.entries)
             elif item.is_dir(follow_symlinks=False):
                 if not layout.skipped_folder(name):
                     folders.append(path + "/")
             elif item.is_symlink():
                 self.link(path, is_text=is_text)
             elif is_text and (problem := odd(path, item)):
-                self.problems.append(problem)
+                self.found.problems.append(problem)
         return folders
 
     def file(self, item: os.DirEntry[str], path: str, into: list[Entry]) -> None:

@@ -1,8 +1,7 @@
 """Collect what redaction needs from the machine: secrets in the environment and in `.env`, and the salt.
 
-The salt keys the hashes in the marks. It lies in `.mnemark/`, readable by its owner only, and so never
-travels with the text: who finds a workspace's notes cannot test guessed passwords against their marks.
-Another machine has another salt, hence other hashes for the same secret; nothing depends on them.
+The salt keys the hashes in redaction marks. It lies in `.mnemark/`, readable by its owner only: who finds a
+workspace's notes cannot test guessed passwords against their marks. Each machine has its own.
 """
 
 import contextlib
@@ -42,30 +41,17 @@ _ADDRESS = re.compile(r"[A-Za-z]:[\\/]|\\\\|[./~]|[\w+.-]+://|[\w.-]+@[\w.-]+$|[
 
 
 def rules_for(root: Path, *, patterns: Iterable[str] = (), env: Mapping[str, str] | None = None) -> Rules:
-    """The rules of the workspace `root` for what is written: `rules_without_salt` with its salt.
-
-    Raises:
-        UsageError: A pattern is unusable.
-        IntegrityError: The salt file is damaged.
-    """
+    """Return the rules for texts to be written. Raises UsageError, or IntegrityError for a damaged salt."""
     return rules_without_salt(root, patterns=patterns, env=env).with_salt(salt(root))
 
 
 def rules_without_salt(
     root: Path, *, patterns: Iterable[str] = (), env: Mapping[str, str] | None = None
 ) -> Rules:
-    """The rules of the workspace `root` for what is only shown: its patterns, and the secrets around it.
+    """Return the rules for texts that are only shown: the same on every machine, and nothing is written.
 
-    What is shown of a file is then the same on every machine, and nothing is written to learn it.
-
-    Args:
-        root: the workspace.
-        patterns: `Config.redact`.
-        env: the environment of the process unless given. The `.env` files of the workspace and of the current
-            folder are read, too.
-
-    Raises:
-        UsageError: A pattern is unusable.
+    They have the `patterns`, and the secrets in the environment and in the `.env` files of the workspace and
+    of the current folder. Raises UsageError for an unusable pattern.
     """
     values = secret_values(os.environ if env is None else env)
     for folder in {root.resolve(), Path.cwd()}:
@@ -74,11 +60,7 @@ def rules_without_salt(
 
 
 def redacted_turn(turn: Turn, rules: Rules) -> Turn:
-    """The turn without secrets and private passages, in its text and in all that came with it.
-
-    Raises:
-        UsageError: calls, results, attachments or `meta` are no JSON.
-    """
+    """Redact secrets and private passages in all of a turn. Raises UsageError for what is no JSON."""
     return msgspec.structs.replace(
         turn,
         content=redact(turn.content, rules).text,
@@ -90,10 +72,10 @@ def redacted_turn(turn: Turn, rules: Rules) -> Turn:
 
 
 def secret_values(env: Mapping[str, str]) -> set[str]:
-    """Values of variables whose name says that they are secret, and passwords in URLs, in all spellings.
+    """Return values of variables with a secret's name, and passwords in URLs, in all spellings.
 
-    Left out is what would tear holes into ordinary text: values of fewer than 8 characters, words, paths,
-    addresses, placeholders.
+    Values that would tear holes into ordinary text are left out: those of fewer than 8 characters, words,
+    paths, addresses, placeholders.
     """
     found: set[str] = set()
     for name, whole in env.items():
@@ -101,15 +83,15 @@ def secret_values(env: Mapping[str, str]) -> set[str]:
         value = login["password"] if login else whole
         named = name not in _FOLDERS and strength(name) is not None
         if (named or login) and _is_distinctive(value):
-            found |= {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-            found.add(quote(value, safe=""))
+            escaped = {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+            found |= {value, quote(value, safe=""), *escaped}
     return found
 
 
 def read_env_file(path: Path) -> dict[str, str]:
-    """Names and values of a `.env` file; empty where there is none, or none that is text.
+    """Read names and values of a `.env` file; empty if there is none.
 
-    Understood: `export`, comments, quotation marks. References to other variables are not followed.
+    Handles `export`, comments and quotation marks. References to other variables are not followed.
     """
     try:
         if path.stat().st_size > _LARGEST_FILE:
@@ -129,12 +111,10 @@ def read_env_file(path: Path) -> dict[str, str]:
 
 
 def salt(root: Path) -> bytes:
-    """The workspace's salt, 32 random bytes, made when first asked for.
-
-    Where the workspace cannot be written, one that lasts as long as the call: marks are then not comparable.
+    """Return the workspace's salt, 32 random bytes, made when first needed; a new one where it is read-only.
 
     Raises:
-        IntegrityError: The file is damaged.
+        IntegrityError: the file is damaged.
         MnemarkError: it cannot be written, for example because the disk is full.
     """
     try:
@@ -156,7 +136,7 @@ def salt(root: Path) -> bytes:
 
 
 def _is_distinctive(value: str) -> bool:
-    """Whether the value cannot be mistaken for a word, a number, a path or an address."""
+    """Whether a value cannot be mistaken for a word, a number, a path or an address."""
     if len(value) < _SHORTEST or value != value.strip() or stands_in_said(value) or is_path(value):
         return False
     if value.isdigit():

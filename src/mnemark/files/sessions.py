@@ -1,17 +1,21 @@
-"""Sessions: `sessions/<safe name>.jsonl`, a header line with the session's id and a line for each turn."""
+"""Write and read sessions: `sessions/<safe name>.jsonl`, a header line with the id and a line a turn."""
 
 import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from mnemark.errors import IntegrityError
 from mnemark.files import jsonl, listing, names, platform
 from mnemark.files.ids import new_id
-from mnemark.files.turns import created, decode_turn, encode_turn, header_id, with_id
+from mnemark.files.turns import created, decode_turn, encode_turn, header_id
 from mnemark.types import Problem, Turn
 
 FOLDER = "sessions"
@@ -20,7 +24,7 @@ _COPY = re.compile(r"\.(sync-)?conflict-", re.IGNORECASE)
 
 
 class Placed(NamedTuple):
-    """A turn and where it stands: byte offset, line (1-based), and the offset to read on from."""
+    """A turn and its place: byte offset, line (from 1), and the offset behind it."""
 
     offset: int
     line: int
@@ -29,7 +33,7 @@ class Placed(NamedTuple):
 
 
 class SessionInfo(NamedTuple):
-    """A session on disk: its id, its file, when it began (as written; None where unknown), bytes and age."""
+    """A session on disk; `created` is as written, or None."""
 
     id: str
     path: Path
@@ -41,8 +45,8 @@ class SessionInfo(NamedTuple):
 class SessionLog:
     """The turns of one session of the workspace (or scope folder) `root`.
 
-    Making one touches nothing; the file appears with the first turn. Several processes may append at once.
-    Turns are written as given: redact before.
+    The file is made with the first turn. Several processes may append at once. Turns are written as given:
+    redact before.
     """
 
     def __init__(self, root: Path, session: str) -> None:
@@ -50,13 +54,12 @@ class SessionLog:
         self.root = root
         self.name = f"{FOLDER}/{names.file_name(session, _SUFFIX)}"
         self._real: Path | None = None
-        self._head = b""
         self._lines = (0, 0)
         self._guard = threading.Lock()
 
     @classmethod
     def at(cls, root: Path, name: str) -> "SessionLog":
-        """The session whose file is `name` (relative to `root`), for example one another program wrote."""
+        """Return the session in the file `name` (relative to `root`), maybe written by another program."""
         path = root / name
         log = cls(root, session_id(path) or path.stem)
         log.name = name
@@ -64,29 +67,29 @@ class SessionLog:
 
     @property
     def path(self) -> Path:
-        """Where the file is. Raises UsageError where a link leads it out of the workspace."""
+        """Path of the file. Raises UsageError where a link leads out of the workspace."""
         if self._real is None:
             self._real = names.inside(self.root, self.name)
         return self._real
 
     def append(self, turn: Turn) -> Turn:
-        """Write a turn and return it, with a new ULID where its `id` is empty, once it is on the disk.
+        """Write a turn to the disk and return it, with a new ULID where its `id` is empty.
 
         Raises BusyError, ReadOnlyError, UsageError (not JSON) or MnemarkError (disk full): not kept then.
         """
         return self.append_many([turn])[0]
 
     def append_many(self, turns: Sequence[Turn]) -> list[Turn]:
-        """Write turns with one `fsync`: all of them are kept, or none."""
+        """Write all turns or none, with one `fsync`."""
         return [placed.turn for placed in self.place(turns)]
 
     def place(self, turns: Sequence[Turn]) -> list[Placed]:
-        """Like `append_many`, and says where each turn stands."""
-        kept = [turn if turn.id else with_id(turn, new_id()) for turn in turns]
+        """Write turns as `append_many` does, and return their places."""
+        kept = [turn if turn.id else msgspec.structs.replace(turn, id=new_id()) for turn in turns]
         lines = [encode_turn(turn) for turn in kept]
         if platform.is_link(self.path.parent):
             self._real = None  # it is written to for hours, and a link may come in with a sync
-        offsets = jsonl.append_many(self.path, lines, header=self._header())
+        offsets = jsonl.append_many(self.path, lines, header=self._header)
         if not kept:
             return []
         first = self._line_at(offsets[0], len(kept), offsets[-1] + len(lines[-1]) + 1)
@@ -95,13 +98,12 @@ class SessionLog:
             for index, (offset, turn, line) in enumerate(zip(offsets, kept, lines, strict=True))
         ]
 
+    @cached_property
     def _header(self) -> bytes:
-        if not self._head:
-            self._head = jsonl.encode({"session": self.id, "created": datetime.now(UTC).astimezone()})
-        return self._head
+        return jsonl.encode({"session": self.id, "created": datetime.now(UTC).astimezone()})
 
     def _line_at(self, offset: int, added: int, end: int) -> int:
-        """Number of the line at `offset`, where `added` lines up to `end` are ours; only news are counted."""
+        """Count the lines before `offset` that are new since our last ones; `added` up to `end` are ours."""
         with self._guard:
             known, count = self._lines
             if offset < known:  # another thread was first, or the file was rewritten shorter
@@ -125,21 +127,16 @@ class SessionLog:
         """
         undated = self._undated()
         before = ""
-        records = jsonl.records(
-            self.path,
-            start_offset,
-            start_line=start_line,
-            problems=problems,
-            name=self.name,
-        )
-        for line, record in records:
+        for line, record in jsonl.records(
+            self.path, start_offset, start_line=start_line, problems=problems, name=self.name
+        ):
             turn = decode_turn(record, line, undated)
             if turn is not None and turn.id != before:
                 before = turn.id
                 yield Placed(line.offset, line.number, turn, line.end)
 
     def erased(self) -> frozenset[str]:
-        """Ids of the turns that were erased from this log: whoever brings turns in leaves them out."""
+        """Return the ids of erased turns, which are not to be brought in again."""
         if not jsonl.holds(self.path, b'"erased"'):
             return frozenset()
         found = (jsonl.decode(line.data) for line in jsonl.read(self.path) if b'"erased"' in line.data)
@@ -148,10 +145,9 @@ class SessionLog:
         )
 
     def last(self, count: int) -> list[Turn]:
-        """The last turns, oldest first, read from the end of the file."""
+        """Return the last turns, oldest first, reading the file from its end."""
         found: list[Turn] = []
         undated = self._undated()
-        number: int | None = None
         for offset, data in jsonl.read_back(self.path) if count > 0 else ():
             record = jsonl.decode(data)
             if record is None:
@@ -165,7 +161,7 @@ class SessionLog:
         return found[::-1]
 
     def _undated(self) -> datetime | None:
-        """The time given to turns without one: when the session began, or the file last changed."""
+        """Return the time for turns without one: when the session began, or the file last changed."""
         head = _head(self.path)
         if head is not None and (moment := created(head)) is not None:
             return moment
@@ -180,20 +176,16 @@ class SessionLog:
 
 
 def session_id(path: Path) -> str | None:
-    """The session id a file's header names; None where there is no header."""
+    """Return the session id in a file's header; None if there is no header."""
     head = _head(path)
     return header_id(head) if head is not None else None
 
 
 def _head(path: Path) -> dict[str, object] | None:
-    """The first header among the first lines (a torn one may stand before it)."""
-    for index, line in enumerate(jsonl.read(path)):
-        record = jsonl.decode(line.data)
-        if record is not None:
-            return record if header_id(record) is not None else None
-        if index == 4:
-            break
-    return None
+    """Return the header among the first five lines (a torn one may stand before it)."""
+    records = (jsonl.decode(line.data) for line in islice(jsonl.read(path), 5))
+    first = next((record for record in records if record is not None), None)
+    return first if first is not None and header_id(first) is not None else None
 
 
 class LogFile(NamedTuple):

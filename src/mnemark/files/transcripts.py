@@ -1,8 +1,8 @@
 """Read the transcripts that agents keep: JSON lines that only grow.
 
 Claude Code writes a line for each message (`type`, `uuid`, `message`), Codex one for each item (`type`,
-`payload`). What the agent added by itself (reminders, environment, instructions, summaries of compaction,
-side conversations) was said by nobody and is left out; so are recall blocks.
+`payload`). What the agent adds by itself (reminders, environment, instructions, summaries of compaction, side
+conversations) is left out; so are recall blocks.
 """
 
 import re
@@ -32,19 +32,17 @@ _SPOKEN: Final = frozenset({"user", "assistant"})
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A turn of a transcript, and where reading goes on after it."""
+    """A turn of a transcript, and the offset behind it."""
 
     turn: Turn
     end: int
 
 
 def read(path: Path, agent: str, start: int = 0) -> Iterator[Reading]:
-    """The turns in a transcript from a byte offset on; a last line that is not whole is left for later.
+    """Yield the turns of a transcript from a byte offset on; an incomplete last line is left for later.
 
-    Turns have ids of their own, the same at each read, and `meta["transcript"]` with where they end.
-
-    Raises:
-        OSError: it cannot be read.
+    Turns have ids of their own, the same at each read, and `meta["transcript"]` tells where they end. Raises
+    OSError.
     """
     for line in jsonl.read(path, start, start_line=1):
         record = jsonl.decode(line.data)
@@ -68,18 +66,15 @@ def read(path: Path, agent: str, start: int = 0) -> Iterator[Reading]:
 def _is_spoken(record: Mapping[str, Any]) -> bool:
     if any(record.get(key) is True for key in ("isSidechain", "isMeta", "isCompactSummary")):
         return False
-    kind = record.get("type")
-    if kind == "response_item":
-        payload = record.get("payload")
-        return (
-            isinstance(payload, dict) and payload.get("type") == "message" and payload.get("role") in _SPOKEN
-        )
-    message = record.get("message")
-    return kind in _SPOKEN and isinstance(message, dict) and message.get("role") in _SPOKEN
+    is_item = record.get("type") == "response_item"
+    message = record.get("payload" if is_item else "message")
+    if not isinstance(message, dict) or message.get("role") not in _SPOKEN:
+        return False
+    return message.get("type") == "message" if is_item else record.get("type") in _SPOKEN
 
 
 def _said(turn: Turn, record: Mapping[str, Any]) -> str | None:
-    """The words of a person or the agent; None where there are none."""
+    """Return the words of a person or the agent; None if there are none."""
     payload = record.get("payload")
     if turn.role == "user" and isinstance(payload, dict) and _is_context(payload):
         return None
@@ -88,7 +83,7 @@ def _said(turn: Turn, record: Mapping[str, Any]) -> str | None:
 
 
 def _is_context(payload: Mapping[str, Any]) -> bool:
-    """Whether Codex itself says that nothing in a message is the user's."""
+    """Whether Codex marks all of a message as not the user's."""
     about = payload.get("internal_chat_message_metadata_passthrough")
     kinds = about.get("content_item_kinds") if isinstance(about, dict) else None
     if not isinstance(kinds, list) or not kinds:

@@ -1,31 +1,20 @@
 """Convert turns to JSON lines, and JSON of many shapes to turns.
 
-Read are our own lines, OpenAI-style messages (`role`, `content`, `tool_calls`), nanobot's session files
+Those are our own lines, OpenAI-style messages (`role`, `content`, `tool_calls`), nanobot's session files
 (`_type: metadata`, then messages with `timestamp`), messages nested under `message` or `payload`, and content
-as a list of parts. What has no place in a `Turn` is kept in `meta` under its own name.
+as a list of parts. Keys that a `Turn` lacks are kept in `meta`.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import cast, get_args
-
-import msgspec
 
 from mnemark.files import jsonl
 from mnemark.files.ids import derived_id
-from mnemark.types import Json, Origin, Turn
+from mnemark.types import ORIGINS, Json, Origin, Turn
 
-_ORIGINS = frozenset(get_args(Origin))
 _ROLE_ORIGINS: Mapping[str, Origin] = {
-    "user": "owner",
-    "human": "owner",
-    "assistant": "agent",
-    "system": "agent",
-    "developer": "agent",
-    "tool": "tool",
-    "function": "tool",
-    "toolResult": "tool",
-}
+    "user": "owner", "human": "owner", "assistant": "agent", "system": "agent", "developer": "agent",
+}  # fmt: skip
 _TIME_KEYS = ("time", "timestamp", "created_at", "createdAt", "created", "ts", "date")
 _ID_KEYS = ("id", "uuid")
 _OWN_KEYS = frozenset(Turn.__struct_fields__)
@@ -36,7 +25,7 @@ Record = dict[str, Json]
 
 
 def encode_turn(turn: Turn) -> bytes:
-    """The line of a turn, its origin always written. Raises UsageError where `meta` or a call is no JSON."""
+    """Encode a turn as a line. Raises UsageError where `meta` or a call is no JSON."""
     record = {"id": turn.id, "time": turn.time, "role": turn.role, "content": turn.content}
     record["origin"] = turn.origin  # never left out: without it the role would decide, and trust with it
     for name in ("tool_calls", "tool_results", "attachments", "duration_ms", "meta"):
@@ -47,7 +36,7 @@ def encode_turn(turn: Turn) -> bytes:
 
 
 def header_id(record: Record) -> str | None:
-    """The session id that a header line carries (ours or nanobot's); None where the line is no header."""
+    """Return the session id in a header line (ours or nanobot's); None if the line is no header."""
     if record.get("_type") == "metadata":
         key = record.get("key") or record.get("session")
         return str(key) if key else ""
@@ -57,18 +46,16 @@ def header_id(record: Record) -> str | None:
 
 
 def created(record: Record) -> datetime | None:
-    """The time a header or message names, as written; None where it names none that can be read."""
-    for key in _TIME_KEYS:
-        if key in record and (moment := _moment(record[key])) is not None:
-            return moment
-    return None
+    """Return the time in a header or message, as written; None if there is no valid one."""
+    moments = (_moment(record[key]) for key in _TIME_KEYS if key in record)
+    return next((moment for moment in moments if moment is not None), None)
 
 
 def decode_turn(record: Record, line: jsonl.Line, undated: datetime | None = None) -> Turn | None:
-    """The turn in a line's JSON object; None for headers, blanked lines and other non-messages.
+    """Decode the JSON object of a line to a turn; None for headers, blanked lines and other non-messages.
 
-    A line without id gets one from its number, bytes and time: the same at each read, as lines stay where
-    they are. A line without time gets `undated`, and `meta["undated"]` says so.
+    A line without id gets one from its number, bytes and time, the same at each read. A line without time
+    gets `undated`, and `meta["undated"]` says so.
     """
     message = _message(record)
     if message is None:
@@ -107,14 +94,14 @@ def _message(record: Record) -> Record | None:
 
 
 def _origin(given: Json, role: str) -> Origin:
-    """As written; otherwise by role. An unknown word or role is trusted least."""
+    """Return the given origin, else that of the role; an unknown one is trusted least."""
     if given is None:
         return _ROLE_ORIGINS.get(role, "tool")
-    return cast("Origin", given) if isinstance(given, str) and given in _ORIGINS else "tool"
+    return next((origin for origin in ORIGINS if origin == given), "tool")
 
 
 def _content(content: Json) -> tuple[str, dict[str, list[Json]]]:
-    """Text of a message and what else its parts hold, by the name of the turn's field."""
+    """Return the text of a message, and its other parts by the turn's field."""
     found: dict[str, list[Json]] = {"tool_calls": [], "tool_results": [], "attachments": []}
     if isinstance(content, str):
         return content, found
@@ -164,8 +151,3 @@ def _sequence(value: Json) -> Iterable[Json]:
 
 def _whole_number(value: Json) -> int | None:
     return round(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def with_id(turn: Turn, identifier: str) -> Turn:
-    """The turn under another id."""
-    return msgspec.structs.replace(turn, id=identifier)

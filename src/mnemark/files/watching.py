@@ -86,11 +86,9 @@ def _events(root: Path, stop: threading.Event, debounce_ms: int) -> Iterator[set
             changed = {rel for _, path in changes if (rel := _relevant(root, path)) is not None}
             if changed:
                 yield changed
-    except WatchfilesRustInternalError as error:
-        raise _NoWatchError(str(error)) from error
-    except OSError as error:
+    except (WatchfilesRustInternalError, OSError) as error:
         # The limit on watches has no class of its own; it is told by its words only.
-        if armed or "watch limit" not in str(error):
+        if isinstance(error, OSError) and (armed or "watch limit" not in str(error)):
             raise
         raise _NoWatchError(str(error)) from error
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.files import layout, platform
-from mnemark.files.attachments import Attachment, Said, described, mime_of, path_for, written
+from mnemark.files.attachments import Attachment, AttachmentContent, described, mime_of, path_for, written
 from mnemark.files.journal import Change
 from mnemark.files.sessions import Placed
 from mnemark.memory import file_edits
@@ -91,18 +91,18 @@ def bring_in(
     return done, busy
 
 
-def _page(attachment: Attachment, said: Said) -> Callable[[str], str]:
-    return lambda text: written(text, attachment, said)
+def _page(attachment: Attachment, content: AttachmentContent) -> Callable[[str], str]:
+    return lambda text: written(text, attachment, content)
 
 
-def _latest(ws: OpenWorkspace, scope: str, identifier: str) -> Said:
+def _latest(ws: OpenWorkspace, scope: str, identifier: str) -> AttachmentContent:
     state = ws.session_journal
     words = {"description": "", "transcription": "", "text": ""}
     with state.lock:
         for change in state.described.get((scope, identifier), ()):
             payload = change.payload if isinstance(change.payload, Mapping) else {}
             words |= {name: str(payload[name]) for name in words if payload.get(name)}
-    return Said(**words)
+    return AttachmentContent(**words)
 
 
 def _found(
