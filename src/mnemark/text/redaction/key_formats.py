@@ -1,7 +1,7 @@
 """Find secrets by their format: keys with a prefix, private key blocks, tokens, e-mail addresses.
 
-Each rule has literals, and its pattern is tried only where one of them stands; they are looked for only in
-the long words of a text, which are few. Patterns repeat one class at a time: linear in time.
+The pattern of a rule is tried only where one of its literals is, and literals are searched only in the long
+words of a text, which are few. Patterns repeat one class at a time: linear in time.
 """
 
 import re
@@ -116,14 +116,14 @@ _MACHINE_USERS = frozenset({"git", "hg", "svn"})  # an address of a repository, 
 
 
 def key_shapes(text: str) -> Iterator[Span]:
-    """Keys and tokens recognised by prefix or structure."""
+    """Yield keys and tokens recognised by prefix or structure."""
     long = " ".join(_LONG_WORD.findall(text))
     if not long:
         return
     runs = " ".join(_RUN.findall(long))
     for literal, in_run, pattern in _KEY_RULES:
         if literal in (runs if in_run else long):
-            yield from _beginning(text, literal, pattern, "key")
+            yield from _beginning(text, literal, pattern)
     if "eyJ" in long:
         yield from _web_tokens(text)
     for sign, before, after in _AROUND:
@@ -133,13 +133,12 @@ def key_shapes(text: str) -> Iterator[Span]:
                 yield "key", left.start(), found.end()
 
 
-def _beginning(text: str, literal: str, pattern: LazyPattern | re.Pattern[str], kind: str) -> Iterator[Span]:
-    """What of `pattern` begins with `literal`."""
+def _beginning(text: str, literal: str, pattern: LazyPattern) -> Iterator[Span]:
     at = text.find(literal)
     while at >= 0:
         found = pattern.match(text, at)
         if found:
-            yield kind, at, found.end()
+            yield "key", at, found.end()
         at = text.find(literal, found.end() if found else at + 1)
 
 
@@ -158,7 +157,7 @@ def _web_tokens(text: str) -> Iterator[Span]:
 
 
 def key_blocks(text: str) -> Iterator[Span]:
-    """Private key blocks from edge to edge; without an end, as far as lines look like one."""
+    """Yield private key blocks; without an end, as far as lines look like one."""
     if "PRIVATE KEY" not in text:
         return
     edges = list(_PEM_EDGE.finditer(text))
@@ -191,12 +190,10 @@ def _unclosed(text: str, at: int, limit: int) -> int:
 
 
 def emails(text: str) -> Iterator[Span]:
-    """E-mail addresses."""
+    """Yield e-mail addresses."""
     for at in positions(text, "@"):
         host = _MAIL_HOST.match(text, at)
         name = _MAILBOX.search(text, max(0, at - 65), at) if host else None
-        if host is None or name is None or name[0] in _MACHINE_USERS:
-            continue
         # The end of a password in a URL is no mailbox.
-        if not _LOGIN.search(text, max(0, at - 320), at):
+        if host and name and name[0] not in _MACHINE_USERS and not _LOGIN.search(text, max(0, at - 320), at):
             yield "email", name.start(), host.end()

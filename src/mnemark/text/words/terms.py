@@ -107,7 +107,7 @@ def _compound(token: str) -> str | Compound:
 
 
 def _is_identifier(token: str, atoms: list[str]) -> bool:
-    """Whether humps separate words (`getUser`), or are a way of writing a name (`GitHub`, `iPhone`)."""
+    """Return whether humps separate words (`getUser`), unlike those of names (`GitHub`, `iPhone`)."""
     words = sum(not atom.isdigit() for atom in atoms)
     return words > 2 or (words == 2 and token[0].islower() and len(atoms[0]) > 1)
 
