@@ -97,10 +97,8 @@ class Word(NamedTuple):
     span: Span
     grain: Grain
     yearly: Yearly | None = None
-    weak: bool = False
-    """Also an ordinary word ("May", "June"): counts only as the end of a range."""
-    weekly: bool = False
-    """A bare weekday."""
+    weak: bool = False  # also an ordinary word ("May", "June"): counts only as the end of a range
+    weekly: bool = False  # a bare weekday
 
 
 Reading = Callable[[re.Match[str], datetime], Word | None]

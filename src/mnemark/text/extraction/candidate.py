@@ -15,25 +15,19 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     predicate: str
     value: str
     type: str = "fact"
-    since: datetime
-    """Start of validity: the turn's time, or an earlier one that the sentence names."""
-    confidence: float
-    """0 to 1, by the wording."""
-    importance: float
-    """0 to 1."""
+    since: datetime  # start of validity: the turn's time, or an earlier one that the sentence names
+    confidence: float  # 0 to 1, by the wording
+    importance: float  # 0 to 1
     priority: str = "long"
     quote: str
-    """The source sentence."""
 
 
 class Clause(NamedTuple):
     """An independent part of a sentence, quotations blotted out."""
 
     text: str
-    sentence: str
-    """The whole sentence, blotted."""
-    turn: str
-    """The whole turn, cleaned."""
+    sentence: str  # the whole sentence, blotted
+    turn: str  # the whole turn, cleaned
     time: datetime
 
 
@@ -54,14 +48,11 @@ class Rule(NamedTuple):
     pattern: re.Pattern[str]
     read: Read
     type: str = "fact"
-    whole: bool = False
-    """Match the sentence, not its clauses."""
-    agent: bool = False
-    """Apply to the words of agents, too."""
+    whole: bool = False  # match the sentence, not its clauses
+    agent: bool = False  # apply to the words of agents, too
     importance: float = 0.5
     priority: str = "long"
-    dated: bool = False
-    """A past time in the sentence starts the validity."""
+    dated: bool = False  # a past time in the sentence starts the validity
 
 
 BLOT: Final = "\x00"

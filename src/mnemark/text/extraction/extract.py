@@ -68,8 +68,7 @@ _TAIL: Final = re.compile(
     r"on my (?:laptop|desktop|machine|computer|work machine)|at work|at home|any ?more|though|actually|for years|"
     r"since .{3,20})$|(?<!\s)\s*+(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"
 )
-_WHOLE: Final = frozenset({"decisions", "rules"})
-"""Predicates whose values are whole statements."""
+_WHOLE: Final = frozenset({"decisions", "rules"})  # predicates whose values are whole statements
 _CLOSE: Final = " \t.。!！,，;；"
 
 

@@ -16,8 +16,7 @@ _BULLET: Final = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)、])\s+")
 _CLOCK: Final = re.compile(r"^(?:\*\*)?\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?:\*\*)?\s*[-–—:：]?\s*")
 _MARKS: Final = re.compile(r"\*\*|__|`")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
-_LONGEST: Final = 600
-"""Longest statement in characters; longer text is prose."""
+_LONGEST: Final = 600  # longest statement in characters; longer text is prose
 _VERBS: Final = {
     "prefers": "prefer", "likes": "like", "loves": "love", "hates": "hate", "dislikes": "dislike", "lives": "live",
     "works": "work", "uses": "use", "speaks": "speak", "is": "am", "has": "have", "wants": "want", "needs": "need",

@@ -22,10 +22,8 @@ class Block(NamedTuple):
     kind: BlockKind
     first: int
     end: int
-    level: int = 0
-    """1-6 for headings."""
-    title: str = ""
-    """The heading's source text."""
+    level: int = 0  # 1-6 for headings
+    title: str = ""  # the heading's source text
 
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")

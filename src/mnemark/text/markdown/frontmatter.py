@@ -181,8 +181,7 @@ def _unescape(match: re.Match[str]) -> str:
 def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
     items: list[Scalar] = []
     at, start = 1, 1
-    blank = True
-    """Whether the item has had nothing but blanks so far."""
+    blank = True  # whether the item has had nothing but blanks so far
     while at < len(value):
         char = value[at]
         if char in "'\"" and blank:

@@ -27,12 +27,9 @@ class Part(NamedTuple):
 
     start: int
     stop: int
-    lines: tuple[str, ...]
-    """Lines of mnemark that are still there."""
-    added: tuple[str, ...]
-    """Lines that a person wrote between the markers."""
-    removed: frozenset[str]
-    """Marks of lines that a person removed."""
+    lines: tuple[str, ...]  # lines of mnemark that are still there
+    added: tuple[str, ...]  # lines that a person wrote between the markers
+    removed: frozenset[str]  # marks of lines that a person removed
 
 
 def mark(line: str) -> str:

@@ -8,8 +8,7 @@ import msgspec
 from mnemark.text.diff import Gap, changes, runs_in
 
 _CONTEXT: Final = 2
-_MOST: Final = 500
-"""Hunks of one edit; more become one, as each is searched in the whole text."""
+_MOST: Final = 500  # hunks of one edit; more become one, as each is searched in the whole text
 
 
 class Hunk(msgspec.Struct, frozen=True, omit_defaults=True):

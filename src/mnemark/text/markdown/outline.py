@@ -17,14 +17,10 @@ class Item(NamedTuple):
     """One node of an outline. Wrapped lines are joined, but in code and tables."""
 
     kind: ItemKind
-    text: str
-    """Without its mark."""
-    mark: str
-    """`-`, `3.`, `>`; of a heading its `#`s; empty for paragraphs."""
-    parent: int
-    """Place of the parent; -1 at the top."""
-    depth: int
-    """Number of list items around it."""
+    text: str  # without its mark
+    mark: str  # `-`, `3.`, `>`; of a heading its `#`s; empty for paragraphs
+    parent: int  # place of the parent; -1 at the top
+    depth: int  # number of list items around it
 
 
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -37,10 +33,8 @@ _ITEM: Final = re.compile(
 )
 _QUOTE: Final = re.compile(r"[ ]{0,3}>[ ]?(?P<text>.*)$")
 _COMMENT: Final = ("<!--", "-->")
-_END: Final = 4
-"""Characters that tell how an item ends."""
-_MOST_LEADS: Final = 20
-"""Nested paragraphs that end in a colon; the next one starts at the top again."""
+_END: Final = 4  # characters that tell how an item ends
+_MOST_LEADS: Final = 20  # nested paragraphs that end in a colon; the next one starts at the top again
 _CJK: Final = re.compile(r"[\u2e80-\u9fff\u3000-\u303f\uff00-\uffef]")
 
 
@@ -92,18 +86,12 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.items: list[Item] = []
-        self.texts: list[list[str]] = []
-        """Parts of the items' texts, which grow line by line."""
-        self._headings: list[tuple[int, int]] = []
-        """Levels and places of the open headings."""
-        self._lists: list[tuple[int, int]] = []
-        """Columns and places of the open list items."""
-        self._lead = -1
-        """A paragraph that ends in a colon, the parent of what comes next."""
-        self._chain: dict[int, int] = {}
-        """How many such paragraphs are nested, up to this place."""
-        self._open = -1
-        """The item that the next line may continue; -1 after a blank line."""
+        self.texts: list[list[str]] = []  # parts of the items' texts, which grow line by line
+        self._headings: list[tuple[int, int]] = []  # levels and places of the open headings
+        self._lists: list[tuple[int, int]] = []  # columns and places of the open list items
+        self._lead = -1  # a paragraph that ends in a colon, the parent of what comes next
+        self._chain: dict[int, int] = {}  # how many such paragraphs are nested, up to this place
+        self._open = -1  # the item that the next line may continue; -1 after a blank line
         lines = text.splitlines()
         at = 0
         while at < len(lines):

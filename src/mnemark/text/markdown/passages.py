@@ -46,12 +46,9 @@ class _Piece(NamedTuple):
     end: int
     tokens: float
     path: tuple[str, ...]
-    level: int
-    """Level of its outermost heading; 0 without one."""
-    lone: bool
-    """Whether it has nothing but headings."""
-    whole: bool
-    """Whether it is all of one or more sections."""
+    level: int  # level of its outermost heading; 0 without one
+    lone: bool  # whether it has nothing but headings
+    whole: bool  # whether it is all of one or more sections
 
 
 def passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:

@@ -84,14 +84,10 @@ class Bare(NamedTuple):
     text: str
     start: int
     end: int
-    value: str
-    """The text without marks of redaction, never empty."""
-    core: str
-    """Its beginning, up to the first sign that may separate; may be empty."""
-    wrapped: bool = False
-    """Whether it is in brackets of its own, which are not part of it."""
-    opened: bool = False
-    """Whether it follows a quotation mark that nothing closes, as in a text that was cut."""
+    value: str  # the text without marks of redaction, never empty
+    core: str  # its beginning, up to the first sign that may separate; may be empty
+    wrapped: bool = False  # whether it is in brackets of its own, which are not part of it
+    opened: bool = False  # whether it follows a quotation mark that nothing closes, as in a text that was cut
 
     @property
     def extent(self) -> Extent:

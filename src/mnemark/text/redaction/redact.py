@@ -37,13 +37,9 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of redaction. Make them with `DEFAULT.with_…`, which check their arguments."""
 
     emails: bool = True
-    """Whether e-mail addresses are redacted."""
-    values: tuple[str, ...] = ()
-    """Exact secrets, longest first."""
-    patterns: tuple[str, ...] = ()
-    """Further regular expressions; kind "custom"."""
-    salt: bytes = b""
-    """Key of the hashes, 16 to 32 random bytes; empty: no hashes."""
+    values: tuple[str, ...] = ()  # exact secrets, longest first
+    patterns: tuple[str, ...] = ()  # further regular expressions; kind "custom"
+    salt: bytes = b""  # key of the hashes, 16 to 32 random bytes; empty: no hashes
 
     def with_values(self, values: Iterable[str]) -> "Rules":
         """Add exact secrets, such as those in the environment, of 8 characters or more."""
@@ -88,8 +84,7 @@ class _Piece(NamedTuple):
     """A stretch of the original text (`kind` is None), or the mark that replaces it."""
 
     text: str
-    start: int
-    """Position in the original text."""
+    start: int  # position in the original text
     end: int
     kind: str | None
 

@@ -52,8 +52,7 @@ def kept(items: list[Item]) -> list[int]:
             gone.add(at)
         elif item.kind == "code" and at and at - 1 in gone and _EXAMPLE.match(items[at - 1].text):
             gone.add(at)  # "Example:" and below it the example
-    filled: set[int] = set()
-    """Places with a child that stays."""
+    filled: set[int] = set()  # places with a child that stays
     for at in range(len(items) - 1, -1, -1):
         if at not in gone and at not in filled and _is_hollow(items, at, gone):
             gone.add(at)
@@ -216,18 +215,15 @@ _TITLE: Final = re.compile(
     r"灵魂|身份|用户|记忆|人格|关于|档案|智能体|说明)|^\d{4}-\d{2}(?:-\d{2})?",
     re.IGNORECASE,
 )
-_LEADS: Final = 8
-"""So many ancestors are searched for strict words."""
+_LEADS: Final = 8  # so many ancestors are searched for strict words
 
 
 class Compiled(NamedTuple):
     """A text made short."""
 
     text: str
-    tokens: int
-    """Estimated."""
-    left_out: tuple[str, ...] = ()
-    """The first words of each item left out."""
+    tokens: int  # estimated
+    left_out: tuple[str, ...] = ()  # the first words of each item left out
 
 
 def principle(text: str) -> bool:

@@ -133,8 +133,7 @@ _NOT_PROJECTS: Final = frozenset(
 )
 _NO_NAME_ENDS: Final = frozenset("把将对在从给是有做搞个些的这那该本新老跟和与为用让被于到去看了")
 """Last characters of words before 项目 that are no names (我想把项目…)."""
-_LOOKED_AT: Final = 200
-"""At least so many of the most frequent names are searched in the others."""
+_LOOKED_AT: Final = 200  # at least so many of the most frequent names are searched in the others
 _TRIES: Final = 20
 _SUFFIX_DOTS: Final = frozenset({"e.g", "i.e", "a.m", "p.m"})
 

@@ -36,15 +36,13 @@ from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 
 _NUMBER: Final = re.compile(r"\d[\d.,:/-]*\d|\d{2,}")
-_NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")
-"""A capitalised word inside a sentence."""
+_NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")  # a capitalised word inside a sentence
 _WORD: Final = re.compile(r"[a-z][\w'-]{3,}", re.IGNORECASE)
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
 LONGEST_CHECKED: Final = 20_000
 """Longest summary that is checked: each of its numbers and names is searched in the conversation."""
 _STEM: Final = 4
-_FEWEST: Final = 5
-"""Fewer word stems are not compared."""
+_FEWEST: Final = 5  # fewer word stems are not compared
 _SHARED: Final = 0.25
 _ABOUT: Final = frozenset({"user", "users", "assistant", "agent", "owner", "the user", "english", "chinese"})
 
@@ -88,8 +86,7 @@ _SAID: Final = 3
 _LISTED: Final = 4
 _STEP: Final = re.compile(r"(?:next steps?|to-?do|下一步|接下来|待办)\s*[:：]\s*", re.IGNORECASE)
 """How a line of a to-do list begins."""
-_LAST: Final = 6
-"""The outcome is searched in so many last turns."""
+_LAST: Final = 6  # the outcome is searched in so many last turns
 
 
 class Line(NamedTuple):
@@ -118,17 +115,13 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     goal: str
     outcome: str
     status: Status
-    said: tuple[str, ...] = ()
-    """Statements of the user, in order."""
+    said: tuple[str, ...] = ()  # statements of the user, in order
     decided: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
-    """Open questions."""
     steps: tuple[str, ...] = ()
-    """Next steps."""
-    summary: str = ""
-    """Running text, where a model wrote one."""
+    summary: str = ""  # running text, where a model wrote one
     chinese: bool = False
 
 

@@ -79,8 +79,7 @@ class Execution(NamedTuple):
 
     tool: str
     arguments: Json
-    call: str = ""
-    """The host's id of the call."""
+    call: str = ""  # the host's id of the call
 
 
 def execution_of(call: Json) -> Execution | None:
@@ -156,8 +155,7 @@ class Outcome(NamedTuple):
     """The result of an execution."""
 
     failed: bool
-    reason: str = ""
-    """In a few words: "exit 2", "ConnectionError"."""
+    reason: str = ""  # in a few words: "exit 2", "ConnectionError"
 
 
 def outcome_of(result: Json, error: object = None) -> Outcome:  # noqa: PLR0911 - one for each sign

@@ -19,8 +19,7 @@ from mnemark.text.words.normalize import in_form
 MAX_TERM = 64
 """Longest term in characters; longer ones are cut off, in the index and in the query."""
 
-_WIDEST = 4
-"""Atoms in the widest window; a longer compound is asked for by its windows of this width."""
+_WIDEST = 4  # atoms in the widest window; a longer compound is asked for by its windows of this width
 
 
 class Compound(NamedTuple):
