@@ -219,6 +219,7 @@ NO_TEXT: Final[dict[str, str]] = {
     "redaction.named_values.fits_quoted": "part of `redact.redact`",
     "extraction.candidate.many": "names of ours; it makes a reader",
     "extraction.candidate.slot": "names of ours; it makes a reader",
+    "extraction.candidate.tool": "words that one of our patterns matched",
     "summary.summary.label": "a key of our table",
     "dates.grammar.hours": "a key of ours",
     "dates.calendar.festival_name": "words that one of our patterns matched",

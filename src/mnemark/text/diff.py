@@ -12,10 +12,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-_MOST_WORK: Final = 1_000_000
-"""Steps of the matcher in one call, at worst: some tenths of a second."""
-_DEEPEST: Final = 8
-"""Rounds of searching a gap for unique items."""
+_MOST_WORK: Final = 1_000_000  # steps of the matcher in one call, at worst: some tenths of a second
+_DEEPEST: Final = 8  # rounds of searching a gap for unique items
 
 
 class Run(NamedTuple):

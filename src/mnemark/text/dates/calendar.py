@@ -37,7 +37,6 @@ _YEARS: Final = tuple(
 )
 
 Days = tuple[date, date]
-"""A half-open span of days."""
 
 
 def lunar_day(year: int, month: int, day: int) -> date:

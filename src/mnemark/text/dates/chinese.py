@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Final
 
 from mnemark.text.dates.calendar import CHINESE, festival_name, lunar_day
@@ -36,6 +35,7 @@ from mnemark.text.dates.grammar import (
     year,
     yearly_festival,
 )
+from mnemark.text.lazy_pattern import LazyPattern
 
 _N: Final = "一二三四五六七八九"
 _MONTH: Final = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
@@ -134,10 +134,6 @@ def _month_part(match: re.Match[str], span: Span) -> Word:
     )
 
 
-def _this_month_part(match: re.Match[str], now: datetime) -> Word:
-    return _month_part(match, month(now.year, now.month))
-
-
 def _month(match: re.Match[str], now: datetime) -> Word:
     number, part = chinese_number(match["m"]), match["part"]
     last = chinese_number(match["m2"]) if match["m2"] else number
@@ -173,10 +169,6 @@ def _quarter(match: re.Match[str], now: datetime) -> Word:
     return _yearly(match, now, lambda which: month(which, number * 3 - 2, 3), "quarter")
 
 
-def _this_quarter(match: re.Match[str], now: datetime) -> Word:
-    return Word(*match.span(), ago(now, -_SHIFT[match["which"]], "quarter"), "quarter")
-
-
 def _half(match: re.Match[str], now: datetime) -> Word:
     first = 7 if match["half"] in "下后" else 1
     return _yearly(match, now, lambda which: month(which, first, 6), "span")
@@ -192,25 +184,12 @@ def _only_year(match: re.Match[str], now: datetime) -> Word | None:
     return None if which is None else Word(*match.span(), year(which), "year")
 
 
-def _year_range(match: re.Match[str], _now: datetime) -> Word:
-    return Word(*match.span(), (year(int(match["y1"]))[0], year(int(match["y2"]))[1]), "span")
-
-
-def _festival(match: re.Match[str], now: datetime) -> Word:
-    return _yearly(match, now, yearly_festival(festival_name(match["festival"])), "day")
-
-
 def _lunar(match: re.Match[str], now: datetime) -> Word:
     written = match["m"]
     number = {"正": 1, "冬": 11, "腊": 12}.get(written) or chinese_number(written)
     day = match["d"].lstrip("初")
     day_number = 20 + chinese_number(day[1:]) if day[0] == "廿" else chinese_number(day)
     return _yearly(match, now, lambda which: days(lunar_day(which, number, day_number)), "day")
-
-
-def _new_year_day(match: re.Match[str], now: datetime) -> Word:
-    day = chinese_number(match["d"])
-    return _yearly(match, now, lambda which: days(lunar_day(which, 1, day)), "day")
 
 
 def _ago(match: re.Match[str], now: datetime) -> Word | None:
@@ -250,7 +229,8 @@ _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
     (rf"(?P<which>){_FREE}{_WEEK}(?P<day>{_WEEKDAY})".replace("(?P<which>)", "(?P<which>(?!))?"), _week),
     ((rf"(?<![以马晚早])(?P<which>上上|上一|上|这|本|当|下下|下一|下)个?月(?![{_N}光亮饼球色经子票薪费租度嫂台季])"
      rf"(?:的?(?P<d>{_DAY})[日号]|的?{_PART})"), _month_word),
-    (rf"{_FREE}(?<![这本上下当])月(?P<part>初|底|末)", _this_month_part),
+    (rf"{_FREE}(?<![这本上下当])月(?P<part>初|底|末)",
+     lambda match, now: _month_part(match, month(now.year, now.month))),
     (rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月(?P<d>{_DAY})(?:[日号])?{_TO}(?P<d2>{_DAY})[日号]",
      _date),
     (rf"{_OF_YEAR}?(?<![\d.个{_N}十])(?P<m>{_MONTH})月(?P<d>{_DAY})[日号](?![线楼院])(?P<d2>(?!))?",
@@ -264,22 +244,27 @@ _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
     (rf"{_OF_YEAR}?(?:第(?P<q>[一二三四1-4])个?季度)", _quarter),
     (rf"{_OF_YEAR}?(?P<q>(?<![上一])[一二三四])季度", _quarter),
     (rf"{_OF_YEAR}[Qq](?P<q>[1-4])(?!\d)", _quarter),
-    (r"(?P<which>上上|上一|上|这|本|下下|下一|下)个?季度", _this_quarter),
+    (r"(?P<which>上上|上一|上|这|本|下下|下一|下)个?季度",
+     lambda match, now: Word(*match.span(), ago(now, -_SHIFT[match["which"]], "quarter"), "quarter")),
     (rf"{_OF_YEAR}?(?P<half>[上下前后])半年", _half),
     (rf"(?:{_OF_YEAR}年?|(?<![去今明前后本每\d{_N}])年)(?P<edge>初(?![一二三四五六七八九十中高级步次恋])|底|末|中(?![国文秋午学考心间旬级]))",
      _year_part),
     (rf"{_OF_YEAR}(?!代|级|度|份|制|纪|龄|轻|货|糕|夜饭)", _only_year),
-    (rf"(?<!\d)(?P<y1>(?:19|20)\d\d)\s*+年?{_TO}(?P<y2>(?:19|20)\d\d)\s*年", _year_range),
-    (rf"{_OF_YEAR}?(?P<festival>{CHINESE})", _festival),
+    (rf"(?<!\d)(?P<y1>(?:19|20)\d\d)\s*+年?{_TO}(?P<y2>(?:19|20)\d\d)\s*年",
+     lambda match, _: Word(*match.span(), (year(int(match["y1"]))[0], year(int(match["y2"]))[1]), "span")),
+    (rf"{_OF_YEAR}?(?P<festival>{CHINESE})",
+     lambda match, now: _yearly(match, now, yearly_festival(festival_name(match["festival"])), "day")),
     (rf"{_OF_YEAR}?(?:农历|阴历)(?P<m>[正冬腊{_N}]|十[一二]?)月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)",
      _lunar),
     (rf"{_OF_YEAR}?(?P<m>[正腊])月(?P<d>初[{_N}十]|廿[{_N}]|二?十[{_N}]?|三十)", _lunar),
-    (rf"{_OF_YEAR}?(?:大年|正月)初(?P<d>[{_N}])", _new_year_day),
+    (rf"{_OF_YEAR}?(?:大年|正月)初(?P<d>[{_N}])",
+     lambda match, now: _yearly(
+         match, now, lambda which: days(lunar_day(which, 1, chinese_number(match["d"]))), "day")),
     (rf"(?<![\d.第]){NUMBER}\s?{_UNIT}多?(?P<side>(?:以|之)?前(?![{_N}半])|(?:以|之)后)", _ago),
     (rf"(?P<lead>最近这?|过去的?这?|近|这(?!一[周天])|前)\s*{NUMBER}\s*{_UNIT}(?!前|后|以|之)", _past),
     (r"(?P<lead>前|这|近)(?:几天|些天|段时间)(?!后)", _days_ago),
 )  # fmt: skip
-
+_RULES: Final = [(LazyPattern(pattern), read) for pattern, read in _READINGS]
 QUICK: Final = re.compile(
     rf"[年月周节]|[昨今明前后几些\d{_N}十两半数]\s?天|[昨今明][日儿早晨晚夜]|[\d{_N}十几]\s?日|[春夏秋冬][天季至]|星期|礼拜|"
     r"季度|小时|钟头|分钟|段时间|除夕|元宵|端午|七夕|中秋|重阳|清明|腊八|元旦|五一|六一|国庆|十一|双1|双十|圣诞|"
@@ -288,12 +273,6 @@ QUICK: Final = re.compile(
 """Finds something in every text that holds a Chinese time word; cheap."""
 
 
-@cache
-def _rules() -> tuple[tuple[re.Pattern[str], Reading], ...]:
-    """Compile when the first time word is met: it takes longer than everything else in a short search."""
-    return tuple((re.compile(pattern), read) for pattern, read in _READINGS)
-
-
 def words(text: str, now: datetime) -> Iterator[Word]:
     """Yield all readings of Chinese time words, overlapping ones included. `now` is naive."""
-    return read_words(_rules(), text, now)
+    return read_words(_RULES, text, now)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Final
 
 from mnemark.text.dates.calendar import ENGLISH, festival_name
@@ -34,6 +33,7 @@ from mnemark.text.dates.grammar import (
     year,
     yearly_festival,
 )
+from mnemark.text.lazy_pattern import LazyPattern
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _PLAIN_MONTHS: Final = {"january", "february", "july", "september", "october", "november", "december"}
@@ -94,10 +94,6 @@ def _relative(match: re.Match[str], now: datetime) -> Word | None:
     if rel == "past":
         return Word(*match.span(), past(now, 1, unit), "span")
     return Word(*match.span(), ago(now, -_SHIFT[rel], unit), unit)
-
-
-def _bare_weekend(match: re.Match[str], now: datetime) -> Word:
-    return Word(*match.span(), recent_weekend(now), "span")
 
 
 def _ago(match: re.Match[str], now: datetime) -> Word | None:
@@ -265,7 +261,8 @@ _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
      _relative),
     ((r"\b(?P<which>(?:the\s+|this\s+)?past|last|previous|this|current|next|this\s+coming|coming)\s+"
      r"(?P<unit>weekend|week|month|quarter|year)\b(?P<twice>)"), _relative),
-    (r"\b(?:the\s+|over\s+the\s+)weekend\b", _bare_weekend),
+    (r"\b(?:the\s+|over\s+the\s+)weekend\b",
+     lambda match, now: Word(*match.span(), recent_weekend(now), "span")),
     (rf"\b{NUMBER}\s+{_UNIT}\s+(?P<side>ago|back|from\s+now)\b", _ago),
     (rf"\b(?:the\s+)?(?P<rel>last|past|previous|next)\s+{NUMBER}\s+{_UNIT}\b", _past),
     ((rf"(?<![\d.\-/])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>1[0-2]|0?[1-9])"
@@ -290,7 +287,7 @@ _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
      r"steps|lines|characters|tokens|people|users|files|items|dollars|euros|yuan|meters|metres|miles|km|"
      r"calories|points|times|rows|records|requests|copies|hours|minutes|days|pages)\b)"), _only_year),
 )  # fmt: skip
-
+_RULES: Final = [(LazyPattern(pattern, re.IGNORECASE), read) for pattern, read in _READINGS]
 QUICK: Final = re.compile(
     r"\b(?:before\slast|yester|today|tonight|tomorrow|(?:this|last|next|past|previous|coming|current)\s|weekend|week|month|"
     r"ago\b|back\b|from\snow|jan|feb|mar|apr|may\b|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall\b|winter|"
@@ -303,12 +300,6 @@ QUICK: Final = re.compile(
 """Finds something in every text that holds an English time word; cheap."""
 
 
-@cache
-def _rules() -> tuple[tuple[re.Pattern[str], Reading], ...]:
-    """Compile when the first time word is met: it takes longer than everything else in a short search."""
-    return tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in _READINGS)
-
-
 def words(text: str, now: datetime) -> Iterator[Word]:
     """Yield all readings of English time words, overlapping ones included. `now` is naive."""
-    return read_words(_rules(), text, now)
+    return read_words(_RULES, text, now)

@@ -10,6 +10,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Final, Literal, NamedTuple
 
 from mnemark.text.dates.calendar import festival
+from mnemark.text.lazy_pattern import LazyPattern
 
 _NUMBERS: Final = {
     word: number
@@ -96,17 +97,15 @@ class Word(NamedTuple):
     span: Span
     grain: Grain
     yearly: Yearly | None = None
-    weak: bool = False
-    """Also an ordinary word ("May", "June"): counts only as the end of a range."""
-    weekly: bool = False
-    """A bare weekday."""
+    weak: bool = False  # also an ordinary word ("May", "June"): counts only as the end of a range
+    weekly: bool = False  # a bare weekday
 
 
 Reading = Callable[[re.Match[str], datetime], Word | None]
 """Interprets a match at a time; raises ValueError or OverflowError for a date that does not exist."""
 
 
-def read_words(rules: Iterable[tuple[re.Pattern[str], Reading]], text: str, now: datetime) -> Iterator[Word]:
+def read_words(rules: Iterable[tuple[LazyPattern, Reading]], text: str, now: datetime) -> Iterator[Word]:
     """Yield the readings of all matches, overlapping ones included. `now` is naive."""
     for pattern, read in rules:
         for match in pattern.finditer(text):

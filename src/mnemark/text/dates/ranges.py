@@ -19,7 +19,6 @@ missed one. Everything is local time as on the clock of `now`.
 import re
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Final, Literal
 
 from mnemark.text.dates import chinese as zh
@@ -39,6 +38,7 @@ from mnemark.text.dates.grammar import (
     midnight,
     part_of,
 )
+from mnemark.text.lazy_pattern import LazyPattern
 from mnemark.types import DateRange
 
 LONGEST: Final = 16_384
@@ -109,12 +109,12 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
         *(en.words(head, here) if en.QUICK.search(head) else ()),
         *(zh.words(head, here) if zh.QUICK.search(head) else ()),
     ]
-    found = _apart([_extended(head, word) for word in _apart(readings)])
+    found = _without_overlaps([_extended(head, word) for word in _without_overlaps(readings)])
     if _HABIT.search(head):
         found = [word for word in found if not _OVER_AND_OVER.fullmatch(head, word.start, word.end)]
     return [
         (word.start, word.end, DateRange(*word.span, text=head[word.start : word.end]))
-        for word in (_opened(head, word, here) for word in _ranged(head, found))
+        for word in (_open_range(head, word, here) for word in _join_ranges(head, found))
         if word.span[0] < word.span[1]
     ]
 
@@ -138,7 +138,7 @@ def strip_ranges(text: str, ranges: Iterable[DateRange]) -> str:
     return " ".join(" ".join(kept).split()) if len(kept) > 1 else text
 
 
-def _apart(readings: list[Word]) -> list[Word]:
+def _without_overlaps(readings: list[Word]) -> list[Word]:
     """Return the leftmost, then longest readings, without overlap."""
     out: list[Word] = []
     for word in sorted(readings, key=lambda word: (word.start, -word.end)):
@@ -169,7 +169,6 @@ def _day_change(match: re.Match[str]) -> Change | None:
 
 
 def _beside(span: Span, unit: str, *, before: bool) -> Span:
-    """Return the nearest day, seven days, weekend or weekday before or after a day."""
     if unit in ("day", "week"):
         size = 1 if unit == "day" else 7
         return days(span[0] - timedelta(days=size) if before else span[1], size)
@@ -207,7 +206,7 @@ def _mapped(word: Word, start: int, change: Change) -> Word | None:
     return word._replace(start=start, span=span, grain="span", weak=False, yearly=changed)
 
 
-def _ranged(text: str, found: list[Word]) -> list[Word]:
+def _join_ranges(text: str, found: list[Word]) -> list[Word]:
     """Join two words with "to", 到 or "between ... and" between them; drop lone weak words."""
     out: list[Word] = []
     at = 0
@@ -261,7 +260,7 @@ _KINDS: Final = {
 }  # fmt: skip
 
 
-def _opened(text: str, word: Word, now: datetime) -> Word:
+def _open_range(text: str, word: Word, now: datetime) -> Word:
     """Open a range by "since", "before", "after", "until" before it, or 以来, 之前, 之后, 为止 after it."""
     lead = _OPEN_BEFORE.search(text, max(0, word.start - 16), word.start)
     tail = _OPEN_AFTER.match(text, word.end)
@@ -301,7 +300,7 @@ _ZH_DOES: Final = (
 )
 _ZH_ASKS: Final = r"[^。？！\n]{0,30}?(?:什么|哪|谁|啥|多少|几|怎么|是否|吗)"
 Order = Literal["before", "after", "latest", "first"]
-_ORDER: Final[tuple[tuple[Order, str], ...]] = (
+_ORDER_READINGS: Final[tuple[tuple[Order, str], ...]] = (
     ("before",
      rf"\b{_ASKS}\b[^.!?]{{0,60}}?\b{_DOES}\b[^.!?]{{0,40}}?\bbefore\s+\w|(?:之前|以前){_ZH_DOES}"),
     ("after",
@@ -314,13 +313,9 @@ _ORDER: Final[tuple[tuple[Order, str], ...]] = (
      (r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s++did\s++[^.!?]{1,40}?\s++first)\b|"
       r"第一次|首次|最早|最初|最先|一开始|起初|头一次")),
 )  # fmt: skip
-
-
-@cache
-def _order() -> tuple[tuple[Order, re.Pattern[str]], ...]:
-    return tuple((hint, re.compile(pattern, re.IGNORECASE)) for hint, pattern in _ORDER)
+_ORDER: Final = [(hint, LazyPattern(pattern, re.IGNORECASE)) for hint, pattern in _ORDER_READINGS]
 
 
 def order_hint(text: str) -> Order | None:
     """Tell whether a question asks for what came before or after something, the latest, or the first."""
-    return next((hint for hint, pattern in _order() if pattern.search(text[:2000])), None)
+    return next((hint for hint, pattern in _ORDER if pattern.search(text[:2000])), None)

@@ -1,4 +1,4 @@
-"""Candidates, rules, and the sentences that rules look at."""
+"""Candidates, rules and readers of values, shared by the rules of both languages."""
 
 import re
 from collections.abc import Callable
@@ -9,36 +9,30 @@ import msgspec
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact that a turn seems to state; nothing is kept yet."""
+    """A fact that a turn seems to state, before it is kept."""
 
     subject: str
     predicate: str
     value: str
     type: str = "fact"
-    since: datetime
-    """From when it holds: the turn's time, or an earlier one that the sentence names."""
-    confidence: float
-    """0 to 1: how sure the wording makes it."""
-    importance: float
-    """0 to 1."""
+    since: datetime  # start of validity: the turn's time, or an earlier one that the sentence names
+    confidence: float  # 0 to 1, by the wording
+    importance: float  # 0 to 1
     priority: str = "long"
     quote: str
-    """The sentence it is taken from."""
 
 
 class Clause(NamedTuple):
-    """A part of a sentence that can stand alone, its quotations blotted out."""
+    """An independent part of a sentence, quotations blotted out."""
 
     text: str
-    sentence: str
-    """The whole sentence, blotted too."""
-    turn: str
-    """The whole turn, cleaned."""
+    sentence: str  # the whole sentence, blotted
+    turn: str  # the whole turn, cleaned
     time: datetime
 
 
 class Found(NamedTuple):
-    """What one rule read from a clause; one rule may read several."""
+    """A value that a rule read from a clause."""
 
     subject: str
     predicate: str
@@ -49,23 +43,20 @@ Read = Callable[[re.Match[str], Clause], list[Found]]
 
 
 class Rule(NamedTuple):
-    """A wording and what it says."""
+    """A wording and the reader of its values."""
 
     pattern: re.Pattern[str]
     read: Read
     type: str = "fact"
-    whole: bool = False
-    """It is looked for in the sentence, not in its clauses."""
-    agent: bool = False
-    """What an agent says counts as well."""
+    whole: bool = False  # match the sentence, not its clauses
+    agent: bool = False  # apply to the words of agents, too
     importance: float = 0.5
     priority: str = "long"
-    dated: bool = False
-    """A time in the past that the sentence names is the time from when it holds."""
+    dated: bool = False  # a past time in the sentence starts the validity
 
 
 BLOT: Final = "\x00"
-"""Stands for each character of a quotation."""
+"""Replaces each character of a quotation."""
 _HAS_NO_VALUE: Final = re.compile(
     r"(?i)^(?:it|this|that|these|those|them|one|ones|you|your|his|her|their|here|there|me|us|what|how|when|why|who|"
     r"which|whatever|please|.*,? (?:and|but|so) (?:I|I'm|we|my)|same|none|nothing|anything|everything|something|someone|not|no|none|to|"
@@ -78,17 +69,17 @@ _ARTICLE: Final = re.compile(r"(?i)^(?:an?|the)\s+")
 
 
 def usable(value: str, longest: int = 80) -> bool:
-    """Whether words can be a value: not empty, not too long, and no mere pointing at something."""
+    """Return whether words can be a value: not empty, not too long, no pronoun or the like."""
     return bool(value) and len(value) <= longest and BLOT not in value and not _HAS_NO_VALUE.match(value)
 
 
 def bare(value: str) -> str:
-    """A value without article and closing marks."""
+    """Remove article and closing marks."""
     return _ARTICLE.sub("", value.strip()).rstrip(" .。!！,，;；:：~`").lstrip("`").strip()
 
 
 def listed(value: str, *, chinese: bool = False, words: int = 3) -> list[str]:
-    """The parts of "hiking and climbing" or 粤语和英语; the whole where a part is long."""
+    """Split "hiking and climbing" or 粤语和英语; return the whole if a part is long."""
     whole = " ".join(value.split())
     parts = [bare(part) for part in (_LIST_ZH if chinese else _LIST_EN).split(whole)]
     if any(not part or len(part.split()) > words for part in parts):
@@ -97,7 +88,7 @@ def listed(value: str, *, chinese: bool = False, words: int = 3) -> list[str]:
 
 
 def slot(subject: str, predicate: str, *, longest: int = 60) -> Read:
-    """Reads group `v` as the one value."""
+    """Return a reader of group `v` as one value."""
 
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         value = bare(match["v"])
@@ -107,16 +98,20 @@ def slot(subject: str, predicate: str, *, longest: int = 60) -> Read:
 
 
 def many(subject: str, predicate: str, *, chinese: bool = False) -> Read:
-    """Reads group `v` as a list of values."""
+    """Return a reader of group `v` as a list of values."""
 
     def read(match: re.Match[str], _: Clause) -> list[Found]:
-        return [
-            Found(subject, predicate, value)
-            for value in listed(match["v"], chinese=chinese)
-            if usable(value, 60)
-        ]
+        values = listed(match["v"], chinese=chinese)
+        return [Found(subject, predicate, value) for value in values if usable(value, 60)]
 
     return read
+
+
+def tool(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read group `v` as a program of a known kind."""
+    value = bare(match["v"])
+    kind = kind_of(value)
+    return [Found("user", kind, value)] if kind else []
 
 
 _KINDS: Final = {
@@ -155,7 +150,7 @@ NAMED: Final = "|".join(re.escape(name) for name in sorted(_KIND_OF, key=len, re
 
 
 def kind_of(name: str) -> str:
-    """What a program is ("editor"), its version not counted; empty where it is not known.
+    """Return the kind of a program ("editor"), whatever its version; empty if it is not known.
 
     >>> kind_of("VS Code"), kind_of("macOS 15"), kind_of("Bonn")
     ('editor', 'os', '')
@@ -164,6 +159,6 @@ def kind_of(name: str) -> str:
 
 
 def is_program(name: str) -> bool:
-    """Whether a name is that of a program, language or service."""
+    """Return whether a name is that of a program, language or service."""
     words = _VERSION_TAIL.sub("", name.strip()).casefold()
     return words in _ALL or words.split(" ")[0] in _ALL

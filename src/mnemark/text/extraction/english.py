@@ -1,4 +1,4 @@
-"""English patterns for lasting facts. `tests/data/extraction` says how well they do."""
+"""English patterns for lasting facts, measured by `tests/data/extraction`."""
 
 import re
 from typing import Any, Final
@@ -14,9 +14,9 @@ from mnemark.text.extraction.candidate import (
     Rule,
     bare,
     is_program,
-    kind_of,
     many,
     slot,
+    tool,
     usable,
 )
 
@@ -51,17 +51,14 @@ _PARTICIPLE: Final = re.compile(
     r"the|\w+(?:ed|ing)|happens?|works?|fails?|wanted|liked|fun|good|nice)\b"
 )
 _LEAD: Final = (
-    r"(?:(?:hi|hello|hey|ok(?:ay)?|yes|yeah|well|also|and|so|then|btw|by the way|fyi|great|alright|right|sure|"
+    r"(?i:(?:(?:hi|hello|hey|ok(?:ay)?|yes|yeah|well|also|and|so|then|btw|by the way|fyi|great|alright|right|sure|"
     r"for the record|just so you know|note that|please note that|remember that|please remember that|actually|"
-    r"as of \w+|in the end|after (?:the|our|a) \w+|at (?:the|our) \w+|in (?:the|our) \w+)[,:]? )*"
+    r"as of \w+|in the end|after (?:the|our|a) \w+|at (?:the|our) \w+|in (?:the|our) \w+)[,:]? )*)"
 )
 
 
 def _rule(pattern: str, read: Read, **options: Any) -> Rule:
-    return Rule(re.compile(f"^{_LEAD_CASELESS}{pattern}$"), read, **options)
-
-
-_LEAD_CASELESS: Final = f"(?i:{_LEAD})"
+    return Rule(re.compile(f"^{_LEAD}{pattern}$"), read, **options)
 
 
 _DEFINITE: Final = re.compile(
@@ -71,7 +68,7 @@ _DEFINITE: Final = re.compile(
 
 
 def _likes(predicate: str) -> Read:
-    """Likes of a kind of thing; "the idea" and "seeing them" are about this one."""
+    """Return a reader of likes of a kind of thing, unlike "the idea" and "seeing them"."""
     listing = many("user", predicate)
 
     def read(match: re.Match[str], clause: Clause) -> list[Found]:
@@ -92,20 +89,18 @@ def _name(match: re.Match[str], clause: Clause) -> list[Found]:
     return [Found("user", "name", match["v"])] if greeted and not is_program(match["v"]) else []
 
 
-def _employer(match: re.Match[str], _: Clause) -> list[Found]:
-    value = bare(match["v"])
-    return [Found("user", "employer", value)] if usable(value) else []
+_employer = slot("user", "employer", longest=80)
 
 
 def _position(match: re.Match[str], _: Clause) -> list[Found]:
-    """A job and where: "a data analyst at Fabrikam"."""
+    """Read a job with its employer: "a data analyst at Fabrikam"."""
     job, employer = bare(match["v"]), bare(match["e"] or "")
     found = [Found("user", "job", job)] if usable(job, 40) else []
     return found + ([Found("user", "employer", employer)] if employer and usable(employer) else [])
 
 
 def _joined(match: re.Match[str], clause: Clause) -> list[Found]:
-    """An employer that was joined; a call, a channel or a server is joined without a word of when."""
+    """Read an employer that was joined, with a word of when, unlike a call, a channel or a server."""
     when = re.search(
         r"(?i)\b(?:ago|last|this|yesterday|today|as an?|left|new job|in [A-Z]\w+|on [A-Z]\w+|since)\b",
         clause.sentence,
@@ -114,7 +109,6 @@ def _joined(match: re.Match[str], clause: Clause) -> list[Found]:
 
 
 def _status(match: re.Match[str], _: Clause) -> list[Found]:
-    """How a project that is named stands."""
     name = match["s"] or match["s2"]
     return [] if _NO_NAME.fullmatch(name) else [Found(name, "status", match["v"].lower())]
 
@@ -122,12 +116,6 @@ def _status(match: re.Match[str], _: Clause) -> list[Found]:
 _NO_NAME: Final = re.compile(
     r"(?i)the|this|that|whole|entire|test|demo|sample|example|my|our|your|new|old|first|last|other|side|pet|small|big|current"
 )
-
-
-def _tool(match: re.Match[str], _: Clause) -> list[Found]:
-    value = bare(match["v"])
-    kind = kind_of(value)
-    return [Found("user", kind, value)] if kind else []
 
 
 def _named_tool(match: re.Match[str], _: Clause) -> list[Found]:
@@ -140,15 +128,13 @@ def _favorite(match: re.Match[str], clause: Clause) -> list[Found]:
     what, value = match["p"].lower(), bare(match["v"])
     if not usable(value, 40):
         return []
-    return (
-        _named_tool(match, clause)
-        if re.fullmatch(_WHAT, what)
-        else [Found("user", f"favorite {what}", value)]
-    )
+    if re.fullmatch(_WHAT, what):
+        return _named_tool(match, clause)
+    return [Found("user", f"favorite {what}", value)]
 
 
 def _version(match: re.Match[str], _: Clause) -> list[Found]:
-    tech = (match["t2"] if "t2" in match.groupdict() and match["t2"] else match["t"]) or ""
+    tech = match.groupdict().get("t2") or match["t"] or ""
     if not tech:
         return []
     own = match["who"].lower() in {"i", "i'm", "i am", "i've"}
@@ -159,7 +145,7 @@ _STATE: Final = re.compile(
     r"(?i)^(?:broken|slow|fast|down|up|not|too|still|red|green|full|empty|dead|fine|good|bad|great|ready|flaky|failing|passing|"
     r"ok|okay|stuck|huge|tiny|big|small|old|new|busy|back|done|running|working|so|very|really|quite)\b|\b(?:again|today)$"
 )
-"""How something is, and not what it is."""
+"""Words for a state, which are no value."""
 
 
 def _ours(match: re.Match[str], _: Clause) -> list[Found]:
@@ -199,14 +185,13 @@ _WORK: Final = re.compile(
 
 
 def _standing(match: re.Match[str], _: Clause) -> list[Found]:
-    """A rule of work: words that order, meant for more than this once."""
+    """Read a standing rule of work: an order for more than this once."""
     value = match["v"].strip().rstrip(" .!")
     order = _WORK.search(value)
     if order is None or len(value[: order.start()].split()) > 6 or not 3 <= len(value.split()) <= 30:
         return []
-    if re.match(r"(?:I|he|she|they)\b", value):
-        return []
-    if BLOT in value or _ONCE.search(value) or _PARTICIPLE.match(value):
+    told = re.match(r"(?:I|he|she|they)\b", value) or _PARTICIPLE.match(value)
+    if told or BLOT in value or _ONCE.search(value):
         return []
     if answered := re.search(f"(?i:{_ANSWER})$", value):
         return [Found("user", "language", answered["v"])]
@@ -224,11 +209,8 @@ def _general_ban(match: re.Match[str], clause: Clause) -> list[Found]:
 
 def _path(match: re.Match[str], _: Clause) -> list[Found]:
     what = match["p"].strip().lower()
-    if re.fullmatch(
-        r"(?:error|bug|problem|issue|typo|output|function|code|file|class|test|line|answer|result)s?", what
-    ):
-        return []
-    return [Found("project", f"{what} path", match["v"].rstrip(".,"))]
+    vague = r"(?:error|bug|problem|issue|typo|output|function|code|file|class|test|line|answer|result)s?"
+    return [] if re.fullmatch(vague, what) else [Found("project", f"{what} path", match["v"].rstrip(".,"))]
 
 
 def _command(match: re.Match[str], _: Clause) -> list[Found]:
@@ -281,8 +263,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:I(?:'m| am)? {_OFTEN}(?:use|using)) (?P<v>[^,]{{2,30}}) (?i:as (?:my|an?|the)) (?:main |default )?(?P<p>{_WHAT})", _named_tool),
     _rule(rf"(?i:my (?:main |default )?(?P<p>{_WHAT}) is(?: now)?) (?P<v>[^,]{{2,30}})", _named_tool),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed) my (?P<p>{_WHAT})(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>[^,]{{2,30}})", _named_tool, dated=True),
-    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed)(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>(?i:{NAMED}))", _tool, dated=True),
-    _rule(rf"(?i:(?:I|I'm|I am) {_OFTEN}{_MEANS}) (?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", _tool),
+    _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed)(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>(?i:{NAMED}))", tool, dated=True),
+    _rule(rf"(?i:(?:I|I'm|I am) {_OFTEN}{_MEANS}) (?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", tool),
     _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) [\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?P<who>(?i:I|we|I've|we've|we have|the (?:project|team|backend|frontend))) (?i:{_OFTEN}(?:moved|upgraded|migrated|switched|updated|bumped))(?: (?i:from))? ?(?P<t>(?i:{VERSIONED}))?(?: (?i:from))? ?(?:{VERSION})? ?(?i:to) (?P<t2>(?i:{VERSIONED}))? ?(?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?i:(?:we|the project|this project) {_OFTEN}uses?) (?P<v>[^,]{{2,30}}) (?i:as (?:our|the|its|an?)) (?:main |default )?(?P<p>{_OURS})", _ours),

@@ -1,9 +1,8 @@
 """Extract by rule what a turn states that will still be true tomorrow. Precision goes before recall.
 
-Learned is what the owner says of themselves, their project and how they want to work; of an agent's words only
+Facts are statements of the owner about themselves, their project and how they want to work; of an agent only
 decisions and errors with their remedy. Questions, hypotheses, quotations, pasted text, code, logs, jokes,
-recalled blocks, what others said, and one-off requests are none. How well that works is measured by
-`mnemark bench extract`.
+recalled blocks, words of others, and one-off requests are ignored. `mnemark bench extract` measures it.
 """
 
 import re
@@ -44,13 +43,12 @@ _DOUBT: Final = re.compile(
     r"[他她]们?(?:说|告诉|觉得|认为)|客户说|老板说|同事说|朋友说|从没|从未"
 )
 _PAST: Final = re.compile(r"(?i)\b(?:used to|no longer|not any ?more)\b|以前|曾经|过去|本来")
-"""What is over, of the part of a sentence that says so."""
 _DICTATED: Final = re.compile(
     r"(?i)^(?:please |now |then )*(?:write|change|replace|translate|set|rename|say|type|make|print|reply|answer|put|insert|fill|"
     r"render|paste|quote|use)\b[^:]*:|^(?:请|帮我|给我|把|将|麻烦|再)*[^：:]{0,12}(?:写|翻译|改成|改为|回复|输出|打印|填上?|造句?|"
     r"替换成?|一句|句子|标题)[^：:]{0,8}[：:]"
 )
-"""What follows the colon is to be written somewhere, and said by nobody."""
+"""Announces text to be written, which nobody states."""
 _GO_ON: Final = re.compile(r"(?i)^(I(?:'m| am)?\b[^,;]{2,60}?) and (live|work|am|use|speak|prefer)\b")
 _OF_SELF: Final = re.compile(
     "^我(?:的名字)?(?:叫|是|今年|搬|换工作|跳槽|住|来自|对.{1,12}过敏|很?喜欢|不喜欢)"
@@ -70,25 +68,21 @@ _TAIL: Final = re.compile(
     r"on my (?:laptop|desktop|machine|computer|work machine)|at work|at home|any ?more|though|actually|for years|"
     r"since .{3,20})$|(?<!\s)\s*+(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"
 )
-_WHOLE: Final = frozenset({"decisions", "rules"})
-"""What is kept as it was said."""
+_WHOLE: Final = frozenset({"decisions", "rules"})  # predicates whose values are whole statements
 _CLOSE: Final = " \t.。!！,，;；"
 
 
 def extract(
     text: str, *, time: datetime, role: str = "user", origin: Origin = "owner", language: str | None = None
 ) -> list[Candidate]:
-    """The facts that a turn states.
+    """Extract the facts that a turn states, in order, without duplicates; linear, never raises.
 
     Args:
-        text: the turn as it was said, after redaction.
-        time: when; relative times mean days beside it.
-        role: who spoke: "user" or "assistant"; other roles (system, tool) state nothing.
-        origin: who is behind it; tools, the web and files state nothing.
-        language: "en" or "zh" to try the rules of one language alone; by default what the script calls for.
-
-    Returns:
-        Candidates in order, none twice. Work is linear in the text; nothing is raised.
+        text: the turn, after redaction.
+        time: of the turn; relative times are resolved by it.
+        role: "user" or "assistant"; other roles (system, tool) state nothing.
+        origin: of the turn; tools, the web and files state nothing.
+        language: "en" or "zh" to try the rules of one language alone; by default the script decides.
     """
     own = role in _HUMAN
     if origin not in _LEARNED or not (own or role in _AGENT):
@@ -101,7 +95,7 @@ def extract(
         read = [
             (rule, fact)
             for rule, fact in _read(sentence, turn, time, language)
-            if (own or rule is None or rule.agent) and not _is_torn(fact.value)
+            if (own or rule is None or rule.agent) and not _has_open_bracket(fact.value)
         ]
         for rule, fact in read:
             if not _said_better(fact, [other for _, other in read]):
@@ -110,15 +104,14 @@ def extract(
     return list(found.values())
 
 
-def _is_torn(value: str) -> bool:
-    """Whether a bracket was opened and not closed: the words were cut in the middle."""
+def _has_open_bracket(value: str) -> bool:
     return any(value.count(left) > value.count(right) for left, right in ("()", "（）", "[]", "「」", "“”"))
 
 
 def _said_better(fact: Found, others: list[Found]) -> bool:
-    """Whether the sentence was read in two ways and the other is right.
+    """Return whether another reading of the sentence is better.
 
-    A decision needs its time ("not to ship on Friday"); elsewhere the words of time say only when it was so.
+    A decision needs its time ("not to ship on Friday"); elsewhere the words of time are no part of the value.
     """
     same = [other.value for other in others if other[:2] == fact[:2] and other.value != fact.value]
     if fact.predicate in _WHOLE:
@@ -129,7 +122,7 @@ def _said_better(fact: Found, others: list[Found]) -> bool:
 def _read(
     sentence: Sentence, turn: str, time: datetime, language: str | None
 ) -> Iterator[tuple[Rule | None, Found]]:
-    """What the rules find in one sentence; None stands for the readers that are no table of wordings."""
+    """Yield the findings in a sentence with their rule; None for the readers of `validity`."""
     text = sentence.blotted
     if _QUESTION.search(text) or _HYPOTHETICAL.match(text) or of_another(text):
         return
@@ -152,7 +145,7 @@ def _read(
 
 
 def _first(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[tuple[Rule, Found]]:
-    """What the first rule that fits finds: the more special ones stand first."""
+    """Yield the findings of the first rule that fits; more special rules come first."""
     for rule in rules:
         if rule.whole == whole and (match := rule.pattern.match(clause.text)):
             facts = rule.read(match, clause)
@@ -162,11 +155,11 @@ def _first(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[
 
 
 def _clauses(whole: Clause) -> Iterator[Clause]:
-    """The parts of a sentence that can stand alone, and the sentence where it is short."""
+    """Yield the independent parts of a sentence, and the sentence itself."""
     parts: list[str] = []
     if not _DICTATED.match(whole.text):
         gone_on = (_GO_ON.sub(r"\1\n I \2", part.strip()) for part in _SPLIT.split(whole.text))
-        parts = _spoken([piece for part in gone_on for piece in part.split("\n ")])
+        parts = _with_speaker([piece for part in gone_on for piece in part.split("\n ")])
     seen: set[str] = set()
     for part in [whole.text, *parts] if len(parts) > 1 else parts:
         text = part.strip(_CLOSE)
@@ -177,15 +170,15 @@ def _clauses(whole: Clause) -> Iterator[Clause]:
                 yield whole._replace(text=form)
 
 
-def _spoken(parts: list[str]) -> list[str]:
-    """The parts of a sentence, with the speaker put back where a part only goes on about him."""
+def _with_speaker(parts: list[str]) -> list[str]:
+    """Repeat the subject 我 in parts that go on about the speaker."""
     if not _OF_SELF.match(parts[0]):
         return parts
     return [parts[0], *(f"我{part}" if _SELF_GOES_ON.match(part) else part for part in parts[1:])]
 
 
 def _without_times(text: str, time: datetime) -> str:
-    """A clause without the time words at its end or behind its subject."""
+    """Remove time words from a clause."""
     for start, end, _ in reversed(spans(text, time)):
         if not re.search(r"\d\.\d", text[start:end]):
             text = (text[:start].rstrip() + " " + text[end:].lstrip()).strip()
@@ -196,21 +189,18 @@ def _without_times(text: str, time: datetime) -> str:
 def _candidate(
     rule: Rule | None, fact: Found, sentence: Sentence, time: datetime, origin: Origin
 ) -> Candidate:
-    kind, importance, priority = (
-        ("fact", 0.6, "short") if rule is None else (rule.type, rule.importance, rule.priority)
-    )
+    kind, importance, priority = "fact", 0.6, "short"
+    if rule is not None:
+        kind, importance, priority = rule.type, rule.importance, rule.priority
     if fact.predicate == "errors":
         kind, priority = "error", "long"
     elif fact.predicate == "language" and kind == "rule":
         kind = "preference"
     since = time
     if rule is not None and rule.dated:
-        past = [
-            span.start
-            for _, _, span in spans(sentence.blotted, time)
-            if span.end <= time.replace(tzinfo=None)
-        ]
-        since = past[0].replace(tzinfo=time.tzinfo) if past else time
+        found = (span for _, _, span in spans(sentence.blotted, time))
+        past = next((span.start for span in found if span.end <= time.replace(tzinfo=None)), time)
+        since = past.replace(tzinfo=time.tzinfo)
     return Candidate(
         subject=fact.subject,
         predicate=fact.predicate,

@@ -16,8 +16,7 @@ _BULLET: Final = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)、])\s+")
 _CLOCK: Final = re.compile(r"^(?:\*\*)?\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?:\*\*)?\s*[-–—:：]?\s*")
 _MARKS: Final = re.compile(r"\*\*|__|`")
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
-_LONGEST: Final = 600
-"""Characters of a statement; what is longer is prose about something."""
+_LONGEST: Final = 600  # longest statement in characters; longer text is prose
 _VERBS: Final = {
     "prefers": "prefer", "likes": "like", "loves": "love", "hates": "hate", "dislikes": "dislike", "lives": "live",
     "works": "work", "uses": "use", "speaks": "speak", "is": "am", "has": "have", "wants": "want", "needs": "need",
@@ -37,9 +36,9 @@ _DECIDED_ZH: Final = re.compile(r"^(?=(?:最终|最后)?(?:决定|选定|约定)
 
 
 def statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The statements of a note, each with its line (from 1), as its writer would say them.
+    """Yield the statements of a note, each with its line (from 1), as its writer would say them.
 
-    Lines of a paragraph that were wrapped belong together. Linear in the text.
+    Wrapped lines of a paragraph are joined. Linear in the text.
     """
     open_fence, first, parts = "", 0, list[str]()
     for number, line in enumerate([*lines, ""], 1):
@@ -68,7 +67,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def as_said(text: str) -> str:
-    """A statement in the words of who it is about.
+    """Turn a statement about the owner into the first person.
 
     >>> as_said("The user's name is Robin")
     'my name is Robin'

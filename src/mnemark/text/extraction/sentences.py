@@ -1,4 +1,4 @@
-"""Split a turn into the sentences its speaker says: no code, logs, quotations or recalled blocks."""
+"""Split a turn into the sentences of its speaker, without code, logs, quotations or recalled blocks."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from mnemark.text.extraction.candidate import BLOT
 from mnemark.text.quoting.fence import is_fenced, strip_fences
 
 LONGEST: Final = 1_500
-"""Characters of a turn that is read whole; of a longer one, a paste most likely, its first and last part."""
+"""Longest turn read whole; of a longer one, most likely a paste, only its first and last part."""
 _EDGE: Final = 400
 _SENTENCES: Final = 60
 
@@ -38,7 +38,7 @@ _OPENS: Final = re.compile(r"\"{3}|'{3}|““?|「")
 _CLOSES: Final = re.compile(r"\"{3}|'{3}|”{2,}")
 _LONGEST_BLOCK: Final = 20_000
 _LONGEST_QUOTE: Final = 4_000
-"""Characters of a quotation of several lines, in marks for a block and in others."""
+"""Longest quotations of several lines, in characters: in block marks, and in others."""
 _END: Final = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"')\]”’]*+(?=\s|$)|[。！？]+[”’」』）]*|\n+)")
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|approx|[A-Z])\.)$")
 _LONGEST_ABBREVIATION: Final = 8
@@ -55,28 +55,27 @@ _JOKE: Final = re.compile(
 
 
 class Sentence(NamedTuple):
-    """A sentence as written, and with its quotations blotted out; both of one length."""
+    """A sentence as written, and with its quotations blotted out (of the same length)."""
 
     text: str
     blotted: str
 
 
 def cleaned(text: str) -> str:
-    """What is left of a turn when recalled blocks, code, logs and quoted lines are taken out."""
+    """Remove recalled blocks, code, logs and quoted lines from a turn."""
     text = strip_fences(text.replace("\r\n", "\n")) if is_fenced(text) else text.replace("\r\n", "\n")
     text = _without_blocks(text)
     if len(text) > LONGEST:
         text = text[:_EDGE].rpartition("\n\n")[0] + "\n\n" + text[-_EDGE:].partition("\n\n")[2]
     if pasted := _PASTED.search(text):
         text = text[: pasted.start()]
-    text = (
-        _TAGGED.sub("\n", _CODE_BLOCK.sub("\n", text)) if "<" in text or "`" in text or "~" in text else text
-    )
+    if "<" in text or "`" in text or "~" in text:
+        text = _TAGGED.sub("\n", _CODE_BLOCK.sub("\n", text))
     return "\n".join(line for line in text.split("\n") if not _CODE_LINE.match(line)).replace("’", "'")
 
 
 def _without_blocks(text: str) -> str:
-    """With a line end in place of each quotation of several lines. One pass, however many are left open."""
+    """Replace quotations of several lines by line ends, in one pass however many are left open."""
     closes, ends, breaks = _Next(_CLOSES, text), _Next(re.compile("”"), text), _Next(re.compile("\n"), text)
     corners, blots = _Next(re.compile("」"), text), _Next(re.compile(BLOT), text)
     kept: list[str] = []
@@ -85,11 +84,7 @@ def _without_blocks(text: str) -> str:
         end = 0
         if len(found[0]) > 1:
             close, stop = closes.after(found.end() + 1)
-            if (
-                close - found.end() <= _LONGEST_BLOCK
-                and close > found.end()
-                and blots.after(found.end())[0] >= close
-            ):
+            if 0 < close - found.end() <= _LONGEST_BLOCK and blots.after(found.end())[0] >= close:
                 end = stop
         if not end and found[0][0] in "“「":
             inside = found.start() + 1
@@ -104,7 +99,7 @@ def _without_blocks(text: str) -> str:
 
 
 class _Next:
-    """The next match from a place on, for places that only rise: no stretch is searched twice."""
+    """The next match from a rising place on, so that no stretch is searched twice."""
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
         self._pattern = pattern
@@ -112,7 +107,7 @@ class _Next:
         self._span = (-1, -1)
 
     def after(self, place: int) -> tuple[int, int]:
-        """Where it is; the end of the text where there is none."""
+        """Return its span; the end of the text if there is none."""
         if self._span[0] < place:
             found = self._pattern.search(self._text, place)
             self._span = found.span() if found else (len(self._text), len(self._text))
@@ -120,7 +115,7 @@ class _Next:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """Sentences of a cleaned turn, in order, up to one that asks to work on a text: what follows is that text."""
+    """Yield the sentences of a cleaned turn, up to a request to work on the text that follows."""
     text = text[:LONGEST]
     if _JOKE.search(text):
         return

@@ -1,4 +1,4 @@
-"""Tell whose words a sentence is: pasted chats, mails and letters speak in the first person, too."""
+"""Detect words of others: pasted chats, mails and letters are in the first person, too."""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ _ANNOUNCES: Final = re.compile(
     r"addendum|also|important|tl;?dr|btw|attention|decisions?|rules?|facts?|remember|memo|news|about me|hi|hello|hey|status|"
     r"me|myself|owner|ok|okay|yes|no|great|thanks|thank you|sorry|sure|well|right|one more thing|anyway|so)(?: [\w']+)?"
 )
-"""Labels that say what comes, and not who speaks: "Update: I moved"."""
+"""Labels that are no speakers: "Update: I moved"."""
 _LABELLED_ZH: Final = re.compile(
     rf"^{_STAMP}(?:{PERSON}|[^：:，,。]{{0,8}}(?:同事|老板|经理|客户|朋友|妈妈|爸爸|老婆|老公|同学|老师|说|道|写|回复|转发)(?:了|的)?)"
     r"(?:\s?[（(][^）)]{1,20}[）)])?[：:]\s*(?=.{0,8}(?:我|咱))"
@@ -27,7 +27,7 @@ _HANDED: Final = re.compile(
     r"(?i)(?:\b(?:wrote|said|says|sent|writes|replied|posted|answered|messages?|e-?mails?|letter|reply|review|comments?|ticket|"
     r"post|bio|cv|resume|tweet|transcript|chat)\b[^.:]{0,40}|(?:写道|说|回复|来信|邮件|消息|评论|留言|原话|简历|聊天记录)[^：:]{0,8}):$"
 )
-"""Hands over words of someone else, which follow on the next lines."""
+"""Announces words of others on the next lines."""
 _MAIL: Final = re.compile(
     r"^(?:Subject|Fwd?|主题|发件人|收件人|发送时间)\s?[:：]|^From: .{0,60}[@<]|^-{3,} ?(?:Forwarded|Original)|^-{3,} ?(?:转发|原始)",
     re.MULTILINE,
@@ -41,7 +41,7 @@ _SIGNED: Final = re.compile(
 
 
 def of_another(sentence: str) -> bool:
-    """Whether a sentence stands behind the name of who says it, as in a pasted chat.
+    """Return whether a sentence has the name of its speaker before it, as in a pasted chat.
 
     >>> of_another("Bob: I live in Paris"), of_another("Update: I live in Paris")
     (True, False)
@@ -55,12 +55,12 @@ def of_another(sentence: str) -> bool:
 
 
 def hands_over(sentence: str) -> bool:
-    """Whether the words that follow a sentence are announced as someone else's."""
+    """Return whether a sentence announces words of others."""
     return sentence[-1:] in {":", "："} and _HANDED.search(sentence[:-1] + ":") is not None
 
 
 def without_mail(text: str) -> str:
-    """What stands before a pasted mail or letter; all where there is none."""
+    """Return the text before a pasted mail or letter."""
     if match := _MAIL.search(text):
         text = text[: match.start()]
     dear = _DEAR.search(text)

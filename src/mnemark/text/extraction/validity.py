@@ -77,7 +77,7 @@ _PREFIX: Final = re.compile(r"^(?i:fixed|resolved|update|note|done)[:：] ?|^已
 
 
 def dated(sentence: Sentence, time: datetime) -> list[Found]:
-    """Appointments and deadlines that a sentence names, each with its day: `2026-03-17 15:00 dentist`."""
+    """Read appointments and deadlines with their day: `2026-03-17 15:00 dentist`."""
     times = spans(sentence.blotted, time)
     if not times or BLOT in sentence.text:
         return []
@@ -97,8 +97,7 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
         predicate = "截止日期" if match["p"] in {"截止日期", "截止时间", "期限"} else "发布日期"
         return [Found(match["of"] or "project", predicate, f"{day:%Y-%m-%d}")]
     for pattern in (_HAVE, _IS, _MINE_ZH):
-        match = pattern.match(marked)
-        if match and len(tail) < 40:
+        if (match := pattern.match(marked)) and len(tail) < 40:
             what = _CLOCK_ZH.sub("", match["v"]).strip() if pattern is _MINE_ZH else match["v"].strip()
             what = re.sub("^(?:预?约了|有[一]?[个场次])", "", what)
             return [Found("user", "appointments", f"{when} {what}")]
@@ -106,7 +105,7 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
 
 
 def _coming(start: datetime, words: str, time: datetime) -> datetime | None:
-    """The day that is meant by someone who speaks of what is to come; None where it is past."""
+    """Return the coming day that is meant; None if it is past."""
     today = time.replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
     if start >= today:
         return start
@@ -122,7 +121,7 @@ def _coming(start: datetime, words: str, time: datetime) -> datetime | None:
 
 
 def _clock(text: str) -> str:
-    """The time of day a sentence names, as " 15:00"; empty where it names none."""
+    """Return the time of day in a sentence as " 15:00", or an empty string."""
     if match := _CLOCK_EN.search(text):
         hour = int(match["h"]) % 12 + (12 if match["half"].lower() == "p" else 0)
         return f" {hour:02}:{match['m'] or '00'}" if int(match["h"]) <= 12 else ""
@@ -137,7 +136,7 @@ def _clock(text: str) -> str:
 
 
 def _number(word: str) -> int:
-    """一 to 二十四 as a number."""
+    """Return the value of 一 to 二十四; of 三四 the first."""
     tens, ten, ones = word.rpartition("十")
     digits = "零一二三四五六七八九"
     one = 2 if ones == "两" else max(digits.find(ones), 0) if ones else 0
@@ -145,7 +144,7 @@ def _number(word: str) -> int:
 
 
 def mended(sentence: Sentence) -> list[Found]:
-    """An error together with what helped, as it was said."""
+    """Read an error together with its remedy."""
     text = sentence.blotted
     english = _TROUBLE_EN.search(text) and _HELPED_EN.search(text) and not _NOT_EN.search(text)
     chinese = _TROUBLE_ZH.search(text) and _HELPED_ZH.search(text) and not _NOT_ZH.search(text)
@@ -156,7 +155,7 @@ def mended(sentence: Sentence) -> list[Found]:
 
 
 def dropped(sentence: Sentence) -> list[Found]:
-    """What the project no longer uses, as a decision; "we don't use X" alone may be a mere remark."""
+    """Read a tool no longer used as a decision; "we don't use X" alone may be a mere remark."""
     match = _DROPPED.match(sentence.blotted)
     if match is not None:
         clear = match["no"].lower() in {"no longer", "stopped", "quit"} or match["end"]

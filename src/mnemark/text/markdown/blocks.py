@@ -1,10 +1,9 @@
 """Split Markdown into top-level blocks, in one pass over its lines.
 
-A line scanner of our own, because the CommonMark parsers in Python manage about one megabyte a second and
-build trees that nobody here needs: a memory only wants to know where headings, fences, tables, lists and
-quotes begin and end. It follows CommonMark 0.31 with tables (https://spec.commonmark.org/0.31.2/) at the top
-level; the tests compare it with markdown-it-py's line maps. Inside lists and quotes it tracks only what
-decides where they end. Every line is looked at a bounded number of times.
+The CommonMark parsers in Python manage about one megabyte a second and build trees; here only the bounds of
+headings, fences, tables, lists and quotes are needed. The scanner follows CommonMark 0.31 with tables
+(https://spec.commonmark.org/0.31.2/) at the top level; the tests compare it with markdown-it-py's line maps.
+Inside lists and quotes it tracks only what decides where they end. Linear in the lines.
 """
 
 import re
@@ -23,10 +22,8 @@ class Block(NamedTuple):
     kind: BlockKind
     first: int
     end: int
-    level: int = 0
-    """1-6 for headings."""
-    title: str = ""
-    """The heading's source text."""
+    level: int = 0  # 1-6 for headings
+    title: str = ""  # the heading's source text
 
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
@@ -68,7 +65,7 @@ _LONE_TAG: Final = re.compile(rf"(?:<[A-Za-z][\w\-]*+(?:{_ATTRIBUTE})*+\s*+/?>|<
 
 
 def line_starts(text: str) -> tuple[list[str], list[int]]:
-    r"""Lines without their ends (`\n`, `\r\n`, `\r`), and where each starts, in characters.
+    r"""Split into lines without their ends (`\n`, `\r\n`, `\r`), and the character where each starts.
 
     A text that ends in a line end has no empty last line.
     """
@@ -86,7 +83,7 @@ def line_starts(text: str) -> tuple[list[str], list[int]]:
 
 
 def scan(lines: Sequence[str], first: int = 0) -> list[Block]:
-    """The blocks of `lines[first:]`, in order and without gaps; blank lines belong to the block before."""
+    """Return the blocks of `lines[first:]`, without gaps; blank lines belong to the block before."""
     blocks: list[Block] = []
     at, count = first, len(lines)
     while at < count:
@@ -109,7 +106,6 @@ def _blank(line: str) -> bool:
 
 
 def _indent(line: str) -> int:
-    """Columns of white space before the text, tab stops of four."""
     rest = line.lstrip(" \t")
     lead = line[: len(line) - len(rest)]
     return len(lead.expandtabs(4)) if "\t" in lead else len(lead)
@@ -132,7 +128,7 @@ def _block(lines: Sequence[str], at: int) -> Block:  # noqa: PLR0911 - one retur
         return Block("rule", at, at + 1)
     if (mark in "-+*" or mark.isdigit()) and _ITEM.match(body):
         return Block("list", at, _list_end(lines, at))
-    if mark == "<" and (end := _html_end(lines, at, lone=True)):
+    if mark == "<" and (end := _html_end(lines, at)):
         return Block("html", at, end)
     if _table_at(lines, at):
         return Block("table", at, _table_end(lines, at))
@@ -162,11 +158,11 @@ def _closes(line: str, mark: str) -> bool:
     return len(body) >= len(mark) and not body.strip(mark[0]) and _indent(line) < 4
 
 
-def _html_end(lines: Sequence[str], at: int, *, lone: bool) -> int:
-    """Where the HTML block that starts at `at` ends; 0 if none starts. `lone`: may be any single tag."""
+def _html_end(lines: Sequence[str], at: int) -> int:
+    """Return where the HTML block that starts at `at` ends; 0 if none starts."""
     body = lines[at].lstrip(" \t")
     ends = [stop for start, stop in _HTML if start.match(body)]
-    if not ends and not (lone and _LONE_TAG.match(body)):
+    if not ends and not _LONE_TAG.match(body):
         return 0
     stop = ends[0] if ends else None
     for j in range(at, len(lines)):
@@ -178,7 +174,7 @@ def _html_end(lines: Sequence[str], at: int, *, lone: bool) -> int:
 
 
 def _interrupts(lines: Sequence[str], at: int, *, paragraph: bool) -> bool:  # noqa: PLR0911 - as above
-    """Whether a block starts at a line that would otherwise continue the text above it."""
+    """Return whether a block starts at a line that would otherwise continue the text above."""
     line = lines[at]
     body = line.strip(" \t")
     mark = body[0]
@@ -191,7 +187,7 @@ def _interrupts(lines: Sequence[str], at: int, *, paragraph: bool) -> bool:  # n
     if mark == ">":
         return True
     if mark == "<":
-        return _starts_html(body)
+        return any(start.match(body) for start, _ in _HTML)
     if mark in "-*_" and _RULE.match(body):
         return True
     item = _ITEM.match(body)
@@ -199,10 +195,6 @@ def _interrupts(lines: Sequence[str], at: int, *, paragraph: bool) -> bool:  # n
     return item is not None and (
         not paragraph or (item[5] is not None and (item[2] is None or int(item[2]) == 1))
     )
-
-
-def _starts_html(body: str) -> bool:
-    return any(start.match(body) for start, _ in _HTML)
 
 
 def _paragraph(lines: Sequence[str], at: int) -> Block:
@@ -250,7 +242,7 @@ def _table_end(lines: Sequence[str], at: int) -> int:
 
 
 class _Inside:
-    """What the last line inside a list or quote leaves open: a fence, or a paragraph that can go on."""
+    """The fence or paragraph that the last line inside a list or quote leaves open."""
 
     def __init__(self) -> None:
         self.fence = ""
@@ -287,7 +279,7 @@ def _quote_end(lines: Sequence[str], at: int) -> int:
 
 
 def _item(line: str) -> tuple[str, int, str] | None:
-    """Marker type, width up to the content, and content of a list item's first line."""
+    """Return marker type, width up to the content, and content of a list item's first line."""
     body = line.lstrip(" \t")
     match = _ITEM.match(body)
     if match is None or (body[0] in "-*_" and _RULE.match(body.rstrip(" \t"))):
@@ -338,7 +330,7 @@ _INLINE: Final = (
 
 
 def heading_text(source: str) -> str:
-    """The words of a heading without its inline markup, shortened to 200 characters."""
+    """Return the text of a heading without inline markup, shortened to 200 characters."""
     plain = source[: _TITLE_LENGTH * 3]
     if _MARKUP.search(plain):
         for pattern, kept in _INLINE:

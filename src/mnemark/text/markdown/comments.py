@@ -1,4 +1,4 @@
-"""Find and drop HTML comments: those of people, and those that are mnemark's bookkeeping."""
+"""Find and drop HTML comments, of people or of mnemark's bookkeeping."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -10,13 +10,13 @@ _ID: Final = re.compile(r"\bid:", re.ASCII)
 
 
 def comments(text: str) -> Iterator[re.Match[str]]:
-    """The comments in order, each with its `body`. One that is open and one within another are none."""
-    # Behind the last end none ends, and looking for it from each beginning would cost the square of the text.
+    """Yield the closed comments in order, each with its `body`; they do not nest."""
+    # Behind the last end no comment ends; searching for one from each beginning would be quadratic.
     return _COMMENT.finditer(text, 0, text.rfind(_END) + len(_END))
 
 
 def drop_comments(text: str, which: Callable[[str], bool] | None = None, *, blanks: str = "") -> str:
-    """`text` without its comments, or those `which` says by their body, and without `blanks` before them.
+    """Remove comments, or those whose body `which` accepts, and `blanks` before them.
 
     >>> drop_comments("tea <!-- id: 01A --> or <!-- not --> coffee", names_id, blanks=" ")
     'tea or <!-- not --> coffee'
@@ -32,5 +32,5 @@ def drop_comments(text: str, which: Callable[[str], bool] | None = None, *, blan
 
 
 def names_id(body: str) -> bool:
-    """Whether a comment on one line holds an id, as those of mnemark do."""
+    """Return whether a comment is one line with an id, as those of mnemark."""
     return "\n" not in body and _ID.search(body) is not None

@@ -37,10 +37,10 @@ def cut(
     limits: tuple[float, float],
     cost: Callable[[str], float],
 ) -> Iterator[tuple[int, int, float]]:
-    """Parts `(start, end, tokens)` of the span; the first within `limits[0]`, the others within `limits[1]`.
+    """Yield parts `(start, end, tokens)` of the span: the first within `limits[0]`, the rest `limits[1]`.
 
-    Each part ends at the best place of its last half: what divides this kind of block first, then smaller
-    divisions. Without any, at a character. Work per part is bounded by its length.
+    Each part ends at the best place of its last half: a division of this kind of block first, then smaller
+    ones, then any character. Work per part is bounded by its length.
     """
     start, end = span
     places = _PLACES.get(kind, _OTHER)
@@ -63,7 +63,7 @@ def cut(
 def _window(
     text: str, span: tuple[int, int], guess: int, limit: float, cost: Callable[[str], float]
 ) -> tuple[int, float]:
-    """About the largest number of characters that fit in `limit` tokens, at least 1; and their cost."""
+    """Return about the most characters that fit in `limit` tokens, at least 1, and their cost."""
     start, end = span
     size = min(max(guess, 1), end - start)
     tokens = cost(text[start : start + size])
@@ -79,12 +79,9 @@ def _window(
 def _place(text: str, start: int, limit: int, places: tuple[re.Pattern[str], ...]) -> int:
     low = start + (limit - start) // 2
     for place in places:
-        best = 0
         # One character more, so that a division right at the limit is seen.
-        for match in place.finditer(text, low, limit + 1):
-            if low < match.end() <= limit:
-                best = match.end()
-        if best:
+        ends = (match.end() for match in place.finditer(text, low, limit + 1))
+        if best := max((end for end in ends if low < end <= limit), default=0):
             return best
     at = limit
     while at > start + 1 and limit - at < 16 and _inseparable(text, at):
@@ -93,7 +90,7 @@ def _place(text: str, start: int, limit: int, places: tuple[re.Pattern[str], ...
 
 
 def _inseparable(text: str, at: int) -> bool:
-    """Whether the character at `at` belongs to the one before: an accent, a joined emoji, half a line end."""
+    """Return whether a character belongs to the one before: an accent, a joined emoji, half a line end."""
     if at >= len(text):
         return False
     here, before = text[at], text[at - 1]

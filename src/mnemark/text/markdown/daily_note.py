@@ -1,8 +1,8 @@
-"""Add a line to a day's note: with what people wrote, not in a session's summary."""
+"""Add lines to a day's note: to the part that people wrote, not to a session's summary."""
 
 import re
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 _BEGIN: Final = re.compile(r"[ \t]*<!-- mnemark:begin [\w-]+[ |]")
 _END: Final = re.compile(r"[ \t]*<!-- mnemark:end [\w-]+ -->")
@@ -10,23 +10,16 @@ _HEADING: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _CODE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM: Final = re.compile(r"[-*+] ")
 _LISTED: Final = re.compile(r"(?:[-*+] |  )[^\n]*$")
-"""A line of a list."""
 OBSERVATIONS: Final = "## Observations"
-"""Stands above what tools did, which mnemark writes down."""
-
-
-class _Heading(NamedTuple):
-    line: int
-    """0-based: its own, or that of the marker above the part it is in."""
-    ours: bool
+"""Heading of what tools did, as mnemark writes it."""
 
 
 def added(text: str, lines: Sequence[str]) -> tuple[str, int]:
-    """`text` with these lines, and the line (from 1) of the first: at its end, but above our sections there.
+    """Add lines at the end of `text`, but above our sections there; return it and their first line (from 1).
 
-    So a note that is added after a session ended does not read as a part of its summary. Where the last
-    heading is a person's, the lines stand below it. All that was there stays, byte for byte; items of a list
-    follow each other, all else is set off by an empty line.
+    So a note added after a session ended does not read as a part of its summary; where the last heading is a
+    person's, the lines stand below it. The old text stays, byte for byte; items of a list follow each other,
+    all else is set off by an empty line.
     """
     stop = "\r\n" if "\r\n" in text else "\n"
     if text and not text.endswith("\n"):
@@ -48,18 +41,23 @@ def added(text: str, lines: Sequence[str]) -> tuple[str, int]:
 
 
 def _place(rows: Sequence[str]) -> int:
-    """The line above which to add."""
-    place = len(rows)
-    for heading in reversed(_headings(rows)):
-        if not heading.ours:
-            break
-        place = heading.line
-    return place
+    """Return the line above the sections of ours at the end, or the number of lines."""
+    place = part = -1
+    for number, row in _prose(rows):
+        if _BEGIN.match(row):
+            part = number
+        elif _END.match(row):
+            part = -1
+        elif _HEADING.match(row):
+            if part < 0 and row.strip() != OBSERVATIONS:
+                place = -1
+            elif place < 0:
+                place = part if part >= 0 else number
+    return place if place >= 0 else len(rows)
 
 
-def _headings(rows: Sequence[str]) -> list[_Heading]:
-    found: list[_Heading] = []
-    part = -1
+def _prose(rows: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the rows outside fenced code, with their numbers."""
     code = ""
     for number, row in enumerate(rows):
         if fence := _CODE.match(row):
@@ -67,11 +65,5 @@ def _headings(rows: Sequence[str]) -> list[_Heading]:
                 code = fence[1]
             elif row.strip().startswith(code) and not row.strip().strip(code[0]):
                 code = ""
-        elif not code and _BEGIN.match(row):
-            part = number
-        elif not code and _END.match(row):
-            part = -1
-        elif not code and _HEADING.match(row):
-            ours = part >= 0 or row.strip() == OBSERVATIONS
-            found.append(_Heading(part if part >= 0 else number, ours))
-    return found
+        elif not code:
+            yield number, row

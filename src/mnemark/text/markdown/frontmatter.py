@@ -1,9 +1,8 @@
 """Parse front matter: the `---` block of simple values at the top of a Markdown file.
 
-Only the part of YAML that people write there is read: `key: value`, quoted strings, numbers, true and false,
-inline and block lists, block scalars. A YAML library would add a dependency, a way to run code, and dates
-that change type by their look. What is not understood makes the whole block plain text, with a problem that
-says which line.
+It reads the YAML that people write there: `key: value`, quoted strings, numbers, true and false, inline and
+block lists, block scalars. A YAML library would add a dependency, a way to run code, and dates that change
+type by their look. Any other line makes the whole block plain text, with a problem that names the line.
 """
 
 import re
@@ -20,14 +19,14 @@ Scalar = str | int | float | bool | None
 Value = Scalar | tuple[Scalar, ...]
 
 LARGEST: Final = 64 * 1024
-"""Characters looked at. A longer block is not front matter but a rule followed by text."""
+"""Characters read. A longer block is not front matter but a rule followed by text."""
 
 
 class FrontMatter(msgspec.Struct, frozen=True):
-    """What stands at the top of a file.
+    """The fields of a file's front matter; keys are lower case.
 
     `end` is the offset in characters of the first character after the block, `end_line` its last line
-    (1-based); both are 0 where there is none or where it is broken. Keys are lower case.
+    (1-based); both are 0 where there is none or where it is broken.
     """
 
     fields: Mapping[str, Value] = {}
@@ -37,7 +36,7 @@ class FrontMatter(msgspec.Struct, frozen=True):
 
 
 class _BrokenError(Exception):
-    """A line that is no front matter as we read it; the message is for people."""
+    """A line that cannot be read; the message is for people."""
 
 
 _NONE: Final = FrontMatter()
@@ -49,12 +48,13 @@ _KEY: Final = re.compile(
 _INT: Final = re.compile(r"[+-]?\d{1,18}$")
 _FLOAT: Final = re.compile(r"[+-]?\d{1,18}\.\d{1,18}$")
 _COMMENT: Final = re.compile(r"(?:^|[ \t])#")
+_QUOTED: Final = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'""", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 
 
 def front_matter(text: str) -> FrontMatter:
-    """Read the front matter of `text`; never raises. A byte order mark before it is passed over."""
+    """Read the front matter of `text`, ignoring a byte order mark; never raises."""
     start = 1 if text.startswith("\ufeff") else 0
     head = text[start : start + LARGEST]
     if not head.startswith("---"):
@@ -83,14 +83,14 @@ def front_matter(text: str) -> FrontMatter:
 
 
 def _unclosed(lines: list[str]) -> FrontMatter:
-    """A first line `---` is also a thematic break: only what goes on like front matter is a problem."""
+    """Report a missing end, unless the first line `---` was only a thematic break."""
     if len(lines) > 1 and _KEY.match(lines[1]):
         return FrontMatter(problem="front matter is not closed: no line '---' after line 1")
     return _NONE
 
 
 def _fields(lines: list[str]) -> dict[str, Value] | None:
-    """The fields; None if the text between two rules does not look like front matter at all."""
+    """Return the fields; None if the text between two rules does not look like front matter at all."""
     fields: dict[str, Value] = {}
     at = 0
     while at < len(lines):
@@ -114,7 +114,7 @@ def _fields(lines: list[str]) -> dict[str, Value] | None:
 
 
 def _continues(line: str, lines: list[str], at: int) -> bool:
-    """Whether a line belongs to the key above it: indented, a list item, or blank before such a line."""
+    """Return whether a line belongs to the key above: indented, an item, or blank before such a line."""
     if line.startswith((" ", "\t", "- ")) or line in ("-", "]"):
         return True
     return not line and at + 1 < len(lines) and lines[at + 1].startswith((" ", "\t", "- "))
@@ -140,7 +140,7 @@ def _value(rest: str, below: list[str], number: int) -> Value:
 
 
 def _uncommented(value: str) -> str:
-    """Without a trailing `# comment`; quotes protect."""
+    """Remove a trailing `# comment`; quotes protect."""
     if value[:1] in ("'", '"'):
         close = _closing(value)
         rest = value[close + 1 :]
@@ -152,19 +152,9 @@ def _uncommented(value: str) -> str:
 
 
 def _closing(value: str, start: int = 0) -> int:
-    """Index of the quote that closes the one at `start`; 0 if none does."""
-    quote, at = value[start], start + 1
-    while at < len(value):
-        if quote == '"' and value[at] == "\\":
-            at += 2
-            continue
-        if value[at] == quote:
-            if quote == "'" and value[at + 1 : at + 2] == "'":
-                at += 2
-                continue
-            return at
-        at += 1
-    return 0
+    """Return the index of the quote that closes the one at `start`; 0 if none does."""
+    found = _QUOTED.match(value, start)
+    return found.end() - 1 if found else 0
 
 
 def _scalar(value: str, number: int) -> Scalar:
@@ -191,8 +181,7 @@ def _unescape(match: re.Match[str]) -> str:
 def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
     items: list[Scalar] = []
     at, start = 1, 1
-    blank = True
-    """Whether the item has had nothing but blanks so far."""
+    blank = True  # whether the item has had nothing but blanks so far
     while at < len(value):
         char = value[at]
         if char in "'\"" and blank:
@@ -216,14 +205,16 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
 
 
 _H1: Final = re.compile(r"#[ \t]+\S")
-_DATED_NAME: Final = re.compile(r"(?<!\d)(\d{4})([-_.]?)(\d{2})\2(\d{2})(?!\d)")
-_DATED_FOLDER: Final = re.compile(r"(?:^|/)(\d{4})/(?:\d{4}-)?(\d{2})/(?:\d{4}-\d{2}-)?(\d{2})(?=[/._\- ]|$)")
-_DATED_TEXT: Final = re.compile(r"\s*(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_DATED_NAME: Final = re.compile(r"(?<!\d)(?P<y>\d{4})([-_.]?)(?P<m>\d{2})\2(?P<d>\d{2})(?!\d)")
+_DATED_FOLDER: Final = re.compile(
+    r"(?:^|/)(?P<y>\d{4})/(?:\d{4}-)?(?P<m>\d{2})/(?:\d{4}-\d{2}-)?(?P<d>\d{2})(?=[/._\- ]|$)"
+)
+_DATED_TEXT: Final = re.compile(r"\s*(?P<y>\d{4})([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\d)")
 _DATE_KEYS: Final = ("date", "created", "created_at", "creation_date", "day", "published")
 
 
 def document_title(text: str, fm: FrontMatter, path: str) -> str:
-    """What a person would call the document: its front matter title, first level-1 heading, or file name."""
+    """Return the title of a document: from its front matter, first level-1 heading, or file name."""
     named = fm.fields.get("title")
     if named is not None and not isinstance(named, tuple) and str(named).strip():
         return " ".join(str(named).split())
@@ -236,30 +227,23 @@ def document_title(text: str, fm: FrontMatter, path: str) -> str:
 
 
 def document_date(path: str, fm: FrontMatter) -> str | None:
-    """The ISO date of a dated document: from its file name, its folders (`2026/02/13`) or its front matter.
+    """Return the ISO date of a document: from its file name, its folders (`2026/02/13`) or front matter.
 
-    Dates that do not exist, and years outside 1900-2199, are passed over.
+    Dates that do not exist, and years outside 1900-2199, are ignored.
     """
     whole = path.replace("\\", "/")
-    name = whole.rsplit("/", 1)[-1]
-    for match in _DATED_NAME.finditer(name):
-        if found := _iso(match[1], match[3], match[4]):
-            return found
-    for match in _DATED_FOLDER.finditer(whole):
-        if found := _iso(match[1], match[2], match[3]):
-            return found
-    for key in _DATE_KEYS:
-        value = fm.fields.get(key)
-        written = _DATED_TEXT.match(str(value)) if isinstance(value, str) else None
-        if written and (found := _iso(written[1], written[3], written[4])):
-            return found
-    return None
+    fields = (fm.fields.get(key) for key in _DATE_KEYS)
+    matches = [
+        *_DATED_NAME.finditer(whole.rpartition("/")[2]),
+        *_DATED_FOLDER.finditer(whole),
+        *filter(None, (_DATED_TEXT.match(value) for value in fields if isinstance(value, str))),
+    ]
+    return next((found for match in matches if (found := _iso(match))), None)
 
 
-def _iso(year: str, month: str, day: str) -> str | None:
-    if not 1900 <= int(year) < 2200:
-        return None
+def _iso(match: re.Match[str]) -> str | None:
+    year, month, day = map(int, match.group("y", "m", "d"))
     try:
-        return date(int(year), int(month), int(day)).isoformat()
+        return date(year, month, day).isoformat() if 1900 <= year < 2200 else None
     except ValueError:
         return None

@@ -4,17 +4,15 @@
     - lines that mnemark wrote
     <!-- mnemark:end core -->
 
-The begin marker has a short hash of each line written. So a line that a person wrote between the markers is
-known and kept (it moves below the part), and one that a person took out is known and does not come back
-("without").
+The begin marker has a short hash of each line written. So a line that a person added between the markers is
+recognised and kept (it moves below the part), and one that a person removed does not come back ("without").
 """
 
 import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 _BEGIN: Final = re.compile(
     r"^[ \t]*<!-- mnemark:begin (?P<name>[\w-]+)(?: \|(?P<own>[ 0-9a-f]*))?"
@@ -25,52 +23,41 @@ _DIGITS: Final = 6
 
 
 class Part(NamedTuple):
-    """A generated part as it stands. `start` and `stop` are lines (0-based, half-open), markers included."""
+    """A generated part; `start` and `stop` are lines (0-based, half-open), markers included."""
 
     start: int
     stop: int
-    lines: tuple[str, ...]
-    """What mnemark wrote and still stands."""
-    added: tuple[str, ...]
-    """What a person wrote between the markers."""
-    removed: frozenset[str]
-    """Marks of lines that a person took out."""
+    lines: tuple[str, ...]  # lines of mnemark that are still there
+    added: tuple[str, ...]  # lines that a person wrote between the markers
+    removed: frozenset[str]  # marks of lines that a person removed
 
 
 def mark(line: str) -> str:
-    """What a line is known by: the first bits of its hash, blanks around it left out."""
+    """Return the short hash of a line, blanks around it left out."""
     return hashlib.blake2b(line.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()[:_DIGITS]
 
 
 def find(text: str, name: str) -> Part | None:
-    """The part of that name; None where its markers are not both there."""
-    lines = text.split("\n")
-    start = -1
-    for at, line in enumerate(lines):
-        begin, end = _BEGIN.match(line.rstrip("\r")), _END.match(line.rstrip("\r"))
-        if begin and begin["name"] == name:
-            start = at
-        elif end and end["name"] == name and start >= 0:
-            return _part(lines, start, at + 1)
-    return None
-
-
-def _part(lines: Sequence[str], start: int, stop: int) -> Part:
-    head = _BEGIN.match(lines[start].rstrip("\r"))
+    """Return the part of that name; None unless both of its markers are there."""
+    lines = [line.rstrip("\r") for line in text.split("\n")]
+    if (span := _spans(lines).get(name)) is None:
+        return None
+    start, stop = span
+    head = _BEGIN.match(lines[start])
     own = set((head["own"] or "").split()) if head else set()
     without = (head["without"] or "").split() if head else []
-    inside = [line.rstrip("\r") for line in lines[start + 1 : stop - 1]]
-    kept = tuple(line for line in inside if line.strip() and mark(line) in own)
-    added = tuple(line for line in inside if line.strip() and mark(line) not in own)
-    removed = (own - {mark(line) for line in kept}) | set(without)
+    inside = [line for line in lines[start + 1 : stop - 1] if line.strip()]
+    kept = tuple(line for line in inside if mark(line) in own)
+    added = tuple(line for line in inside if mark(line) not in own)
+    removed = (own - set(map(mark, kept))) | set(without)
     return Part(start, stop, kept, added, frozenset(removed))
 
 
 def put(text: str, name: str, lines: Iterable[str]) -> str:
-    """`text` with the part of that name holding `lines`, but for those that a person took out.
+    """Make `lines`, but for those that a person removed, the part of that name.
 
-    A new part goes to the end. What a person wrote in the part stands below it afterwards; all other text is
-    as it was. Putting the same lines again changes nothing.
+    A new part goes to the end. Lines that a person wrote in the part move below it; all other text stays.
+    Idempotent.
     """
     stop = "\r\n" if "\r\n" in text else "\n"
     part = find(text, name)
@@ -86,8 +73,7 @@ def put(text: str, name: str, lines: Iterable[str]) -> str:
     framed = [line + tail for line in _framed(name, wanted, removed)]
     if part.added:
         framed += [tail, *(line + tail for line in part.added)]
-    last = part.stop == len(old)
-    if last and tail:  # the last line of a file may lack its end
+    if part.stop == len(old) and tail:  # the last line of a file may lack its end
         framed[-1] = framed[-1].rstrip("\r")
     return "\n".join([*old[: part.start], *framed, *old[part.stop :]])
 
@@ -100,56 +86,46 @@ def _framed(name: str, lines: Sequence[str], removed: frozenset[str]) -> list[st
 
 
 def emptied(text: str) -> str:
-    """The text with the lines of generated parts emptied, so that the numbers of all lines hold."""
-    return "\n".join("" if place is _OURS else line for line, place in _judged(text.split("\n")))
+    """Empty the lines of generated parts, so that the numbers of all lines hold."""
+    return "\n".join("" if owner == "ours" else line for line, owner in _owners(text))
 
 
 def without(text: str, is_gone: Callable[[str], bool]) -> str:
-    """The text without those lines of generated parts that are gone; what people wrote there stays."""
-    judged = _judged(text.split("\n"))
-    left = (line for line, place in judged if place is not _OURS or not is_gone(line.rstrip("\r")))
+    """Remove the generated lines that are gone; lines that people wrote between them stay."""
+    left = (line for line, owner in _owners(text) if owner != "ours" or not is_gone(line.rstrip("\r")))
     return "\n".join(left)
 
 
 def written(text: str) -> frozenset[str]:
-    """The lines of generated parts that mnemark wrote, blank ones and markers among them."""
-    judged = _judged(text.split("\n"))
-    return frozenset(line.rstrip("\r") for line, place in judged if place is _OURS)
+    """Return the lines that mnemark wrote in generated parts, blank ones and markers among them."""
+    return frozenset(line.rstrip("\r") for line, owner in _owners(text) if owner == "ours")
 
 
 def outside(text: str) -> str:
-    """The text without generated parts: what people wrote, between the markers included."""
-    judged = _judged(text.split("\n"))
-    return "\n".join(
-        line if place is _OUTSIDE else line.rstrip("\r") for line, place in judged if place is not _OURS
-    )
+    """Remove generated lines; lines that people wrote between the markers stay."""
+    kept = [(line, owner) for line, owner in _owners(text) if owner != "ours"]
+    return "\n".join(line.rstrip("\r") if owner == "added" else line for line, owner in kept)
 
 
-class _Place(Enum):
-    OUTSIDE = "outside"
-    ADDED = "added"
-    OURS = "ours"
+def _owners(text: str) -> Iterator[tuple[str, Literal["people", "added", "ours"]]]:
+    """Yield each line and whose it is: outside all parts, added to one by people, or ours.
 
-
-_OUTSIDE: Final = _Place.OUTSIDE
-_OURS: Final = _Place.OURS
-
-
-def _judged(lines: Sequence[str]) -> Iterator[tuple[str, _Place]]:
-    """Each line and whose it is. Parts may lie in one another: then it is ours if it is in one of them."""
+    Parts may be nested: then a line is ours if it is in one of them.
+    """
+    lines = text.split("\n")
     begins: defaultdict[int, list[str]] = defaultdict(list)
     ends: defaultdict[int, list[str]] = defaultdict(list)
-    for start, stop in _spans(lines):
+    for start, stop in sorted(_spans(lines).values()):
         head = _BEGIN.match(lines[start].rstrip("\r"))
-        own = list(dict.fromkeys((head["own"] or "").split())) if head else []
-        begins[start] = ends[stop - 1] = own
+        begins[start] = ends[stop - 1] = list(dict.fromkeys((head["own"] or "").split())) if head else []
     known: Counter[str] = Counter()
     depth = 0
     for at, line in enumerate(lines):
-        inside = depth > 0 or at in begins
         marker = at in begins or at in ends
-        ours = inside and (marker or not line.strip() or known[mark(line)] > 0)
-        yield line, _OURS if ours else _Place.ADDED if inside else _OUTSIDE
+        if depth == 0 and at not in begins:
+            yield line, "people"
+        else:
+            yield line, "ours" if marker or not line.strip() or known[mark(line)] > 0 else "added"
         if at in begins:
             depth += 1
             known.update(begins[at])
@@ -158,8 +134,8 @@ def _judged(lines: Sequence[str]) -> Iterator[tuple[str, _Place]]:
             known.subtract(ends[at])
 
 
-def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:
-    """Lines of the first part of each name, markers included."""
+def _spans(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return the lines of the first part of each name, half-open, markers included."""
     begun: dict[str, int] = {}
     found: dict[str, tuple[int, int]] = {}
     for at, line in enumerate(lines):
@@ -170,4 +146,4 @@ def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:
             begun[begin["name"]] = at
         elif (end := _END.match(bare)) and end["name"] in begun:
             found.setdefault(end["name"], (begun[end["name"]], at + 1))
-    return sorted(found.values())
+    return found

@@ -1,4 +1,4 @@
-"""Read Markdown as an outline: headings, items, paragraphs, each below what leads to it.
+"""Read Markdown as an outline: headings, items, paragraphs, each below its parent.
 
 A list belongs to the item, the paragraph ending in a colon, or the heading above it, so that a part of an
 outline can be shown without turning its meaning: an item of "Never:" is only shown below "Never:".
@@ -14,17 +14,13 @@ ItemKind = Literal["heading", "item", "paragraph", "quote", "code", "table"]
 
 
 class Item(NamedTuple):
-    """One piece of an outline. Lines that belong together are one line; code and tables keep theirs."""
+    """One node of an outline. Wrapped lines are joined, but in code and tables."""
 
     kind: ItemKind
-    text: str
-    """Without its mark."""
-    mark: str
-    """`-`, `3.`, `>`; of a heading its `#`s; empty for paragraphs."""
-    parent: int
-    """Place of what it stands below; -1 at the top."""
-    depth: int
-    """How many list items it stands in."""
+    text: str  # without its mark
+    mark: str  # `-`, `3.`, `>`; of a heading its `#`s; empty for paragraphs
+    parent: int  # place of the parent; -1 at the top
+    depth: int  # number of list items around it
 
 
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -37,18 +33,13 @@ _ITEM: Final = re.compile(
 )
 _QUOTE: Final = re.compile(r"[ ]{0,3}>[ ]?(?P<text>.*)$")
 _COMMENT: Final = ("<!--", "-->")
-_END: Final = 4
-"""Characters from which it is told how an item ends."""
-_MOST_LEADS: Final = 20
-"""Paragraphs that lead to one another; of more the next one stands at the top again."""
+_END: Final = 4  # characters that tell how an item ends
+_MOST_LEADS: Final = 20  # nested paragraphs that end in a colon; the next one starts at the top again
 _CJK: Final = re.compile(r"[\u2e80-\u9fff\u3000-\u303f\uff00-\uffef]")
 
 
 def without_comments(text: str) -> str:
-    """`text` without its HTML comments, but for those in fenced code; an open one goes on to the end.
-
-    A line that holds nothing but a comment goes with it.
-    """
+    """Remove HTML comments outside fenced code, and lines of nothing else; an open one goes on to the end."""
     kept: list[str] = []
     fence = ""
     inside = False
@@ -58,19 +49,19 @@ def without_comments(text: str) -> str:
             kept.append(line)
             if mark and mark[1].startswith(fence) and not line.strip(" \t`~"):
                 fence = ""
-            continue
-        if mark and not inside:
+        elif mark and not inside:
             fence = mark[1]
             kept.append(line)
-            continue
-        shown, inside_after = _outside(line, inside=inside)
-        if shown.strip() or (not inside and not line.strip()):
-            kept.append(shown.rstrip())
-        inside = inside_after
+        else:
+            shown, inside_after = _outside(line, inside=inside)
+            if shown.strip() or (not inside and not line.strip()):
+                kept.append(shown.rstrip())
+            inside = inside_after
     return "\n".join(kept)
 
 
 def _outside(line: str, *, inside: bool) -> tuple[str, bool]:
+    """Return the part of a line outside comments, and whether it ends inside one."""
     shown: list[str] = []
     at = 0
     while (end := line.find(_COMMENT[inside], at)) >= 0:
@@ -84,36 +75,27 @@ def _outside(line: str, *, inside: bool) -> tuple[str, bool]:
 
 
 def outline(text: str) -> list[Item]:
-    """The outline of a Markdown text, front matter and comments left out."""
+    """Parse the outline of a Markdown text, without front matter and comments."""
     body = text[front_matter(text).end :]
-    return _Reader(without_comments(body.removeprefix("\ufeff"))).whole()
+    reader = _Reader(without_comments(body.removeprefix("\ufeff")))
+    return [item._replace(text="".join(text)) for item, text in zip(reader.items, reader.texts, strict=True)]
 
 
 class _Reader:
-    """Reads the lines of a text once."""
+    """Reads the lines of a text in one pass."""
 
     def __init__(self, text: str) -> None:
         self.items: list[Item] = []
-        """Without their texts, which grow line by line."""
-        self._texts: list[list[str]] = []
-        self._headings: list[tuple[int, int]] = []
-        """Levels and places of the headings we are below."""
-        self._lists: list[tuple[int, int]] = []
-        """Columns and places of the list items we are in."""
-        self._lead = -1
-        """A paragraph that ends in a colon and leads to what comes next."""
-        self._chain: dict[int, int] = {}
-        """How many such paragraphs lead to one another, up to this place."""
-        self._open = -1
-        """The item that the next line may go on with; -1 after a blank line."""
+        self.texts: list[list[str]] = []  # parts of the items' texts, which grow line by line
+        self._headings: list[tuple[int, int]] = []  # levels and places of the open headings
+        self._lists: list[tuple[int, int]] = []  # columns and places of the open list items
+        self._lead = -1  # a paragraph that ends in a colon, the parent of what comes next
+        self._chain: dict[int, int] = {}  # how many such paragraphs are nested, up to this place
+        self._open = -1  # the item that the next line may continue; -1 after a blank line
         lines = text.splitlines()
         at = 0
         while at < len(lines):
             at = self._read(lines, at)
-
-    def whole(self) -> list[Item]:
-        """The items with their texts."""
-        return [item._replace(text="".join(text)) for item, text in zip(self.items, self._texts, strict=True)]
 
     def _read(self, lines: list[str], at: int) -> int:
         line = lines[at].expandtabs(4)
@@ -126,7 +108,7 @@ class _Reader:
             self._heading(len(found[1]), found[2].rstrip(" \t").rstrip("#").rstrip(" \t"))
         elif self._goes_on("paragraph") and _SETEXT.match(line) and not self._lists:
             self.items.pop()
-            self._heading(1 if "=" in line else 2, "".join(self._texts.pop()))
+            self._heading(1 if "=" in line else 2, "".join(self.texts.pop()))
         elif _RULE.match(line):
             self._open, self._lists, self._lead = -1, [], -1
         elif item := _ITEM.match(line):
@@ -164,8 +146,7 @@ class _Reader:
         self._open = -1
 
     def _item(self, column: int, mark: str, text: str) -> None:
-        while self._lists and self._lists[-1][0] >= column:
-            self._lists.pop()
+        self._close_lists(column)
         self._add("item", text.strip(), mark)
         self._lists.append((column, len(self.items) - 1))
 
@@ -180,7 +161,7 @@ class _Reader:
             self._add("paragraph", line.strip(), "")
 
     def _close_lists(self, column: int) -> None:
-        """Text after a blank line belongs to a list item only if it is indented."""
+        """Close the items that text at this column, a new item or after a blank line, is not part of."""
         while self._lists and self._lists[-1][0] >= column:
             self._lists.pop()
 
@@ -196,33 +177,23 @@ class _Reader:
         end = self._end(self._open)
         if not joint and end and text:
             joint = "" if _CJK.match(end[-1]) or _CJK.match(text) else " "
-        self._texts[self._open] += [part for part in (joint, text) if part]
+        self.texts[self._open] += [part for part in (joint, text) if part]
 
     def _end(self, at: int) -> str:
-        """The last few characters of an item's text so far."""
-        end = ""
-        for part in reversed(self._texts[at]):
-            end = part[-_END:] + end
-            if len(end) >= _END:
-                break
-        return end
+        """Return the last few characters of an item's text so far, whose later parts are not empty."""
+        return "".join(part[-_END:] for part in self.texts[at][-_END:])
 
     def _add(self, kind: ItemKind, text: str, mark: str) -> None:
-        if kind != "heading" and not self._lists:
-            last = len(self.items) - 1
-            before = self.items[-1] if self.items else None
-            if (
-                before is not None
-                and before.kind == "paragraph"
-                and self._end(last).endswith((":", "：", ":**", "：**"))
-            ):
-                self._chain[last] = self._chain.get(before.parent, 0) + 1
-                self._lead = last if self._chain[last] <= _MOST_LEADS else -1
+        last = len(self.items) - 1
+        leads = last >= 0 and kind != "heading" and not self._lists and self.items[-1].kind == "paragraph"
+        if leads and self._end(last).endswith((":", "：", ":**", "：**")):
+            self._chain[last] = self._chain.get(self.items[-1].parent, 0) + 1
+            self._lead = last if self._chain[last] <= _MOST_LEADS else -1
         above = self._headings[-1][1] if self._headings else -1
         if kind != "heading":
             above = self._lists[-1][1] if self._lists else self._lead if self._lead >= 0 else above
         self.items.append(Item(kind, "", mark, above, len(self._lists)))
-        self._texts.append([text])
+        self.texts.append([text])
         self._open = len(self.items) - 1
 
 
@@ -232,7 +203,7 @@ def _indent(line: str) -> int:
 
 
 def ancestors(items: list[Item], at: int) -> Iterator[int]:
-    """Places of all that an item stands below, the nearest first."""
+    """Yield the places of an item's ancestors, the nearest first."""
     at = items[at].parent
     while at >= 0:
         yield at

@@ -1,13 +1,14 @@
 """Split documents into passages a person would quote.
 
-A passage is a section, or as much of one as fits in the limit: blocks (paragraphs, lists, fences, tables,
-quotes) stay whole where they fit; one that does not is cut at the best place near the limit: between items,
-rows or paragraphs, then after a sentence (English or Chinese), a clause, a word, a character. Very short
-sections go with the next one below the same parent, and a heading never stands alone above its text.
+A passage is a section, or as much of one as fits in the limit. Blocks (paragraphs, lists, fences, tables,
+quotes) stay whole where they fit; a larger one is cut at the best place near the limit: between items, rows
+or paragraphs, then after a sentence (English or Chinese), a clause, a word, a character. Very short sections
+join the next one below the same parent, and a heading never stands alone above its text.
 """
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from mnemark.errors import UsageError
@@ -18,17 +19,17 @@ from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Passage
 
 Estimate = Callable[[str], int]
-"""Tokens of a string, to the nearest integer. But for rounding, a whole never has more than its parts."""
+"""Estimates tokens. But for rounding, a whole never has more than its parts."""
 
 Cost = Callable[[str], float]
-"""At least the tokens of a string, such that costs of parts may be added up."""
+"""An upper bound of tokens that can be added up."""
 
 CHARACTERS_PER_TOKEN: Final = 16
-"""No passage is longer than `limit` times this, so that white space and rules, cheap in tokens, end too."""
+"""Longest passage per token of the limit: white space and rules are cheap in tokens."""
 
 
 class _Unit(NamedTuple):
-    """A block with its cost in tokens and the heading path it stands under."""
+    """A block with its cost in tokens and its heading path."""
 
     kind: BlockKind
     start: int
@@ -45,19 +46,16 @@ class _Piece(NamedTuple):
     end: int
     tokens: float
     path: tuple[str, ...]
-    level: int
-    """Of the outermost heading in it; 0 without one."""
-    lone: bool
-    """Nothing but headings."""
-    whole: bool
-    """All of one or more sections."""
+    level: int  # level of its outermost heading; 0 without one
+    lone: bool  # whether it has nothing but headings
+    whole: bool  # whether it is all of one or more sections
 
 
 def passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
     """Split a Markdown text into passages of at most `limit` tokens.
 
-    Joined in order they are the text, character for character: front matter and blank lines included. Only a
-    passage of a single character may cost more than the limit. Linear in the length of the text.
+    Joined in order they are the text, character for character. Only a passage of a single character may cost
+    more than the limit. Linear in the length of the text.
 
     Raises:
         UsageError: `limit` is below 1.
@@ -70,7 +68,7 @@ def passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_token
 
 
 def text_passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
-    """Split plain text, where only blank lines mean something; otherwise as `passages`."""
+    """Split plain text, where blocks end at blank lines, as `passages` does."""
     lines, starts = line_starts(text)
     blocks: list[Block] = []
     at = 0
@@ -96,7 +94,7 @@ def _passages(
         return max(estimate(part) + 0.5, len(part) / CHARACTERS_PER_TOKEN)
 
     units = _units(text, blocks, starts)
-    pieces = _joined(_pieces(text, _sections(units), limit, cost), limit)
+    pieces = _join_short(_pieces(text, _sections(units), limit, cost), limit)
     return [
         Passage(
             ordinal=ordinal,
@@ -112,7 +110,7 @@ def _passages(
 
 
 def _units(text: str, blocks: Iterable[Block], starts: list[int]) -> Iterator[_Unit]:
-    """Blocks with offsets and heading paths; the costs come when they are needed."""
+    """Yield blocks with offsets and heading paths, still without costs."""
     path: list[tuple[int, str]] = []
     names: tuple[str, ...] = ()
     for block in blocks:
@@ -127,7 +125,7 @@ def _units(text: str, blocks: Iterable[Block], starts: list[int]) -> Iterator[_U
 
 
 def _sections(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
-    """A heading with its own text. Headings with nothing below them open the section that follows."""
+    """Yield headings with their own text. Headings without any text open the section that follows."""
     section: list[_Unit] = []
     lone = False
     for unit in units:
@@ -170,12 +168,12 @@ def _piece(units: list[_Unit], tokens: float, *, whole: bool = False) -> _Piece:
     )
 
 
-def _sum(units: list[_Unit]) -> float:
+def _tokens(units: list[_Unit]) -> float:
     return sum(unit.tokens for unit in units)
 
 
 def _packed(text: str, section: list[_Unit], limit: int, cost: Cost) -> list[_Piece]:
-    """A section larger than the limit, as full as its blocks allow."""
+    """Pack a section larger than the limit into pieces, as full as its blocks allow."""
     groups: list[list[_Unit]] = []
     current: list[_Unit] = []
     used = 0.0
@@ -185,7 +183,7 @@ def _packed(text: str, section: list[_Unit], limit: int, cost: Cost) -> list[_Pi
         if len(current) > keep:
             groups.append(current[: len(current) - keep])
         current = current[len(current) - keep :]
-        used = _sum(current)
+        used = _tokens(current)
 
     for unit in section:
         if used + unit.tokens > limit and current:
@@ -201,18 +199,17 @@ def _packed(text: str, section: list[_Unit], limit: int, cost: Cost) -> list[_Pi
             current.append(part)
             used += part.tokens
     close()
-    return [_piece(group, _sum(group)) for group in _evened(groups, limit)]
+    return [_piece(group, _tokens(group)) for group in _fill_last(groups, limit)]
 
 
 def _introduces(text: str, intro: _Unit, unit: _Unit, limit: int) -> bool:
-    """Whether a short paragraph ends in a colon right before the block it speaks of."""
     if intro.kind != "paragraph" or intro.tokens + unit.tokens > limit or intro.tokens > limit // 4:
         return False
     return text[max(intro.start, intro.end - 200) : intro.end].rstrip().endswith((":", "："))
 
 
 def _parts(text: str, unit: _Unit, room: float, limit: int, cost: Cost) -> Iterator[_Unit]:
-    """The unit itself if it fits in `room`, else cut: the first part fits in `room`, the rest in `limit`."""
+    """Yield the unit if it fits in `room`, else its parts: the first fits in `room`, the rest in `limit`."""
     if unit.tokens <= room:
         yield unit
         return
@@ -220,12 +217,11 @@ def _parts(text: str, unit: _Unit, room: float, limit: int, cost: Cost) -> Itera
         yield unit._replace(start=start, end=end, tokens=tokens)
 
 
-def _evened(groups: list[list[_Unit]], limit: int) -> list[list[_Unit]]:
-    """Move blocks into a tiny last group, so that no passage is a mere left-over."""
+def _fill_last(groups: list[list[_Unit]], limit: int) -> list[list[_Unit]]:
     if len(groups) < 2:
         return groups
     before, last = groups[-2], groups[-1]
-    size = _sum(last)
+    size = _tokens(last)
     while size < limit // 8 and len(before) > 1 and before[-2].kind not in ("heading", "front", "blank"):
         if size + before[-1].tokens > limit:
             break
@@ -234,8 +230,7 @@ def _evened(groups: list[list[_Unit]], limit: int) -> list[list[_Unit]]:
     return groups
 
 
-def _joined(sections: Iterable[list[_Piece]], limit: int) -> list[_Piece]:
-    """Short sections together with those that follow under the same parent."""
+def _join_short(sections: Iterable[list[_Piece]], limit: int) -> list[_Piece]:
     out: list[_Piece] = []
     for pieces in sections:
         if out and _may_join(out[-1], pieces[0], limit):
@@ -248,7 +243,7 @@ def _joined(sections: Iterable[list[_Piece]], limit: int) -> list[_Piece]:
 
 
 def _sink(out: list[_Piece], limit: int) -> None:
-    """A last heading that nothing follows goes with what is above it."""
+    """Join a last heading without text to the piece above it."""
     if len(out) > 1 and out[-1].lone and out[-2].tokens + out[-1].tokens <= limit:
         last = out.pop()
         out[-1] = _join(out[-1], last)
@@ -266,12 +261,8 @@ def _join(before: _Piece, after: _Piece) -> _Piece:
     if before.lone or after.lone:
         path = after.path if before.lone else before.path
     else:
-        shared = 0
-        for left, right in zip(before.path, after.path, strict=False):
-            if left != right:
-                break
-            shared += 1
-        path = before.path[:shared]
+        pairs = zip(before.path, after.path, strict=False)
+        path = tuple(name for name, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     return _Piece(
         start=before.start,
         end=after.end,

@@ -1,10 +1,9 @@
 """Find where the value of a named secret begins and ends.
 
-Between quotation marks that is plain. An unquoted value goes on to the next white space: a sign that may
-separate (`;`, `&`, `,`, a quotation mark, a bracket) separates only where white space, the end of the text,
-a tag, or in lists (`a=1;password=…;b=2`, the query of a URL) another name with its `=` comes next. Glued to
-more, it is part of the value, for passwords hold such signs. Signs that may as well close the sentence or
-the expression around the value stay outside at its end.
+Quotation marks are clear. An unquoted value goes on to the next white space: a sign that may separate (`;`,
+`&`, `,`, a quotation mark, a bracket) does so only before white space, the end of the text, a tag, or in
+lists (`a=1;password=…;b=2`, the query of a URL) another name with its `=`. Glued to more, it is part of the
+value, as passwords hold such signs. Signs at the end that may close the sentence or expression stay outside.
 
 Patterns read a bounded number of characters and share no character with what follows them: linear in time.
 """
@@ -17,7 +16,7 @@ from mnemark.text.redaction.spans import MARK
 Extent = tuple[int, int]
 
 HEAD: Final = 128
-"""Characters of an unquoted value that are judged; what follows without a gap belongs to it."""
+"""Characters of an unquoted value that are judged; the rest up to a gap belongs to it."""
 _LONGEST: Final = 2048  # of a quoted value
 
 QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
@@ -69,7 +68,7 @@ _ASCII = re.compile(
 _LEADING_ZH = re.compile(r"[，。；、！？：…—～·（《【]{0,3}(?=[!-~])")
 
 TRAIL: Final = ".,;:)]}\"'`\\，。；、：）】》”’」』…—"
-"""Signs that may close the sentence or the expression around a value."""
+"""Signs that may close the sentence or expression around a value."""
 _TRAIL_OF_LINE = ",;)\\"  # where the value is all of a line
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">", "（": "）", "【": "】", "《": "》"}
 _OPENED = {closing: opening for opening, closing in _PAIRS.items()}
@@ -85,27 +84,23 @@ class Bare(NamedTuple):
     text: str
     start: int
     end: int
-    value: str
-    """What is judged: without marks in it, never empty."""
-    core: str
-    """Its beginning, up to the first sign that may separate; empty where it begins with such a sign."""
-    wrapped: bool = False
-    """Whether it stands in brackets of its own, which are not part of it."""
-    opened: bool = False
-    """Whether it stands behind a quotation mark that nothing closes, as where a text was cut."""
+    value: str  # the text without marks of redaction, never empty
+    core: str  # its beginning, up to the first sign that may separate; may be empty
+    wrapped: bool = False  # whether it is in brackets of its own, which are not part of it
+    opened: bool = False  # whether it follows a quotation mark that nothing closes, as in a text that was cut
 
     @property
     def extent(self) -> Extent:
-        """Where it stands."""
+        """Its position."""
         return self.start, self.end
 
     def ends_line(self) -> bool:
-        """Whether nothing but a comment follows on its line."""
+        """Return whether nothing but a comment follows on its line."""
         return _LINE_END.match(self.text, self.end) is not None
 
 
 def quoted(text: str, at: int) -> Extent | None:
-    """What stands between quotation marks, also escaped ones, at `at`."""
+    """Find the value between quotation marks, also escaped ones, at `at`."""
     if text.startswith("\\", at):
         escaped = _ESCAPED.match(text, at)
         return escaped.span("value") if escaped else None
@@ -125,31 +120,31 @@ def quoted(text: str, at: int) -> Extent | None:
 
 
 def bare(text: str, at: int) -> Bare | None:
-    """The unquoted value at `at`, up to the next white space; None where nothing is."""
+    """Find the unquoted value at `at`, up to the next white space."""
     return _bare(text, at, _ALONE, TRAIL)
 
 
 def bare_entry(text: str, at: int) -> Bare | None:
-    """The unquoted value at `at` that may be one of a list: another name with its `=` or `:` ends it.
+    """Find the unquoted value at `at` that may be in a list: another name with its `=` or `:` ends it.
 
-    Where white space stands before it, it does so behind the `:` of the next one as well.
+    If white space precedes it, white space must also follow the `:` of the next name.
     """
     return _bare(text, at, _ENTRIES[not text[at - 1 : at].isspace()], TRAIL)
 
 
 def bare_line(text: str, at: int) -> Bare | None:
-    """The unquoted value at `at` in `.env` and shell manner: all up to the next white space."""
+    """Find the unquoted value at `at` in `.env` and shell syntax."""
     return _bare(text, at, _ALONE, _TRAIL_OF_LINE)
 
 
 def bare_zh(text: str, at: int) -> Bare | None:
-    """The unquoted value at `at` of a Chinese sentence: it ends where Chinese goes on."""
+    """Find the unquoted value at `at` of a Chinese sentence: it ends where Chinese goes on."""
     lead = _LEADING_ZH.match(text, at)
     return _bare(text, lead.end() if lead else at, _ASCII, TRAIL)
 
 
 def whole(text: str, value: Extent) -> Extent:
-    """A value with what follows it without a gap, where only the beginning of a long one was judged."""
+    """Extend a long value, of which only the beginning was judged, to the next gap."""
     start, end = value
     if end - start < HEAD - 8:
         return value
@@ -178,26 +173,22 @@ def _bare(text: str, at: int, run: re.Pattern[str], trail: str) -> Bare | None:
     elif closing and closed < 0 and _closed_later(text, end, closing):
         return None  # a remark: "(8 characters or more)"
     core = _CORE.match(text, start, end)
-    value = text[start:end]
-    if "[" in value:
-        value = MARK.sub("", value)
+    value = MARK.sub("", text[start:end])
     head = core[0].rstrip(TRAIL) if core else ""
     return Bare(text, start, end, value, head, wrapped, opened) if value else None
 
 
 def _trimmed(text: str, start: int, end: int, trail: str) -> int:
-    """The end without signs that close what is around the value."""
-    value = text[start:end]
-    while value and value[-1] in trail:
-        opening = _OPENED.get(value[-1])
-        if opening is not None and value.count(opening) >= value.count(value[-1]):
+    """Return the end without signs that close the expression around the value."""
+    while end > start and (closing := text[end - 1]) in trail:
+        opening = _OPENED.get(closing)
+        if opening is not None and text.count(opening, start, end) >= text.count(closing, start, end):
             break  # opened inside
-        value = value[:-1]
-    return start + len(value)
+        end -= 1
+    return end
 
 
 def _closed_later(text: str, at: int, closing: str) -> bool:
-    """Whether a bracket opened before `at` is closed on its line, behind further words."""
     limit = at + _CLOSED_LATER
     line = text.find("\n", at, limit)
     close = text.find(closing, at, limit if line < 0 else line)

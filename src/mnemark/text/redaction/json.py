@@ -1,7 +1,7 @@
 """Redact JSON values: tool arguments, tool results, metadata.
 
-Keys name secrets as they do in text, and what stands below such a key is judged with its name; all other
-strings are redacted as texts. The shape is kept: a value becomes a mark, no entry disappears.
+Keys name secrets as they do in text, also of the values nested below them; all other strings are redacted as
+texts. The shape is kept: a value becomes a mark, no entry disappears.
 """
 
 from collections.abc import Mapping
@@ -19,18 +19,16 @@ _HEADERS = ("authorization", "cookie")  # their values have a form of their own
 
 
 def redact_json(value: Any, rules: Rules = DEFAULT) -> Any:
-    """`value` without secrets; what was given is not changed. Doing it twice changes nothing.
-
-    What lies deeper than 100 levels becomes a mark as a whole.
+    """Return a copy of `value` without secrets; idempotent. Below 100 levels all becomes one mark.
 
     Raises:
-        UsageError: There is something in it that JSON does not have.
+        UsageError: it holds a value that is no JSON.
     """
     return _walk(value, None, rules, _DEEPEST)
 
 
 def _walk(value: Any, how: Strength | None, rules: Rules, depth: int) -> Any:
-    """`value` redacted; `how` is what the nearest key above said of it."""
+    """Redact `value`; `how` is the strength of the nearest key above it."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):
@@ -52,7 +50,7 @@ def _walk(value: Any, how: Strength | None, rules: Rules, depth: int) -> Any:
 def _walk_object(
     value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int
 ) -> dict[str, Any]:
-    told = _told(value, above, rules, depth)
+    told = _name_in(value, above, rules, depth)
     result: dict[str, Any] = {}
     for given, item in value.items():
         if not isinstance(given, str):
@@ -63,27 +61,21 @@ def _walk_object(
     return result
 
 
-def _told(value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int) -> str | None:
-    """What `value` is the value of: `{"name": "Authorization", "value": "…"}`.
-
-    As it will stand there, so that judging it again says the same.
-    """
+def _name_in(value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int) -> str | None:
+    """Return the redacted name of the value in `{"name": "Authorization", "value": "…"}`."""
     key = "name" if "name" in value else "key"
-    if not isinstance(value.get(key), str):
-        return None
-    return str(_entry(key, value[key], above, rules, depth))
+    return str(_entry(key, value[key], above, rules, depth)) if isinstance(value.get(key), str) else None
 
 
 def _entry(name: str, item: Any, above: Strength | None, rules: Rules, depth: int) -> Any:
-    """What stands behind a key, redacted."""
     how = strength(MARK.sub("", name))
     if how is not None and isinstance(item, (str, int, float)):
-        return _named(name, item, how, rules)
+        return _redact_named(name, item, how, rules)
     return _walk(item, how or above, rules, depth)
 
 
 def _unused(key: str, taken: Mapping[str, Any]) -> str:
-    """`key`, numbered when redaction made two keys alike."""
+    """Number `key` where redaction made two keys alike."""
     number, unused = 1, key
     while unused in taken:
         number += 1
@@ -91,8 +83,8 @@ def _unused(key: str, taken: Mapping[str, Any]) -> str:
     return unused
 
 
-def _named(name: str, value: str | float, how: Strength, rules: Rules) -> Any:
-    """The value right beside a key that names a secret: of a password's key, whatever it is."""
+def _redact_named(name: str, value: str | float, how: Strength, rules: Rules) -> Any:
+    """Redact the value right beside a key that names a secret: any value of a password's key."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):

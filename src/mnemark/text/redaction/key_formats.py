@@ -1,7 +1,7 @@
 """Find secrets by their format: keys with a prefix, private key blocks, tokens, e-mail addresses.
 
-Each rule has literals, and its pattern is tried only where one of them stands; they are looked for only in
-the long words of a text, which are few. Patterns repeat one class at a time: linear in time.
+The pattern of a rule is tried only where one of its literals is, and literals are searched only in the long
+words of a text, which are few. Patterns repeat one class at a time: linear in time.
 """
 
 import re
@@ -15,74 +15,49 @@ from mnemark.text.redaction.spans import BEGIN, Span, positions
 _WORD = r"[A-Za-z0-9_-]"
 _ALNUM = r"[A-Za-z0-9]"
 
-# (literals, pattern that begins with one of them); the kind of all of them is "key".
-_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
-    # clouds
-    (("AKIA", "ASIA", "ABIA", "ACCA"), r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    (("AIza",), rf"AIza{_WORD}{{30,}}"),
-    (("ya29.",), r"ya29\.[A-Za-z0-9_.-]{20,}"),
-    (("GOCSPX-",), rf"GOCSPX-{_WORD}{{20,}}"),
-    (("1//0",), rf"1//0{_WORD}{{30,}}"),
-    (("LTAI",), rf"LTAI{_ALNUM}{{12,}}"),
-    (("AKID",), rf"AKID{_ALNUM}{{28,}}"),
-    (("ALTAK",), r"ALTAK[A-Za-z0-9/-]{20,}"),
-    (("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[0-9a-f]{32,}"),
-    (("hvs.", "hvb."), rf"hv[sb]\.{_WORD}{{20,}}"),
-    (("tskey-",), rf"tskey-{_WORD}{{16,}}"),
-    (("dapi",), r"dapi[0-9a-f]{32}"),
-    (("dckr_pat_", "dckr_oat_"), rf"dckr_[po]at_{_WORD}{{20,}}"),
-    (("AGE-SECRET-KEY-1",), r"AGE-SECRET-KEY-1[0-9A-Za-z]{20,}"),
-    # git hosts and registries
-    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_\w{20,}"),
-    (("github_pat_",), r"github_pat_\w{20,}"),
-    (("glpat-", "gldt-", "glrt-", "glptt-", "glft-", "glsoat-"),
-     rf"gl(?:pat|dt|rt|ptt|ft|soat)-{_WORD}{{16,}}"),
-    (("npm_",), rf"npm_{_ALNUM}{{30,}}"),
-    (("pypi-",), rf"pypi-{_WORD}{{40,}}"),
-    (("rubygems_",), r"rubygems_[0-9a-f]{40,}"),
-    (("ATATT3", "ATCTT3"), r"AT[AC]TT3[A-Za-z0-9_=-]{40,}"),
-    (("ATBB",), rf"ATBB{_ALNUM}{{24,}}"),
-    # chat
-    (("xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"),
-     r"xox[a-eoprs][.-][A-Za-z0-9%+/_=.-]{10,}"),
-    (("xapp-",), rf"xapp-\d-{_WORD}{{20,}}"),
-    (("hooks.slack.com/",), r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
-    (("discord.com/", "discordapp.com/"),
-     rf"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}"),
-    (("feishu.cn/", "larksuite.com/"),
-     r"(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}"),
-    # payment, mail and shops
-    (("sk_live_", "sk_test_", "rk_live_", "rk_test_"), rf"(?:sk|rk)_(?:live|test)_{_ALNUM}{{10,}}"),
-    (("whsec_",), r"whsec_[A-Za-z0-9+/=]{20,}"),
-    (("SG.",), rf"SG\.{_WORD}{{16,64}}\.{_WORD}{{16,}}"),
-    (("sq0",), rf"sq0(?:atp|csp|idp)-{_WORD}{{20,}}"),
-    (("shpat_", "shpss_", "shpca_", "shppa_"), r"shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32,}"),
-    # LLM providers and tools
-    (("sk-",),
-     rf"sk-(?:(?:proj|svcacct|admin|ant|or|cp|kimi|lf|None)-{_WORD}{{20,}}|{_ALNUM}{{20,}}{_WORD}*)"),
-    (("hf_",), rf"hf_{_ALNUM}{{30,}}"),
-    (("gsk_",), rf"gsk_{_ALNUM}{{40,}}"),
-    (("xai-",), rf"xai-{_ALNUM}{{40,}}"),
-    (("pplx-",), rf"pplx-{_ALNUM}{{32,}}"),
-    (("nvapi-",), rf"nvapi-{_WORD}{{40,}}"),
-    (("tvly-",), rf"tvly-{_WORD}{{20,}}"),
-    (("r8_",), rf"r8_{_ALNUM}{{36,}}"),
-    (("sntrys_", "sntryu_"), r"sntry[su]_[A-Za-z0-9_=+/-]{30,}"),
-    (("lin_api_",), rf"lin_api_{_ALNUM}{{32,}}"),
-    (("ntn_",), rf"ntn_{_ALNUM}{{40,}}"),
-    (("secret_",), rf"secret_{_ALNUM}{{40,}}"),
-    (("figd_",), rf"figd_{_WORD}{{30,}}"),
-    (("PMAK-",), r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}"),
-    (("NRAK-",), r"NRAK-[A-Z0-9]{27}"),
-    (("glsa_",), r"glsa_\w{32,}"),
-)  # fmt: skip
+# What follows a prefix, and the prefixes; the kind of all of them is "key".
+_TAILS: tuple[tuple[str, str], ...] = (
+    (r"[A-Z0-9]{16}(?![A-Za-z0-9])", "AKIA ASIA ABIA ACCA"),
+    (rf"{_WORD}{{16,}}", "tskey- glpat- gldt- glrt- glptt- glft- glsoat-"),
+    (rf"{_WORD}{{20,}}", "GOCSPX- hvs. hvb. dckr_pat_ dckr_oat_ sq0atp- sq0csp- sq0idp- tvly-"),
+    (rf"{_WORD}{{30,}}", "AIza 1//0 figd_"),
+    (rf"{_WORD}{{40,}}", "pypi- nvapi-"),
+    (rf"{_ALNUM}{{10,}}", "sk_live_ sk_test_ rk_live_ rk_test_"),
+    (rf"{_ALNUM}{{12,}}", "LTAI"),
+    (rf"{_ALNUM}{{24,}}", "ATBB"),
+    (rf"{_ALNUM}{{28,}}", "AKID"),
+    (rf"{_ALNUM}{{30,}}", "npm_ hf_"),
+    (rf"{_ALNUM}{{32,}}", "pplx- lin_api_"),
+    (rf"{_ALNUM}{{36,}}", "r8_"),
+    (rf"{_ALNUM}{{40,}}", "gsk_ xai- ntn_ secret_"),
+    (r"[0-9A-Za-z]{20,}", "AGE-SECRET-KEY-1"),
+    (r"\w{20,}", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"),
+    (r"\w{32,}", "glsa_"),
+    (r"[0-9a-f]{32}", "dapi"),
+    (r"[0-9a-f]{32,}", "dop_v1_ doo_v1_ dor_v1_"),
+    (r"[0-9a-fA-F]{32,}", "shpat_ shpss_ shpca_ shppa_"),
+    (r"[0-9a-f]{40,}", "rubygems_"),
+    (r"[0-9a-f]{24}-[0-9a-f]{34}", "PMAK-"),
+    (r"[A-Z0-9]{27}", "NRAK-"),
+    (r"[A-Za-z0-9_.-]{20,}", "ya29."),
+    (r"[A-Za-z0-9/-]{20,}", "ALTAK"),
+    (r"[A-Za-z0-9_=-]{40,}", "ATATT3 ATCTT3"),
+    (r"[A-Za-z0-9_=+/-]{30,}", "sntrys_ sntryu_"),
+    (r"[A-Za-z0-9+/=]{20,}", "whsec_"),
+    (r"[A-Za-z0-9%+/_=.-]{10,}", "xoxa- xoxb- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xoxc- xoxd-"),
+    (rf"\d-{_WORD}{{20,}}", "xapp-"),
+    (rf"{_WORD}{{16,64}}\.{_WORD}{{16,}}", "SG."),
+    (rf"(?:(?:proj|svcacct|admin|ant|or|cp|kimi|lf|None)-{_WORD}{{20,}}|{_ALNUM}{{20,}}{_WORD}*)", "sk-"),
+    (r"services/[A-Za-z0-9/]{20,}", "hooks.slack.com/"),
+    (rf"api/(?:v\d+/)?webhooks/\d{{10,}}/{_WORD}{{20,}}", "discord.com/ discordapp.com/"),
+    (r"open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}", "feishu.cn/ larksuite.com/"),
+)
 _RUN_SIGNS = frozenset(string.ascii_letters + string.digits + "_-")
-# (literal, whether it is made of the signs of a run, pattern)
+# (prefix, whether it is made of the signs of a run, pattern)
 _KEY_RULES = tuple(
-    (literal, _RUN_SIGNS.issuperset(literal), compiled)
-    for literals, pattern in _KEYS
-    for compiled in (LazyPattern(BEGIN + pattern, re.ASCII),)
-    for literal in literals
+    (prefix, _RUN_SIGNS.issuperset(prefix), LazyPattern(BEGIN + re.escape(prefix) + tail, re.ASCII))
+    for tail, prefixes in _TAILS
+    for prefix in prefixes.split()
 )
 _SHORTEST = 16  # of all shapes
 _LONG_WORD = re.compile(rf"[!-~]{{{_SHORTEST},}}")
@@ -116,14 +91,14 @@ _MACHINE_USERS = frozenset({"git", "hg", "svn"})  # an address of a repository, 
 
 
 def key_shapes(text: str) -> Iterator[Span]:
-    """Keys and tokens recognised by prefix or structure."""
+    """Yield keys and tokens recognised by prefix or structure."""
     long = " ".join(_LONG_WORD.findall(text))
     if not long:
         return
     runs = " ".join(_RUN.findall(long))
     for literal, in_run, pattern in _KEY_RULES:
         if literal in (runs if in_run else long):
-            yield from _beginning(text, literal, pattern, "key")
+            yield from _beginning(text, literal, pattern)
     if "eyJ" in long:
         yield from _web_tokens(text)
     for sign, before, after in _AROUND:
@@ -133,13 +108,12 @@ def key_shapes(text: str) -> Iterator[Span]:
                 yield "key", left.start(), found.end()
 
 
-def _beginning(text: str, literal: str, pattern: LazyPattern | re.Pattern[str], kind: str) -> Iterator[Span]:
-    """What of `pattern` begins with `literal`."""
+def _beginning(text: str, literal: str, pattern: LazyPattern) -> Iterator[Span]:
     at = text.find(literal)
     while at >= 0:
         found = pattern.match(text, at)
         if found:
-            yield kind, at, found.end()
+            yield "key", at, found.end()
         at = text.find(literal, found.end() if found else at + 1)
 
 
@@ -158,7 +132,7 @@ def _web_tokens(text: str) -> Iterator[Span]:
 
 
 def key_blocks(text: str) -> Iterator[Span]:
-    """Private key blocks from edge to edge; without an end, as far as lines look like one."""
+    """Yield private key blocks; without an end, as far as lines look like one."""
     if "PRIVATE KEY" not in text:
         return
     edges = list(_PEM_EDGE.finditer(text))
@@ -191,12 +165,10 @@ def _unclosed(text: str, at: int, limit: int) -> int:
 
 
 def emails(text: str) -> Iterator[Span]:
-    """E-mail addresses."""
+    """Yield e-mail addresses."""
     for at in positions(text, "@"):
         host = _MAIL_HOST.match(text, at)
         name = _MAILBOX.search(text, max(0, at - 65), at) if host else None
-        if host is None or name is None or name[0] in _MACHINE_USERS:
-            continue
         # The end of a password in a URL is no mailbox.
-        if not _LOGIN.search(text, max(0, at - 320), at):
+        if host and name and name[0] not in _MACHINE_USERS and not _LOGIN.search(text, max(0, at - 320), at):
             yield "email", name.start(), host.end()

@@ -1,4 +1,4 @@
-"""Judge whether the value of a named secret is one, by the manner it is given."""
+"""Judge whether a value given beside the name of a secret is one, by the syntax around it."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from mnemark.text.redaction.values import (
 )
 
 KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
-"""What the value of a name is called in its mark."""
+"""Kind of a value in its mark."""
 
 _BLOCK = re.compile(r"[|>][+-]?[ ]*\n[ \t]+")
 _LINE_START = re.compile(
@@ -28,8 +28,8 @@ _LINE_START = re.compile(
     r"(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
     r"(?:\$env:|[{(]?[\"'])?\Z"
 )
-_SHORTEST_BESIDE = 20  # of a token that stands behind its name without any sign between
-_WINDOW = 80  # characters before a name that are looked at
+_SHORTEST_BESIDE = 20  # of a token behind its name without a separator
+_WINDOW = 80  # characters read before a name
 _OWNED_WINDOW = 48
 _OWNED = re.compile(
     r"(?:\b(?:my|our|your|his|her|their|its)[ ]|我的?|你的|我们的?)(?:[\w-]{1,16}[ ]?){0,3}\Z", re.IGNORECASE
@@ -76,21 +76,16 @@ class Key:
         return self.text[self.start : self.end]
 
     @property
-    def kind(self) -> str:
-        """What the value is called in the mark left behind."""
-        return KINDS[self.strength]
-
-    @property
     def before(self) -> str:
         """The text shortly before the name."""
         return self.text[max(0, self.start - _WINDOW) : self.start]
 
     def is_option(self) -> bool:
-        """Whether it is an option of a command: `--password`."""
+        """Return whether it is an option of a command: `--password`."""
         return self.name.startswith("--") or self.before.endswith("--")
 
     def at_line_start(self) -> bool:
-        """Whether nothing but indentation, a bullet or `export` stands before the name."""
+        """Return whether only indentation, a bullet or `export` precedes the name."""
         line = self.text.rfind("\n", max(0, self.start - _WINDOW), self.start)
         if line < 0 and self.start > _WINDOW:
             return False
@@ -98,13 +93,12 @@ class Key:
 
 
 def assigned(key: Key, at: int, separator: str) -> Extent | None:
-    """The value behind `=`, `:` and the like, or None if what stands there is no secret."""
+    """Find the value behind `=`, `:` and the like."""
     if separator.strip().endswith("|"):
         return _cell(key, at)
     if key.strength == "pin" or quoted(key.text, at):
         return _certain(key, at)
-    block = _BLOCK.match(key.text, at)
-    if block:
+    if block := _BLOCK.match(key.text, at):
         at = block.end()
     tight = not separator.strip(":=\"'[]`\\") and "=" in separator
     if (key.name.isupper() and tight) or (key.at_line_start() and tight and key.name.isascii()):
@@ -113,7 +107,7 @@ def assigned(key: Key, at: int, separator: str) -> Extent | None:
 
 
 def said(key: Key, at: int) -> Extent | None:
-    """The value in "my password is X" and "password for the router: X", or None."""
+    """Find the value in "my password is X" and "password for the router: X"."""
     if key.name.lower() == "pass":
         return None  # the verb
     if key.strength == "pin" or quoted(key.text, at):
@@ -131,7 +125,7 @@ def said(key: Key, at: int) -> Extent | None:
 
 
 def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
-    """The value in "密码是 X" (`assigns`) and "密码 X", or None."""
+    """Find the value in "密码是 X" (`assigns`) and "密码 X"."""
     between = quoted(key.text, at)
     if key.strength == "pin" or between:
         return _certain(key, at) if assigns or not between else None
@@ -149,7 +143,7 @@ def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
 
 
 def _certain(key: Key, at: int) -> Extent | None:
-    """A value whose extent is beyond doubt: digits, or between quotation marks."""
+    """Find a value whose extent is clear: digits, or between quotation marks."""
     between = quoted(key.text, at)
     if between is not None:
         return between if fits_quoted(key.strength, key.text[slice(*between)]) else None
@@ -158,7 +152,7 @@ def _certain(key: Key, at: int) -> Extent | None:
 
 
 def beside(key: Key) -> Extent | None:
-    """The value in "user ann password X" and `--password X`, or None."""
+    """Find the value in "user ann password X" and `--password X`."""
     at = key.end + 1
     verb = key.name.lower() == "pass"
     if not key.text.startswith(" ", key.end) or key.strength == "pin":
@@ -181,13 +175,13 @@ def beside(key: Key) -> Extent | None:
     else:
         fits = not verb and _is_mixed(found.value)
     code = option or not key.name.islower()
-    if not fits or is_path(found.value) or _stands_in(_shut(found, key), code=code, alone=option):
+    if not fits or is_path(found.value) or _stands_in(_closed(found, key), code=code, alone=option):
         return None
     return (found.start, found.start + len(found.core)) if key.strength == "plain" else found.extent
 
 
 def used_as(key: Key) -> Extent | None:
-    """The value in "I use X as my password", or None."""
+    """Find the value in "I use X as my password"."""
     found = _USED.search(key.before) if key.strength == "strong" and " as " in key.before else None
     if found is None or not looks_chosen(found["value"]) or stands_in_said(found["value"]):
         return None
@@ -196,12 +190,12 @@ def used_as(key: Key) -> Extent | None:
 
 
 def is_cookie(value: str) -> bool:
-    """Whether the value of a cookie could be a session."""
-    return len(value) >= 8 and any(map(str.isdigit, value)) and not stands_in_said(value)
+    """Return whether the value of a cookie could be a session."""
+    return len(value) >= 8 and _has_digit(value) and not stands_in_said(value)
 
 
 def _in_environment(key: Key, at: int) -> Extent | None:
-    """An unquoted value in `.env` and shell manner: all up to the next white space."""
+    """Find an unquoted value in `.env` and shell syntax: all up to the next white space."""
     found = bare_line(key.text, at)
     if found is None:
         return None
@@ -213,13 +207,12 @@ def _in_environment(key: Key, at: int) -> Extent | None:
     else:
         fits = (strong and (looks_chosen(found.value) or _is_word(found))) or _fits_plain(value)
         fits = fits or (looks_chosen(found.value) and len(value) >= 8)
-    if not fits or _names(found) or _refers(_shut(found, key), code=True, alone=not argument):
+    if not fits or _is_code_name(found) or _refers(_closed(found, key), code=True, alone=not argument):
         return None
     return found.extent
 
 
 def _cell(key: Key, at: int) -> Extent | None:
-    """The value in the next cell of a table's row, or None."""
     line = key.before.rpartition("\n")[2]
     if not _FIRST_CELL.match(line):
         return None
@@ -231,17 +224,17 @@ def _cell(key: Key, at: int) -> Extent | None:
 
 
 def cell_fits(strength: Strength, found: Bare) -> bool:
-    """Whether what a cell of a table holds is a secret, where its row or column says so with `strength`."""
+    """Return whether a table cell holds a secret, if its row or column is named so with `strength`."""
     value = found.value
     if strength == "pin":
         return fits_quoted(strength, value)
-    if _like_a_name(value) or _stands_in(found) or _names(found) or _ALGORITHM.fullmatch(value):
+    if _like_a_name(value) or _stands_in(found) or _is_code_name(found) or _ALGORITHM.fullmatch(value):
         return False
     return _fits_plain(value) if strength == "plain" else _is_mixed(value)
 
 
 def _listed(key: Key, at: int, separator: str) -> Extent | None:
-    """An unquoted value that may as well be code or a sentence."""
+    """Find an unquoted value that may as well be code or a sentence."""
     text = key.text
     if key.strength == "strong" and key.name.lower().endswith("phrase") and key.at_line_start():
         phrase = _PHRASE.match(text, at)
@@ -251,23 +244,20 @@ def _listed(key: Key, at: int, separator: str) -> Extent | None:
     option = key.is_option()
     entry = key.before[-1:] in "?&;#" or separator.startswith(">")  # of a list, a query or a document
     value = _listed_value(key, found, separator, free=entry or option) if found else None
-    if value is None or found is None or _names(found):
+    if value is None or found is None or _is_code_name(found):
         return None
     code = not entry and ("=" in separator or separator[:1] in "\"'`]\\")
-    return None if _stands_in(_shut(found, key), code=code, alone=option or found.ends_line()) else value
+    return None if _stands_in(_closed(found, key), code=code, alone=option or found.ends_line()) else value
 
 
 def _listed_value(key: Key, found: Bare, separator: str, *, free: bool) -> Extent | None:
-    """What looks like a value; where it is not `free`, it may be a name in code."""
+    """Return the extent of a likely value; unless `free`, it may be a name in code."""
     name = not (free or found.opened) and _like_a_name(found.value)
     if key.strength == "plain":
         return None if name else _machine_made(found)
     line = key.at_line_start()
-    if (
-        looks_chosen(found.value)
-        and not name
-        and (line or found.core == found.value or _has_digit(found.value))
-    ):
+    whole = line or found.core == found.value or _has_digit(found.value)
+    if whole and not name and looks_chosen(found.value):
         return found.extent
     plain_line = line and (separator.strip() != "=" or "-" in found.value)
     alone = (plain_line or key.is_option()) and found.value.islower() and _ENDS.match(key.text, found.end)
@@ -275,7 +265,7 @@ def _listed_value(key: Key, found: Bare, separator: str, *, free: bool) -> Exten
 
 
 def _machine_made(found: Bare) -> Extent | None:
-    """A value that looks random: its beginning alone, unless what is glued to it looks like more of it."""
+    """Return a random value: its core, unless the text glued to it looks like more of it."""
     if _fits_plain(found.core):
         end = found.start + len(found.core)
         if end < found.end and not _GOES_ON.match(found.text, end, found.end):
@@ -286,19 +276,18 @@ def _machine_made(found: Bare) -> Extent | None:
     return found.extent if found.core and numbers and _fits_plain(value) else None
 
 
-def _names(found: Bare) -> bool:
-    """Whether an unquoted value is a name in code: `self.password`, `db_password`."""
+def _is_code_name(found: Bare) -> bool:
+    """Return whether an unquoted value is a name in code: `self.password`, `db_password`."""
     value, core = found.value, found.core
     return is_path(value) or refers(value) or (core != value and (is_path(core) or refers(core)))
 
 
 def _stands_in(found: Bare, *, code: bool = False, alone: bool = False) -> bool:
-    """Whether an unquoted value is a reference, a placeholder or a remark and no secret."""
     return _refers(found, code=code, alone=alone) or _begins_as_remark(found, code=code, alone=alone)
 
 
-def _shut(found: Bare, key: Key) -> Bare:
-    """The value without a bracket at its end, where no call could go on in the next line."""
+def _closed(found: Bare, key: Key) -> Bare:
+    """Remove a bracket at the end of a value, where no call could go on in the next line."""
     shut = found.value.rstrip("([{") if key.name.isupper() or key.is_option() else ""
     return found._replace(value=shut, core=found.core.rstrip("([{")) if shut else found
 
@@ -315,7 +304,7 @@ def _refers(found: Bare, *, code: bool, alone: bool) -> bool:
 
 
 def _begins_as_remark(found: Bare, *, code: bool, alone: bool) -> bool:
-    """Whether what stands before the first sign that may separate is no password: "none,…"."""
+    """Return whether the core of a longer value is a remark: "none,…"."""
     value, core = found.value, found.core
     if not core or core == value:
         return False
@@ -326,7 +315,7 @@ def _begins_as_remark(found: Bare, *, code: bool, alone: bool) -> bool:
 
 
 def fits_quoted(strength: Strength, value: str) -> bool:
-    """Whether a value between quotation marks is a secret, where the key says so with `strength`."""
+    """Return whether a value between quotation marks is a secret, given the strength of its key."""
     if strength == "pin":
         return _DIGITS.fullmatch(value) is not None
     if stands_in_quoted(value) or is_path(value) or refers(value) or MARK.search(value):
@@ -334,8 +323,7 @@ def fits_quoted(strength: Strength, value: str) -> bool:
     if strength == "plain":
         return _fits_plain(value)
     if " " in value.strip():
-        words = value.split()
-        return len(words) <= 8 and not _LABEL.search(value) and value[-1] not in ".:?!…"
+        return len(value.split()) <= 8 and not _LABEL.search(value) and value[-1] not in ".:?!…"
     chinese = any("一" <= char <= "鿿" for char in value)
     return len(value) >= 3 and value == value.strip() and value.lower() not in TELLS and not chinese
 
@@ -343,12 +331,12 @@ def fits_quoted(strength: Strength, value: str) -> bool:
 def _fits_plain(value: str) -> bool:
     if stands_in(value):
         return False
-    mixed = len(value) >= 8 and classes(value) >= 3 and any(map(str.isdigit, value)) and not value.isupper()
+    mixed = len(value) >= 8 and classes(value) >= 3 and _has_digit(value) and not value.isupper()
     return looks_random(value) or mixed
 
 
 def _fits_word(value: str) -> bool:
-    """A password made of letters only, where the manner leaves no doubt that one is given."""
+    """Return whether a word may be a password, where the syntax leaves no doubt that one is given."""
     word = value.lower()
     right = 4 <= len(value) <= 64 and value.isascii() and word not in TELLS and word not in STAND_INS
     return right and not stands_in(value)
@@ -363,14 +351,13 @@ def _is_word(found: Bare) -> bool:
 
 
 def _is_mixed(value: str) -> bool:
-    """Letters and digits, as no plain word has."""
     digits = sum(map(str.isdigit, value))
     plain = all(char.isascii() or not char.isalnum() for char in value)
     return len(value) >= 5 and 0 < digits < len(value) and plain
 
 
 def _like_a_name(value: str) -> bool:
-    """`next_token_2`, `sha256_hex`: a name in code that has a digit in it."""
+    """Return whether a value is a name in code with a digit: `next_token_2`, `sha256_hex`."""
     if not value.isidentifier() or not value.isascii():
         return False
     digits = sum(map(str.isdigit, value))

@@ -2,10 +2,10 @@
 
 import re
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 Strength = Literal["strong", "plain", "pin"]
-"""Strong: whatever stands there is the secret. Plain: only what looks random is. Pin: a few digits."""
+"""Strong: any value is secret. Plain: only what looks random. Pin: a few digits."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STRONG_ENDS = ("password", "passwd", "passphrase", "passcode")
@@ -14,7 +14,7 @@ _PLAIN_ENDS = ("token", "secret", "apikey", "secretkey", "accesskey", "privateke
 
 @lru_cache(maxsize=4096)
 def strength(name: str) -> Strength | None:
-    """How much a key's name says that its value is a secret; None if it does not."""
+    """Return how strongly the name of a key says that its value is a secret; None if it does not."""
     words = [word.lower() for word in _WORDS.findall(name)] or [name]
     last = words[-1]
     if last.isdigit() and len(words) > 1:
@@ -35,77 +35,67 @@ def strength(name: str) -> Strength | None:
 
 
 def _strength_zh(name: str) -> Strength | None:
-    for words, found in ((STRONG, "strong"), (PLAIN, "plain"), (PIN, "pin")):
-        if any(name.endswith(word) for word in words if not word.isascii()):
-            return found  # type: ignore[return-value]  # the literals above are the three strengths
-    return None
+    tables: tuple[tuple[frozenset[str], Strength], ...] = ((STRONG, "strong"), (PLAIN, "plain"), (PIN, "pin"))
+    return next(
+        (found for words, found in tables for word in words if not word.isascii() and name.endswith(word)),
+        None,
+    )
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-STRONG = _words("""
-    password passwd passwort passphrase passcode pass pwd pw psk passin passout requirepass
-    masterauth 密码 密碼 口令 暗号 授权码 授權碼 提取码
+STRONG: Final = _words("""
+    password passwd passwort passphrase passcode pass pwd pw psk passin passout requirepass masterauth 密码
+    密碼 口令 暗号 授权码 授權碼 提取码
 """)
-"""Names whose value is the secret, whatever it looks like."""
-
-PLAIN = _words("""
-    secret secrets token bearer credential credentials apikey accesskey secretkey authkey appsecret
-    密钥 密鑰 秘钥 金钥 金鑰 令牌 私钥 私鑰 权杖 authorization auth authtoken apitoken jwt sig signature
-    csrftoken sessionid
+"""Names whose value is always secret."""
+PLAIN: Final = _words("""
+    secret secrets token bearer credential credentials apikey accesskey secretkey authkey appsecret 密钥 密鑰
+    秘钥 金钥 金鑰 令牌 私钥 私鑰 权杖 authorization auth authtoken apitoken jwt sig signature csrftoken
+    sessionid
 """)
 """Names whose value is secret if it looks random."""
-
-PIN = _words("""
-    pin 验证码 驗證碼 动态码 校验码
-""")
+PIN: Final = _words("pin 验证码 驗證碼 动态码 校验码")
 """Names of a few digits."""
-
-KEYS_OF = _words("""
-    api access secret private encryption master account auth service signing shared storage app
-    deploy session license subscription client admin fernet crypto aes des hmac webhook bot openai
-    anthropic provider llm embedding
+KEYS_OF: Final = _words("""
+    api access secret private encryption master account auth service signing shared storage app deploy session
+    license subscription client admin fernet crypto aes des hmac webhook bot openai anthropic provider llm
+    embedding
 """)
-"""What makes a `key` a secret one."""
-
-ABOUT = _words("""
-    count counts counter length len limit limits type types name names id ids file files path dir
-    url uri endpoint field label input form reset policy hash hashed hasher strength expiry expires
-    expiration expired ttl age size max min budget usage used index idx list map set error errors
-    required valid verified provider class model env var variable prompt hint manager store rule
-    rules created updated at date time algorithm alg format pattern regex re string str position pos
-    start end stream kind changed enabled disabled info ring vault rotation scope scopes ref from
+"""Words before `key` that make it a secret."""
+ABOUT: Final = _words("""
+    count counts counter length len limit limits type types name names id ids file files path dir url uri
+    endpoint field label input form reset policy hash hashed hasher strength expiry expires expiration expired
+    ttl age size max min budget usage used index idx list map set error errors required valid verified
+    provider class model env var variable prompt hint manager store rule rules created updated at date time
+    algorithm alg format pattern regex re string str position pos start end stream kind changed enabled
+    disabled info ring vault rotation scope scopes ref from
 """)
-"""The last word decides what a name names; these make it something about the secret."""
-
-PUBLIC = _words("""
+"""Last words of names of something about a secret."""
+PUBLIC: Final = _words("""
     public publishable pub max min num total prompt completion input output cache
 """)
-"""Before `key` and `token`: not secret, or a count."""
-
-STAND_INS = _words("""
-    your my the a an this some any here example examples sample placeholder dummy fake test testing
-    demo todo tbd fixme changeme change me replace insert put enter fill value values key keys api
-    secret secrets token tokens password passwd pass pwd passphrase access auth client app user
-    username login account id foo bar baz qux redacted hidden masked removed omitted private
-    none null nil nan true false yes no on off undefined unset empty default string str text int
-    integer float number bool boolean bytes bytearray object dict list tuple type optional required
-    char varchar uuid ellipsis env environ secretstr bearer basic digest xxx new old current same
-    see above below with of in to from hash hashed encrypted string's literal ascii utf8 generated
-    random input output prompt stdin credential credentials 您的 你的 密码 示例 密钥
+"""Words before `key` and `token` that make them public, or a count."""
+STAND_INS: Final = _words("""
+    your my the a an this some any here example examples sample placeholder dummy fake test testing demo todo
+    tbd fixme changeme change me replace insert put enter fill value values key keys api secret secrets token
+    tokens password passwd pass pwd passphrase access auth client app user username login account id foo bar
+    baz qux redacted hidden masked removed omitted private none null nil nan true false yes no on off
+    undefined unset empty default string str text int integer float number bool boolean bytes bytearray object
+    dict list tuple type optional required char varchar uuid ellipsis env environ secretstr bearer basic
+    digest xxx new old current same see above below with of in to from hash hashed encrypted string's literal
+    ascii utf8 generated random input output prompt stdin credential credentials 您的 你的 密码 示例 密钥
 """)
-"""Words of placeholders, types and references: a value made of these alone is no secret."""
-
-TELLS = _words("""
-    required wrong incorrect invalid valid correct not never always still already too also only just
-    stored saved kept hashed encrypted protected safe secure weak strong long short needed missing
-    empty blank lost forgotten unknown unchanged changed reset expired expiring shown hidden visible
-    printed sent given set used rejected accepted case-sensitive plain-text plaintext being going
-    about available read checked compared generated provided specified optional mandatory there here
-    where what when which that this these those because more less very quite really in on at it he
-    she they we you random rotated shared different identical unique common leaked compromised
-    exposed public cached passed returned
+"""Words of placeholders, types and references: a value of these alone is no secret."""
+TELLS: Final = _words("""
+    required wrong incorrect invalid valid correct not never always still already too also only just stored
+    saved kept hashed encrypted protected safe secure weak strong long short needed missing empty blank lost
+    forgotten unknown unchanged changed reset expired expiring shown hidden visible printed sent given set
+    used rejected accepted case-sensitive plain-text plaintext being going about available read checked
+    compared generated provided specified optional mandatory there here where what when which that this these
+    those because more less very quite really in on at it he she they we you random rotated shared different
+    identical unique common leaked compromised exposed public cached passed returned
 """)
-"""What a sentence says about a password without giving it."""
+"""Words that a sentence says about a password without giving it."""

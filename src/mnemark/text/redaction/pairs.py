@@ -1,18 +1,17 @@
 """Find secrets by the name beside them: `key=value`, JSON, YAML, headers, options and prose.
 
-Every place where a word of `_STEMS` occurs is looked at once, with patterns that read a bounded number of
-characters from there; what was accepted is not looked at again. Together that is linear in time.
+Every occurrence of a stem is tried once, with patterns that read a bounded number of characters from there,
+and accepted text is skipped: linear in time. Tables name the secrets of a column in its head.
 """
 
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
-from mnemark.text.redaction import named_values as judge
-from mnemark.text.redaction.extents import Extent, whole
+from mnemark.text.redaction import named_values as values
+from mnemark.text.redaction.extents import TRAIL, Extent, bare, quoted, whole
 from mnemark.text.redaction.names import Strength, strength
 from mnemark.text.redaction.spans import MARK, Span, positions
-from mnemark.text.redaction.tables import tables
 from mnemark.text.redaction.values import looks_random, stands_in
 
 _STEMS_ZH = (
@@ -96,9 +95,17 @@ _COOKIES = re.compile(rf"{_COOKIE}(?:;[ ]?{_COOKIE})*", re.ASCII)
 _COOKIE_HEAD = 512
 _BEARER = re.compile(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
 
+_RULE_SIGN = re.compile(r"-:? ?\|")  # in every line that rules off the names of more than one column
+_TABLE_RULE = re.compile(r"[ \t>]{0,16}\|?[-:| \t]*+\r?")
+_TABLE_HEAD = 512  # characters of a row of names
+_TABLE_ROW = re.compile(r"[ \t>]{0,16}\|?(?P<cells>[^\n]{0,2048})(?:\n|\Z)")
+_TABLE_CELL = re.compile(r"(?P<cell>(?:[^|\\\n]++|\\[^\n])*+)(?:\||\Z)")
+_EMPHASIS = " \t\r*_`"
+_LONGEST_COLUMN = 40
+
 
 def pairs(text: str) -> Iterator[Span]:
-    """Values whose name, beside them, says that they are secret."""
+    """Yield the values beside the names of secrets."""
     lowered = text.replace("İ", "i").lower()  # the one letter whose lower case is longer
     places = [found.start() for stem, ends in _STEMS if stem in lowered for found in ends.finditer(lowered)]
     if not text.isascii() and any(sign in text for sign in _SIGNS_ZH):
@@ -116,23 +123,22 @@ def pairs(text: str) -> Iterator[Span]:
             done = stop
             yield "secret", at, stop
             continue
-        done, span = _look(text, lowered, at)
+        done, span = _secret_at(text, lowered, at)
         if span is not None:
             done = max(done, span[2])
             yield span
     if places:
-        yield from tables(text)
+        yield from _tables(text)
 
 
 def _in_mark(text: str, at: int) -> bool:
-    """Whether the name stands in a mark: of "[redacted:password:…]" nothing is the value."""
     begin = text.rfind("[redacted:", max(0, at - _LONGEST_HEAD), at)
     found = MARK.match(text, begin) if begin >= 0 else None
     return found is not None and at < found.end()
 
 
-def _look(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
-    """The end of the key around `at`, and what it says about the text beside it."""
+def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
+    """Return the end of the key around `at`, and the secret beside it."""
     left = _LEFT.search(text, max(0, at - _LONGEST_KEY), at) if text[at - 1 : at] in _KEY_SIGNS else None
     start = left.start() if left else at
     if text.endswith("://", 0, start):
@@ -149,7 +155,8 @@ def _look(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
     how = strength(text[at:end] if chinese else text[start:end])
     if how is None and lowered[start:end] == "key" and _KEY_OF.search(lowered, max(0, start - 16), start):
         how = "plain"
-    return end, None if how is None else _named(text, start, end, how)
+    value = _value(values.Key(text, start, end, how)) if how else None
+    return end, (values.KINDS[how], *whole(text, value)) if how and value else None
 
 
 def _header(text: str, name: str, at: int) -> Span | None:
@@ -158,8 +165,8 @@ def _header(text: str, name: str, at: int) -> Span | None:
         return None
     if name.endswith("cookie"):
         head = _COOKIES.match(text, between.end(), between.end() + _COOKIE_HEAD)
-        values = [part.partition("=")[2] for part in head[0].split(";")] if head else []
-        all_of_it = _COOKIES.match(text, between.end()) if any(map(judge.is_cookie, values)) else None
+        parts = [part.partition("=")[2] for part in head[0].split(";")] if head else []
+        all_of_it = _COOKIES.match(text, between.end()) if any(map(values.is_cookie, parts)) else None
         return ("cookie", *all_of_it.span()) if all_of_it else None
     if not name.endswith("authorization"):
         return None
@@ -174,17 +181,11 @@ def _header(text: str, name: str, at: int) -> Span | None:
     return ("authorization", *found.span()) if real else None
 
 
-def _named(text: str, start: int, end: int, how: Strength) -> Span | None:
-    """The secret named by `text[start:end]`: behind a separator, said in a sentence, or right behind it."""
-    key = judge.Key(text, start, end, how)
-    value = _value(key)
-    return None if value is None else (key.kind, *whole(text, value))
-
-
-def _value(key: judge.Key) -> Extent | None:
+def _value(key: values.Key) -> Extent | None:
+    """Find the value behind a separator, in a sentence, or right behind the name."""
     text, end = key.text, key.end
     separator = _ANNOTATED.match(text, end) or _SEPARATOR.match(text, end)
-    value = judge.assigned(key, separator.end(), separator[0]) if separator else None
+    value = values.assigned(key, separator.end(), separator[0]) if separator else None
     if value is not None:
         return value
     chinese = _SAYS_ZH.match(text, end)
@@ -192,9 +193,63 @@ def _value(key: judge.Key) -> Extent | None:
         foreign = not key.name.isascii()
         assigns = (_ASSIGNS_ZH if foreign else _COPULA_ZH).search(chinese[0]) is not None
         if assigns or foreign:
-            return judge.said_zh(key, chinese.end(), assigns=assigns)
+            return values.said_zh(key, chinese.end(), assigns=assigns)
     english = _SAYS_EN.match(text, end)
-    value = judge.said(key, english.end()) if english else None
+    value = values.said(key, english.end()) if english else None
     if value is None and key.strength == "strong" and text.startswith(" to ", end):
-        value = judge.said(key, end + 4)  # "to X: …" may as well give X
-    return value or judge.beside(key) or judge.used_as(key)
+        value = values.said(key, end + 4)  # "to X: …" may as well give X
+    return value or values.beside(key) or values.used_as(key)
+
+
+def _tables(text: str) -> Iterator[Span]:
+    """Yield the values of table columns named as secrets: `| user | password |`."""
+    done = 0
+    for sign in _RULE_SIGN.finditer(text):
+        if sign.start() < done:
+            continue
+        begin = text.rfind("\n", done, sign.start())
+        end = text.find("\n", sign.start())
+        done = len(text) if end < 0 else end
+        if begin < 0 or not _TABLE_RULE.fullmatch(text, begin + 1, done):
+            continue
+        head = text.rfind("\n", max(0, begin - _TABLE_HEAD), begin) + 1
+        columns = _secret_columns(text[head:begin]) if begin - head < _TABLE_HEAD else {}
+        if columns:
+            done = yield from _rows(text, done + 1, columns)
+
+
+def _secret_columns(head: str) -> dict[int, Strength]:
+    if "|" not in head:
+        return {}
+    names = head.strip(" \t\r>").strip("|").split("|")
+    return {
+        number: how
+        for number, name in enumerate(names)
+        if name.strip() and len(name) <= _LONGEST_COLUMN and (how := strength(name.strip(_EMPHASIS)))
+    }
+
+
+def _rows(text: str, at: int, columns: dict[int, Strength]) -> Generator[Span, None, int]:
+    """Yield the secrets of the rows that begin at `at`; return where the table ends."""
+    while at < len(text):
+        row = _TABLE_ROW.match(text, at)
+        if row is None or "|" not in row[0]:
+            break
+        at = row.end()
+        for number, cell in enumerate(_TABLE_CELL.finditer(text, row.start("cells"), row.end("cells"))):
+            how = columns.get(number)
+            span = _cell_value(cell["cell"], how) if how else None
+            if how and span:
+                yield values.KINDS[how], cell.start() + span[0], cell.start() + span[1]
+    return at
+
+
+def _cell_value(cell: str, how: Strength) -> tuple[int, int] | None:
+    at = len(cell) - len(cell.lstrip())
+    between = quoted(cell, at)
+    if between is not None:
+        alone = not cell[between[1] :].strip("\"'`”’」』 \t\r")
+        return between if alone and values.fits_quoted(how, cell[slice(*between)]) else None
+    found = bare(cell, at)
+    whole = found is not None and not cell[found.end :].strip(f"{TRAIL}*_<>！？（「『“‘ \t\r")
+    return found.extent if found and whole and values.cell_fits(how, found) else None

@@ -1,15 +1,15 @@
-"""`<private>…</private>`: what a person marked as not to be kept. The scanner fails closed.
+"""Find `<private>…</private>`, which a person marked as not to be kept. The scanner fails closed.
 
-Whatever could have been meant as a mark counts as one: any case, white space and invisible characters
-inside, attributes, full-width brackets and letters, brackets escaped for HTML, JSON or URLs, `<私密>` and
-`<隐私>`. Where marks do not pair, more is private rather than less:
+Anything that could be meant as a mark counts as one: any case, white space and invisible characters inside,
+attributes, full-width brackets and letters, brackets escaped for HTML, JSON or URLs, `<私密>` and `<隐私>`.
+Where marks do not pair, more is private rather than less:
 
 - an opening mark without its closing one: everything to the end;
 - a closing mark without an opening one: everything before it, back to the last private span;
-- a mark closes only what was opened in the same spelling (plain, full-width or escaped brackets), and a
-  closing mark is only believed when it is complete, so that nothing inside can end the span early.
+- a mark closes only what was opened in the same spelling (plain, full-width or escaped brackets), and only
+  if it is complete, so that nothing inside can end the span early.
 
-Code fences and quotations are no shelter: what is stored is the text, not its rendering.
+Marks count in code fences and quotations, too: the text is stored, not its rendering.
 """
 
 import re
@@ -51,10 +51,21 @@ _MARKS = tuple(
 
 
 def private_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open spans of `text` that are private, marks included, in order and apart from each other."""
+    """Return the private spans of `text`, half-open and disjoint, marks included, in order."""
+    return _paired(text)[0]
+
+
+def unpaired(text: str) -> tuple[int, bool] | None:
+    """Return the place of the first mark without its partner, and whether it opens; None: all pair."""
+    return _paired(text)[1]
+
+
+def _paired(text: str) -> tuple[list[tuple[int, int]], tuple[int, bool] | None]:
+    """Return the private spans, and the first mark without its partner."""
     spans: list[tuple[int, int]] = []
     opened: list[str] = []
     begin = 0
+    lone: tuple[int, bool] | None = None
     for style, mark in _marks(text):
         if mark["close"] is None:
             if not opened:
@@ -64,53 +75,34 @@ def private_spans(text: str) -> list[tuple[int, int]]:
             continue  # not a whole closing mark: it ends nothing
         elif not opened:
             # Its opening mark was misspelt or lost: what it was to protect lies before it.
+            lone = lone or (mark.start(), False)
             _add(spans, spans[-1][1] if spans else 0, mark.end())
         elif opened[-1] == style:
             opened.pop()
             if not opened:
                 _add(spans, begin, mark.end())
     if opened:
+        lone = lone or (begin, True)
         _add(spans, begin, len(text))
-    return spans
-
-
-def unpaired(text: str) -> tuple[int, bool] | None:
-    """Where the first mark without its partner stands, and whether it is an opening one; None: all pair."""
-    opened: list[tuple[str, int]] = []
-    for style, mark in _marks(text):
-        if mark["close"] is None:
-            opened.append((style, mark.start()))
-        elif mark["end"] is None:
-            continue
-        elif not opened:
-            return mark.start(), False
-        elif opened[-1][0] == style:
-            opened.pop()
-    return (opened[0][1], True) if opened else None
+    return spans, lone
 
 
 def _marks(text: str) -> list[tuple[str, re.Match[str]]]:
-    """All marks in order, each with the spelling of its brackets."""
+    """Return all marks in order, each with the spelling of its brackets."""
     found = [
         (style, mark) for style, first, pattern in _MARKS if first in text for mark in pattern.finditer(text)
     ]
     return sorted(found, key=lambda one: one[1].start())
 
 
-def hide_private(text: str) -> str:
-    """`text` with each private span replaced by `[private]`. Doing it twice changes nothing."""
-    spans = private_spans(text)
-    if not spans:
-        return text
-    parts: list[str] = []
-    last = 0
-    for start, end in spans:
-        parts += (text[last:start], PLACEHOLDER)
-        last = end
-    return "".join((*parts, text[last:]))
-
-
 def _add(spans: list[tuple[int, int]], start: int, end: int) -> None:
     if spans and spans[-1][1] == start:
         start = spans.pop()[0]
     spans.append((start, end))
+
+
+def hide_private(text: str) -> str:
+    """Replace each private span with `[private]`. Idempotent."""
+    spans = private_spans(text)
+    begins, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
+    return PLACEHOLDER.join(text[begin:end] for begin, end in zip(begins, ends, strict=True))

@@ -1,13 +1,12 @@
 """Redact secrets in a text, before it is cut, stored, embedded, logged or shown.
 
-`redact` is pure: the same text and rules give the same result. What is taken out is replaced with
-`[redacted:kind:hash]` (`[private]` for what a person marked so). The hash tells two secrets of one workspace
-apart and is keyed with the workspace's random salt: who has the text but not the salt cannot test guesses
-against it, not even of a four-digit PIN. Without a salt every hash is 00000000, so that forgetting the salt
-costs the distinction and never the secret.
+`redact` is pure. A secret is replaced by `[redacted:kind:hash]` (by `[private]` if a person marked it so).
+The hash tells two secrets of one workspace apart and is keyed with its random salt: without the salt nobody
+can test guesses against it, not even of a four-digit PIN. Without a salt every hash is 00000000, so that
+losing the salt costs the distinction and never the secret.
 
-Applying it twice changes nothing: rules are run until they find no more, and what needs more rounds than
-`_MOST_ROUNDS` (a text made to do so) is taken out whole.
+Redaction is idempotent: rules run until they find no more, and a text that needs more than `_MOST_ROUNDS`
+rounds (it was made to do so) is redacted as a whole.
 """
 
 import hashlib
@@ -25,37 +24,34 @@ from mnemark.text.redaction.spans import MARK, Span, positions
 from mnemark.text.redaction.urls import commands, urls
 
 _MOST_ROUNDS = 8
-_WINDOW = 4_000  # characters a person's pattern sees at a time
+_WINDOW = 4_000  # characters a custom pattern sees at a time
 _LONGEST_PATTERN = 500
 _SHORTEST_VALUE = 8
 _NESTED = re.compile(r"[+*}]\)[+*{]|\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)(?:[+*]|\{\d*,)")
 NO_HASH = "0" * 8
-"""In marks made without a salt."""
+"""Hash in marks made without a salt."""
 _BREAK = re.compile(r"\r\n?|\n")
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """What is taken out. Make one with `DEFAULT.with_…`; those check what they are given."""
+    """The rules of redaction. Make them with `DEFAULT.with_…`, which check their arguments."""
 
     emails: bool = True
-    """Whether e-mail addresses are taken out."""
-    values: tuple[str, ...] = ()
-    """Exact secrets, longest first."""
-    patterns: tuple[str, ...] = ()
-    """Further regular expressions; kind "custom"."""
-    salt: bytes = b""
-    """Key of the hashes, 16 to 32 random bytes; empty: no hashes."""
+    values: tuple[str, ...] = ()  # exact secrets, longest first
+    patterns: tuple[str, ...] = ()  # further regular expressions; kind "custom"
+    salt: bytes = b""  # key of the hashes, 16 to 32 random bytes; empty: no hashes
 
     def with_values(self, values: Iterable[str]) -> "Rules":
-        """With exact secrets, such as those in the environment; shorter than 8 characters are left out."""
+        """Add exact secrets, such as those in the environment, of 8 characters or more."""
         kept = {value for value in values if len(value) >= _SHORTEST_VALUE and not MARK.search(value)}
-        return msgspec.structs.replace(self, values=tuple(sorted({*self.values, *kept}, key=_by_length)))
+        longest_first = sorted({*self.values, *kept}, key=lambda value: (-len(value), value))
+        return msgspec.structs.replace(self, values=tuple(longest_first))
 
     def with_patterns(self, patterns: Iterable[str]) -> "Rules":
-        """With a person's own regular expressions.
+        """Add a person's own regular expressions.
 
         Raises:
-            UsageError: A pattern is none, matches the empty text, is too long, or repeats a repetition.
+            UsageError: a pattern is invalid, matches the empty text, is too long, or repeats a repetition.
         """
         added = tuple(patterns)
         for pattern in added:
@@ -63,10 +59,10 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, patterns=(*self.patterns, *added))
 
     def with_salt(self, salt: bytes) -> "Rules":
-        """With hashes keyed by the workspace's salt (16 to 32 random bytes).
+        """Key the hashes by the workspace's salt (16 to 32 random bytes).
 
         Raises:
-            UsageError: The salt has another length.
+            UsageError: the salt has another length.
         """
         if not 16 <= len(salt) <= 32:
             raise UsageError(f"the salt has {len(salt)} bytes; give 16 to 32 random bytes")
@@ -78,28 +74,25 @@ DEFAULT = Rules()
 
 
 class Redacted(NamedTuple):
-    """A text without its secrets, and what was found: kinds and half-open spans in the text given."""
+    """A text without its secrets, and the findings: kinds and half-open spans in the original text."""
 
     text: str
     findings: tuple[Span, ...] = ()
 
 
 class _Piece(NamedTuple):
-    """A stretch of the text being worked on: from the text given, or a mark."""
+    """A stretch of the original text (`kind` is None), or the mark that replaces it."""
 
     text: str
-    start: int
-    """In the text given."""
+    start: int  # position in the original text
     end: int
     kind: str | None
-    """Of a mark that was put in; None for text as it was given."""
 
 
 def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Redacted:
-    """`text` without secrets. Linear in time; texts without secrets come back as they are.
+    """Redact the secrets of `text`, in linear time.
 
-    With `keep_lines`, line breaks inside of what is taken out stay, behind its mark: a line of the result has
-    the number of the line it was made of.
+    With `keep_lines`, line breaks inside a secret stay behind its mark, so that line numbers are kept.
     """
     pieces = [_Piece(text, 0, len(text), None)]
     current = text
@@ -119,7 +112,7 @@ def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Re
 
 
 def _found(text: str, rules: Rules) -> Iterator[Span]:
-    """All findings; of two that overlap, the earlier rule names the kind."""
+    """Yield all findings; of two that overlap, the earlier rule names the kind."""
     yield from (("private", start, end) for start, end in private_spans(text))
     yield from key_blocks(text)
     for value in rules.values:
@@ -135,7 +128,7 @@ def _found(text: str, rules: Rules) -> Iterator[Span]:
 
 
 def _merged(found: Iterable[Span], text: str) -> list[Span]:
-    """Spans in order, apart from each other and from the marks already in `text`."""
+    """Return disjoint spans in order, without the marks already in `text`."""
     ranked = sorted((start, rank, end, kind) for rank, (kind, start, end) in enumerate(found) if start < end)
     spans: list[tuple[int, int, int, str]] = []
     for start, rank, end, kind in ranked:
@@ -162,7 +155,7 @@ def _around_marks(spans: list[tuple[int, int, int, str]], text: str) -> Iterator
 
 
 def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules, *, keep_lines: bool) -> list[_Piece]:
-    """`pieces` with marks for `spans`, which are positions in the joined pieces and touch no mark."""
+    """Replace `spans`, which are positions in the joined pieces and touch no mark, by marks."""
     result: list[_Piece] = []
     left = iter(spans)
     span = next(left, None)
@@ -188,7 +181,7 @@ def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules, *, keep_lines: b
 
 
 def mark(kind: str, secret: str, rules: Rules) -> str:
-    """What stands for `secret` in a redacted text."""
+    """Return the mark that replaces `secret`."""
     if kind == "private":
         return PLACEHOLDER
     if not rules.salt:
@@ -223,7 +216,3 @@ def _check_pattern(pattern: str) -> None:
         raise UsageError(f"{pattern!r} matches the empty text; ask for at least one character")
     if _NESTED.search(pattern):
         raise UsageError(f"{pattern!r} repeats a repetition and could take forever; write it with one")
-
-
-def _by_length(value: str) -> tuple[int, str]:
-    return -len(value), value

@@ -3,20 +3,20 @@
 import re
 
 VERSION = 2
-"""Of all rules together. Raise it when they find more: what is derived from files is then made anew."""
+"""Version of all rules. Raise it when they find more: data derived from files is then rebuilt."""
 
 Span = tuple[str, int, int]
-"""(kind, start, end): half-open, in characters of the text given."""
+"""(kind, start, end): half-open, in characters."""
 
 MARK = re.compile(r"\[redacted:[a-z-]{1,24}:[0-9a-f]{8}\]|\[private\]")
-"""What stands where something was taken out. Rules never touch one."""
+"""Replaces a secret. Rules never touch a mark."""
 
 BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 """A token begins here: also behind an escaped line break or an escaped character of a URL."""
 
 
 def positions(text: str, needle: str) -> list[int]:
-    """Where `needle` begins in `text`, without overlaps."""
+    """Return where `needle` begins in `text`, without overlaps."""
     found: list[int] = []
     at = text.find(needle)
     while at >= 0:

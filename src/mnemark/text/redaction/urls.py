@@ -38,8 +38,6 @@ _LOGIN_WORD = (
     rf"[\"']?{_USER}{_WORD})"
 )
 _GAP = r"[^\n|;&]{0,100}?[ ]"
-
-
 # (what must occur, where the pattern begins, pattern)
 _COMMANDS: tuple[tuple[str, str, LazyPattern], ...] = tuple(
     (needed, first, LazyPattern(first.strip() + pattern))
@@ -64,7 +62,7 @@ _BASIC = LazyPattern(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
 
 
 def urls(text: str) -> Iterator[Span]:
-    """Passwords and tokens in the addresses of `text`."""
+    """Yield passwords and tokens in URLs."""
     if "://" not in text:
         return
     for found in _LOGIN.finditer(text):
@@ -84,7 +82,7 @@ def urls(text: str) -> Iterator[Span]:
 
 
 def commands(text: str) -> Iterator[Span]:
-    """Passwords given to well-known command line tools and calls."""
+    """Yield passwords given to well-known command line tools and calls."""
     for needed, first, pattern in (*_COMMANDS, ("auth=(", "auth=(", _BASIC)):
         if needed not in text:
             continue
@@ -92,11 +90,10 @@ def commands(text: str) -> Iterator[Span]:
         for at in positions(text, first):
             found = pattern.match(text, at) if at >= done else None
             done = found.end() if found else done
-            if found and (how := found.lastgroup) and not _no_word(found[how], quoted=how != "bare"):
+            if found is None or (how := found.lastgroup) is None or MARK.match(found[how]):
+                continue
+            bare = how == "bare"
+            if not (
+                stands_in(found[how].rstrip("([{"), alone=True) if bare else stands_in_quoted(found[how])
+            ):
                 yield "password", *found.span(how)
-
-
-def _no_word(value: str, *, quoted: bool) -> bool:
-    return MARK.match(value) is not None or (
-        stands_in_quoted(value) if quoted else stands_in(value.rstrip("([{"), alone=True)
-    )

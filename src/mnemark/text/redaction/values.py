@@ -1,8 +1,7 @@
-"""Judge whether a value is a secret, by its look: random, chosen, a reference or a placeholder.
+"""Classify values by their look: random, chosen by a person, a reference or a placeholder.
 
-Names are strong ("password": whatever stands there is the secret) or plain ("token", "key": only what looks
-random is). Values that refer to a secret (`$API_KEY`, `getpass()`, `self.token`), describe one (`str`,
-`required`) or stand in for one (`<your-key>`, `xxxx`, `changeme`) are left alone.
+Values that refer to a secret (`$API_KEY`, `getpass()`, `self.token`), describe one (`str`, `required`) or
+stand in for one (`<your-key>`, `xxxx`, `changeme`) are no secrets.
 """
 
 import math
@@ -43,6 +42,7 @@ _FILE = re.compile(
 )
 _MADE_UP = re.compile(r"/[0-9_]*[A-Za-z][A-Za-z_]*[0-9]\w*$", re.ASCII)  # rather a password than a folder
 _BASE64 = re.compile(r"(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9])(?:/|[A-Za-z0-9]{12,}+)++$")
+_COMPOUND = re.compile(r"(?:[A-Za-z]+(?:[_.-][A-Za-z]+)++|[A-Za-z]+[A-Z][a-z]+)$")
 _SHORT_NAME = 4  # letters of a name before its number: $row1
 _OPENERS = "([{<"
 _MASKS = frozenset("xX*.-_•●?#…·=0 ")
@@ -51,32 +51,21 @@ _CLOSERS = ")]}>"
 
 
 def stands_in(value: str, *, alone: bool = False) -> bool:
-    """Whether the value is no secret but a reference to one, a type, or a placeholder, where it may be code.
+    """Return whether a value that may be code is a reference, a type or a placeholder.
 
-    `alone` says that the value ends its line: then a bracket that is not closed opens nothing.
+    `alone`: the value ends its line, so that a bracket left open opens nothing.
     """
     opened = _OPENERS.find(value[:1])
     if alone and opened >= 0 and value and _CLOSERS[opened] not in value:
         value = value[1:]
     call = _LINE_CALL if alone else _OPEN_CALL
-    return (
-        _REFERENCE.match(value) is not None
-        or call.match(value) is not None
-        or _is_templated(value)
-        or is_blank(value)
-    )
+    return bool(_REFERENCE.match(value) or call.match(value)) or _is_templated(value) or is_blank(value)
 
 
 def stands_in_said(value: str) -> bool:
-    """As `stands_in`, for what is said in a sentence or on a line of its own, where signs are seldom code."""
-    return (
-        _PLACEHOLDER.match(value) is not None
-        or _CLOSED_CALL.match(value) is not None
-        or _METHOD.match(value) is not None
-        or _is_templated(value)
-        or is_variable(value)
-        or is_blank(value)
-    )
+    """As `stands_in`, for a value in a sentence or on a line of its own, where signs are seldom code."""
+    matched = _PLACEHOLDER.match(value) or _CLOSED_CALL.match(value) or _METHOD.match(value)
+    return bool(matched) or _is_templated(value) or is_variable(value) or is_blank(value)
 
 
 def stands_in_quoted(value: str) -> bool:
@@ -85,7 +74,7 @@ def stands_in_quoted(value: str) -> bool:
 
 
 def _is_templated(value: str) -> bool:
-    """Whether there are braces to be filled: `{name}`, and `{}` unless all kinds of signs are around it."""
+    """Return whether a value has a field `{name}`, or `{}` unless all kinds of signs are around it."""
     if _TEMPLATED.match(value) is None:
         return False
     rest = _EMPTY_BRACES.sub("", value)
@@ -93,7 +82,7 @@ def _is_templated(value: str) -> bool:
 
 
 def is_variable(value: str) -> bool:
-    """Whether the value is a variable (`$PASS`, `$db_pass1`, `$row.id`) and no password as `$ecret12` is."""
+    """Return whether it is a variable (`$PASS`, `$db_pass1`, `$row.id`), not a password (`$ecret12`)."""
     found = _VARIABLE.match(value)
     if found is None or found["more"] is None:
         return False
@@ -105,7 +94,7 @@ def is_variable(value: str) -> bool:
 
 
 def is_blank(value: str) -> bool:
-    """Whether the value is a file, a mask (`xxxx`) or made of the words of placeholders alone."""
+    """Return whether a value is a file, a mask (`xxxx`) or made of the words of placeholders alone."""
     if _FILE.match(value) and not _MADE_UP.match(value) and not _BASE64.match(value):
         return True
     if _MASKS.issuperset(value):
@@ -115,20 +104,17 @@ def is_blank(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Whether the value reads as a name in code: `self.password`, `settings::token`."""
+    """Return whether a value is a name in code: `self.password`, `settings::token`."""
     return _PATH.match(value) is not None and not any(map(str.isdigit, value))
 
 
-_COMPOUND = re.compile(r"(?:[A-Za-z]+(?:[_.-][A-Za-z]+)++|[A-Za-z]+[A-Z][a-z]+)$")
-
-
 def refers(value: str) -> bool:
-    """Whether the value is itself the name of a secret: `db_password`, `userToken`."""
+    """Return whether a value is itself the name of a secret: `db_password`, `userToken`."""
     return _COMPOUND.match(value) is not None and strength(value) is not None
 
 
 def classes(value: str) -> int:
-    """How many of lower case, upper case, digits and signs occur."""
+    """Count which of lower case, upper case, digits and signs occur."""
     return (
         any(map(str.islower, value))
         + any(map(str.isupper, value))
@@ -138,13 +124,13 @@ def classes(value: str) -> int:
 
 
 def entropy(value: str) -> float:
-    """Shannon entropy of the characters, in bits per character."""
+    """Return the Shannon entropy of the characters, in bits per character."""
     total = len(value)
     return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
 
 
 def looks_random(value: str) -> bool:
-    """Long and mixed enough to be made by a machine: letters with digits, or many kinds of signs."""
+    """Return whether a value is long and mixed enough to be machine-made."""
     if len(value) < 12 or " " in value:
         return False
     head = value[:512]
@@ -152,17 +138,14 @@ def looks_random(value: str) -> bool:
     letters = sum(map(str.isalpha, head))
     if not letters:
         return len(value) >= 20 and digits >= 16
-    if not digits and not (len(head) >= 20 and _case_changes(head) >= len(head) / 4):
+    case_changes = sum(one.isupper() != two.isupper() for one, two in pairwise(head))
+    if not digits and not (len(head) >= 20 and case_changes >= len(head) / 4):
         return False
     return entropy(head) >= (2.8 if len(head) < 20 else 3.0)
 
 
-def _case_changes(value: str) -> int:
-    return sum(one.isupper() != two.isupper() for one, two in pairwise(value))
-
-
 def looks_chosen(value: str) -> bool:
-    """As people choose passwords when told to: letters with digits or signs, four characters or more."""
+    """Return whether a value looks like a password chosen by a person: letters with digits or signs."""
     if not 4 <= len(value) <= 128 or value.isalpha():
         return False
     digits = any(map(str.isdigit, value))

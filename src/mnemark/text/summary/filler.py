@@ -1,4 +1,4 @@
-"""Tell text that says nothing by itself: a courtesy, a bare heading, front matter alone."""
+"""Detect text without content: a courtesy, a bare heading, front matter alone."""
 
 import re
 from typing import Final
@@ -14,11 +14,11 @@ _COURTESY: Final = re.compile(
 )
 _BETWEEN: Final = " \t\r\n.,!…。，！、~～"
 _OWN_NAME: Final = re.compile(r"[A-Z][A-Z_]*|\d{4}-\d{2}(?:-\d{2})?")
-"""Names of files whose first heading is put there by us: MEMORY, USER, SCRATCHPAD, a day, a month."""
+"""Names of files whose first heading is generated: MEMORY, USER, SCRATCHPAD, a day, a month."""
 
 
 def is_courtesy(text: str) -> bool:
-    """Whether a turn is nothing but greeting, thanks or acknowledgement. "Yes" and "no" are answers."""
+    """Return whether a turn is only greeting, thanks or acknowledgement. "Yes" and "no" are answers."""
     at, found = 0, False
     while True:
         while at < len(text) and text[at] in _BETWEEN:
@@ -34,10 +34,7 @@ def is_courtesy(text: str) -> bool:
 
 
 def is_bare(text: str, path: str) -> bool:
-    """Whether a passage of a note is front matter alone, or a heading that only repeats its file's name.
-
-    Comments, such as the marks of a generated part, say nothing to a reader.
-    """
+    """Return whether a passage is only front matter, comments, or a heading that repeats its file's name."""
     head = front_matter(text).end
     if head and not text[head:].strip():
         return True

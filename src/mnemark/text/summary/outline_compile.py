@@ -1,8 +1,8 @@
 """Shorten long instructions by rule: whole items, and what must be kept first.
 
 Nothing is rephrased. Where not all fits a budget, rules ("never", "必须") go first, then lists, then the
-first sentence of each paragraph, then the rest; an item is shown below all that leads to it, with its own
-number. What was left out is named.
+first sentence of each paragraph, then the rest; an item is shown below its ancestors, with its own number.
+Items left out are named.
 """
 
 import re
@@ -45,15 +45,14 @@ _KEY: Final = re.compile(r"^[*_]*+[^:：\n]{1,60}[*_]*+\s*+[:：][*_]*\s*(?P<val
 
 
 def kept(items: list[Item]) -> list[int]:
-    """Places of the items that say something."""
+    """Return the places of the items with content: no examples, placeholders or empty headings."""
     gone: set[int] = set()
     for at, item in enumerate(items):
         if any(above in gone for above in ancestors(items, at)) or _is_out(items, at):
             gone.add(at)
         elif item.kind == "code" and at and at - 1 in gone and _EXAMPLE.match(items[at - 1].text):
             gone.add(at)  # "Example:" and below it the example
-    filled: set[int] = set()
-    """Places with something below that stays."""
+    filled: set[int] = set()  # places with a child that stays
     for at in range(len(items) - 1, -1, -1):
         if at not in gone and at not in filled and _is_hollow(items, at, gone):
             gone.add(at)
@@ -72,11 +71,10 @@ def _is_out(items: list[Item], at: int) -> bool:
     if _EXAMPLE.match(text):
         return True
     key = _KEY.match(text)
-    return _says_nothing(text) or bool(key and key["value"] and _says_nothing(key["value"]))
+    return _is_placeholder(text) or bool(key and key["value"] and _is_placeholder(key["value"]))
 
 
-def _says_nothing(text: str) -> bool:
-    """Whether it is a placeholder and nothing else."""
+def _is_placeholder(text: str) -> bool:
     left = _PLACEHOLDER.sub("", text)
     if left != text and _BLANKS.match(left):
         return True
@@ -86,7 +84,7 @@ def _says_nothing(text: str) -> bool:
 
 
 def _is_hollow(items: list[Item], at: int, gone: set[int]) -> bool:
-    """Whether nothing is left of what has nothing below it: a heading, or a key."""
+    """Return whether an item without children has no content: a heading, or a key."""
     item = items[at]
     if item.kind == "heading":
         return True
@@ -99,12 +97,12 @@ def _is_hollow(items: list[Item], at: int, gone: set[int]) -> bool:
 
 
 GROUNDED: Final = 0.6
-"""Share of a line's words that must stand in the source."""
+"""Share of a line's words that must be in the source."""
 COVERED: Final = 0.5
-"""Share of a rule's words that a line must have to stand for it."""
+"""Share of a rule's words that a line must have to count as its wording."""
 MOST_LINES: Final = 400
 MOST_CHARACTERS: Final = 50_000
-"""Of a shorter form: each line is looked for in the whole source."""
+"""Largest shorter form that is checked: each line is searched in the whole source."""
 _EXACT: Final = re.compile(
     r"`[^`\n]+`|https?://\S+|\d[\d.,:/-]*\d|\d|(?<!\w)[~./][\w./-]{2,}|(?<![\w-])[\w-]+/[\w./-]+"
 )
@@ -117,7 +115,7 @@ _MARKS: Final = re.compile(r"^[\s>#*+-]*+(?:\d{1,3}[.)、])?\s*")
 
 
 def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -> list[str]:
-    """What is wrong with `lines` as a shorter form of `source`; empty where nothing is found.
+    """Check `lines` as a shorter form of `source` and return the errors.
 
     Args:
         lines: the shorter form.
@@ -138,7 +136,7 @@ def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -
 
 
 class _Source:
-    """What a text says, looked up by its words, so that a line costs no walk through all of it."""
+    """The items of a text, indexed by their words."""
 
     def __init__(self, text: str) -> None:
         self.words = words_of(text)
@@ -156,12 +154,12 @@ class _Source:
                 self._holders[word].append(place)
 
     def has(self, exact: str) -> bool:
-        """Whether a number, path or code stands there as it is."""
+        """Return whether a number, path or code is in the text as it is."""
         bare = _bare(exact)
         return bare in self._exact or bare in self._flat
 
     def denials(self, words: frozenset[str]) -> int | None:
-        """How often the piece that has most words in common says no; None where none has enough of them."""
+        """Count the negations of the item with most words in common; None where none has enough."""
         nearest = self._nearest(words)
         if nearest is not None and nearest not in self._denials:
             self._denials[nearest] = len(_NOT.findall(self._pieces[nearest]))
@@ -178,7 +176,7 @@ class _Source:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Words with weight, as the search cuts them."""
+    """Return the words of a text, as search cuts them, without stop words."""
     return frozenset(term for term in query_terms(text) if not is_stop(term))
 
 
@@ -217,33 +215,30 @@ _TITLE: Final = re.compile(
     r"灵魂|身份|用户|记忆|人格|关于|档案|智能体|说明)|^\d{4}-\d{2}(?:-\d{2})?",
     re.IGNORECASE,
 )
-_LEADS: Final = 8
-"""Headings and leads are looked at for strict words that far up."""
+_LEADS: Final = 8  # so many ancestors are searched for strict words
 
 
 class Compiled(NamedTuple):
     """A text made short."""
 
     text: str
-    tokens: int
-    """Estimated."""
-    left_out: tuple[str, ...] = ()
-    """The first words of each item for which there was no room."""
+    tokens: int  # estimated
+    left_out: tuple[str, ...] = ()  # the first words of each item left out
 
 
 def principle(text: str) -> bool:
-    """Whether it says how something must, or must not, be done."""
+    """Return whether a text says how something must, or must not, be done."""
     return _STRICT.search(text) is not None
 
 
 def compiled(text: str, budget: int, *, level: int = 3, first: Callable[[str], bool] = principle) -> Compiled:
-    """The text within `budget` estimated tokens, without comments, placeholders and examples.
+    """Shorten Markdown to `budget` estimated tokens, without comments, placeholders and examples.
 
     Args:
         text: Markdown as a person wrote it.
-        budget: tokens at most.
+        budget: most tokens.
         level: of the outermost headings in the result.
-        first: what is to be kept before all else; by default rules.
+        first: which texts to keep before all others; by default rules.
     """
     items = outline(text)
     places = _without_title(items, kept(items))
@@ -262,7 +257,7 @@ def compiled(text: str, budget: int, *, level: int = 3, first: Callable[[str], b
 
 
 def _without_title(items: list[Item], places: list[int]) -> list[int]:
-    """A first heading that only says which file this is goes."""
+    """Drop a first heading that only names the file."""
     if not places:
         return places
     first = items[places[0]]
@@ -271,12 +266,12 @@ def _without_title(items: list[Item], places: list[int]) -> list[int]:
 
 
 def sentences(text: str) -> list[str]:
-    """A paragraph's sentences, English or Chinese."""
+    """Split a paragraph into sentences, English or Chinese."""
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
 
 
 class _Choice:
-    """The items shown so far, and what they cost."""
+    """The items chosen so far, and their cost."""
 
     def __init__(
         self, items: list[Item], places: list[int], level: int, first: Callable[[str], bool]
@@ -305,13 +300,13 @@ class _Choice:
         return {"item": 1, "paragraph": 2}.get(item.kind, 3)
 
     def _says_rule(self, at: int) -> bool:
-        """Whether an item is to be kept first; looked at once, as thousands may stand below it."""
+        """Return whether an item is to be kept first; cached, as thousands may be below it."""
         if at not in self._rules:
             self._rules[at] = self._is_first(self._items[at].text)
         return self._rules[at]
 
     def take(self, at: int, rank: int, budget: int) -> None:
-        """Show an item, or more of it, if it is its turn and there is room."""
+        """Choose an item, or more of it, if it is of this rank and there is room."""
         item = self._items[at]
         own = self._ranks[at]
         brief = _brief(item, self._is_first)
@@ -344,7 +339,7 @@ class _Choice:
         return self._prices[at]
 
     def give_back(self) -> None:
-        """Take the last item out again, and what only led to it."""
+        """Remove the last item again, and ancestors that only led to it."""
         last = self._order.pop()
         del self._shown[last]
         for at in sorted(self._shown, reverse=True):
@@ -352,13 +347,13 @@ class _Choice:
                 del self._shown[at]
 
     def left_out(self) -> tuple[str, ...]:
-        """The first words of what is not shown, or not all."""
+        """Return the first words of each item that is not shown in full."""
         texts = {at: self._items[at].text for at in self._places if self._items[at].kind != "heading"}
         missing = [at for at, text in texts.items() if self._shown.get(at) != text]
         return tuple(cut_to_tokens(" ".join(self._items[at].text.split()), 12) for at in missing)
 
     def text(self) -> str:
-        """All that is shown, in the order it was written."""
+        """Return the chosen items in their order."""
         return "\n".join(self._line(at, self._shown[at]) for at in sorted(self._shown)).strip("\n")
 
     def _line(self, at: int, text: str) -> str:
@@ -367,9 +362,8 @@ class _Choice:
             above = [one for one in ancestors(self._items, at) if one in self._ranks]
             depth = sum(self._items[one].kind == "heading" for one in above)
             return f"\n{'#' * min(self._level + depth, 6)} {text}"
-        lists = [
-            self._items[one].mark for one in ancestors(self._items, at) if self._items[one].kind == "item"
-        ]
+        parents = [self._items[one] for one in ancestors(self._items, at)]
+        lists = [parent.mark for parent in parents if parent.kind == "item"]
         indent = " " * sum(len(mark) + 1 for mark in lists)
         if item.kind in {"code", "table"}:
             return "\n".join(indent + line for line in text.split("\n"))
@@ -379,7 +373,7 @@ class _Choice:
 
 
 def _brief(item: Item, first: Callable[[str], bool]) -> str:
-    """The first sentence and those that are rules; code and tables have no short form."""
+    """Return the first sentence and those that are rules; code and tables have no short form."""
     if item.kind not in {"paragraph", "item", "quote"}:
         return item.text
     parts = sentences(item.text)

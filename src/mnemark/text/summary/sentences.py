@@ -3,6 +3,7 @@
 # ruff: noqa: E501 - a pattern reads best with its alternatives on one line
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -69,7 +70,7 @@ LEFT: Final = re.compile(
     r"\b(?:next steps?|to-?do|remaining|remains to|still (?:need|have|has|needs) to|left to do)\b|下一步|接下来|待办|还需要|还差|剩下",
     re.IGNORECASE,
 )
-"""How an assistant says what is left to do."""
+"""How an assistant announces remaining work."""
 UNSURE: Final = re.compile(
     r"\b(?:not sure|unclear|undecided|open question|tbd|don't know (?:yet|whether|if|which)|"
     r"have(?:n't| not) decided|to be decided|need to (?:decide|figure out|find out))\b|"
@@ -82,7 +83,7 @@ TASK: Final = re.compile(
     r"generate|implement|debug|clean|merge|order|remind|schedule)\b|^(?:修|写|跑|查|找|看|做|改|加|删|整理|翻译|总结|生成|部署|发布|准备|订|提醒|安排|比较|解释|检查|更新)",
     re.IGNORECASE,
 )
-"""How a request begins that is said without politeness."""
+"""How a request without politeness begins."""
 OWN: Final = re.compile(r"\b(?:i|i'm|i've|my|we|we're|our|me)\b|我|咱", re.IGNORECASE)
 OFFER: Final = re.compile(
     r"^(?:(?:let me know|feel free|i can(?! ?no)|i could(?! no)|shall i|should i|do you want|would you like|"
@@ -131,21 +132,19 @@ _NOT_PROJECTS: Final = frozenset(
     ]
 )
 _NO_NAME_ENDS: Final = frozenset("把将对在从给是有做搞个些的这那该本新老跟和与为用让被于到去看了")
-"""What stands between a verb and the word 项目 (我想把项目…), and is no name."""
-_LOOKED_AT: Final = 200
-"""So many names at least, the most frequent, are looked for in the others."""
+"""Last characters of words before 项目 that are no names (我想把项目…)."""
+_LOOKED_AT: Final = 200  # at least so many of the most frequent names are searched in the others
 _TRIES: Final = 20
 _SUFFIX_DOTS: Final = frozenset({"e.g", "i.e", "a.m", "p.m"})
 
 
 def is_chinese(text: str) -> bool:
-    """Whether a text is mostly written in Chinese: each character counts as much as a short word."""
-    han = len(_HAN.findall(text))
-    return han * 3 > len(re.findall(r"[A-Za-z]", text))
+    """Return whether a text is mostly Chinese: each character counts as much as a short word."""
+    return len(_HAN.findall(text)) * 3 > len(re.findall(r"[A-Za-z]", text))
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a message, without code, quotations and marks of lists; each on one line."""
+    """Yield the sentences of a message, each on one line, without code, quotations and list marks."""
     for line in _FENCED.sub("\n", text).splitlines():
         if line.lstrip().startswith((">", "|")):
             continue
@@ -156,7 +155,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def request(sentence: str) -> str:
-    """A request without the words of politeness around it; as it was where nothing else is left."""
+    """Remove words of politeness around a request, unless nothing else is left."""
     words = sentence
     for _ in range(4):
         shorter = POLITE.sub("", words, count=1).lstrip(" ，,")
@@ -171,8 +170,8 @@ def request(sentence: str) -> str:
 
 
 def entities(texts: Iterable[str], *, most: int = 12) -> list[str]:
-    """Names, paths, versions and titles, in the order of how often they are said, then where first."""
-    counts: dict[str, int] = {}
+    """Return names, paths, versions and titles, the most frequent first."""
+    counts: Counter[str] = Counter()
     spelled: dict[str, str] = {}
     for text in texts:
         for name in _entities(text):
@@ -181,15 +180,15 @@ def entities(texts: Iterable[str], *, most: int = 12) -> list[str]:
             if len(words) < 2 or key.split()[0] in _COMMON or key in _SUFFIX_DOTS or words.isdigit():
                 continue
             spelled.setdefault(key, words)
-            counts[key] = counts.get(key, 0) + 1
-    order = sorted(counts, key=lambda key: -counts[key])
+            counts[key] += 1
+    order = [key for key, _ in counts.most_common()]
     together = "\0".join(("", *order, ""))
     looked_at = order[: max(_LOOKED_AT, most)]
     return [spelled[key] for key in looked_at if not _is_within(key, together)][:most]
 
 
 def _is_within(key: str, names: str) -> bool:
-    """Whether a name is a word of another, longer one; `names` has each between NULs."""
+    """Return whether a name is a word of another, longer one; `names` has each between NULs."""
     at = names.find(key)
     for _ in range(_TRIES):  # nearly always enough, and much less than a pattern for each name
         if at < 0:
@@ -204,20 +203,16 @@ def _is_within(key: str, names: str) -> bool:
 
 
 def _entities(text: str) -> Iterator[str]:
-    prose = _FENCED.sub("\n", text)
-    prose = re.sub(r"\[(?:redacted:[^\[\]]*|private)\]", " ", prose)
-    for pattern in (_CODE, _TITLED, _PLACE_ZH, _PATH, _VERSION, _MIXED):
+    prose = re.sub(r"\[(?:redacted:[^\[\]]*|private)\]", " ", _FENCED.sub("\n", text))
+    names = _LATIN_IN_HAN if is_chinese(prose) else _NAME
+    for pattern in (_CODE, _TITLED, _PLACE_ZH, _PATH, _VERSION, _MIXED, names):
         yield from pattern.findall(prose)
-    if is_chinese(prose):
-        yield from _LATIN_IN_HAN.findall(prose)
-    else:
-        yield from _NAME.findall(prose)
 
 
 def projects(
     texts: Iterable[str], paths: Iterable[str] = (), known: Iterable[str] = (), *, most: int = 5
 ) -> list[str]:
-    """Projects named in texts ("project Falcon", 猎鹰项目) or by the folders that tools worked in."""
+    """Return projects named in texts ("project Falcon", 猎鹰项目) or by the folders that tools worked in."""
     found: dict[str, None] = {}
     texts = list(texts)
     for text in texts:
@@ -232,7 +227,5 @@ def projects(
     for name in known:
         if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", together, re.IGNORECASE):
             found.setdefault(name)
-    for path in paths:
-        if match := _FOLDER.search(path):
-            found.setdefault(match["name"])
+    found |= {match["name"]: None for path in paths if (match := _FOLDER.search(path))}
     return list(found)[:most]

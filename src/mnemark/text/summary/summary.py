@@ -36,25 +36,22 @@ from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 
 _NUMBER: Final = re.compile(r"\d[\d.,:/-]*\d|\d{2,}")
-_NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")
-"""A capital in the middle of a sentence."""
+_NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")  # a capitalised word inside a sentence
 _WORD: Final = re.compile(r"[a-z][\w'-]{3,}", re.IGNORECASE)
 _HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
 LONGEST_CHECKED: Final = 20_000
-"""Characters of a model's words that are checked: each number and name is looked for in all that was said."""
+"""Longest summary that is checked: each of its numbers and names is searched in the conversation."""
 _STEM: Final = 4
-_FEWEST: Final = 5
-"""So many words can be told from chance."""
+_FEWEST: Final = 5  # fewer word stems are not compared
 _SHARED: Final = 0.25
 _ABOUT: Final = frozenset({"user", "users", "assistant", "agent", "owner", "the user", "english", "chinese"})
 
 
 def unfounded(words: str, said: str) -> str:
-    """Why `words` are not about `said`, in words that follow "because"; empty where they may be.
+    """Return why `words` are no summary of `said`, as a clause after "because"; empty where they may be.
 
-    Good summaries of a conversation share well over a third of their word stems (Chinese: pairs of
-    characters) with it; answers that have nothing to do with it share a tenth. It finds what is made up
-    out of nothing, not what is turned around.
+    Good summaries share well over a third of their word stems (Chinese: pairs of characters) with the
+    conversation, unrelated answers a tenth. Inventions are found, not distortions.
 
     >>> unfounded("Ann fixed the parser in 3 hours, with 97 tests.", "ann: I fixed the parser")
     'it names 97, which nobody said'
@@ -84,17 +81,16 @@ def _pieces(text: str) -> set[str]:
 
 Status = Literal["done", "failed", "open"]
 LONGEST: Final = 160
-"""Characters of a sentence that is kept."""
+"""Longest kept sentence in characters."""
 _SAID: Final = 3
 _LISTED: Final = 4
 _STEP: Final = re.compile(r"(?:next steps?|to-?do|下一步|接下来|待办)\s*[:：]\s*", re.IGNORECASE)
-"""How a line begins that lists what is to be done."""
-_LAST: Final = 6
-"""Turns from the end in which the outcome is looked for."""
+"""How a line of a to-do list begins."""
+_LAST: Final = 6  # the outcome is searched in so many last turns
 
 
 class Line(NamedTuple):
-    """One turn as a summary sees it."""
+    """A turn of the conversation."""
 
     role: str
     text: str
@@ -103,7 +99,7 @@ class Line(NamedTuple):
 
 
 class Action(NamedTuple):
-    """Something a tool did."""
+    """An execution of a tool."""
 
     title: str
     tool: str
@@ -113,23 +109,19 @@ class Action(NamedTuple):
 
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be known of a conversation."""
+    """The summary of a conversation in parts."""
 
     title: str
     goal: str
     outcome: str
     status: Status
-    said: tuple[str, ...] = ()
-    """What the user told, in the order it was said."""
+    said: tuple[str, ...] = ()  # statements of the user, in order
     decided: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
-    """Left open."""
     steps: tuple[str, ...] = ()
-    """To be done next."""
-    summary: str = ""
-    """Running text, where a model wrote one."""
+    summary: str = ""  # running text, where a model wrote one
     chinese: bool = False
 
 
@@ -140,12 +132,12 @@ class _Sentence(NamedTuple):
 
 
 def digest(lines: Sequence[Line], actions: Sequence[Action] = (), known: Sequence[str] = ()) -> Digest:
-    """The digest of a conversation.
+    """Summarize a conversation.
 
     Args:
         lines: the turns, redacted and without recalled blocks, oldest first.
-        actions: what tools did.
-        known: names of projects known from before: named again, they count without the word "project".
+        actions: the executions of tools.
+        known: names of known projects, which count without the word "project".
     """
     said = list(_sentences(lines))
     chinese = is_chinese("\n".join(line.text for line in lines if line.role == "user"))
@@ -155,7 +147,7 @@ def digest(lines: Sequence[Line], actions: Sequence[Action] = (), known: Sequenc
     answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
     left = (_cut(_STEP.sub("", request(one.text)) or one.text) for one in said if _is_step(one, answered))
     steps = _unique(left, most=_LISTED, last=True)
-    asked = (text for text in _open_questions(lines, said) if request(text) not in steps)
+    asked = (text for text in _open_questions(said, answered) if request(text) not in steps)
     questions = _unique(asked, most=_LISTED, last=True)
     taken = {goal, outcome, *decided, *steps, *questions}
     texts = [line.text for line in lines if line.role in {"user", "assistant"}]
@@ -165,7 +157,7 @@ def digest(lines: Sequence[Line], actions: Sequence[Action] = (), known: Sequenc
         goal=goal,
         outcome=outcome,
         status=status,
-        said=_told(said, taken),
+        said=_statements(said, taken),
         decided=decided,
         entities=tuple(entities(texts)),
         projects=tuple(projects(texts, paths, known)),
@@ -185,7 +177,7 @@ def _sentences(lines: Sequence[Line]) -> Iterator[_Sentence]:
 
 
 def _goal(said: Sequence[_Sentence]) -> str:
-    """The first thing the user asked for; with what stands before it where it alone says little."""
+    """Return the first request of the user, with the sentence before it if it is short."""
     own = [one for one in said if one.role == "user" and _content(one.text)]
     if not own:
         return ""
@@ -208,7 +200,11 @@ def _outcome(
     lines: Sequence[Line], said: Sequence[_Sentence], actions: Sequence[Action]
 ) -> tuple[str, Status]:
     last = len(lines) - _LAST
-    replies = [one for one in said if one.role == "assistant" and not _is_talk(one.text)]
+    replies = [
+        one
+        for one in said
+        if one.role == "assistant" and not (QUESTION.search(one.text) or OFFER.match(one.text))
+    ]
     late = [one for one in replies if one.turn >= last]
     good = [one for one in late if DONE.search(one.text) and not FAILED.search(one.text)]
     done = next((one for one in good if one.turn == good[-1].turn), None)
@@ -221,17 +217,11 @@ def _outcome(
         return _cut(done.text), "done"
     if actions and actions[-1].failed and not happy:
         return actions[-1].title, "failed"
-    said_last = next(iter(one for one in reversed(late) if _content(one.text)), None)
-    if happy and said_last is not None:
-        first = next(one for one in replies if one.turn == said_last.turn)
-        return _cut(first.text), "done"
-    if said_last is not None:
-        return _cut(next(one for one in replies if one.turn == said_last.turn).text), "open"
-    return "", "open"
-
-
-def _is_talk(text: str) -> bool:
-    return bool(QUESTION.search(text) or OFFER.match(text))
+    last_reply = next((one for one in reversed(late) if _content(one.text)), None)
+    if last_reply is None:
+        return "", "open"
+    first = next(one for one in replies if one.turn == last_reply.turn)
+    return _cut(first.text), "done" if happy else "open"
 
 
 def _is_decision(one: _Sentence) -> bool:
@@ -239,7 +229,7 @@ def _is_decision(one: _Sentence) -> bool:
 
 
 def _is_step(one: _Sentence, answered: int) -> bool:
-    """Something still to be done: no request that was answered, nor what an assistant says of a day."""
+    """Return whether work is left: no answered request, nor what an assistant says of a day."""
     if QUESTION.search(one.text) or not NEXT.search(one.text) or DONE.search(one.text):
         return False
     if one.role == "user":
@@ -247,16 +237,15 @@ def _is_step(one: _Sentence, answered: int) -> bool:
     return bool(LEFT.search(one.text)) and not OFFER.match(one.text)
 
 
-def _open_questions(lines: Sequence[Line], said: Sequence[_Sentence]) -> Iterator[str]:
-    answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
+def _open_questions(said: Sequence[_Sentence], answered: int) -> Iterator[str]:
     for one in said:
-        asked_last = one.role == "user" and one.turn > answered and QUESTION.search(one.text)
-        if asked_last or (one.role == "user" and UNSURE.search(one.text)):
+        asked_last = one.turn > answered and QUESTION.search(one.text)
+        if one.role == "user" and (asked_last or UNSURE.search(one.text)):
             yield _cut(one.text)
 
 
-def _told(said: Sequence[_Sentence], taken: set[str]) -> tuple[str, ...]:
-    """What the user told of themselves and the matter: no questions, no requests; the richest few."""
+def _statements(said: Sequence[_Sentence], taken: set[str]) -> tuple[str, ...]:
+    """Return the richest statements of the user on themselves and the matter: no questions, no requests."""
     counts = Counter(term for one in said for term in set(_content(one.text)))
     ranked: list[tuple[float, int, str]] = []
     for number, one in enumerate(said):
@@ -295,7 +284,7 @@ def _shorter(text: str, limit: int) -> str:
 
 
 def overlap(one: str, other: str) -> float:
-    """Share of the content of `one` that `other` holds, 0 to 1."""
+    """Return the share of the content of `one` that is in `other`, 0 to 1."""
     terms = set(_content(one))
     return len(terms & set(_content(other))) / len(terms) if terms else 0.0
 
@@ -313,20 +302,19 @@ _LABELS: Final = {
 
 
 def label(name: str, *, chinese: bool) -> str:
-    """The word for a part of a digest in the language of the conversation."""
+    """Return the label of a part of a digest in the language of the conversation."""
     return _LABELS[name][chinese]
 
 
 def summary_lines(found: Digest, *, short: bool = False) -> list[str]:
-    """The digest as lines of a note: what was asked, told, decided, and what came of it."""
+    """Return the digest as lines of a note."""
     zh = found.chinese
     colon = "：" if zh else ": "
     if found.summary:
         return [found.summary, *(f"{label('steps', chinese=zh)}{colon}{step}" for step in found.steps)]
-    rows: list[tuple[str, str]] = [("goal", found.goal)] if found.goal else []
+    parts: list[tuple[str, Sequence[str]]] = [("goal", [found.goal]), (found.status, [found.outcome])]
     if not short:
-        rows += [("said", text) for text in found.said] + [("decided", text) for text in found.decided]
-    rows += [(found.status, found.outcome)] if found.outcome else []
-    if not short:
-        rows += [("steps", text) for text in found.steps] + [("questions", text) for text in found.questions]
-    return [f"{label(name, chinese=zh)}{colon}{text}" for name, text in dict.fromkeys(rows)]
+        parts[1:1] = [("said", found.said), ("decided", found.decided)]
+        parts += [("steps", found.steps), ("questions", found.questions)]
+    rows = dict.fromkeys((name, text) for name, texts in parts for text in texts if text)
+    return [f"{label(name, chinese=zh)}{colon}{text}" for name, text in rows]

@@ -1,7 +1,7 @@
-"""Title tool executions: which matter, whether they failed, and a short title. Pure.
+"""Classify tool executions (significant? failed?) and give them short titles. Pure.
 
-Hosts call tools by many names (`exec`, `Bash`, `functions.exec_command`, `mcp__git__commit`), so a name is
-read by the words in it.
+Hosts name tools differently (`exec`, `Bash`, `functions.exec_command`, `mcp__git__commit`), so names are
+split into words.
 """
 
 import json
@@ -29,23 +29,9 @@ _READING: Final = frozenset(
 )
 _READ_PROGRAMS: Final = frozenset(
     {
+        *("ls", "cat", "pwd", "head", "tail", "echo", "which", "type", "grep", "rg", "ag", "find", "fd"),
         *(
-            "ls",
-            "cat",
-            "pwd",
-            "head",
-            "tail",
-            "echo",
-            "which",
-            "type",
-            "grep",
-            "rg",
-            "ag",
-            "find",
-            "fd",
             "wc",
-        ),
-        *(
             "tree",
             "stat",
             "file",
@@ -58,9 +44,8 @@ _READ_PROGRAMS: Final = frozenset(
             "du",
             "df",
             "ps",
-            "top",
         ),
-        *("dir", "history", "man", "cd", "sort", "uniq", "cut", "jq", "true"),
+        *("top", "dir", "history", "man", "cd", "sort", "uniq", "cut", "jq", "true"),
     }
 )
 _READ_GIT: Final = frozenset({"status", "log", "diff", "show", "branch", "blame", "remote", "rev-parse"})
@@ -86,20 +71,19 @@ _BAD_START: Final = re.compile(
 )
 _SPLIT: Final = re.compile(r"&&|\|\||[;|\n]")
 TITLE: Final = 96
-"""Characters of a title at most."""
+"""Longest title in characters."""
 
 
 class Execution(NamedTuple):
-    """One call of a tool, as a host told it."""
+    """A call of a tool, as the host reports it."""
 
     tool: str
     arguments: Json
-    call: str = ""
-    """The host's id of the call."""
+    call: str = ""  # the host's id of the call
 
 
 def execution_of(call: Json) -> Execution | None:
-    """A tool call in the shapes of OpenAI, Anthropic and plain `{"name", "arguments"}`; None: it is none."""
+    """Read a tool call of OpenAI, Anthropic or plain `{"name", "arguments"}` shape; None if it is none."""
     if not isinstance(call, Mapping):
         return None
     inner = call.get("function")
@@ -107,9 +91,7 @@ def execution_of(call: Json) -> Execution | None:
     name = source.get("name") or call.get("tool") or call.get("tool_name")
     if not isinstance(name, str) or not name.strip():
         return None
-    arguments: Json = next(
-        (source[key] for key in ("arguments", "input", "args", "params") if key in source), {}
-    )
+    arguments: Json = next((source[key] for key in _ARGUMENT_KEYS if key in source), {})
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
@@ -120,30 +102,30 @@ def execution_of(call: Json) -> Execution | None:
 
 
 def short_name(tool: str) -> str:
-    """The last part of a tool's name: `mcp__git__commit` is `commit`, `functions.exec` is `exec`."""
+    """Return the last part of a tool's name: `commit` of `mcp__git__commit`, `exec` of `functions.exec`."""
     last = re.split(r"__|[.:/\\]", tool.strip())[-1]
     return " ".join((last or tool).split())[:40] or "tool"
 
 
 def words_of(tool: str) -> list[str]:
-    """The words in a tool's name, in lower case."""
+    """Return the words in a tool's name, in lower case."""
     return [word.lower() for word in _WORDS.findall(tool.replace("-", " "))]
 
 
 def is_significant(tool: str, arguments: Json, patterns: Sequence[str] = SIGNIFICANT) -> bool:
-    """Whether an execution is worth keeping.
+    """Return whether an execution is worth keeping.
 
     Args:
         tool: its name.
-        arguments: what it was called with.
+        arguments: of the call.
         patterns: words of names, or shell patterns of whole names (`mcp__git__*`); `!read*` excludes.
     """
     name = tool.casefold()
     if any(fnmatchcase(name, one[1:].casefold()) for one in patterns if one.startswith("!")):
         return False
-    if any(fnmatchcase(name, one.casefold()) for one in patterns if "*" in one and not one.startswith("!")):
+    wanted = {one.casefold() for one in patterns if not one.startswith("!")}
+    if any(fnmatchcase(name, one) for one in wanted if "*" in one):
         return True
-    wanted = {one.casefold() for one in patterns if "*" not in one and not one.startswith("!")}
     words = words_of(short_name(tool)) or words_of(tool)
     if name not in wanted:
         if not wanted.intersection(words_of(tool)):
@@ -156,7 +138,6 @@ def is_significant(tool: str, arguments: Json, patterns: Sequence[str] = SIGNIFI
 
 
 def _only_reads(command: str) -> bool:
-    """Whether a shell command line does nothing but look."""
     if ">" in command.replace("2>&1", "").replace("2>/dev/null", "") or "$(" in command or "`" in command:
         return False
     for part in _SPLIT.split(command):
@@ -171,15 +152,14 @@ def _only_reads(command: str) -> bool:
 
 
 class Outcome(NamedTuple):
-    """How an execution went."""
+    """The result of an execution."""
 
     failed: bool
-    reason: str = ""
-    """In a few words: "exit 2", "ConnectionError"."""
+    reason: str = ""  # in a few words: "exit 2", "ConnectionError"
 
 
 def outcome_of(result: Json, error: object = None) -> Outcome:  # noqa: PLR0911 - one for each sign
-    """Whether an execution failed, from what its host says or its output shows."""
+    """Tell whether an execution failed, from the report of its host or its output."""
     if error:
         return Outcome(failed=True, reason=_reason(str(error)))
     if isinstance(result, Mapping):
@@ -210,7 +190,7 @@ def _reason(text: str) -> str:
 
 
 def text_of(value: Json) -> str:
-    """What a tool returned, as text."""
+    """Return the result of a tool as text."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -223,7 +203,7 @@ def text_of(value: Json) -> str:
 
 
 def head_and_tail(text: str, limit: int) -> str:
-    """At most about `limit` characters: two thirds from the beginning, one from the end, by whole lines."""
+    """Shorten to about `limit` characters: two thirds of the beginning, one of the end, in whole lines."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[-(limit // 3) :]
@@ -235,9 +215,9 @@ def head_and_tail(text: str, limit: int) -> str:
 
 
 def title_of(tool: str, arguments: Json, outcome: Outcome, *, limit: int = TITLE) -> str:
-    """A short title: "exec: make test failed (exit 2)", "write: src/app.py", "fetch: example.com/a".
+    """Return a short title: "exec: make test failed (exit 2)", "write: src/app.py", "fetch: example.com/a".
 
-    Made of the name and the arguments alone: what a tool returned does not get into notes by its title.
+    It is made of name and arguments alone, so that no output of a tool gets into notes by a title.
     """
     end = (f" failed ({outcome.reason})" if outcome.reason else " failed") if outcome.failed else ""
     about = _about(arguments)
@@ -248,23 +228,19 @@ def title_of(tool: str, arguments: Json, outcome: Outcome, *, limit: int = TITLE
 
 def _about(arguments: Json) -> str:  # noqa: PLR0911 - one for each shape
     if isinstance(arguments, str):
-        return _line(arguments)
+        return _first_line(arguments)
     if not isinstance(arguments, Mapping):
-        return _line(json.dumps(arguments, ensure_ascii=False, default=str)) if arguments else ""
+        return _first_line(json.dumps(arguments, ensure_ascii=False, default=str)) if arguments else ""
     if command := _command(arguments):
-        return _line(command)
-    for key in PATH_KEYS:
-        if isinstance(arguments.get(key), str) and arguments[key]:
-            return _line(arguments[key])
-    for key in _URL_KEYS:
-        if isinstance(arguments.get(key), str) and arguments[key]:
-            address = re.split(r"[?#]", arguments[key], maxsplit=1)[0]
-            return _line(re.sub(r"^https?://(?:www\.)?", "", address))
-    for key in _TEXT_KEYS:
-        if isinstance(arguments.get(key), str) and arguments[key].strip():
-            return _line(arguments[key])
-    short = (value for value in arguments.values() if isinstance(value, str) and 0 < len(value) <= 200)
-    return _line(next(short, ""))
+        return _first_line(command)
+    texts: dict[str, str] = {key: text for key, text in arguments.items() if isinstance(text, str) and text}
+    if path := next((texts[key] for key in PATH_KEYS if key in texts), ""):
+        return _first_line(path)
+    if url := next((texts[key] for key in _URL_KEYS if key in texts), ""):
+        return _first_line(re.sub(r"^https?://(?:www\.)?", "", re.split(r"[?#]", url, maxsplit=1)[0]))
+    if text := next((texts[key] for key in _TEXT_KEYS if texts.get(key, "").strip()), ""):
+        return _first_line(text)
+    return _first_line(next((value for value in texts.values() if len(value) <= 200), ""))
 
 
 def _command(arguments: Json) -> str:
@@ -279,7 +255,6 @@ def _command(arguments: Json) -> str:
     return ""
 
 
-def _line(text: str) -> str:
-    """The first line that says something, on one line."""
+def _first_line(text: str) -> str:
     lines = [line for raw in text.splitlines() if (line := " ".join(raw.split()))]
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""

@@ -30,8 +30,7 @@ _INVISIBLE_SPANS = (
 INVISIBLE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_SPANS)
 """Body of a character class: characters without width, which can hide or reorder text."""
 
-_MOST_MARKS = 30
-"""Combining marks on one letter (Stream-Safe Text Format, UAX #15); no language has more."""
+_MOST_MARKS = 30  # combining marks on one letter (Stream-Safe Text Format, UAX #15); no language has more
 # A superset of what may become a combining mark, among them the voiced sounds of half width.
 _MAYBE_MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MOST_MARKS + 1},}}")
 _MOST_ROUNDS = 4  # Unicode folds settle in two; the bound is for safety only

@@ -40,12 +40,9 @@ class Pair(NamedTuple):
 class Similar(NamedTuple):
     """Groups and pairs of similar texts, by place."""
 
-    same: list[list[int]]
-    """Groups of two or more, in order."""
-    alike: list[Pair]
-    """Of a group of the same only the first is paired."""
+    same: list[list[int]]  # groups of two or more, in order
+    alike: list[Pair]  # of a group of the same only the first is paired
     compared: int
-    """Number of pairs compared."""
 
 
 def key_of(text: str) -> tuple[str, ...]:

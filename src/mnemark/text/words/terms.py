@@ -19,8 +19,7 @@ from mnemark.text.words.normalize import in_form
 MAX_TERM = 64
 """Longest term in characters; longer ones are cut off, in the index and in the query."""
 
-_WIDEST = 4
-"""Atoms in the widest window; a longer compound is asked for by its windows of this width."""
+_WIDEST = 4  # atoms in the widest window; a longer compound is asked for by its windows of this width
 
 
 class Compound(NamedTuple):
@@ -107,7 +106,7 @@ def _compound(token: str) -> str | Compound:
 
 
 def _is_identifier(token: str, atoms: list[str]) -> bool:
-    """Whether humps separate words (`getUser`), or are a way of writing a name (`GitHub`, `iPhone`)."""
+    """Return whether humps separate words (`getUser`), unlike those of names (`GitHub`, `iPhone`)."""
     words = sum(not atom.isdigit() for atom in atoms)
     return words > 2 or (words == 2 and token[0].islower() and len(atoms[0]) > 1)
 

@@ -77,7 +77,6 @@ def cut_to_tokens(text: str, budget: int) -> str:
 
 
 def _fitting(text: str, budget: int) -> int:
-    """Return the length of the longest beginning within the budget."""
     high = min(len(text), 8 * budget)
     while high < len(text) and estimate_tokens(text[:high]) <= budget:
         high = min(len(text), 2 * high)
