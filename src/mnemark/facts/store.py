@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import Final
+from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -23,6 +23,7 @@ from mnemark.files.journal import Change
 from mnemark.files.workspace import Workspace
 from mnemark.text.redaction.redact import Rules
 
+T = TypeVar("T")
 _DAY: Final = 86_400.0
 _BUSY: Final = 0.3
 AT_ONCE: Final = 50
@@ -43,10 +44,20 @@ class FactStore:
         self.sources = Sources(self.log)
         self.lock = threading.RLock()
         self._kept: dict[str, FactCache] = {}
+        self._derived: dict[Any, dict[str, tuple[Fact, Any]]] = {}
         self.blocked: dict[str, str] = {}
         """Files that facts wait for and that cannot be written, with the reason."""
         self.changed: Callable[[], None] = _nobody_listens
         """Called when this process wrote a fact; who searches listens."""
+
+    def derive(self, make: Callable[[Fact, tzinfo], T], fact: Fact) -> T:
+        """Return `make(fact, zone)`, made once for as long as the fact stays as it was read."""
+        made = self._derived.setdefault(make, {})
+        known = made.get(fact.id)
+        if known is None or known[0] is not fact:
+            known = made[fact.id] = fact, make(fact, self.zone)
+        found: T = known[1]
+        return found
 
     @property
     def rules(self) -> Rules:

@@ -270,6 +270,10 @@ class Index:
             for path, document, size, mtime, ctime, inode, device, checked, tail in self.rows(sql)
         }
 
+    def paths(self) -> list[str]:
+        """Return the paths of all files that the index holds."""
+        return [path for (path,) in self.rows("SELECT path FROM documents")]
+
     def marks(self) -> dict[str, str]:
         """`Hidden.mark` of the files of which something was hidden when they were indexed, by path."""
         found = self.scalar("SELECT value FROM meta WHERE key = 'hidden'")
@@ -280,8 +284,7 @@ class Index:
         marks = self.marks()
         if not marks and not hidden:
             return frozenset()
-        paths = (path for (path,) in self.rows("SELECT path FROM documents"))
-        return frozenset(path for path in paths if marks.get(path, "") != hidden.mark(path))
+        return frozenset(path for path in self.paths() if marks.get(path, "") != hidden.mark(path))
 
     def scrub_due(self) -> bool:
         """Whether words that were dropped may still stand in free pages; `scrub_index` rewrites them."""

@@ -17,6 +17,7 @@ from mnemark.facts.visible import Visible
 from mnemark.files import links
 from mnemark.files.config import Config
 from mnemark.files.platform import make_folder
+from mnemark.files.scan import scan
 from mnemark.files.scopes import scopes_of
 from mnemark.files.workspace import Workspace
 from mnemark.index.reader import Reader
@@ -160,6 +161,15 @@ class Searcher:
         self.index.close()
         if self._elsewhere is not None:
             self._elsewhere.cleanup()
+
+    def paths(self) -> list[str]:
+        """Return the paths of all files in memory, as the last look found them."""
+        if not self.index.exists():
+            return [
+                entry.path for entry in scan(self.workspace.root, ignore=self.workspace.config.ignore).entries
+            ]
+        self.refresher.freshen_quickly()
+        return self.index.paths()
 
     def load_behind(self) -> None:
         """Load dictionaries, index and vectors in the background, once: so a first `recall` is in time."""

@@ -6,7 +6,8 @@ again and again. One-off tasks, questions, quoted text, tool output and a timer'
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from datetime import tzinfo
+from typing import Any, Final, NamedTuple, Protocol
 
 from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
@@ -16,6 +17,7 @@ from mnemark.facts.write import core_entry as entry
 from mnemark.files import layout, listing
 from mnemark.files.edit import PATIENCE
 from mnemark.files.names import split_ref
+from mnemark.index.state import Use
 from mnemark.memory import file_edits
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
@@ -76,7 +78,19 @@ _TRAIT: Final = re.compile(
 """Words about talking, which say how an agent should be, whatever it works on."""
 
 
-def earned(look: ScopeView, fact: Fact) -> str:
+class Ranking(Protocol):
+    """What facts are ranked by."""
+
+    @property
+    def uses(self) -> Mapping[str, Use]:
+        """How often facts were recalled, by id."""
+
+    @property
+    def zone(self) -> tzinfo:
+        """Where a day begins."""
+
+
+def earned(look: Ranking, fact: Fact) -> str:
     """Return how a fact has earned its place, for people; empty where it has not."""
     doubtful = fact.confidence is not None and fact.confidence < SURE
     passing = fact.review or fact.priority == "transient" or fact.origin in {"tool", "web"}
@@ -229,7 +243,7 @@ def _edit(
     return Edit(path, lambda text: put(text, name, lines), tuple(why))
 
 
-def rank(look: ScopeView, fact: Fact) -> tuple[object, ...]:
+def rank(look: Ranking, fact: Fact) -> tuple[object, ...]:
     """Return the sort key of a fact: the most important first, then the most used, the newest."""
     importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
     pinned = fact.priority == "permanent"

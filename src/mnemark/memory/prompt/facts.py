@@ -1,9 +1,12 @@
 """Choose facts for a prompt: current values, and which of them may stand in the system's role."""
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
-from datetime import datetime
-from functools import cached_property, partial
+from datetime import datetime, tzinfo
+from types import MappingProxyType
 from typing import NamedTuple
+
+import msgspec
 
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import Fact
@@ -14,7 +17,6 @@ from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.generated import CORE, PROFILE, earned, rank
-from mnemark.memory.curation.plan import ScopeView
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.markdown.generated import find, mark
 from mnemark.text.quoting.fence import visible
@@ -29,25 +31,31 @@ class FactLine(NamedTuple):
     ref: str
 
 
-class Facts(NamedTuple):
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Current facts by layer of a prompt."""
 
     rules: tuple[FactLine, ...] = ()
-    profile: tuple[FactLine, ...] = ()
-    """About the user."""
-    core: tuple[FactLine, ...] = ()
-    """About everything else."""
+    profile: tuple[FactLine, ...] = ()  # about the user
+    core: tuple[FactLine, ...] = ()  # about everything else
     skills: tuple[FactLine, ...] = ()
-    other: tuple[FactLine, ...] = ()
-    """Not vouched for: only quoted."""
+    other: tuple[FactLine, ...] = ()  # not vouched for: only quoted
+    subjects: Mapping[str, int]
+    """How many facts there are about whom or what."""
 
 
-class _ViewWithoutUses(ScopeView):
-    """Does not count recalls: facts that earned their place by them are in MEMORY.md."""
+class _WithoutUses(NamedTuple):
+    """Recalls are not counted: facts that earned their place by them are in MEMORY.md."""
 
-    @cached_property
-    def uses(self) -> Mapping[str, Use]:
-        return {}
+    zone: tzinfo
+    uses: Mapping[str, Use] = MappingProxyType({})
+
+
+class _Ranked(NamedTuple):
+    rank: tuple[object, ...]
+    mark: str
+    line: FactLine
+    layer: str
+    is_trusted: bool
 
 
 def facts_for(ws: OpenWorkspace, now: datetime, *, scope: str = "") -> Facts:
@@ -57,31 +65,30 @@ def facts_for(ws: OpenWorkspace, now: datetime, *, scope: str = "") -> Facts:
     memory; of that, nothing shaped like an attack, nothing in doubt, nothing passing. Lines that a person
     took out of a generated part of MEMORY.md or USER.md stay out here, too.
     """
-    look = _ViewWithoutUses(ws, now, scope=scope)
     removed, standing = _generated(ws, scope)
-    groups: dict[str, list[FactLine]] = {name: [] for name in Facts._fields}
-    current = facts_of(ws.fact_store, scope=scope, as_of=now)
-    for fact in sorted(current, key=partial(rank, look)):
-        line = entry(fact)
-        if mark(line) not in removed:
-            group = _group(look, fact, vouched=mark(line) in standing)
-            groups[group].append(FactLine(f"- {visible(line[2:])}", fact.ref or fact.id))
-    return Facts(**{name: tuple(found) for name, found in groups.items()})
+    layers: defaultdict[str, list[FactLine]] = defaultdict(list)
+    current = list(facts_of(ws.fact_store, scope=scope, as_of=now))
+    ranked = (ws.fact_store.derive(_ranked, fact) for fact in current)
+    for one in sorted(ranked, key=lambda one: one.rank):
+        if one.mark not in removed:
+            layers[one.layer if one.is_trusted or one.mark in standing else "other"].append(one.line)
+    subjects = Counter(fact.subject for fact in current)
+    return Facts(**{name: tuple(found) for name, found in layers.items()}, subjects=subjects)
 
 
-def _group(look: ScopeView, fact: Fact, *, vouched: bool) -> str:
-    if not (vouched or _trusted(look, fact)):
-        return "other"
+def _ranked(fact: Fact, zone: tzinfo) -> _Ranked:
+    line = entry(fact)
+    look = _WithoutUses(zone)
     if fact.type in {"rule", "skill"}:
-        return f"{fact.type}s"
-    return "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
-
-
-def _trusted(look: ScopeView, fact: Fact) -> bool:
-    if earned(look, fact):
-        return True
+        layer = f"{fact.type}s"
+    else:
+        layer = "profile" if subject_key(fact.subject) == "user" and fact.type != "error" else "core"
     by_hand = fact.origin == "file" and not fact.review and fact.priority != "transient"
-    return by_hand and not looks_like_instructions(f"{fact.predicate}: {fact.value}")
+    attack = by_hand and looks_like_instructions(f"{fact.predicate}: {fact.value}")
+    shown = FactLine(f"- {visible(line[2:])}", fact.ref or fact.id)
+    return _Ranked(
+        rank(look, fact), mark(line), shown, layer, bool(earned(look, fact)) or (by_hand and not attack)
+    )
 
 
 def _generated(ws: OpenWorkspace, scope: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -1,15 +1,13 @@
 """Cut layers of a prompt to their budgets: text, sources, tokens, and what was left out."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from mnemark.facts.model import Fact
 from mnemark.files import layout
-from mnemark.files.scan import scan
 from mnemark.memory.curation.files import paragraphs
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import FOLDER as PERSONAS
@@ -19,6 +17,8 @@ from mnemark.text.quoting.fence import visible
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
 JOIN: Final = "\n\n"
+_KNOWN_BY: Final = 40
+"""Characters that stand for a piece in a list."""
 _CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
 _LATIN: Final = re.compile(r"[A-Za-z]+")
 
@@ -69,7 +69,10 @@ def _shown(layer: Layer, chosen: Sequence[str]) -> str:
 
 def first_words(text: str) -> str:
     """Return the first words of a piece, for a list."""
-    return cut_to_tokens(" ".join(text.split()), 12)
+    words = " ".join(text[: 4 * _KNOWN_BY].split())
+    if len(words) <= _KNOWN_BY:
+        return words
+    return words[:_KNOWN_BY].rsplit(" ", 1)[0].rstrip()
 
 
 def pieces_of(text: str) -> tuple[str, ...]:
@@ -92,6 +95,7 @@ def is_chinese(texts: Iterable[str]) -> bool:
 
 
 _MOST: Final = 40
+"""Names in a line."""
 _COUNTED: Final = (
     ("episode", "Episodes", "情景"),
     ("attachment", "Attachments", "附件"),
@@ -99,28 +103,27 @@ _COUNTED: Final = (
 )
 
 
-def catalogue(ws: OpenWorkspace, facts: list[Fact], *, scope: str, chinese: bool) -> list[str]:
+def catalogue(ws: OpenWorkspace, facts: Mapping[str, int], *, scope: str, chinese: bool) -> list[str]:
     """Return a line for each kind of thing in memory.
 
     Args:
         ws: the workspace.
-        facts: the current facts.
+        facts: how many current facts there are about whom or what.
         scope: whose memory beside the root's; other scopes are not told of.
         chinese: the language of the words around the names.
     """
     names: dict[str, list[str]] = defaultdict(list)
     dates: list[str] = []
-    for found in scan(ws.root, ignore=ws.config.ignore).entries:
-        place = layout.place(found.path)
+    for path in ws.searcher.paths():
+        place = layout.place(path)
         if place is None or not place.searchable or place.scope not in {"", scope}:
             continue
-        names[place.role].append(found.path)
+        names[place.role].append(path)
         if place.role == "daily" and place.dated:
             dates.append(place.dated)
     lines: list[str] = []
-    subjects = Counter(visible(fact.subject) for fact in facts)
-    if subjects:
-        ordered = sorted(subjects.items(), key=lambda pair: (-pair[1], pair[0]))
+    if facts:
+        ordered = sorted(facts.items(), key=lambda pair: (-pair[1], pair[0]))
         told = [f"{name} ({count})" for name, count in ordered]
         lines.append(_line("关于这些有事实" if chinese else "Facts about", told, chinese=chinese))
     if dates:
@@ -128,10 +131,9 @@ def catalogue(ws: OpenWorkspace, facts: list[Fact], *, scope: str, chinese: bool
         span = first if first == last else f"{first} – {last} ({len(set(dates))})"
         lines.append(f"- {'每日笔记：' if chinese else 'Notes by day: '}{span}")
     if names["note"]:
-        told = [visible(path) for path in sorted(names["note"])]
-        lines.append(_line("其他笔记" if chinese else "Other notes", told, chinese=chinese))
+        lines.append(_line("其他笔记" if chinese else "Other notes", sorted(names["note"]), chinese=chinese))
     if names["persona"]:
-        told = [visible(path.rpartition("/")[2].rpartition(".")[0]) for path in sorted(names["persona"])]
+        told = [path.rpartition("/")[2].rpartition(".")[0] for path in sorted(names["persona"])]
         lines.append(_line("角色" if chinese else PERSONAS.capitalize(), told, chinese=chinese))
     for role, english, zh in _COUNTED:
         if names[role]:
@@ -141,7 +143,7 @@ def catalogue(ws: OpenWorkspace, facts: list[Fact], *, scope: str, chinese: bool
 
 def _line(label: str, names: list[str], *, chinese: bool) -> str:
     more = len(names) - _MOST
-    told = ("、" if chinese else ", ").join(names[:_MOST])
+    told = ("、" if chinese else ", ").join(map(visible, names[:_MOST]))
     if more > 0:
         told += f" … 另有 {more} 项" if chinese else f" … and {more} more"
     return f"- {label}：{told}" if chinese else f"- {label}: {told}"

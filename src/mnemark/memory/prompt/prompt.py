@@ -8,17 +8,18 @@ quotation comes from its content, where `recall` draws it.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 import msgspec
 
 from mnemark.errors import UsageError
-from mnemark.facts.remember import facts as facts_of
 from mnemark.files import layout
 from mnemark.memory.curation import identity
 from mnemark.memory.curation.identity import Part
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.memory.prompt.facts import facts_for
+from mnemark.memory.prompt.facts import FactLine, facts_for
 from mnemark.memory.prompt.parts import JOIN, Layer, catalogue, cut, fact_layer, is_chinese, pieces_of
 from mnemark.memory.prompt.quoted import PromptRequest, Quoted, scratchpads
 from mnemark.memory.sessions.session import Session
@@ -199,15 +200,14 @@ class _Builder:
 
     def _known(self, name: str, budget: int) -> Part:
         """Show people's text, and below it the facts as they are now; each has half until it needs less."""
-        lines = (line for one in self._sources(name) for line in one.text.splitlines())
-        by_people = {key_of(line.strip(" -*#\t")) for line in lines}
-        facts = self._facts.core if name == "core" else self._facts.profile
-        facts = tuple(one for one in facts if key_of(one.line[2:]) not in by_people)
+        facts = self._new_facts(name, budget)
         written = self._compiled(name, budget)
         if not facts:
             return written
         if written.text:
-            room = max(budget // 2, budget - sum(estimate_tokens(one.line) + 1 for one in facts) - 1)
+            costs = accumulate(estimate_tokens(one.line) + 1 for one in facts)
+            needed = next((cost for cost in costs if cost > budget // 2), None)
+            room = budget // 2 if needed else budget - sum(estimate_tokens(one.line) + 1 for one in facts) - 1
             written = self._compiled(name, room)
         layer = fact_layer(name, "" if written.text else self._heading(name), facts)
         shown = cut(layer, budget - written.tokens - bool(written.text))
@@ -216,6 +216,20 @@ class _Builder:
             name=name, text=text, sources=written.sources + shown.sources, tokens=estimate_tokens(text),
             budget=budget, left_out=written.left_out + shown.left_out, by=written.by,
         )  # fmt: skip
+
+    def _new_facts(self, name: str, budget: int) -> Sequence[FactLine]:
+        """Return the facts of a layer without those people wrote themselves, as far as the budget reaches."""
+        lines = (line for one in self._sources(name) for line in one.text.splitlines())
+        by_people = {key_of(line.strip(" -*#\t")) for line in lines}
+        facts = self._facts.core if name == "core" else self._facts.profile
+        new: list[FactLine] = []
+        for number, one in enumerate(facts):
+            if budget < 0:  # these are not shown, only counted
+                return (*new, *facts[number:])
+            if key_of(one.line[2:]) not in by_people:
+                new.append(one)
+                budget -= estimate_tokens(one.line)
+        return new
 
     def _layer(self, name: str) -> Layer:
         if name == "rules":
@@ -228,10 +242,12 @@ class _Builder:
             paths = [path for path, text in pairs if text.strip()]
             head = self._heading(name, paths)
             return Layer(name=name, heading=head, pieces=tuple(pieces), sources=tuple(paths), joint=JOIN)
-        facts = list(facts_of(self._ws.fact_store, scope=self._asked.scope, as_of=self._asked.now))
-        lines = catalogue(self._ws, facts, scope=self._asked.scope, chinese=self._chinese)
-        lines += [one.line for one in self._facts.skills]
+        lines = [*self._catalogue, *(one.line for one in self._facts.skills)]
         return Layer(name=name, heading=self._heading(name), pieces=tuple(lines))
+
+    @cached_property
+    def _catalogue(self) -> list[str]:
+        return catalogue(self._ws, self._facts.subjects, scope=self._asked.scope, chinese=self._chinese)
 
     def _runtime(self) -> tuple[str, ...]:
         """Show the day, not the minute: a prompt that changes each minute is never in a model's cache."""

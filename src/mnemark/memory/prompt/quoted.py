@@ -23,6 +23,8 @@ from mnemark.types import Hit, Problem, Recall
 if TYPE_CHECKING:
     from mnemark.memory.sessions.session import Session
 
+_FIRST: Final = 400
+"""Pieces of a layer whose tokens are counted as they will be shown."""
 _FRAME: Final = 70
 """Tokens of the quotation's frame."""
 _MARKER: Final = re.compile(r"^[ \t]*<!-- mnemark:end ([\w-]+) -->", re.MULTILINE)
@@ -60,6 +62,11 @@ def scratchpads(ws: OpenWorkspace, asked: PromptRequest) -> list[tuple[str, str]
     return found
 
 
+def _inert(layer: Layer) -> tuple[str, ...]:
+    """Make the first pieces inert; the many behind them are, if one is shown, with the whole block."""
+    return (*inert_together(layer.pieces[:_FIRST], layer.joint), *layer.pieces[_FIRST:])
+
+
 class Quoted:
     """The quoted block, for one budget after the other; recall runs once."""
 
@@ -72,9 +79,7 @@ class Quoted:
         self._days = [path for folder in asked.folders for path in day_files(ws.root, folder, day)]
         # Inert first, so that what pieces cost is known before they are chosen.
         self._layers = [
-            msgspec.structs.replace(one, pieces=tuple(inert_together(one.pieces, one.joint)))
-            for one in self._make(doubtful)
-            if one.pieces
+            msgspec.structs.replace(one, pieces=_inert(one)) for one in self._make(doubtful) if one.pieces
         ]
         hits = [hit for hit in self.recall.hits if not self._is_shown(hit)] if self.recall else []
         personas = chosen(ws, asked.persona, scope=asked.scope)
