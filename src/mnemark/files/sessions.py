@@ -72,6 +72,13 @@ class SessionLog:
             self._real = names.inside(self.root, self.name)
         return self._real
 
+    def exists(self) -> bool:
+        """Whether there is such a file, as far as it can be told."""
+        try:
+            return platform.identity(self.path) is not None
+        except OSError:
+            return False
+
     def append(self, turn: Turn) -> Turn:
         """Write a turn to the disk and return it, with a new ULID where its `id` is empty.
 

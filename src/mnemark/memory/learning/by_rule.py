@@ -115,7 +115,7 @@ def learn(
 def _logs_of(ws: OpenWorkspace, session: str) -> list[tuple[str, SessionLog]]:
     """Return the logs of a session, in whatever scopes; also one whose file has another name than its id."""
     named = [(scope, SessionLog(ws.root / scope, session)) for scope in ws.scopes()]
-    found = [(scope, log) for scope, log in named if platform.identity(log.path) is not None]
+    found = [(scope, log) for scope, log in named if log.exists()]
     return found or [(scope, log) for scope, log in _logs(ws.root) if log.id == session]
 
 
