@@ -11,6 +11,7 @@ Everything here is called with the workspace's lock held.
 """
 
 import hashlib
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from mnemark.files.ids import time_of
 from mnemark.files.merge import lacks, merge3
 
 FOLDER = ".mnemark/displaced"
+_KEY = re.compile("[0-9a-f]{16}")
 MOST_TRIES = 3
 """How often a lost edit is put back."""
 
@@ -256,6 +258,8 @@ class EditRecords:
         """Move the records of earlier versions, which kept those of all files side by side."""
         for file in self.folder.glob("*-*.*"):
             folder, _, name = file.name.partition("-")
+            if file.is_dir() or not _KEY.fullmatch(folder):
+                continue
             platform.make_folder(self.folder / folder)
             platform.FS.replace(file, self.folder / folder / name)
 
