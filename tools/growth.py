@@ -88,7 +88,7 @@ def make(folder: Path, *, sessions: int, facts: int, passages: int) -> None:
 def _sessions(memory: Memory) -> object:
     from mnemark.memory.sessions.history import listed
 
-    return listed(memory)
+    return listed(memory, last=50)
 
 
 def _search(memory: Memory) -> object:
