@@ -285,11 +285,16 @@ def _made(function: Callable[[], object]) -> object:
         return None
 
 
-def _patterns(value: object, depth: int) -> Iterator[re.Pattern[str]]:
+def pattern_in(value: object) -> re.Pattern[str] | None:
+    """The pattern that a value is, also one that would be compiled later."""
     if isinstance(value, LazyPattern):
-        yield value.compiled
-    elif isinstance(value, re.Pattern) and isinstance(value.pattern, str):
-        yield value
+        return value.compiled
+    return value if isinstance(value, re.Pattern) and isinstance(value.pattern, str) else None
+
+
+def _patterns(value: object, depth: int) -> Iterator[re.Pattern[str]]:
+    if (pattern := pattern_in(value)) is not None:
+        yield pattern
     elif depth < 4:
         inside: Iterable[object] = ()
         if isinstance(value, (tuple, list, frozenset)):

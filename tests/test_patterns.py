@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import pytest
 
 import mnemark
-from hostile import near_misses, patterns_of
+from hostile import near_misses, pattern_in, patterns_of
 from linear import seconds, slow
 
 SKIPPED: Final = ("mnemark_bench", "mnemark.__main__")
@@ -86,13 +86,13 @@ def used() -> dict[str, list[Used]]:
     loaded = list(modules())
     for module in loaded:
         for line, owner, use, first in _calls(module):
-            pattern = vars(module).get(owner)
-            if isinstance(pattern, re.Pattern):
+            pattern = pattern_in(vars(module).get(owner))
+            if pattern is not None:
                 uses[id(pattern)].add(use)
             elif owner == "re" and first:
                 found[module.__name__][first, use] = Used(f"line {line}", re.compile(first), use)
     for module in loaded:
-        named = {id(value): name for name, value in vars(module).items() if isinstance(value, re.Pattern)}
+        named = {id(pattern_in(value)): name for name, value in vars(module).items()}
         table = TABLES.get(module.__name__, "finditer")
         for pattern in patterns_of(module):
             name = named.get(id(pattern), "a table")

@@ -9,7 +9,6 @@ import ipaddress
 import json
 import os
 import random
-import re
 import threading
 import time
 import weakref
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from mnemark.errors import ConfigError
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.redact import redact
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 8.0
 _SHOWN = 200
-_UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a0-\uffff]+")
+_UNPRINTABLE = lazy_pattern(r"[^\x20-\x7e\u00a0-\uffff]+")
 
 
 class TransientError(Exception):

@@ -5,7 +5,6 @@ For tests and as a last resort. It finds shared words and word parts, not shared
 Multitask Learning", ICML 2009.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -14,14 +13,15 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import in_form
 
 _VERSION = 1
 # Han, kana and hangul are written without spaces between words: there, runs of one and two characters are
 # what words are elsewhere.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_TOKEN = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_TOKEN = lazy_pattern(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
+_IS_UNSPACED = lazy_pattern(rf"[{_UNSPACED}]")
 _PART_WEIGHT = 0.4
 """A word part counts less than the word, so that a shared word outweighs a few shared trigrams."""
 

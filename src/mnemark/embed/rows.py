@@ -3,11 +3,11 @@
 Used by the bundled embedder and by the tools that make its table, so that both cut alike.
 """
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import in_form, normalize
 
 LONGEST_WORD = 24
@@ -18,7 +18,7 @@ PIECE = "##"
 
 _CACHE_LIMIT = 50_000
 _LATIN = "a-z0-9\u00df-\u00f6\u00f8-\u024f"
-_TOKENS = re.compile(f"[{_LATIN}]+|[\u3400-\u9fff]+")
+_TOKENS = lazy_pattern(f"[{_LATIN}]+|[\u3400-\u9fff]+")
 _FIRST_HAN = "\u3400"
 
 

@@ -4,12 +4,12 @@
 are for comparing: a file shows the words that were written.
 """
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import fold, normalize
 
 _SAME: Final = {
@@ -91,16 +91,16 @@ _SUBJECTS: Final = {
     "project": "the project, this project, our project, 项目, 本项目, 这个项目, 该项目",
 }
 
-_LEADING: Final = re.compile(
+_LEADING: Final = lazy_pattern(
     r"^(?:(?:my|our|your|his|her|their|the|a|an|this|is|are|was|has|have|prefers?|preferred|current|user s|"
     r"users s|owner s)\s+)+(?=\S)"
 )
-_LEADING_ZH: Final = re.compile(r"^(?:(?:我们|用户|我|本人|当前|目前|现在)的?)(?=[\u3400-\u9fff])")
-_VERSION_OF: Final = re.compile(r"^version of (?P<of>.+)$|^(?P<zh>.+?) ?(?:的 ?)?(?:版本|版本号)$")
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_SEPARATORS: Final = re.compile(r"(?:[^\w+#.]|_)+")
-_ES: Final = re.compile(r"(?:s|x|z|ch|sh)es$")
-_NOT_PLURAL: Final = re.compile(r"(?:ss|us|is|[^a-z]s)$|^.{0,3}$")
+_LEADING_ZH: Final = lazy_pattern(r"^(?:(?:我们|用户|我|本人|当前|目前|现在)的?)(?=[\u3400-\u9fff])")
+_VERSION_OF: Final = lazy_pattern(r"^version of (?P<of>.+)$|^(?P<zh>.+?) ?(?:的 ?)?(?:版本|版本号)$")
+_CAMEL: Final = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
+_SEPARATORS: Final = lazy_pattern(r"(?:[^\w+#.]|_)+")
+_ES: Final = lazy_pattern(r"(?:s|x|z|ch|sh)es$")
+_NOT_PLURAL: Final = lazy_pattern(r"(?:ss|us|is|[^a-z]s)$|^.{0,3}$")
 _SINGULAR: Final = frozenset(
     (  # noqa: SIM905 - a list of this length reads as words
         "news series species status address business process access os ios lens bus dns"

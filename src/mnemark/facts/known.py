@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,6 +11,7 @@ import msgspec
 
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.layout import FACTS
+from mnemark.text.lazy_pattern import lazy_pattern
 
 VERSION: Final = 1
 State = tuple[int, int, int]
@@ -100,7 +100,7 @@ def states_in(root: Path, folder: str) -> Iterator[tuple[str, State]]:
         return
 
 
-_HELD_SINCE: Final = re.compile(r" \(since [0-9]{4}-[0-9]{2}-[0-9]{2}\)\Z")
+_HELD_SINCE: Final = lazy_pattern(r" \(since [0-9]{4}-[0-9]{2}-[0-9]{2}\)\Z")
 
 
 def entry_words(line: str) -> str:

@@ -15,9 +15,10 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from mnemark.facts.keys import predicate_key, value_key
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 
-_MARKED: Final = re.compile(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
+_MARKED: Final = lazy_pattern(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
 _CODES: Final = {sign: f"%{ord(sign):02X}" for sign in "%|>\r\n"}
 _SHARE_SCALE: Final = 10.0
 
@@ -93,35 +94,35 @@ def decode_field(text: str) -> str:
     return _FIELD_ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "%" in text else text
 
 
-_BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+])(?P<gap>[ \t]+)(?=[^\s])")
-_FENCE: Final = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})")
-_ENDS: Final = re.compile(
+_BULLET: Final = lazy_pattern(r"(?P<indent>[ \t]*)(?P<marker>[-*+])(?P<gap>[ \t]+)(?=[^\s])")
+_FENCE: Final = lazy_pattern(r"[ \t]*(?P<fence>`{3,}|~{3,})")
+_ENDS: Final = lazy_pattern(
     r"[ \t]*(?:[-*+](?:[ \t]|$)|\d{1,9}[.)][ \t]|#{1,6}(?:[ \t]|$)|>|"
     r"`{3,}|~{3,}|\||(?:[-*_][ \t]*){3,}$)"
 )
-_COMMENT: Final = re.compile(r"<!--(?P<body>(?:(?!<!--).)*?)-->", re.DOTALL)
-_RULE: Final = re.compile(r"(?:[-*][ \t]*){3,}$")
-_FIELD: Final = re.compile(r"\s*(?P<key>[A-Za-z][\w-]{0,39})\s*[:：](?P<value>.*)", re.DOTALL)
+_COMMENT: Final = lazy_pattern(r"<!--(?P<body>(?:(?!<!--).)*?)-->", re.DOTALL)
+_RULE: Final = lazy_pattern(r"(?:[-*][ \t]*){3,}$")
+_FIELD: Final = lazy_pattern(r"\s*(?P<key>[A-Za-z][\w-]{0,39})\s*[:：](?P<value>.*)", re.DOTALL)
 
-_BOLD: Final = re.compile(
+_BOLD: Final = lazy_pattern(
     r"(?:\*\*|__)(?P<key>[^\n]+?)(?:(?:\*\*|__)\s*(?<!\\)[:：]|(?<!\\)[:：]\s*(?:\*\*|__))\s*(?P<value>.*)",
     re.DOTALL,
 )
-_PLAIN: Final = re.compile(
+_PLAIN: Final = lazy_pattern(
     r"(?P<key>[^\s:：\\,，;；.。!！?？<>\[\]{}|\"“”(（][^:：\\,，;；。!！?？<>\[\]{}|\"“”\r\n]{0,59}?)\s*"
     r"(?P<colon>:(?=\s|$)|：)\s*(?P<value>.*)",
     re.DOTALL,
 )
-_TIGHT: Final = re.compile(
+_TIGHT: Final = lazy_pattern(
     r"(?P<key>[\u3400-\u9fff][^:：\\,，;；。!！?？<>|\s]{0,19}):(?P<value>[^/\s].*)", re.DOTALL
 )
 _MOST_KEY_WORDS: Final = 6
-_NO_KEY: Final = re.compile(r"[\d\s./:-]*$")
-_STRUCK: Final = re.compile(r"~~(?P<inside>.+)~~", re.DOTALL)
+_NO_KEY: Final = lazy_pattern(r"[\d\s./:-]*$")
+_STRUCK: Final = lazy_pattern(r"~~(?P<inside>.+)~~", re.DOTALL)
 _SHORT: Final = 1 << 14  # characters
 _COMMON: Final = 12
-_ESCAPED: Final = re.compile(r"(?<!\\)\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
-_UNESCAPE_START: Final = re.compile(r"^\\(?=\\*[-+*#>|`_])")
+_ESCAPED: Final = lazy_pattern(r"(?<!\\)\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
+_UNESCAPE_START: Final = lazy_pattern(r"^\\(?=\\*[-+*#>|`_])")
 
 
 def decode(data: bytes) -> str:
@@ -367,4 +368,4 @@ def _plain(words: str) -> re.Match[str] | None:
     return match
 
 
-_FIELD_ESCAPED: Final = re.compile(r"%(25|7C|3E|0A|0D)")
+_FIELD_ESCAPED: Final = lazy_pattern(r"%(25|7C|3E|0A|0D)")

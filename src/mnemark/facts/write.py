@@ -10,6 +10,7 @@ from typing import Final
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, clean, encode_field, parse, split_words
+from mnemark.text.lazy_pattern import lazy_pattern
 
 ORDER: Final = (
     "id", "type", "subject", "priority", "since", "until", "recorded", "origin", "importance", "confidence",
@@ -17,9 +18,9 @@ ORDER: Final = (
 )  # fmt: skip
 """Keys of a comment in the order they are written; others follow as given."""
 
-_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\*~~|\\+[:：])|(?<=<)\\*!--")
-_STARTS: Final = re.compile(r"^(?=\\*[-+*#>|`_])")
-_COLON: Final = re.compile(r"[:：]")
+_ESCAPE: Final = lazy_pattern(r"(?<!\\)(?:\\*~~|\\+[:：])|(?<=<)\\*!--")
+_STARTS: Final = lazy_pattern(r"^(?=\\*[-+*#>|`_])")
+_COLON: Final = lazy_pattern(r"[:：]")
 
 
 def words_of(predicate: str, value: str) -> str:

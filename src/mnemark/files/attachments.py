@@ -2,7 +2,6 @@
 
 import hashlib
 import mimetypes
-import re
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
@@ -10,6 +9,7 @@ import msgspec
 
 from mnemark.files.episodes import slug_of
 from mnemark.files.layout import in_scope
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find, put
 
 FOLDER: Final = "memory/attachments"
@@ -36,7 +36,7 @@ _SENT: Final = {
     "{chinese}发出，你发给我的，你上次发我的，你做的",
 }
 _CHINESE: Final = {"the user": "用户", "the assistant": "助手"}
-_ROW: Final = re.compile(r"^- \*\*(?P<name>[a-z]+)\*\*[:：]? ?(?P<text>.*)$")
+_ROW: Final = lazy_pattern(r"^- \*\*(?P<name>[a-z]+)\*\*[:：]? ?(?P<text>.*)$")
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,23 +12,24 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from mnemark.files import ids, jsonl
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Json
 
 Tool = Literal["syncthing", "mnemark", "dropbox", "nextcloud"]
 
 _PATTERNS: tuple[tuple[Tool, re.Pattern[str]], ...] = (
     # MEMORY.sync-conflict-20260213-101500-ABCDEF7.md
-    ("syncthing", re.compile(r"(?P<stem>.+?)\.sync-conflict-\d[^/]*?(?P<suffix>\.[^./]+)?")),
+    ("syncthing", lazy_pattern(r"(?P<stem>.+?)\.sync-conflict-\d[^/]*?(?P<suffix>\.[^./]+)?")),
     # MEMORY.conflict-20260213T101500-01J….md, mnemark's own. The digit keeps a session that somebody called
     # "git.conflict-resolution" from being taken for a copy, and with it lost from the index.
-    ("mnemark", re.compile(r"(?P<stem>.+?)\.conflict-\d[^/]*?(?P<suffix>\.[^./]+)?")),
+    ("mnemark", lazy_pattern(r"(?P<stem>.+?)\.conflict-\d[^/]*?(?P<suffix>\.[^./]+)?")),
     # MEMORY (ann's conflicted copy 2026-02-13).md; MEMORY (conflicted copy 2026-02-13 101500).md
     (
         "dropbox",
-        re.compile(r"(?P<stem>.+?) \([^()/]*conflicted copy[^()/]*\)(?P<suffix>\.[^./]+)?", re.IGNORECASE),
+        lazy_pattern(r"(?P<stem>.+?) \([^()/]*conflicted copy[^()/]*\)(?P<suffix>\.[^./]+)?", re.IGNORECASE),
     ),
     # MEMORY_conflict-20260213-101500.md, from the older ownCloud and Nextcloud clients
-    ("nextcloud", re.compile(r"(?P<stem>.+?)_conflict-\d[^/]*?(?P<suffix>\.[^./]+)?")),
+    ("nextcloud", lazy_pattern(r"(?P<stem>.+?)_conflict-\d[^/]*?(?P<suffix>\.[^./]+)?")),
 )
 
 

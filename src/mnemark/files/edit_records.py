@@ -11,7 +11,6 @@ Everything here is called with the workspace's lock held.
 """
 
 import hashlib
-import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -23,9 +22,10 @@ import msgspec
 from mnemark.files import jsonl, platform
 from mnemark.files.ids import time_of
 from mnemark.files.merge import lacks, merge3
+from mnemark.text.lazy_pattern import lazy_pattern
 
 FOLDER = ".mnemark/displaced"
-_KEY = re.compile("[0-9a-f]{16}")
+_KEY = lazy_pattern("[0-9a-f]{16}")
 MOST_TRIES = 3
 """How often a lost edit is put back."""
 

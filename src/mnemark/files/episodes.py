@@ -14,15 +14,16 @@ import msgspec
 from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.reading import read
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.generated import put
 from mnemark.types import Json, Problem
 
 FOLDER: Final = "memory/episodes"
 PART: Final = "episode"
-_SLUG: Final = re.compile(r"[^\w\u3400-\u9fff]+")
+_SLUG: Final = lazy_pattern(r"[^\w\u3400-\u9fff]+")
 _SLUG_LENGTH: Final = 40
-_ITEM: Final = re.compile(r"^- \*\*(?P<name>[^*]+)\*\*(?: ?[(（][^()（）]*[)）])?[:：] ?(?P<text>.*)$")
+_ITEM: Final = lazy_pattern(r"^- \*\*(?P<name>[^*]+)\*\*(?: ?[(（][^()（）]*[)）])?[:：] ?(?P<text>.*)$")
 
 
 class Episode(msgspec.Struct, frozen=True, kw_only=True):

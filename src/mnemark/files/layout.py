@@ -18,6 +18,7 @@ import msgspec
 from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import platform
 from mnemark.files.copies import copy_of
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Kind, Origin, Problem
 
 Role = Literal[
@@ -50,8 +51,8 @@ _UNDER_MEMORY: dict[str, tuple[Role, Kind, bool]] = {
 }
 UNDER_MEMORY = tuple(f"memory/{name}" for name in _UNDER_MEMORY)
 """Folders that mnemark writes by itself."""
-_DATED = re.compile(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2})(?![0-9])|(?!-?[0-9]))")
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DATED = lazy_pattern(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2})(?![0-9])|(?!-?[0-9]))")
+_DRIVE = lazy_pattern(r"[A-Za-z]:")
 
 _CONFIG_TEXT = """\
 # mnemark keeps its defaults in the program; write here only what differs. All keys: docs/configuration.md

@@ -10,6 +10,7 @@ from typing import Final
 from mnemark.errors import UsageError
 from mnemark.files.layout import check_border
 from mnemark.files.platform import RESERVED
+from mnemark.text.lazy_pattern import lazy_pattern
 
 NAME_BYTES = 120
 """Longest file name made here, in bytes of UTF-8, extension included."""
@@ -64,7 +65,7 @@ def inside(root: Path, path: str | Path) -> Path:
     return real
 
 
-_REF: Final = re.compile(r"(?P<path>.*?)(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?", re.DOTALL)
+_REF: Final = lazy_pattern(r"(?P<path>.*?)(?:#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?)?", re.DOTALL)
 
 
 def split_ref(ref: str) -> tuple[str, int, int | None]:

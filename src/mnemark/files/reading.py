@@ -3,7 +3,6 @@
 import codecs
 import hashlib
 import os
-import re
 from pathlib import Path
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from mnemark.files import layout, platform
 from mnemark.files.disk_errors import unread
 from mnemark.files.scan import Entry, stat_entry
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
 READ_LIMIT = 16 * 1024 * 1024
@@ -26,7 +26,7 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1b"))
-_HIGH = re.compile(r"[^\x00-\x7f]")
+_HIGH = lazy_pattern(r"[^\x00-\x7f]")
 
 
 class Document(msgspec.Struct, frozen=True):

@@ -1,13 +1,13 @@
 """Name scopes, the folders with the memory of a user, an agent or a project."""
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
+from mnemark.text.lazy_pattern import lazy_pattern
 
-_UNSAFE: Final = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.+$|^\s*$|[. ]$')
+_UNSAFE: Final = lazy_pattern(r'[\x00-\x1f/\\:*?"<>|]|^\.+$|^\s*$|[. ]$')
 
 
 def folder_name(name: str) -> str:

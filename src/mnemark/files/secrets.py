@@ -7,7 +7,6 @@ workspace's notes cannot test guessed passwords against their marks. Each machin
 import contextlib
 import json
 import os
-import re
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ import msgspec
 from mnemark.errors import IntegrityError, ReadOnlyError
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.disk_errors import translate_os_errors
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.json import redact_json
 from mnemark.text.redaction.names import strength
 from mnemark.text.redaction.redact import DEFAULT, Rules, redact
@@ -31,13 +31,13 @@ _SHORTEST = 8
 _LARGEST_FILE = 1 << 20
 
 _FOLDERS = frozenset({"PWD", "OLDPWD"})
-_LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*=\s*(?P<value>.*)")
+_LINE = lazy_pattern(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*=\s*(?P<value>.*)")
 # Where only an escaped mark closes it, as behind the backslash of a Windows folder, the last one does.
-_QUOTED = re.compile(
+_QUOTED = lazy_pattern(
     r"""(?P<mark>["'`])(?:(?P<value>(?:\\.|(?!(?P=mark))[^\\])*+)(?P=mark)|(?P<torn>.*)(?P=mark))"""
 )
-_LOGIN = re.compile(r"[A-Za-z][\w+.-]*://[^\s/?#@:]*:(?P<password>[^\s/?#]+|(?![0-9]{0,5}[/?#])[^\s@]+)@")
-_ADDRESS = re.compile(r"[A-Za-z]:[\\/]|\\\\|[./~]|[\w+.-]+://|[\w.-]+@[\w.-]+$|[\w-]+(?:\.[\w-]+)+$")
+_LOGIN = lazy_pattern(r"[A-Za-z][\w+.-]*://[^\s/?#@:]*:(?P<password>[^\s/?#]+|(?![0-9]{0,5}[/?#])[^\s@]+)@")
+_ADDRESS = lazy_pattern(r"[A-Za-z]:[\\/]|\\\\|[./~]|[\w+.-]+://|[\w.-]+@[\w.-]+$|[\w-]+(?:\.[\w-]+)+$")
 
 
 def rules_for(root: Path, *, patterns: Iterable[str] = (), env: Mapping[str, str] | None = None) -> Rules:

@@ -16,11 +16,12 @@ from mnemark.errors import IntegrityError
 from mnemark.files import jsonl, listing, names, platform
 from mnemark.files.ids import new_id
 from mnemark.files.turns import created, decode_turn, encode_turn, header_id
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem, Turn
 
 FOLDER = "sessions"
 _SUFFIX = ".jsonl"
-_COPY = re.compile(r"\.(sync-)?conflict-", re.IGNORECASE)
+_COPY = lazy_pattern(r"\.(sync-)?conflict-", re.IGNORECASE)
 
 
 class Placed(NamedTuple):

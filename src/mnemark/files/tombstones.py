@@ -6,7 +6,6 @@ little also where it is long.
 """
 
 import hashlib
-import re
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,9 +15,10 @@ from typing import Any, Final, NamedTuple
 from mnemark.files import layout
 from mnemark.files.journal import Change, Journal
 from mnemark.text.diff import runs_in
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Json, Turn
 
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 Run = tuple[str, ...]
 """Marks of lines that stand one below the other, blank ones left out."""

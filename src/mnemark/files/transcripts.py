@@ -15,13 +15,14 @@ import msgspec
 from mnemark.files import jsonl
 from mnemark.files.ids import derived_id
 from mnemark.files.turns import decode_turn
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
 
 MARK: Final = "transcript"
 """Key in a turn's `meta`: the transcript's name, and the offset behind the turn's line in it."""
-_REMINDER: Final = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)\s*", re.DOTALL)
-_ADDED: Final = re.compile(
+_REMINDER: Final = lazy_pattern(r"<system-reminder>.*?(?:</system-reminder>|\Z)\s*", re.DOTALL)
+_ADDED: Final = lazy_pattern(
     r"\s*(?:<(?:environment_context|user_instructions|permissions|skills?_instructions|skill|INSTRUCTIONS|"
     r"turn_aborted|user_shell_command|subagent_notification|command-name|command-message|command-args|"
     r"local-command-stdout|local-command-stderr|local-command-caveat|bash-input|bash-stdout|bash-stderr|"

@@ -2,7 +2,6 @@
 
 import heapq
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Any, Final, Literal
@@ -16,9 +15,10 @@ from mnemark.files.journal import Change, Journal, JournalEntry
 from mnemark.files.scan import Entry as ScanEntry
 from mnemark.files.scan import scan
 from mnemark.files.sessions import SessionLog, session_id
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin, Problem
 
-_BULLET: Final = re.compile(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
+_BULLET: Final = lazy_pattern(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
 
 _BOOKKEEPING: Final = frozenset({"project", "done"})
 """Kinds of journal lines that record the progress of a change and change nothing themselves."""

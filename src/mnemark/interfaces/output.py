@@ -1,7 +1,6 @@
 """Write data to stdout and messages to stderr, with colour and progress on terminals alone."""
 
 import os
-import re
 import sys
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any, Final, Self, TextIO
 import typer
 
 from mnemark.errors import UsageError
+from mnemark.text.lazy_pattern import lazy_pattern
 
 PROGRESS_AFTER: Final = 0.5
 """Seconds of work after which progress is shown."""
@@ -22,7 +22,7 @@ RED: Final = "31"
 YELLOW: Final = "33"
 
 # Control, invisible and bidirectional characters: a note may hold anything, and it is shown on terminals.
-_UNSAFE: Final = re.compile(
+_UNSAFE: Final = lazy_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 

@@ -10,6 +10,7 @@ import msgspec
 
 from mnemark.interfaces.ledger import describe_payload
 from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, safe_line, say, style
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _SHOWN_WORDS: Final = 100
 """Characters of an entry of the log."""
 _SHOWN_ALIKE: Final = 5
 """Findings of one kind."""
-_PIECES: Final = re.compile(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:[-_.'][^\W_]+)*")
+_PIECES: Final = lazy_pattern(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:[-_.'][^\W_]+)*")
 
 
 def hits(found: "Recall", query: str, *, explain: bool = False) -> None:

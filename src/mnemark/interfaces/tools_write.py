@@ -8,6 +8,7 @@ from mnemark.errors import BusyError, UsageError
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.file_edits import write
 from mnemark.text.dates.clock import local_now
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
 
@@ -19,8 +20,8 @@ _LONG_TERM: Final = frozenset(
     {"long-term", "longterm", "long_term", "memory", "memory.md", "memory/memory.md"}
 )
 _TODAY: Final = frozenset({"", "today", "daily", "note", "notes"})
-_LINE: Final = re.compile(r"^", re.MULTILINE)
-_TIME: Final = re.compile(r"^- \d\d:\d\d ", re.MULTILINE)
+_LINE: Final = lazy_pattern(r"^", re.MULTILINE)
+_TIME: Final = lazy_pattern(r"^- \d\d:\d\d ", re.MULTILINE)
 
 
 def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:

@@ -27,6 +27,7 @@ from mnemark.net import (
     key_from,
     persist,
 )
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Json
 
@@ -35,7 +36,7 @@ Format = Literal["json_schema", "json_object", "text"]
 _SIMPLER: Mapping[Format, Format] = {"json_schema": "json_object", "json_object": "text"}
 _JSON_OBJECT_HOSTS = ("deepseek.com", "aliyuncs.com")
 _NOT_UNDERSTOOD = frozenset({400, 404, 415, 422, 501})
-_TOO_LONG = re.compile(
+_TOO_LONG = lazy_pattern(
     r"context[ _](?:length|window|size)|maximum (?:context|input)|too (?:long|large|many tokens)"
     r"|input length|exceeds? the|prompt is too",
     re.IGNORECASE,

@@ -10,6 +10,7 @@ import msgspec
 from mnemark.retrieval.presets import DEFAULT
 from mnemark.retrieval.routes.lexical import QueryTerm
 from mnemark.text.dates.ranges import date_ranges, order_hint
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 from mnemark.text.words.segment import index_terms, query_terms
 from mnemark.text.words.stopwords import is_stop
@@ -19,7 +20,9 @@ MAX_CHARACTERS: Final = 8_192
 """A question is read up to here; a pasted file is no question."""
 MAX_TERMS: Final = 64
 CONTEXT_WEIGHT: Final = 0.2
-_QUOTED: Final = re.compile(r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」|『([^』\n]{2,200})』')
+_QUOTED: Final = lazy_pattern(
+    r'"([^"\n]{2,200})"|“([^”\n]{2,200})”|「([^」\n]{2,200})」|『([^』\n]{2,200})』'
+)
 
 Order = Literal["before", "after", "latest", "first"]
 

@@ -1,6 +1,5 @@
 """Read the text that a ref names."""
 
-import re
 from pathlib import Path
 from typing import Final
 
@@ -9,9 +8,10 @@ from mnemark.facts.visible import Visible
 from mnemark.files import layout
 from mnemark.files.names import split_ref
 from mnemark.files.reading import read
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:

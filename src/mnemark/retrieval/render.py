@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.quoting.fence import fence, inert, inert_together, visible
 from mnemark.text.summary.filler import is_bare, is_courtesy
@@ -126,10 +127,10 @@ def full(hit: Hit) -> str:
     return f"- {source_line(hit)}\n  " + shown.replace("\n", "\n  ")
 
 
-_PIECE: Final = re.compile(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
-_MARKS: Final = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?|\d{1,3}[.)][ \t]+)+", re.MULTILINE)
+_PIECE: Final = lazy_pattern(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
+_MARKS: Final = lazy_pattern(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?|\d{1,3}[.)][ \t]+)+", re.MULTILINE)
 """Marks of headings, lists and quotes at the beginning of a line: they say nothing on one line."""
-_SPACE: Final = re.compile(r"\s+")
+_SPACE: Final = lazy_pattern(r"\s+")
 _SCANNED: Final = 20_000
 """Characters of a passage looked at: a passage is short, but for a line that cannot be split."""
 

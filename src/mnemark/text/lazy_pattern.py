@@ -1,31 +1,35 @@
 """Compile regular expressions at first use, so that a start does not wait for them."""
 
 import re
-from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
+
+_METHODS: Final = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
 
 
 class LazyPattern:
-    """A stand-in for `re.Pattern`; arguments as of `re.compile`."""
+    """A stand-in for `re.Pattern`. Its methods are those of the pattern, from the first use on."""
 
-    def __init__(self, source: str, flags: int = 0) -> None:
-        self.source: Final = source
-        self.flags: Final = flags
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self.pattern: Final = pattern
+        self._flags = flags
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The compiled pattern."""
-        return re.compile(self.source, self.flags)
+        return re.compile(self.pattern, self._flags)
 
-    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
-        """As `re.Pattern.match`."""
-        return self.compiled.match(text, start)
+    def __getattr__(self, name: str) -> Any:
+        """Compile, and keep the methods of the pattern: later calls do not come here."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        for method in _METHODS:
+            setattr(self, method, getattr(self.compiled, method))
+        return getattr(self.compiled, name)
 
-    def search(self, text: str) -> re.Match[str] | None:
-        """As `re.Pattern.search`."""
-        return self.compiled.search(text)
 
-    def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """As `re.Pattern.finditer`."""
-        return self.compiled.finditer(text)
+def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled when it is first used; arguments as of `re.compile`."""
+    stand_in: Any = LazyPattern(pattern, flags)
+    found: re.Pattern[str] = stand_in
+    return found

@@ -1,11 +1,12 @@
 """Parse TOML, refusing dotted keys so long that `tomllib` would take cubic time."""
 
-import re
 from typing import Any, Final
+
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _MOST_PARTS: Final = 200
 _PART: Final = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
-_LONG_KEY: Final = re.compile(rf"(?<![\w.-])(?:{_PART}){{{_MOST_PARTS}}}")
+_LONG_KEY: Final = lazy_pattern(rf"(?<![\w.-])(?:{_PART}){{{_MOST_PARTS}}}")
 
 
 def loads(text: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.agents import Event
+from mnemark.text.lazy_pattern import lazy_pattern
 
 SERVER: Final = "mnemark"
 """Our name among an agent's MCP servers."""
@@ -23,7 +24,7 @@ _STATE: Final = "XDG_STATE_HOME"
 """The variable that moves the daemon's state folder."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
 """Tools whose calls are recorded: a process for each read or search would be wasted."""
-_OURS: Final = re.compile(
+_OURS: Final = lazy_pattern(
     r"""(?:"[^"]*mnemark(?:\.exe)?"|'[^']*mnemark(?:\.exe)?'|\S*mnemark(?:\.exe)?|.*\s-m\s+mnemark)\s+hook(?:\s|$)""",
     re.IGNORECASE,
 )

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from mnemark.errors import UsageError
+from mnemark.text.lazy_pattern import lazy_pattern
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_SPACE: Final = lazy_pattern(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
 _DEEPEST: Final = 100
 

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from mnemark.agent.connect.json_edit import NotJsonError
 from mnemark.text import toml
+from mnemark.text.lazy_pattern import lazy_pattern
 
 BEGIN: Final = "# mnemark begin"
 END: Final = "# mnemark end"
 _ABOUT: Final = "written by `mnemark connect`, taken out by `mnemark connect AGENT --remove`"
-_BLOCK: Final = re.compile(
+_BLOCK: Final = lazy_pattern(
     rf"(?:\r?\n)?^{BEGIN}\b[^\n]*\n(?:(?!{BEGIN}\b|{END}\b)[^\n]*\n)*{END}\b[^\n]*(?:\n|\Z)",
     re.MULTILINE,
 )

@@ -13,6 +13,7 @@ from mnemark.facts.visible import Visible
 from mnemark.files import layout, listing
 from mnemark.memory.curation.files import read_context
 from mnemark.retrieval.past_facts import IsPast
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.quoting.fence import fence, inert, inert_together, strip_fences
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
@@ -28,7 +29,7 @@ _SHARES: Final = (0.5, 0.2, 0.3)
 """Parts of the budget for curated memory with today's notes, the scratchpad, and episodes."""
 _FRAME: Final = 80
 """Tokens of the marks, the introduction and the headings."""
-_MARKERS: Final = re.compile(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
+_MARKERS: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
 """Markers around generated parts (`text.generated`), useless to a model."""
 
 

@@ -19,13 +19,14 @@ from mnemark.files.ids import derived_id
 from mnemark.files.jsonl import count_lines
 from mnemark.files.sessions import SessionLog
 from mnemark.files.workspace import Workspace
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
 
 LOCK: Final = "hooks.lock"
 PATIENCE: Final = 5.0
 """Seconds to wait for another hook that is reading; the next hook reads the rest."""
-_HOOKED: Final = re.compile(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
+_HOOKED: Final = lazy_pattern(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
 """What Gemini CLI puts before a prompt as the output of hooks, and reports as part of it."""
 _LOOK_BACK: Final = 50
 _BATCH: Final = 500

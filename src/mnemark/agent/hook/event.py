@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from mnemark.agent.hook import agents
 from mnemark.agent.hook.agents import Agent, Event
 from mnemark.errors import UsageError
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import check_fenced
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ SMALL_FLOOR: Final = 0.2
 person's first try, one thing said and asked for in the next session, must not meet silence."""
 SHORTEST: Final = 3
 """Least terms of a prompt for a recall, unless it is a question: "run the tests" asks memory nothing."""
-_ASKING: Final = re.compile(
+_ASKING: Final = lazy_pattern(
     r"[?？]|\b(?:what|which|who|whom|whose|when|where|why|how|remember|recall)\b|"
     r"什么|谁|哪|何时|何处|为何|怎么|怎样|如何|几个|几点|几号|多少|吗|记得|上次|之前",
     re.IGNORECASE,

@@ -7,7 +7,6 @@ The layout is in `rows`.
 """
 
 import os
-import re
 import secrets
 import threading
 import time
@@ -33,8 +32,9 @@ from mnemark.index.vectors.rows import (
     pack_rows,
     row_stride,
 )
+from mnemark.text.lazy_pattern import lazy_pattern
 
-_SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,119}")
+_SAFE_NAME = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,119}")
 _COPY_ROWS = 1 << 14
 """Rows copied at a time by `compact`."""
 _TRIES: Final = 5

@@ -1,7 +1,6 @@
 """Commands that ask: search, recall, read."""
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -10,6 +9,7 @@ import typer
 
 from mnemark.errors import DegradedError, UsageError
 from mnemark.interfaces import output, render, workspace
+from mnemark.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
     from mnemark.types import Recall
 
-_ESCAPED: Final = re.compile("[\udc80-\udcff]")
+_ESCAPED: Final = lazy_pattern("[\udc80-\udcff]")
 COLD_DEADLINE: Final = 2.0
 """Seconds. A process that has just started reads dictionaries and index first; the configuration's 150 ms
 are for one that is warm."""

@@ -15,11 +15,13 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from mnemark.text.lazy_pattern import lazy_pattern
+
 MAX_BODY: Final = 8 * 1024 * 1024
 BODY_SECONDS: Final = 10.0
 """For all of a request's body."""
 _PLAIN_PATH: Final = re.compile(rb"/|(?:/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)+")
-_JSON: Final = re.compile(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
+_JSON: Final = lazy_pattern(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

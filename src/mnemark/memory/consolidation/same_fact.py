@@ -16,14 +16,15 @@ import msgspec
 from mnemark.facts.model import Fact
 from mnemark.llm.base import LLM, LLMUnavailable, Message
 from mnemark.memory.curation.plan import ScopeView
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.similarity import Pair
 
 LARGEST: Final = 5
 MOST: Final = 20
 """Clusters in one question; the others wait for the next night."""
 _SECONDS: Final = 30.0
-_NUMBER: Final = re.compile(r"\d+")
-_NOT: Final = re.compile(r"\b(?:not|no|never|without|none|nor)\b|n['’]t\b|[不没无别未非]", re.IGNORECASE)
+_NUMBER: Final = lazy_pattern(r"\d+")
+_NOT: Final = lazy_pattern(r"\b(?:not|no|never|without|none|nor)\b|n['’]t\b|[不没无别未非]", re.IGNORECASE)
 
 _TASK: Final = """\
 Below are numbered facts in clusters. Inside each cluster, find facts that say exactly the same in other

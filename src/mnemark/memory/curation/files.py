@@ -1,6 +1,5 @@
 """Read core memory and today's notes straight from the files."""
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from functools import cache, partial
@@ -14,6 +13,7 @@ from mnemark.files import layout, listing
 from mnemark.files.workspace import Workspace
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.retrieval.past_facts import CORE_ROLES, IsPast
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.markdown.generated import without, written
 from mnemark.text.quoting.fence import strip_fences
@@ -27,7 +27,7 @@ BUDGET: Final = 2_000
 """Default tokens."""
 _CURATED_SHARE: Final = 0.7
 """Share of the budget for curated memory while there are notes of today."""
-_CODE: Final = re.compile(r"[ ]{0,3}(```+|~~~+)")
+_CODE: Final = lazy_pattern(r"[ ]{0,3}(```+|~~~+)")
 _JOIN: Final = "\n\n"
 _FOR_MACHINES: Final = (" mnemark:begin ", " mnemark:end ", " observed: ", " id: ")
 """Beginnings of comments that are not for models."""

@@ -23,6 +23,7 @@ from mnemark.memory.curation.files import curated_files
 from mnemark.memory.curation.personas import CUSTOM, FOLDER
 from mnemark.memory.curation.plan import Edit, Proposal, ScopeView
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find, outside, put
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.similarity import key_of
@@ -47,8 +48,8 @@ USES: Final = 3
 """Recalls that promote a fact."""
 SURE: Final = 0.5
 """Least confidence."""
-_TIMERS: Final = re.compile(r"(^|/)(cron|heartbeat|dream|scheduler|timer)\b", re.IGNORECASE)
-_QUESTION: Final = re.compile(r"[?？]\s*$|(吗|呢)\s*$")
+_TIMERS: Final = lazy_pattern(r"(^|/)(cron|heartbeat|dream|scheduler|timer)\b", re.IGNORECASE)
+_QUESTION: Final = lazy_pattern(r"[?？]\s*$|(吗|呢)\s*$")
 
 
 class _Kind(NamedTuple):
@@ -70,7 +71,7 @@ _USER_KINDS: Final = (
 _TRAIT_KINDS: Final = (
     _Kind("How to talk to the user", "与用户交流的方式", frozenset({"preference", "rule"})),
 )
-_TRAIT: Final = re.compile(
+_TRAIT: Final = lazy_pattern(
     r"\b(?:repl(?:y|ies)|answers?|respon(?:d|se|ses)|tone|style|emojis?|concise|brief|formal|polite|language|"
     r"explanations?|explain)\b|回复|回答|语气|风格|语言|简短|简洁|详细|正式|礼貌|表情|称呼|解释",
     re.IGNORECASE,

@@ -5,7 +5,6 @@ and `weights: [fact=1.5, tag:work=1.4]`, by kind or tag of a hit. `user_custom.m
 learned about the user and goes along with every persona.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -14,6 +13,7 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.files import listing
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import Value, front_matter
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import KINDS, Hit, Problem
@@ -22,7 +22,7 @@ FOLDER: Final = "personas"
 CUSTOM: Final = "user_custom"
 """Learned traits of the user."""
 DEFAULT: Final = "default"
-_NUMBER: Final = re.compile(r"[0-9]{1,3}(\.[0-9]{1,4})?")
+_NUMBER: Final = lazy_pattern(r"[0-9]{1,3}(\.[0-9]{1,4})?")
 WEIGHTS: Final = (0.1, 10.0)
 """Least and largest weight of a hit."""
 

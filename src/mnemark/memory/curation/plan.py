@@ -1,6 +1,5 @@
 """Read what a consolidation step needs, and collect what it proposes."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, tzinfo
 from functools import cached_property
@@ -15,13 +14,14 @@ from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory import file_edits
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
 
 _STEP: Final = "consolidate: "
-_ID: Final = re.compile(r"\bid: ([0-9A-Z]{26})\b")
+_ID: Final = lazy_pattern(r"\bid: ([0-9A-Z]{26})\b")
 
 
 class Edit(NamedTuple):

@@ -16,11 +16,12 @@ from mnemark.facts.parse import split_words
 from mnemark.files import layout, listing, platform
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, search_patterns
 from mnemark.memory.forgetting.select import Item
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.outline import without_comments
 
-_LEAD: Final = re.compile(r"^\s*[-*+]\s+")
+_LEAD: Final = lazy_pattern(r"^\s*[-*+]\s+")
 _CURATED: Final = ("MEMORY.md", "memory/MEMORY.md", "USER.md")
-_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
+_DAY: Final = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
 
 
 def derived_copies(root: Path, items: Sequence[Item]) -> list[Item]:

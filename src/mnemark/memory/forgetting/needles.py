@@ -4,7 +4,6 @@ Erased text may be quoted by another turn, a summary, a queue. Only distinctive 
 that erasing "yes, please" from one turn leaves all the others alone.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +11,7 @@ from mnemark.facts.parse import clean, split_words
 from mnemark.files.needles import BytePatterns, forms
 from mnemark.files.tombstones import line_mark
 from mnemark.memory.forgetting.select import PART, Item
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
 from mnemark.text.summary.sentences import entities, request
 from mnemark.types import Json
@@ -23,13 +23,13 @@ _PAIR: Final = 8
 """Weight from which a fact as "predicate: value" is searched for in notes."""
 _LONG: Final = 48
 """Weight from which single sentences are searched for in other turns, too."""
-_LEAD: Final = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)\s+(?:\[[ xX]\]\s+)?(?:\d{1,2}:\d{2}\s+)?")
-_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+")
+_LEAD: Final = lazy_pattern(r"^\s*(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)\s+(?:\[[ xX]\]\s+)?(?:\d{1,2}:\d{2}\s+)?")
+_SENTENCE: Final = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+")
 _EDGES: Final = " \t.!?,;:。！？，；：、…\"'“”"
 """Characters that are stripped from titles."""
 _PIECES: Final = 2_000
 """Most sentences and lines to search for; the whole texts always are."""
-NAME_LIST: Final = re.compile(r"(?:entities:|About:|提到：)")
+NAME_LIST: Final = lazy_pattern(r"(?:entities:|About:|提到：)")
 """The beginning of a list of names in an episode."""
 
 

@@ -1,6 +1,5 @@
 """Receipt of what was hidden or erased, for people and programs."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Literal
@@ -11,10 +10,11 @@ from mnemark.facts.visible import Visible
 from mnemark.files.reading import read
 from mnemark.memory.forgetting.select import Item, Kind
 from mnemark.retrieval.render import without_comments
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
 _WORDS: Final = 72
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _SHOWN: Final = 40
 _UNREAD: Final = "What could not be looked into:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {

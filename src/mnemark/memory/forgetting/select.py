@@ -1,6 +1,5 @@
 """Select the turns, lines of notes and facts to forget."""
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,10 +25,11 @@ from mnemark.files.scan import Entry, Scan, scan
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.files.tombstones import Run, matches, run_of
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments, names_id
 from mnemark.types import Json, Problem, Turn
 
-_BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
+_BULLET: Final = lazy_pattern(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
 Lines = tuple[int, int]
 """First and last, from 1."""
 PART: Final = "\n\f\n"
@@ -101,8 +101,8 @@ def _texts(value: Json) -> Iterator[str]:
             yield from _texts(one)
 
 
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-NOTED: Final = re.compile(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
+_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+NOTED: Final = lazy_pattern(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
 """The comment that names the observation or fact of a line."""
 _LEARNED: Final = frozenset({"fact", "review"})
 

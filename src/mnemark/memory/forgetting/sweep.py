@@ -34,6 +34,7 @@ from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.select import blocks, only_from
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments, names_id
 
 _LARGEST: Final = 1 << 29
@@ -45,11 +46,11 @@ _OWN: Final = (
 )
 _CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
 _FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
-_NAME: Final = re.compile(r"[^\s|<>()\[\]`'\"，,;；]+")
-_LINES: Final = re.compile(r"#L\d+(?:-L?\d+)?")
+_NAME: Final = lazy_pattern(r"[^\s|<>()\[\]`'\"，,;；]+")
+_LINES: Final = lazy_pattern(r"#L\d+(?:-L?\d+)?")
 _ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _FEW: Final = 24
-_ID: Final = re.compile(r"\bid:\s*([0-9A-Z]{26})\b")
+_ID: Final = lazy_pattern(r"\bid:\s*([0-9A-Z]{26})\b")
 
 
 class Targets(NamedTuple):

@@ -11,6 +11,7 @@ from mnemark.facts.keys import subject_key, value_key
 from mnemark.facts.model import Fact
 from mnemark.llm import Message
 from mnemark.text.extraction.candidate import Candidate
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import fence, strip_fences
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.types import Turn
@@ -20,22 +21,22 @@ FACTS: Final = 60
 _LONGEST: Final = 1_200
 """Characters of a turn that the model is shown; tool output is cut to a quarter."""
 _CONFIDENCE: Final = 0.7
-_PIECE: Final = re.compile(r"[\u4e00-\u9fff]|[a-z0-9][\w.+#/-]*", re.IGNORECASE)
+_PIECE: Final = lazy_pattern(r"[\u4e00-\u9fff]|[a-z0-9][\w.+#/-]*", re.IGNORECASE)
 _GROUNDED: Final = 0.8
 """Share of a value's words that must stand in the quoted sentence; numbers must all."""
 
-_SENTENCE: Final = re.compile(r"[^.!?。！？\n]+(?:[.!?](?!\s|$)[^.!?。！？\n]*)*[.!?。！？]*")
-_UNSAID: Final = re.compile(
+_SENTENCE: Final = lazy_pattern(r"[^.!?。！？\n]+(?:[.!?](?!\s|$)[^.!?。！？\n]*)*[.!?。！？]*")
+_UNSAID: Final = lazy_pattern(
     r"(?i)[?？]|(?:吗|呢)[。.!！]?$|"
     r"^(?:if|suppose|assume|imagine|pretend|what if|let's say)\b|^(?:如果|假如|假设|要是|倘若|万一|想象)"
 )
 """A question, or a case that is only thought of."""
-_NEGATED: Final = re.compile(
+_NEGATED: Final = lazy_pattern(
     r"(?i)\bI(?:'m| am| have|'ve)? ?(?:(?:do|did|wo|would|have|has|ca)n[o']?t|not|never|no longer|"
     r"do not|did not|cannot|used to)\b|"
     r"我(?:现在|已经|也|可|还)?(?:不|没|从不|从没|以前)"
 )
-_CLAUSE: Final = re.compile(r"[,;:，；：]|\bbut\b|\bso\b|但是?|所以|而是")
+_CLAUSE: Final = lazy_pattern(r"[,;:，；：]|\bbut\b|\bso\b|但是?|所以|而是")
 
 _TASK: Final = """\
 You read parts of conversations between an owner and their agent, and list what will still be true and \

@@ -1,6 +1,5 @@
 """Cut layers of a prompt to their budgets: text, sources, tokens, and what was left out."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -13,14 +12,15 @@ from mnemark.memory.curation.identity import Part
 from mnemark.memory.curation.personas import FOLDER as PERSONAS
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.facts import FactLine
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import visible
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
 JOIN: Final = "\n\n"
 _KNOWN_BY: Final = 40
 """Characters that stand for a piece in a list."""
-_CHINESE: Final = re.compile(r"[\u3400-\u9fff]")
-_LATIN: Final = re.compile(r"[A-Za-z]+")
+_CHINESE: Final = lazy_pattern(r"[\u3400-\u9fff]")
+_LATIN: Final = lazy_pattern(r"[A-Za-z]+")
 
 
 class Layer(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,6 +15,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.prompt.facts import FactLine
 from mnemark.memory.prompt.parts import JOIN, Layer, cut, fact_layer, first_words, pieces_of
 from mnemark.retrieval import render
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import find
 from mnemark.text.quoting.fence import check_fenced, fenced, inert, inert_together, strip_fences, visible
 from mnemark.text.words.tokens import estimate_tokens
@@ -27,7 +28,7 @@ _FIRST: Final = 400
 """Pieces of a layer whose tokens are counted as they will be shown."""
 _FRAME: Final = 70
 """Tokens of the quotation's frame."""
-_MARKER: Final = re.compile(r"^[ \t]*<!-- mnemark:end ([\w-]+) -->", re.MULTILINE)
+_MARKER: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:end ([\w-]+) -->", re.MULTILINE)
 
 
 class PromptRequest(NamedTuple):

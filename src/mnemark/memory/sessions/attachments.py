@@ -18,6 +18,7 @@ from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions.episodes import local
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import redact
 from mnemark.text.summary.sentences import SMALL_TALK
@@ -39,7 +40,7 @@ _FILE_KEYS: Final = (
     *(*PATH_KEYS, "media", "image", "images", "attachment", "attachments", "files", "document", "audio"),
     *("video", "url"),
 )
-_WORTH: Final = re.compile(
+_WORTH: Final = lazy_pattern(
     r"\.(?:png|jpe?g|gif|webp|svg|bmp|heic|mp3|wav|ogg|m4a|opus|mp4|mov|webm|pdf|docx?|xlsx?|pptx?|odt|ods|csv|"
     r"zip|epub|ics)$",
     re.IGNORECASE,

@@ -6,12 +6,12 @@ message of the user. A call and its results are one unit: an API refuses either 
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from mnemark.files import jsonl
 from mnemark.files.turns import decode_turn
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.quoting.memory_poisoning import without_recalled
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
@@ -24,7 +24,7 @@ _SYSTEM: Final = frozenset({"system", "developer"})
 _RESULT_ROLES: Final = frozenset({"tool", "function", "toolResult"})
 _PIECE: Final = 1_600
 """Tokens of a full-size image, rounded up over the providers."""
-_DATA: Final = re.compile(r"(?:data:[\w.+/-]+;base64,|\"data\": \")[A-Za-z0-9+/_-]{100,}={0,2}")
+_DATA: Final = lazy_pattern(r"(?:data:[\w.+/-]+;base64,|\"data\": \")[A-Za-z0-9+/_-]{100,}={0,2}")
 """Bytes as text: a data URL, or the `data` of a content block."""
 _LEAST: Final = 20
 """Tokens that are left of a cut text at least."""

@@ -13,6 +13,7 @@ from mnemark.files.episodes import EpisodeFile
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.generated import put
 from mnemark.text.summary.sentences import NEXT, is_chinese
 from mnemark.text.summary.summary import overlap
@@ -28,9 +29,9 @@ _HEADINGS: Final = {
     "steps": ("## Next steps", "## 接下来"),
 }
 _STATES: Final = {"failed": ("failed", "没成"), "open": ("open", "进行中")}
-_ASIDE: Final = re.compile(r"(?: \([^()]*\)|（[^（）]*）)$")
+_ASIDE: Final = lazy_pattern(r"(?: \([^()]*\)|（[^（）]*）)$")
 """When a line is from, at its end."""
-_WHEN: Final = re.compile(
+_WHEN: Final = lazy_pattern(
     NEXT.pattern + r"|\b(?:needs? to|ha(?:ve|s) to|must|should|going to|will)\b|需要|打算|准备|必须|[要得]",
     re.IGNORECASE,
 )

@@ -8,7 +8,6 @@ goes and imported later is one session.
 """
 
 import json
-import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +23,7 @@ from mnemark.files.disk_errors import unread
 from mnemark.files.ids import derived_id
 from mnemark.files.turns import created, decode_turn
 from mnemark.memory.transfer.importer import Incoming
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem, Turn
 
 _FILE: Final = "conversations.json"
@@ -33,7 +33,7 @@ _UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Agent = Literal["claude-code", "codex"]
 _WHERE: Final[dict[Agent, str]] = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
-_ROLLOUT: Final = re.compile(r"rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
+_ROLLOUT: Final = lazy_pattern(r"rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
 _HEAD: Final = 50
 """Lines in which a transcript names its session."""
 

@@ -23,10 +23,11 @@ from mnemark.memory.sessions import scratchpad
 from mnemark.memory.sessions.episodes import local
 from mnemark.memory.undo.undo import is_own_edit, take_out
 from mnemark.text.dates.moment import moment
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import ORIGINS, Json
 
-_FOR_PAD: Final = re.compile(r"memory/episodes/|SCRATCHPAD\.md$")
-_BODY: Final = re.compile(r"^(?!#|[ \t]*$)", re.MULTILINE)
+_FOR_PAD: Final = lazy_pattern(r"memory/episodes/|SCRATCHPAD\.md$")
+_BODY: Final = lazy_pattern(r"^(?!#|[ \t]*$)", re.MULTILINE)
 """A line that is no heading and not empty."""
 
 

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from mnemark.facts.keys import plain_words, predicate_names, singular, subject_names
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 
 _LONGEST: Final = 2_000
@@ -70,13 +71,13 @@ _SHAPES: Final = {
 }  # fmt: skip
 """Questions that ask for a predicate without its name, or with it in a shape of its own."""
 
-_FIRST: Final = re.compile(
+_FIRST: Final = lazy_pattern(
     r"\b(?:i|i'm|i've|me|my|mine|myself|we|our|us|user's|users|user(?! (?:interfaces?|agents?|story|stories|manuals?|guides?|"
     r"inputs?|experience|bases?|ids?|names?|accounts?|tables?|groups?|roles?|modes?|space|data|logins?|sessions?|tests?|testing|"
     r"research|acceptance|model|service|api|page|list|menu)\b))\b|[我咱俺]|用户(?!界面|体验|手册|组|表|名|故事|协议|数据|接口|列表|测试)|本人"
 )
-_SECOND: Final = re.compile(r"\b(?:you|your|yours|yourself|assistant)\b|[你您]|助手|助理")
-_SECOND_ASKED: Final = re.compile(r"\byour\b|[你您](?:的|叫|是|会|用)")
+_SECOND: Final = lazy_pattern(r"\b(?:you|your|yours|yourself|assistant)\b|[你您]|助手|助理")
+_SECOND_ASKED: Final = lazy_pattern(r"\byour\b|[你您](?:的|叫|是|会|用)")
 
 
 class FactQuestion(NamedTuple):

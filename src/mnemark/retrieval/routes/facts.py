@@ -4,7 +4,6 @@ It adds to the hits of the other routes and never takes from them: where no fact
 what it was. In the answer a value that holds stands before those it replaced, and says so.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -25,6 +24,7 @@ from mnemark.retrieval.filters import Filter
 from mnemark.retrieval.presets import SUSPECT_FACTOR
 from mnemark.retrieval.routes.fact_questions import FactQuestion, parse_question, speaks_of
 from mnemark.retrieval.routes.lexical import QueryTerm
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.segment import index_terms, query_terms
 from mnemark.types import Hit
@@ -44,7 +44,7 @@ _NEW_SHARE: Final = 0.5
 """What a fact that is not in the index yet gets for the share of the question's words it holds."""
 _OWN: Final = frozenset({"user", "agent", "project"})
 _SOMEONE: Final = "somebody else"
-_NAME: Final = re.compile(r"\b([A-Z][a-z]+)['’]s\b|\b(?:do|does|did|is|are|was|were|has)\s+([A-Z][a-z]+)\b")
+_NAME: Final = lazy_pattern(r"\b([A-Z][a-z]+)['’]s\b|\b(?:do|does|did|is|are|was|were|has)\s+([A-Z][a-z]+)\b")
 _MOST: Final = 50
 """Facts that one question brings in."""
 

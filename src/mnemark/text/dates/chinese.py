@@ -35,7 +35,7 @@ from mnemark.text.dates.grammar import (
     year,
     yearly_festival,
 )
-from mnemark.text.lazy_pattern import LazyPattern
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _N: Final = "一二三四五六七八九"
 _MONTH: Final = r"(?:1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九])"
@@ -264,8 +264,8 @@ _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
     (rf"(?P<lead>最近这?|过去的?这?|近|这(?!一[周天])|前)\s*{NUMBER}\s*{_UNIT}(?!前|后|以|之)", _past),
     (r"(?P<lead>前|这|近)(?:几天|些天|段时间)(?!后)", _days_ago),
 )  # fmt: skip
-_RULES: Final = [(LazyPattern(pattern), read) for pattern, read in _READINGS]
-QUICK: Final = re.compile(
+_RULES: Final = [(lazy_pattern(pattern), read) for pattern, read in _READINGS]
+QUICK: Final = lazy_pattern(
     rf"[年月周节]|[昨今明前后几些\d{_N}十两半数]\s?天|[昨今明][日儿早晨晚夜]|[\d{_N}十几]\s?日|[春夏秋冬][天季至]|星期|礼拜|"
     r"季度|小时|钟头|分钟|段时间|除夕|元宵|端午|七夕|中秋|重阳|清明|腊八|元旦|五一|六一|国庆|十一|双1|双十|圣诞|"
     r"万圣|平安夜|黑五|黑色星|龙抬头"

@@ -33,7 +33,7 @@ from mnemark.text.dates.grammar import (
     year,
     yearly_festival,
 )
-from mnemark.text.lazy_pattern import LazyPattern
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _PLAIN_MONTHS: Final = {"january", "february", "july", "september", "october", "november", "december"}
@@ -52,17 +52,17 @@ _SHIFT: Final = {"last": -1, "previous": -1, "past": -1, "this": 0, "current": 0
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
 
-_STRONG: Final = re.compile(
+_STRONG: Final = lazy_pattern(
     r"\b(?:in|since|during|until|till|by|before|after|throughout|through|early|mid|late)[\s-]+$",
     re.IGNORECASE,
 )
-_WEAK: Final = re.compile(r"(?:\b(?:to|and|from|between|of|until|through)\s+|[-–—~]\s*)$", re.IGNORECASE)
-_LINK_AFTER: Final = re.compile(r"\s*(?:to|and|until|till|through|[-–—~])\s", re.IGNORECASE)
-_SEASON_BEFORE: Final = re.compile(
+_WEAK: Final = lazy_pattern(r"(?:\b(?:to|and|from|between|of|until|through)\s+|[-–—~]\s*)$", re.IGNORECASE)
+_LINK_AFTER: Final = lazy_pattern(r"\s*(?:to|and|until|till|through|[-–—~])\s", re.IGNORECASE)
+_SEASON_BEFORE: Final = lazy_pattern(
     r"\b(?:in|during|since|by|until|over|before|after|throughout|early|mid|late|end\s+of)[\s-]+(?:the\s+)?$",
     re.IGNORECASE,
 )
-_YEAR_BEFORE: Final = re.compile(
+_YEAR_BEFORE: Final = lazy_pattern(
     r"\b(?:in|during|since|until|till|before|after|by|throughout|from|between|year|early|mid|late|"
     r"(?:beginning|start|middle|end|half)\s+of|back\s+in)[\s-]+$",
     re.IGNORECASE,
@@ -287,8 +287,8 @@ _READINGS: Final[tuple[tuple[str, Reading], ...]] = (
      r"steps|lines|characters|tokens|people|users|files|items|dollars|euros|yuan|meters|metres|miles|km|"
      r"calories|points|times|rows|records|requests|copies|hours|minutes|days|pages)\b)"), _only_year),
 )  # fmt: skip
-_RULES: Final = [(LazyPattern(pattern, re.IGNORECASE), read) for pattern, read in _READINGS]
-QUICK: Final = re.compile(
+_RULES: Final = [(lazy_pattern(pattern, re.IGNORECASE), read) for pattern, read in _READINGS]
+QUICK: Final = lazy_pattern(
     r"\b(?:before\slast|yester|today|tonight|tomorrow|(?:this|last|next|past|previous|coming|current)\s|weekend|week|month|"
     r"ago\b|back\b|from\snow|jan|feb|mar|apr|may\b|jun|jul|aug|sep|oct|nov|dec|spring|summer|autumn|fall\b|winter|"
     r"q[1-4]\b|h[12]\s|first\s|second\s|third\s|fourth|(?:mon|tues|wednes|thurs|fri|satur|sun)day|on\s[mtwfs]|"

@@ -10,7 +10,6 @@ from datetime import date, datetime, time, timedelta
 from typing import Final, Literal, NamedTuple
 
 from mnemark.text.dates.calendar import festival
-from mnemark.text.lazy_pattern import LazyPattern
 
 _NUMBERS: Final = {
     word: number
@@ -105,7 +104,7 @@ Reading = Callable[[re.Match[str], datetime], Word | None]
 """Interprets a match at a time; raises ValueError or OverflowError for a date that does not exist."""
 
 
-def read_words(rules: Iterable[tuple[LazyPattern, Reading]], text: str, now: datetime) -> Iterator[Word]:
+def read_words(rules: Iterable[tuple[re.Pattern[str], Reading]], text: str, now: datetime) -> Iterator[Word]:
     """Yield the readings of all matches, overlapping ones included. `now` is naive."""
     for pattern, read in rules:
         for match in pattern.finditer(text):

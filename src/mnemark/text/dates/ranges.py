@@ -38,7 +38,7 @@ from mnemark.text.dates.grammar import (
     midnight,
     part_of,
 )
-from mnemark.text.lazy_pattern import LazyPattern
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import DateRange
 
 LONGEST: Final = 16_384
@@ -51,7 +51,7 @@ _PARTS: Final[dict[str, Third]] = {
     "end": "late",
 }  # fmt: skip
 _NTH: Final = ("first", "second", "third", "fourth", "last")
-_PART_BEFORE: Final = re.compile(
+_PART_BEFORE: Final = lazy_pattern(
     r"\b(?:(?P<part>early|mid|late)(?:\s+in)?[\s-]+|(?:the\s+)?(?P<edge>beginning|start|middle|end)\s+of\s+|"
     r"(?:the\s+)?(?P<week>first|second|third|fourth|last)\s+week\s+(?:of|in)\s+|"
     r"(?:the\s+)?(?P<day>first|last)\s+day\s+of\s+|(?:the\s+|last\s+)?(?P<unit>day|week(?:end)?|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\s+"
@@ -59,7 +59,7 @@ _PART_BEFORE: Final = re.compile(
     r"(?:the\s+)?(?P<hours>morning|afternoon|evening|night)\s+of\s+)(?:the\s+)?$",
     re.IGNORECASE,
 )
-_PART_AFTER: Final = re.compile(
+_PART_AFTER: Final = lazy_pattern(
     r"\s+(?:in\s+the\s+|at\s+)?(?P<en>morning|afternoon|evening|night)\b|"
     r"\s*的?(?P<zh>凌晨|清晨|早晨|早上|上午|中午|下午|午后|傍晚|晚上|夜里|夜晚|半夜|晚(?![点到期于会安饭餐])|早(?![就已点期在]))",
     re.IGNORECASE,
@@ -67,29 +67,29 @@ _PART_AFTER: Final = re.compile(
 _ZH_PARTS: Final = {"凌": "night before", "清": "morning", "早": "morning", "上": "morning", "中": "noon"} | {
     "下": "afternoon", "午": "afternoon", "傍": "evening", "晚": "evening", "夜": "night", "半": "night"
 }  # fmt: skip
-_OPEN_BEFORE: Final = re.compile(
+_OPEN_BEFORE: Final = lazy_pattern(
     r"(?:\b(?P<en>(?:ever\s+)?since|before|prior\s+to|after|until|till|up\s+to|by)\s+(?:the\s+)?|"
     r"(?P<zh>自从|自|从|截至|截止到?|直到))$",
     re.IGNORECASE,
 )
-_OPEN_AFTER: Final = re.compile(
+_OPEN_AFTER: Final = lazy_pattern(
     r"\s*(?:(?P<since>以来|至今|到现在|到目前|开始|起(?![来床])|到今天)|(?P<before>以前|之前|前(?![天年面端往几后两三任期半台辈者景提途线夕晚]))|"
     r"(?P<after>以后|之后|过后|后(?![天来面边端台续者果半期年悔]))|(?P<until>为止))"
 )
-_LINK: Final = re.compile(
+_LINK: Final = lazy_pattern(
     r"\s*(?:(?P<to>to|till|until|through|thru|[-–—~～至到]|直到)|(?P<and>and|和|与|跟))\s*$", re.IGNORECASE
 )
-_FROM: Final = re.compile(r"(?:\b(?:(?P<between>between)|from)\s+(?:the\s+)?|在?从|自|在)$", re.IGNORECASE)
-_AMID: Final = re.compile(r"(?:的?这段时间|之间|期间|这段时间)")
-_DANGLING: Final = re.compile(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*$", re.IGNORECASE)
+_FROM: Final = lazy_pattern(r"(?:\b(?:(?P<between>between)|from)\s+(?:the\s+)?|在?从|自|在)$", re.IGNORECASE)
+_AMID: Final = lazy_pattern(r"(?:的?这段时间|之间|期间|这段时间)")
+_DANGLING: Final = lazy_pattern(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*$", re.IGNORECASE)
 
 
-_HABIT: Final = re.compile(
+_HABIT: Final = lazy_pattern(
     r"\b(?:usually|normally|typically|generally|always|often|(?:like|love|prefer|tend) to|every)\b|"
     r"一般|通常|平时|平常|喜欢|习惯|总是|经常|往往|每",
     re.IGNORECASE,
 )
-_OVER_AND_OVER: Final = re.compile(
+_OVER_AND_OVER: Final = lazy_pattern(
     r"(?:the |a |on |at )*(?:weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|"
     r"周末|(?:周|星期|礼拜)[一二三四五六日天]",
     re.IGNORECASE,
@@ -313,7 +313,7 @@ _ORDER_READINGS: Final[tuple[tuple[Order, str], ...]] = (
      (r"\b(?:first\s+time|earliest|very\s+first|(?:when|where|how)\s++did\s++[^.!?]{1,40}?\s++first)\b|"
       r"第一次|首次|最早|最初|最先|一开始|起初|头一次")),
 )  # fmt: skip
-_ORDER: Final = [(hint, LazyPattern(pattern, re.IGNORECASE)) for hint, pattern in _ORDER_READINGS]
+_ORDER: Final = [(hint, lazy_pattern(pattern, re.IGNORECASE)) for hint, pattern in _ORDER_READINGS]
 
 
 def order_hint(text: str) -> Order | None:

@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from mnemark.text.lazy_pattern import lazy_pattern
+
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A fact that a turn seems to state, before it is kept."""
@@ -57,15 +59,15 @@ class Rule(NamedTuple):
 
 BLOT: Final = "\x00"
 """Replaces each character of a quotation."""
-_HAS_NO_VALUE: Final = re.compile(
+_HAS_NO_VALUE: Final = lazy_pattern(
     r"(?i)^(?:it|this|that|these|those|them|one|ones|you|your|his|her|their|here|there|me|us|what|how|when|why|who|"
     r"which|whatever|please|.*,? (?:and|but|so) (?:I|I'm|we|my)|same|none|nothing|anything|everything|something|someone|not|no|none|to|"
     r"(?:the|this|that|these|those|your|its|any|some)\s.*|.*\b(?:above|below|one|ones|version of this)$)(?:\s.*)?$"
     r"|^(?:这|那|它|他|她|你|您|第[一二三四五六七八九十\d]|上面|下面|前面|后面|前者|后者|哪|什么|谁|啥|别的|其他|同样|某).*$"
 )
-_LIST_EN: Final = re.compile(r",? and | ?, ?| ?& ?")
-_LIST_ZH: Final = re.compile(r"[、，,和与及]")
-_ARTICLE: Final = re.compile(r"(?i)^(?:an?|the)\s+")
+_LIST_EN: Final = lazy_pattern(r",? and | ?, ?| ?& ?")
+_LIST_ZH: Final = lazy_pattern(r"[、，,和与及]")
+_ARTICLE: Final = lazy_pattern(r"(?i)^(?:an?|the)\s+")
 
 
 def usable(value: str, longest: int = 80) -> bool:
@@ -142,7 +144,7 @@ _OTHERS: Final = (
 )
 _KIND_OF: Final = {name: kind for kind, names in _KINDS.items() for name in names.split(", ")}
 _ALL: Final = frozenset(_KIND_OF) | frozenset(_VERSIONED.split(", ")) | frozenset(_OTHERS.split(", "))
-_VERSION_TAIL: Final = re.compile(r"(?<!\s)\s++v?\d[\w.]*+(?:\s?(?:LTS|Pro|Home))?$", re.IGNORECASE)
+_VERSION_TAIL: Final = lazy_pattern(r"(?<!\s)\s++v?\d[\w.]*+(?:\s?(?:LTS|Pro|Home))?$", re.IGNORECASE)
 
 VERSION: Final = r"v?\d+(?:\.\d+){0,3}(?:[-.]?(?:rc|beta|alpha|b|a)\d*)?"
 VERSIONED: Final = "|".join(re.escape(name) for name in sorted(_VERSIONED.split(", "), key=len, reverse=True))

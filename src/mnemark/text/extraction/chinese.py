@@ -19,6 +19,7 @@ from mnemark.text.extraction.candidate import (
     tool,
     usable,
 )
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _HAN: Final = r"[\u4e00-\u9fff]"
 _JOBS: Final = (
@@ -43,7 +44,7 @@ _ANSWER: Final = (
 )
 _NOW: Final = "(?:现在|目前|如今|平时|一般|主要|通常|一直|都|已经|习惯|日常|平常|常)*"
 _VERY: Final = "(?:很|非常|特别|最|比较|更|更加|一直|也|还|挺|超|超级|真的|其实)*"
-_ONCE: Final = re.compile(
+_ONCE: Final = lazy_pattern(
     "这次|这一次|就一次|今天|今晚|现在|这个|这张|这份|这段|这条|这里|这样|那个|那张|他们?|她们?|它|^先|再说|暂时|目前|刚才|"
     "上面|下面|吧$|你们"
 )
@@ -88,7 +89,7 @@ def _decision(match: re.Match[str], _: Clause) -> list[Found]:
     return [] if vague or short else [Found("project", "decisions", value)]
 
 
-_WORK: Final = re.compile(
+_WORK: Final = lazy_pattern(
     "提交|代码|测试|回复|回答|答复|写|文件|分支|推送|部署|函数|注释|文档|命名|格式|输出|报告|邮件|纪要|合并|PR|SQL|接口|版本|"
     "日志|配置|数据|问我|确认|备份|发布|上线|脚本|变量|单位|称呼|叫我|语气|表情|表格|列表|引用|来源|中文|英文|代号|依赖|"
     "工单|标题|摘要|总结|链接|日期|时间格式|编码|缩进|空格|模板"
@@ -131,7 +132,7 @@ _SURNAMES: Final = (
 )
 PERSON: Final = rf"(?:(?:[{_SURNAMES}]|欧阳|司马|上官|诸葛)(?!个|是|不|在|座){_HAN}{{1,2}}|[小阿老]{_HAN}{{1,2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
 """A person's name: a surname and one or two characters, a familiar name, or a foreign one."""
-_NO_PLACE_OF_WORK: Final = re.compile(
+_NO_PLACE_OF_WORK: Final = lazy_pattern(
     f"^(?:{_REGIONS})|^(?:这|那|哪|一|某|新|外|家|你|他|她|公司|单位|学校|学院|大学|国外|外地|国内|线上|网上|平台)|"
     "(?:市|省|区|县|家|馆|店|厅|室|楼|上|里|下|边|前|后|中|组|团队|部门|部|方面|行业|期间|时候)$"
 )

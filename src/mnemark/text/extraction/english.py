@@ -19,6 +19,7 @@ from mnemark.text.extraction.candidate import (
     tool,
     usable,
 )
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _NAME: Final = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2}"
 _PLACE: Final = r"[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}"
@@ -42,11 +43,11 @@ _OURS: Final = (
     "frontend framework|backend framework|ci|ci system|task runner|primary key type|orm"
 )
 _ANSWER: Final = rf"(?:answer|reply|respond|write|speak|talk|communicate)(?: to me| back)?(?: only| always)? in (?P<v>{_LANGUAGES})"
-_ONCE: Final = re.compile(
+_ONCE: Final = lazy_pattern(
     r"(?i)\b(?:this (?:time|once|task|question|file|chart|example|one|message|session)|just once|today|tonight|for now|"
     r"right now|now|yet|here|again|below|above|it|that|these|those|him|her|them|until)\b"
 )
-_PARTICIPLE: Final = re.compile(
+_PARTICIPLE: Final = lazy_pattern(
     r"(?i)^(?:never|always)[,!]?\s+(?:mind|seen|heard|been|had|said|thought|used|tried|saw|got|knew|again|ever|was|is|are|a|"
     r"the|\w+(?:ed|ing)|happens?|works?|fails?|wanted|liked|fun|good|nice)\b"
 )
@@ -61,7 +62,7 @@ def _rule(pattern: str, read: Read, **options: Any) -> Rule:
     return Rule(re.compile(f"^{_LEAD}{pattern}$"), read, **options)
 
 
-_DEFINITE: Final = re.compile(
+_DEFINITE: Final = lazy_pattern(
     r"(?i)\b(?:them|it|this|these|that|those|you|your|yours|him|her|us|ones?|the(?! (?:sea|outdoors|mountains|beach|morning|evening|"
     r"office|cold|heat|dark)\b))\b|^(?:having|holding|seeing|being|getting|doing|knowing|how|when|what|to (?:hear|see|know|think))\b"
 )
@@ -113,7 +114,7 @@ def _status(match: re.Match[str], _: Clause) -> list[Found]:
     return [] if _NO_NAME.fullmatch(name) else [Found(name, "status", match["v"].lower())]
 
 
-_NO_NAME: Final = re.compile(
+_NO_NAME: Final = lazy_pattern(
     r"(?i)the|this|that|whole|entire|test|demo|sample|example|my|our|your|new|old|first|last|other|side|pet|small|big|current"
 )
 
@@ -141,7 +142,7 @@ def _version(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("user" if own else "project", f"{tech.lower()} version", match["v"])]
 
 
-_STATE: Final = re.compile(
+_STATE: Final = lazy_pattern(
     r"(?i)^(?:broken|slow|fast|down|up|not|too|still|red|green|full|empty|dead|fine|good|bad|great|ready|flaky|failing|passing|"
     r"ok|okay|stuck|huge|tiny|big|small|old|new|busy|back|done|running|working|so|very|really|quite)\b|\b(?:again|today)$"
 )
@@ -176,7 +177,7 @@ def _decision(match: re.Match[str], _: Clause) -> list[Found]:
     return [] if vague or pointing or short else [Found("project", "decisions", value)]
 
 
-_WORK: Final = re.compile(
+_WORK: Final = lazy_pattern(
     r"(?i)\b(?:run|use|write|ask|commit|push|check|format|reply|respond|answer|keep|add|include|delete|merge|deploy|test|send|"
     r"put|create|install|document|explain|show|cite|translate|avoid|name|review|lint|update|log|quote|store|save|read|"
     r"edit|touch|change|remove|confirm|have|rebase|squash|tag|sign|mention|start|end|address|call me|make sure|back up|"

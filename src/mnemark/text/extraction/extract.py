@@ -17,6 +17,7 @@ from mnemark.text.extraction.english import RULES as ENGLISH
 from mnemark.text.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.text.extraction.speaker import hands_over, of_another, without_mail
 from mnemark.text.extraction.validity import dated, dropped, mended
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
 
 __all__ = ["Candidate", "extract"]
@@ -26,44 +27,44 @@ _HUMAN: Final = frozenset({"user", "human", "owner"})
 _AGENT: Final = frozenset({"assistant", "agent", "ai", "model"})
 _CONFIDENCE: Final[dict[str, float]] = {"owner": 0.85, "agent": 0.6, "import": 0.6}
 
-_HAN: Final = re.compile("[\u4e00-\u9fff]")
-_LATIN: Final = re.compile("[A-Za-z]{2}")
-_QUESTION: Final = re.compile(r"[?？]|(?:吗|呢|么|没有)\s*[。.!！]?$|来着")
-_HYPOTHETICAL: Final = re.compile(
+_HAN: Final = lazy_pattern("[\u4e00-\u9fff]")
+_LATIN: Final = lazy_pattern("[A-Za-z]{2}")
+_QUESTION: Final = lazy_pattern(r"[?？]|(?:吗|呢|么|没有)\s*[。.!！]?$|来着")
+_HYPOTHETICAL: Final = lazy_pattern(
     r"(?i)^(?:if|suppose|supposing|assume|assuming|imagine|pretend|what if|say,|let's say|unless|in case|should|could|can|"
     r"would|do|does|did|is|are|was|were|will|have you|has|how|what|why|where|who|when(?! you)|which|e\.g\.|for example|"
     r"for instance|in theory|tell \w+ that|according to|the (?:article|docs|readme|documentation|page|book|log) )\b|"
     r"^(?:如果|假如|假设|要是|倘若|万一|假装|比如|例如|譬如|比方|设想|想象|据说|听说|告诉|根据|文章|文档|文中|书上|README)"
 )
-_DOUBT: Final = re.compile(
+_DOUBT: Final = lazy_pattern(
     r"(?i)\b(?:maybe|perhaps|probably|might|may|thinking (?:of|about)|considering|wish|hope|hopefully|want to|wanted to|"
     r"would like|supposedly|apparently|i guess|not sure|wondering|outdated|"
     r"(?:he|she|they|someone|people|everyone|somebody|nobody|\w+'s|customer|client|boss|article|docs?) (?:said|says|told|claims?|thinks?|writes?|wrote))\b|"
     r"也许|可能|或许|大概|说不定|考虑|希望|打算|想要|想住|想去|想过|不确定|好像|似乎|听说|据说|"
     r"[他她]们?(?:说|告诉|觉得|认为)|客户说|老板说|同事说|朋友说|从没|从未"
 )
-_PAST: Final = re.compile(r"(?i)\b(?:used to|no longer|not any ?more)\b|以前|曾经|过去|本来")
-_DICTATED: Final = re.compile(
+_PAST: Final = lazy_pattern(r"(?i)\b(?:used to|no longer|not any ?more)\b|以前|曾经|过去|本来")
+_DICTATED: Final = lazy_pattern(
     r"(?i)^(?:please |now |then )*(?:write|change|replace|translate|set|rename|say|type|make|print|reply|answer|put|insert|fill|"
     r"render|paste|quote|use)\b[^:]*:|^(?:请|帮我|给我|把|将|麻烦|再)*[^：:]{0,12}(?:写|翻译|改成|改为|回复|输出|打印|填上?|造句?|"
     r"替换成?|一句|句子|标题)[^：:]{0,8}[：:]"
 )
 """Announces text to be written, which nobody states."""
-_GO_ON: Final = re.compile(r"(?i)^(I(?:'m| am)?\b[^,;]{2,60}?) and (live|work|am|use|speak|prefer)\b")
-_OF_SELF: Final = re.compile(
+_GO_ON: Final = lazy_pattern(r"(?i)^(I(?:'m| am)?\b[^,;]{2,60}?) and (live|work|am|use|speak|prefer)\b")
+_OF_SELF: Final = lazy_pattern(
     "^我(?:的名字)?(?:叫|是|今年|搬|换工作|跳槽|住|来自|对.{1,12}过敏|很?喜欢|不喜欢)"
 )
-_SELF_GOES_ON: Final = re.compile(
+_SELF_GOES_ON: Final = lazy_pattern(
     "^(?:现在|目前|如今|刚|已经|也|还|更|最)*(?:住|不喜欢.|喜欢.|讨厌.|在.{1,12}(?:工作|上班|任职|就职)$|来自|今年|是.{0,10}$)"
 )
-_NEGATED_ZH: Final = re.compile(
+_NEGATED_ZH: Final = lazy_pattern(
     r"^(?:我|我们)(?:现在|目前|已经|还)*(?:不住|不是|没|不在|不用|不再|不会)(?!.*(?:决定|以后))"
 )
-_SPLIT: Final = re.compile(
+_SPLIT: Final = lazy_pattern(
     r"[,;:]\s+(?:(?:and|but|so|because|then)\s+)?|(?<!\s)\s++(?:(?:but|so|because|although|though|while)\s+|[-–—]+\s+)|"
     r"(?<!\s)\s++and (?=I\b|I'|we\b|my\b)|[，；]\s*(?:但是?|所以|因为|而且|并且|不过|然后)?|,(?=[\u4e00-\u9fff])"
 )
-_TAIL: Final = re.compile(
+_TAIL: Final = lazy_pattern(
     r"(?i)(?<!\s)\s++(?:now|these days|nowadays|currently|at the moment|at present|recently|lately|too|as well|please|by the way|btw|"
     r"on my (?:laptop|desktop|machine|computer|work machine)|at work|at home|any ?more|though|actually|for years|"
     r"since .{3,20})$|(?<!\s)\s*+(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"

@@ -4,18 +4,18 @@ A note says "User prefers tabs" or "决定用 SQLite" where a person speaking sa
 SQLite". To-dos, headings, quotations, tables and code state nothing.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
 
-_FENCE: Final = re.compile(r"^\s*(```+|~~~+)")
-_NOTHING: Final = re.compile(r"^\s*(?:#{1,6}\s|>|\||<!--|[-*_]{3,}\s*$|[-*+]\s+\[[ xX]\])")
-_BULLET: Final = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)、])\s+")
-_CLOCK: Final = re.compile(r"^(?:\*\*)?\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?:\*\*)?\s*[-–—:：]?\s*")
-_MARKS: Final = re.compile(r"\*\*|__|`")
-_HAN: Final = re.compile("[\u4e00-\u9fff]")
+_FENCE: Final = lazy_pattern(r"^\s*(```+|~~~+)")
+_NOTHING: Final = lazy_pattern(r"^\s*(?:#{1,6}\s|>|\||<!--|[-*_]{3,}\s*$|[-*+]\s+\[[ xX]\])")
+_BULLET: Final = lazy_pattern(r"^\s*(?:[-*+]|\d{1,3}[.)、])\s+")
+_CLOCK: Final = lazy_pattern(r"^(?:\*\*)?\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?:\*\*)?\s*[-–—:：]?\s*")
+_MARKS: Final = lazy_pattern(r"\*\*|__|`")
+_HAN: Final = lazy_pattern("[\u4e00-\u9fff]")
 _LONGEST: Final = 600  # longest statement in characters; longer text is prose
 _VERBS: Final = {
     "prefers": "prefer", "likes": "like", "loves": "love", "hates": "hate", "dislikes": "dislike", "lives": "live",
@@ -23,16 +23,16 @@ _VERBS: Final = {
     "moved": "moved", "switched": "switched", "always": "always", "never": "never",
 }  # fmt: skip
 _OWNER: Final = r"(?:[Tt]he )?(?:[Uu]ser|[Oo]wner)"
-_OWNERS: Final = re.compile(rf"^{_OWNER}(?:'s|’s)\s+")
-_DOES: Final = re.compile(rf"^{_OWNER}\s+((?:now |currently |also )?)({'|'.join(_VERBS)})\b")
-_DOES_NOT: Final = re.compile(rf"^{_OWNER}\s+does\s?n[o']t\b")
-_DECIDED: Final = re.compile(
+_OWNERS: Final = lazy_pattern(rf"^{_OWNER}(?:'s|’s)\s+")
+_DOES: Final = lazy_pattern(rf"^{_OWNER}\s+((?:now |currently |also )?)({'|'.join(_VERBS)})\b")
+_DOES_NOT: Final = lazy_pattern(rf"^{_OWNER}\s+does\s?n[o']t\b")
+_DECIDED: Final = lazy_pattern(
     r"^(?:[Dd]ecided(?= (?:not )?(?:to|on|that|against|for|in)\b)|[Aa]greed(?= (?:not )?(?:to|on|that)\b)|"
     r"(?:[Cc]hose|[Ss]witched|[Mm]oved)(?= ))"
 )
-_RULE: Final = re.compile(r"^(?:[Rr]ule|[Rr]emember|[Nn]ote|规则|记住|注意)\s*[:：]\s*")
-_OWNER_ZH: Final = re.compile(r"^(?:用户|主人)(?=[^:：]{2})")
-_DECIDED_ZH: Final = re.compile(r"^(?=(?:最终|最后)?(?:决定|选定|约定)(?![:：]|权|因素|性|论|于|俗成))")
+_RULE: Final = lazy_pattern(r"^(?:[Rr]ule|[Rr]emember|[Nn]ote|规则|记住|注意)\s*[:：]\s*")
+_OWNER_ZH: Final = lazy_pattern(r"^(?:用户|主人)(?=[^:：]{2})")
+_DECIDED_ZH: Final = lazy_pattern(r"^(?=(?:最终|最后)?(?:决定|选定|约定)(?![:：]|权|因素|性|论|于|俗成))")
 
 
 def statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:

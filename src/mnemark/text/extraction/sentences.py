@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from mnemark.text.extraction.candidate import BLOT
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import is_fenced, strip_fences
 
 LONGEST: Final = 1_500
@@ -12,13 +13,13 @@ LONGEST: Final = 1_500
 _EDGE: Final = 400
 _SENTENCES: Final = 60
 
-_CODE_BLOCK: Final = re.compile(
+_CODE_BLOCK: Final = lazy_pattern(
     r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t]*$|.*\Z)", re.DOTALL | re.MULTILINE
 )
-_TAGGED: Final = re.compile(
+_TAGGED: Final = lazy_pattern(
     r"<(?P<tag>[a-z][\w-]{2,40})(?:\s[^<>]{0,200})?>.*?(?:</(?P=tag)>|\Z)", re.DOTALL | re.IGNORECASE
 )
-_CODE_LINE: Final = re.compile(
+_CODE_LINE: Final = lazy_pattern(
     r"^(?:\s*>|\s*\$ |\s*(?:>>>|\.\.\.|\+\+\+|---|@@) |(?: {4}|\t)\S|\s*\|.*\|\s*$|"
     r"\s*(?:def|class|import|from \S+ import|return|func|fn|var|let|const|public|private|if|for|while|else|elif|"
     r"try|except|catch|SELECT|INSERT|UPDATE|CREATE|FROM|RUN|export|echo|cat|grep|curl|sudo|git|pip|npm)\b"
@@ -29,26 +30,26 @@ _CODE_LINE: Final = re.compile(
     r"\s*(?:FAILED|PASSED|ok|not ok)\s+\S+::?|\s*[\w.-]+ ?= ?[\"'\[{(]|\s*[{}\[\]()<>;,\"']+\s*$|"
     r"\s*(?:Q|A|(?i:user|assistant|human|ai|system|bot)|用户|助手|系统|客户|问|答|On .{5,60} wrote)\s?[:：])"
 )
-_PASTED: Final = re.compile(r"Traceback \(most recent call last\)|^[ \t]*diff --git ", re.MULTILINE)
-_QUOTED: Final = re.compile(
+_PASTED: Final = lazy_pattern(r"Traceback \(most recent call last\)|^[ \t]*diff --git ", re.MULTILINE)
+_QUOTED: Final = lazy_pattern(
     r"\"[^\"\n]{2,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」|『[^』\n]{1,400}』|«[^»\n]{1,400}»|"
     r"(?<![\w])'[^'\n]{3,400}'(?!\w)|‘[^’\n]{1,400}’"
 )
-_OPENS: Final = re.compile(r"\"{3}|'{3}|““?|「")
-_CLOSES: Final = re.compile(r"\"{3}|'{3}|”{2,}")
+_OPENS: Final = lazy_pattern(r"\"{3}|'{3}|““?|「")
+_CLOSES: Final = lazy_pattern(r"\"{3}|'{3}|”{2,}")
 _LONGEST_BLOCK: Final = 20_000
 _LONGEST_QUOTE: Final = 4_000
 """Longest quotations of several lines, in characters: in block marks, and in others."""
-_END: Final = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"')\]”’]*+(?=\s|$)|[。！？]+[”’」』）]*|\n+)")
-_ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|approx|[A-Z])\.)$")
+_END: Final = lazy_pattern(r"(?:(?<![.!?…])[.!?…]++[\"')\]”’]*+(?=\s|$)|[。！？]+[”’」』）]*|\n+)")
+_ABBREVIATION: Final = lazy_pattern(r"(?:\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|approx|[A-Z])\.)$")
 _LONGEST_ABBREVIATION: Final = 8
-_TASK: Final = re.compile(
+_TASK: Final = lazy_pattern(
     r"(?i)\b(?:translate|proofread|rephrase|paraphrase|rewrite|summari[sz]e|complete the|continue the|correct (?:the|this)|"
     r"write (?:me )?(?:an?|the|some) (?!test)|draft (?:an?|the)|role-?play|act as|pretend|imagine|in the (?:story|film|movie|book)|"
     r"here is (?:the|a|my) (?:draft|text|transcript|log|article|letter)|reads as follows|the following)\b|"
     r"翻译|润色|改写|续写|补全|写一[篇封个首段]|扮演|假装|假设你|以下是|如下|总结一下|这句话|这段|造句|仿写"
 )
-_JOKE: Final = re.compile(
+_JOKE: Final = lazy_pattern(
     r"(?i)\b(?:lol|haha+|lmao|rofl|jk|just kidding|joking|kidding|as a joke|sarcasm)\b|/s\s*$|"
     r"哈哈|嘿嘿|开玩笑|说笑|逗你|🤣|😂|😜|手动狗头|\[狗头\]"
 )

@@ -4,36 +4,37 @@ import re
 from typing import Final
 
 from mnemark.text.extraction.chinese import PERSON
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _STAMP: Final = (
     r"(?:[\[(（]?\d{1,4}[-/.:年]\d{1,2}[\d:/. 年月日T-]{0,20}(?:[AaPp][Mm])?[\])）]?,?\s*(?:[-–]\s*)?)?"
 )
-_LABELLED_EN: Final = re.compile(
+_LABELLED_EN: Final = lazy_pattern(
     rf"^{_STAMP}(?P<label>[A-Z][\w.'-]*(?: [A-Z(][\w.'-]*\)?){{0,3}}|(?i:fwd|fw|re|from)\b[^:]{{0,40}})(?: ?[\[(][^)\]]{{1,20}}[)\]])?: "
     r"(?:(?i:hi|hello|hey|yes|yeah|no|well|ok|okay|sure)\b[^:]{0,30}[,.!] ?)?(?:I|I'm|I've|I'd|My|my|We|we|We're|We've|Our|our|Call me|[Tt]his is)\b"
 )
-_ANNOUNCES: Final = re.compile(
+_ANNOUNCES: Final = lazy_pattern(
     r"(?i)(?:quick |small |important |side )?(?:update|note|notes|ps|p\.s\.|fyi|correction|context|background|reminder|info|work|job|home|"
     r"hobbies|preferences?|location|family|languages?|tools?|editor|setup|profile|bio|intro|introduction|summary|edit|"
     r"addendum|also|important|tl;?dr|btw|attention|decisions?|rules?|facts?|remember|memo|news|about me|hi|hello|hey|status|"
     r"me|myself|owner|ok|okay|yes|no|great|thanks|thank you|sorry|sure|well|right|one more thing|anyway|so)(?: [\w']+)?"
 )
 """Labels that are no speakers: "Update: I moved"."""
-_LABELLED_ZH: Final = re.compile(
+_LABELLED_ZH: Final = lazy_pattern(
     rf"^{_STAMP}(?:{PERSON}|[^：:，,。]{{0,8}}(?:同事|老板|经理|客户|朋友|妈妈|爸爸|老婆|老公|同学|老师|说|道|写|回复|转发)(?:了|的)?)"
     r"(?:\s?[（(][^）)]{1,20}[）)])?[：:]\s*(?=.{0,8}(?:我|咱))"
 )
-_HANDED: Final = re.compile(
+_HANDED: Final = lazy_pattern(
     r"(?i)(?:\b(?:wrote|said|says|sent|writes|replied|posted|answered|messages?|e-?mails?|letter|reply|review|comments?|ticket|"
     r"post|bio|cv|resume|tweet|transcript|chat)\b[^.:]{0,40}|(?:写道|说|回复|来信|邮件|消息|评论|留言|原话|简历|聊天记录)[^：:]{0,8}):$"
 )
 """Announces words of others on the next lines."""
-_MAIL: Final = re.compile(
+_MAIL: Final = lazy_pattern(
     r"^(?:Subject|Fwd?|主题|发件人|收件人|发送时间)\s?[:：]|^From: .{0,60}[@<]|^-{3,} ?(?:Forwarded|Original)|^-{3,} ?(?:转发|原始)",
     re.MULTILINE,
 )
-_DEAR: Final = re.compile(r"^(?:Dear|尊敬的|亲爱的) ?[A-Z\u4e00-\u9fff]", re.MULTILINE)
-_SIGNED: Final = re.compile(
+_DEAR: Final = lazy_pattern(r"^(?:Dear|尊敬的|亲爱的) ?[A-Z\u4e00-\u9fff]", re.MULTILINE)
+_SIGNED: Final = lazy_pattern(
     r"^(?:(?:Best|Kind|Warm|With) ?(?:regards|wishes)|Regards|Best|Sincerely|Yours|Cheers|Love|"
     r"此致|敬礼|祝好|顺颂)",
     re.MULTILINE,

@@ -7,20 +7,21 @@ from typing import Final
 from mnemark.text.dates.ranges import spans
 from mnemark.text.extraction.candidate import BLOT, Found, bare
 from mnemark.text.extraction.sentences import Sentence
+from mnemark.text.lazy_pattern import lazy_pattern
 
 _EVENT_EN: Final = (
     r"(?:appointment|meeting|interview|call|exam|flight|class|lesson|reservation|surgery|wedding|check-?up|stand-?up|"
     r"presentation|demo|workshop|conference|train|trip|concert|party|birthday party|review|webinar|hearing|visit)"
 )
-_HAVE: Final = re.compile(
+_HAVE: Final = lazy_pattern(
     rf"(?i)^(?:(?:and|also|btw|by the way|reminder)[,:]? )*(?:I|we)(?:'ve got| have got| have| 've)(?: an?| my| the| our)? "
     rf"(?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at) (?:the |my )?\w+)?) (?:(?:on|at|in|from) )?(?:\x01)"
 )
-_IS: Final = re.compile(
+_IS: Final = lazy_pattern(
     rf"(?i)^(?:(?:and|also|btw|by the way|reminder)[,:]? )*(?:my|our|the) (?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at|in) (?:the |my )?\w+)?) "
     rf"(?:is|'s|starts|takes place|leaves)(?: scheduled)?(?: for| on| at| in)? ?(?:\x01)"
 )
-_DUE: Final = re.compile(
+_DUE: Final = lazy_pattern(
     r"(?i)^(?:(?:and|also|btw|reminder)[,:]? )*(?:the|our|my) (?:(?P<of0>[\w-]+(?: [\w-]+)?) )?(?P<p>deadline|due date|release date|release|launch date|launch)"
     r"(?: (?:for|of) (?:the |my |our )?(?P<of>[\w-]+(?: [\w-]+){0,2}))? (?:is|'s)(?: now| set for| planned for| scheduled for)?(?: on| by| in)? ?(?:\x01)"
 )
@@ -28,52 +29,54 @@ _EVENT_ZH: Final = (
     "牙医|医生|会议|开会|例会|面试|考试|体检|航班|约会|婚礼|聚餐|手术|复查|答辩|演讲|培训|讲座|飞[\u4e00-\u9fff]{2,4}|出差|"
     "演唱会|课|预约$|团建|评审会|家长会"
 )
-_MINE_ZH: Final = re.compile(
+_MINE_ZH: Final = lazy_pattern(
     rf"^(?:对了[，,]?)?(?:我们?|咱们)?\s*\x01+(?:我们?)?(?:要|得|还)?(?:有(?:个|一个|一场|一次)?|约了)?(?P<v>[^，,。？?：:（）()、要计\x01]{{0,10}}?(?:{_EVENT_ZH})[^，,。？?了：:（）()、再要\x01]{{0,4}})$"
 )
-_DUE_ZH: Final = re.compile(
+_DUE_ZH: Final = lazy_pattern(
     r"^(?:(?P<of>[^，,。？?\x01]{2,12}?)的)?(?P<p>截止日期|截止时间|期限|发布日期|上线日期|上线时间|发布日|上线日)(?:定在|改到|是|为|在)\s*\x01+$"
 )
-_WEEKDAY: Final = re.compile(
+_WEEKDAY: Final = lazy_pattern(
     r"(?i)^(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day$|^(?:周|星期|礼拜)[一二三四五六日天]"
 )
-_YEAR: Final = re.compile(r"\d{4}|(?i:last|ago|yesterday|this)|去年|上|昨|前天|今")
+_YEAR: Final = lazy_pattern(r"\d{4}|(?i:last|ago|yesterday|this)|去年|上|昨|前天|今")
 
-_CLOCK_EN: Final = re.compile(r"(?i)\b(?P<h>\d{1,2})(?::(?P<m>\d\d))? ?(?P<half>[ap])\.?m\b")
-_CLOCK_24: Final = re.compile(r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d\d)(?![\d:])")
-_CLOCK_ZH: Final = re.compile(
+_CLOCK_EN: Final = lazy_pattern(r"(?i)\b(?P<h>\d{1,2})(?::(?P<m>\d\d))? ?(?P<half>[ap])\.?m\b")
+_CLOCK_24: Final = lazy_pattern(r"(?<![\d:])(?P<h>\d{1,2}):(?P<m>\d\d)(?![\d:])")
+_CLOCK_ZH: Final = lazy_pattern(
     r"(?:(?P<part>凌晨|早上|上午|中午|下午|傍晚|晚上|晚)\s*)?(?P<h>\d{1,2}|[一二两三四五六七八九十]{1,3})点(?P<m>半)?"
 )
 
-_TROUBLE_EN: Final = re.compile(
+_TROUBLE_EN: Final = lazy_pattern(
     r"(?i)\b(?:\w*error|\w*exception|failed|failing|failure|crash(?:ed|es|ing)?|time-?outs?|bug|issue|problem|broke|deadlock|"
     r"leak|conflict|warning|hang|hung|fix(?:ed)?|root cause)\b"
 )
-_HELPED_EN: Final = re.compile(
+_HELPED_EN: Final = lazy_pattern(
     r"(?i)\bthe (?:fix|solution|workaround) (?:was|is)\b|\b(?:the )?(?:root )?cause (?:was|turned out to be)\b|"
     r"\b(?:we|I)(?:'ve| have)? (?:fixed|solved|resolved|worked around) (?!it\b|that\b|this\b)[^.]{3,120}? by \w+ing\b|"
     r"^fixed: .{12,}\b(?:caused by|because|by \w+ing|due to|after|was)\b|"
     r"\b(?:went away|was (?:fixed|solved|resolved)|is (?:fixed|solved|resolved|gone)) (?:after|by|when|once) \w+ing\b"
 )
-_NOT_EN: Final = re.compile(
+_NOT_EN: Final = lazy_pattern(
     r"(?i)\b(?:not|n't|didn't|doesn't|isn't|if|whether|maybe|might|should|could|would|how|why|please|can you)\b"
 )
-_TROUBLE_ZH: Final = re.compile("报错|错误|异常|问题|失败|崩溃|超时|原因|泄漏|死锁|冲突|[A-Z]\\w{1,60}Error")
-_HELPED_ZH: Final = re.compile(
+_TROUBLE_ZH: Final = lazy_pattern(
+    "报错|错误|异常|问题|失败|崩溃|超时|原因|泄漏|死锁|冲突|[A-Z]\\w{1,60}Error"
+)
+_HELPED_ZH: Final = lazy_pattern(
     "(?:通过|把|将|改|换|加|删|重|升级|降级|设置|安装|清理|关闭|回滚).{2,60}(?:解决了|修复了|修好了|恢复正常|就好了|好了|不再报错|正常了)|"
     "(?:原因是|是因为|根因是).{4,60}(?:解决|修复|恢复|删除|改|重)|已?修复[：:].{4,80}(?:造成|导致|引起)的?"
 )
-_NOT_ZH: Final = re.compile(
+_NOT_ZH: Final = lazy_pattern(
     "没有?解决|没修|还没|怎么|如何|吗|是不是|如果|可能|也许|应该|请|帮我|不知道|能不能|是否"
 )
-_DROPPED: Final = re.compile(
+_DROPPED: Final = lazy_pattern(
     r"^(?:(?i:by the way|btw|fyi|also|update|note)[,:]? )*(?i:we(?:'ve)?|our team|the (?:project|team)) (?P<no>(?i:no longer|don't|do not|stopped|quit)) (?i:use|using) "
     r"(?P<v>[A-Z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})(?P<end> (?i:any ?more|any longer|now|at all))?(?=[.!]*$|,? (?:because|since|as|so)\b)"
 )
-_DROPPED_ZH: Final = re.compile(
+_DROPPED_ZH: Final = lazy_pattern(
     r"^(?:对了|另外|更新)?[，,：:]?(?:我们|项目|团队)(?:已经|现在)*(?:不再|不)(?:使用|用)\s*(?P<v>[A-Za-z][\w.+#-]*(?: [A-Z\d][\w.+#-]*){0,2})\s*了?(?=[。！!.]*$|[，,](?:因为|太|由于))"
 )
-_PREFIX: Final = re.compile(r"^(?i:fixed|resolved|update|note|done)[:：] ?|^已?(?:修复|解决)[：:]")
+_PREFIX: Final = lazy_pattern(r"^(?i:fixed|resolved|update|note|done)[:：] ?|^已?(?:修复|解决)[：:]")
 
 
 def dated(sentence: Sentence, time: datetime) -> list[Found]:

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final, Literal, NamedTuple
 
+from mnemark.text.lazy_pattern import lazy_pattern
+
 BlockKind = Literal[
     "front", "heading", "paragraph", "fence", "code", "html", "table", "list", "quote", "rule", "blank"
 ]
@@ -26,21 +28,21 @@ class Block(NamedTuple):
     title: str = ""  # the heading's source text
 
 
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_ATX: Final = re.compile(r"(#{1,6})(?:[ \t]++(.*))?$", re.DOTALL)
-_ATX_CLOSE: Final = re.compile(r"(?:^|(?<=[ \t]))#+$")
-_FENCE: Final = re.compile(r"(`{3,})[^`]*$|(~{3,})", re.DOTALL)
-_RULE: Final = re.compile(r"(?:(?:-[ \t]*+){3,}|(?:\*[ \t]*+){3,}|(?:_[ \t]*+){3,})$")
-_SETEXT: Final = re.compile(r"(?:=+|-+)[ \t]*+$")
-_ITEM: Final = re.compile(r"([-+*]|(\d{1,9})([.)]))(?:([ \t]++)(.)?|$)", re.DOTALL)
-_DELIMITER: Final = re.compile(r"[|:\-][|:\- \t]*+$")
-_COLUMN: Final = re.compile(r":?-+:?$")
-_PIPE: Final = re.compile(r"(?<!\\)\|")
-_REFERENCE: Final = re.compile(
+_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+_ATX: Final = lazy_pattern(r"(#{1,6})(?:[ \t]++(.*))?$", re.DOTALL)
+_ATX_CLOSE: Final = lazy_pattern(r"(?:^|(?<=[ \t]))#+$")
+_FENCE: Final = lazy_pattern(r"(`{3,})[^`]*$|(~{3,})", re.DOTALL)
+_RULE: Final = lazy_pattern(r"(?:(?:-[ \t]*+){3,}|(?:\*[ \t]*+){3,}|(?:_[ \t]*+){3,})$")
+_SETEXT: Final = lazy_pattern(r"(?:=+|-+)[ \t]*+$")
+_ITEM: Final = lazy_pattern(r"([-+*]|(\d{1,9})([.)]))(?:([ \t]++)(.)?|$)", re.DOTALL)
+_DELIMITER: Final = lazy_pattern(r"[|:\-][|:\- \t]*+$")
+_COLUMN: Final = lazy_pattern(r":?-+:?$")
+_PIPE: Final = lazy_pattern(r"(?<!\\)\|")
+_REFERENCE: Final = lazy_pattern(
     r"""\[[^\]]{1,999}\]:[ \t]*+(?:<[^<>]*>|\S++)(?:[ \t]++(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$"""
 )
-_QUOTE_MARKS: Final = re.compile(r"(?:[ \t]{0,3}>[ \t]?)+")
-_MARKS: Final = re.compile(r"(?:[ \t]*(?:[-+*]|\d{1,9}[.)]|>)(?=[ \t]|$))+[ \t]*")
+_QUOTE_MARKS: Final = lazy_pattern(r"(?:[ \t]{0,3}>[ \t]?)+")
+_MARKS: Final = lazy_pattern(r"(?:[ \t]*(?:[-+*]|\d{1,9}[.)]|>)(?=[ \t]|$))+[ \t]*")
 
 _RAW_TAGS: Final = "script|pre|style|textarea"
 _BLOCK_TAGS: Final = (
@@ -51,7 +53,7 @@ _BLOCK_TAGS: Final = (
 )
 _ATTRIBUTE: Final = r"""\s++[A-Za-z_:][\w:.\-]*+(?:\s*+=\s*+(?:[^\s"'=<>`]++|'[^']*+'|"[^"]*+"))?+"""
 _HTML: Final = tuple(
-    (re.compile(start, re.IGNORECASE), re.compile(end, re.IGNORECASE) if end else None)
+    (lazy_pattern(start, re.IGNORECASE), lazy_pattern(end, re.IGNORECASE) if end else None)
     for start, end in (
         (rf"<(?:{_RAW_TAGS})(?=[\s>]|$)", rf"</(?:{_RAW_TAGS})>"),
         (r"<!--", r"-->"),
@@ -61,7 +63,9 @@ _HTML: Final = tuple(
         (rf"</?(?:{_BLOCK_TAGS})(?=[\s]|/?>|$)", ""),
     )
 )
-_LONE_TAG: Final = re.compile(rf"(?:<[A-Za-z][\w\-]*+(?:{_ATTRIBUTE})*+\s*+/?>|</[A-Za-z][\w\-]*+\s*+>)\s*+$")
+_LONE_TAG: Final = lazy_pattern(
+    rf"(?:<[A-Za-z][\w\-]*+(?:{_ATTRIBUTE})*+\s*+/?>|</[A-Za-z][\w\-]*+\s*+>)\s*+$"
+)
 
 
 def line_starts(text: str) -> tuple[list[str], list[int]]:
@@ -317,15 +321,15 @@ def _list_end(lines: Sequence[str], at: int) -> int:
 
 
 _TITLE_LENGTH: Final = 200
-_MARKUP: Final = re.compile(r"[<\[`*_~=\\]")
+_MARKUP: Final = lazy_pattern(r"[<\[`*_~=\\]")
 _INLINE: Final = (
-    (re.compile(r"<!--.*?-->"), ""),
-    (re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]"), r"\1"),
-    (re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])"), r"\1"),
-    (re.compile(r"(`{1,3}|\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
-    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?![\w*])"), r"\1"),
-    (re.compile(r"(?<![\w_])_(?=[^\s_])([^_]+?)(?<=\S)_(?![\w_])"), r"\1"),
-    (re.compile(r"\\([!-/:-@\[-`{-~])"), r"\1"),
+    (lazy_pattern(r"<!--.*?-->"), ""),
+    (lazy_pattern(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]"), r"\1"),
+    (lazy_pattern(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])"), r"\1"),
+    (lazy_pattern(r"(`{1,3}|\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1"), r"\2"),
+    (lazy_pattern(r"(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?![\w*])"), r"\1"),
+    (lazy_pattern(r"(?<![\w_])_(?=[^\s_])([^_]+?)(?<=\S)_(?![\w_])"), r"\1"),
+    (lazy_pattern(r"\\([!-/:-@\[-`{-~])"), r"\1"),
 )
 
 

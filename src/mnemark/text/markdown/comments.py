@@ -4,9 +4,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-_COMMENT: Final = re.compile(r"<!--(?P<body>.*?)-->", re.DOTALL)
+from mnemark.text.lazy_pattern import lazy_pattern
+
+_COMMENT: Final = lazy_pattern(r"<!--(?P<body>.*?)-->", re.DOTALL)
 _END: Final = "-->"
-_ID: Final = re.compile(r"\bid:", re.ASCII)
+_ID: Final = lazy_pattern(r"\bid:", re.ASCII)
 
 
 def comments(text: str) -> Iterator[re.Match[str]]:

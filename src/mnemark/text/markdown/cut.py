@@ -5,16 +5,17 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.blocks import BlockKind
 
 _BOL: Final = r"(?:(?<=\n)|(?<=\r)(?!\n))"
-_LINE: Final = re.compile(_BOL)
-_ITEM: Final = re.compile(_BOL + r"(?= {0,3}(?:[-+*]|\d{1,9}[.)])[ \t])")
-_GAP: Final = re.compile(r"(?:(?<=\n[ \t]\n)|(?<=\n\n)|(?<=\n\r\n)|(?<=\r\r))(?=[^\r\n])")
-_QUOTE_GAP: Final = re.compile(r"(?<=\n)>[> \t]*\r?\n")
-_SENTENCE: Final = re.compile(r"""(?:[。！？!?…]++[”’」』）)】》"']*+\s*+|\.["')\]”’]*+\s++(?=[^a-z\s]))""")
-_CLAUSE: Final = re.compile(r"[，；：、,;:]\s*+(?=\D)")
-_WORD: Final = re.compile(r"(?<=\s)(?=\S)")
+_LINE: Final = lazy_pattern(_BOL)
+_ITEM: Final = lazy_pattern(_BOL + r"(?= {0,3}(?:[-+*]|\d{1,9}[.)])[ \t])")
+_GAP: Final = lazy_pattern(r"(?:(?<=\n[ \t]\n)|(?<=\n\n)|(?<=\n\r\n)|(?<=\r\r))(?=[^\r\n])")
+_QUOTE_GAP: Final = lazy_pattern(r"(?<=\n)>[> \t]*\r?\n")
+_SENTENCE: Final = lazy_pattern(r"""(?:[。！？!?…]++[”’」』）)】》"']*+\s*+|\.["')\]”’]*+\s++(?=[^a-z\s]))""")
+_CLAUSE: Final = lazy_pattern(r"[，；：、,;:]\s*+(?=\D)")
+_WORD: Final = lazy_pattern(r"(?<=\s)(?=\S)")
 
 _PLACES: Final[dict[BlockKind, tuple[re.Pattern[str], ...]]] = {
     "list": (_ITEM, _LINE, _SENTENCE, _CLAUSE, _WORD),

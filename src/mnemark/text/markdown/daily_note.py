@@ -1,15 +1,16 @@
 """Add lines to a day's note: to the part that people wrote, not to a session's summary."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-_BEGIN: Final = re.compile(r"[ \t]*<!-- mnemark:begin [\w-]+[ |]")
-_END: Final = re.compile(r"[ \t]*<!-- mnemark:end [\w-]+ -->")
-_HEADING: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
-_CODE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
-_ITEM: Final = re.compile(r"[-*+] ")
-_LISTED: Final = re.compile(r"(?:[-*+] |  )[^\n]*$")
+from mnemark.text.lazy_pattern import lazy_pattern
+
+_BEGIN: Final = lazy_pattern(r"[ \t]*<!-- mnemark:begin [\w-]+[ |]")
+_END: Final = lazy_pattern(r"[ \t]*<!-- mnemark:end [\w-]+ -->")
+_HEADING: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
+_CODE: Final = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
+_ITEM: Final = lazy_pattern(r"[-*+] ")
+_LISTED: Final = lazy_pattern(r"(?:[-*+] |  )[^\n]*$")
 OBSERVATIONS: Final = "## Observations"
 """Heading of what tools did, as mnemark writes it."""
 

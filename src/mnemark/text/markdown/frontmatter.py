@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.blocks import heading_text, line_starts, scan
 
 Scalar = str | int | float | bool | None
@@ -40,17 +41,17 @@ class _BrokenError(Exception):
 
 
 _NONE: Final = FrontMatter()
-_LINE: Final = re.compile(r"([^\r\n]*)(\r\n?|\n|\Z)")
+_LINE: Final = lazy_pattern(r"([^\r\n]*)(\r\n?|\n|\Z)")
 _PLAIN_KEY: Final = r"""(?:[^\s"'#\-\[\]{},&*!|>%@`:]|-\w)[^:\r\n]{0,199}?"""
-_KEY: Final = re.compile(
+_KEY: Final = lazy_pattern(
     rf"""(?:"([^"]{{1,200}})"|'([^']{{1,200}})'|({_PLAIN_KEY}))[ \t]*:(?:[ \t]+(.*))?$"""
 )
-_INT: Final = re.compile(r"[+-]?\d{1,18}$")
-_FLOAT: Final = re.compile(r"[+-]?\d{1,18}\.\d{1,18}$")
-_COMMENT: Final = re.compile(r"(?:^|[ \t])#")
-_QUOTED: Final = re.compile(r""""(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'""", re.DOTALL)
+_INT: Final = lazy_pattern(r"[+-]?\d{1,18}$")
+_FLOAT: Final = lazy_pattern(r"[+-]?\d{1,18}\.\d{1,18}$")
+_COMMENT: Final = lazy_pattern(r"(?:^|[ \t])#")
+_QUOTED: Final = lazy_pattern(r""""(?:[^"\\]|\\.)*+"|'(?:[^']|'')*+'""", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "/": "/", "0": "\0"}
-_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPE: Final = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 
 
 def front_matter(text: str) -> FrontMatter:
@@ -204,12 +205,12 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
     raise _BrokenError(f"front matter: the list at line {number} is not closed")
 
 
-_H1: Final = re.compile(r"#[ \t]+\S")
-_DATED_NAME: Final = re.compile(r"(?<!\d)(?P<y>\d{4})([-_.]?)(?P<m>\d{2})\2(?P<d>\d{2})(?!\d)")
-_DATED_FOLDER: Final = re.compile(
+_H1: Final = lazy_pattern(r"#[ \t]+\S")
+_DATED_NAME: Final = lazy_pattern(r"(?<!\d)(?P<y>\d{4})([-_.]?)(?P<m>\d{2})\2(?P<d>\d{2})(?!\d)")
+_DATED_FOLDER: Final = lazy_pattern(
     r"(?:^|/)(?P<y>\d{4})/(?:\d{4}-)?(?P<m>\d{2})/(?:\d{4}-\d{2}-)?(?P<d>\d{2})(?=[/._\- ]|$)"
 )
-_DATED_TEXT: Final = re.compile(r"\s*(?P<y>\d{4})([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\d)")
+_DATED_TEXT: Final = lazy_pattern(r"\s*(?P<y>\d{4})([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\d)")
 _DATE_KEYS: Final = ("date", "created", "created_at", "creation_date", "day", "published")
 
 

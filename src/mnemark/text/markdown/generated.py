@@ -9,16 +9,17 @@ recognised and kept (it moves below the part), and one that a person removed doe
 """
 
 import hashlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-_BEGIN: Final = re.compile(
+from mnemark.text.lazy_pattern import lazy_pattern
+
+_BEGIN: Final = lazy_pattern(
     r"^[ \t]*<!-- mnemark:begin (?P<name>[\w-]+)(?: \|(?P<own>[ 0-9a-f]*))?"
     r"(?:\| without:(?P<without>[ 0-9a-f]*))?-->[ \t]*$"
 )
-_END: Final = re.compile(r"^[ \t]*<!-- mnemark:end (?P<name>[\w-]+) -->[ \t]*$")
+_END: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:end (?P<name>[\w-]+) -->[ \t]*$")
 _DIGITS: Final = 6
 
 

@@ -4,10 +4,10 @@ A list belongs to the item, the paragraph ending in a colon, or the heading abov
 outline can be shown without turning its meaning: an item of "Never:" is only shown below "Never:".
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 
 ItemKind = Literal["heading", "item", "paragraph", "quote", "code", "table"]
@@ -23,19 +23,19 @@ class Item(NamedTuple):
     depth: int  # number of list items around it
 
 
-_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_HEADING: Final = re.compile(r"[ ]{0,3}(#{1,6})[ \t]+(.*)$")
-_SETEXT: Final = re.compile(r"[ ]{0,3}(=+|-{2,})[ \t]*$")
-_RULE: Final = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_ITEM: Final = re.compile(
+_FENCE: Final = lazy_pattern(r"[ \t]*(`{3,}|~{3,})")
+_HEADING: Final = lazy_pattern(r"[ ]{0,3}(#{1,6})[ \t]+(.*)$")
+_SETEXT: Final = lazy_pattern(r"[ ]{0,3}(=+|-{2,})[ \t]*$")
+_RULE: Final = lazy_pattern(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_ITEM: Final = lazy_pattern(
     r"(?P<indent>[ \t]*)(?P<mark>[-*+•](?=[ \t])|\d{1,3}[.)](?=[ \t])|\d{1,3}、|[（(]\d{1,3}[）)]|"
     r"[一二三四五六七八九十]{1,3}、)[ \t]*(?P<text>.*)$"
 )
-_QUOTE: Final = re.compile(r"[ ]{0,3}>[ ]?(?P<text>.*)$")
+_QUOTE: Final = lazy_pattern(r"[ ]{0,3}>[ ]?(?P<text>.*)$")
 _COMMENT: Final = ("<!--", "-->")
 _END: Final = 4  # characters that tell how an item ends
 _MOST_LEADS: Final = 20  # nested paragraphs that end in a colon; the next one starts at the top again
-_CJK: Final = re.compile(r"[\u2e80-\u9fff\u3000-\u303f\uff00-\uffef]")
+_CJK: Final = lazy_pattern(r"[\u2e80-\u9fff\u3000-\u303f\uff00-\uffef]")
 
 
 def without_comments(text: str) -> str:

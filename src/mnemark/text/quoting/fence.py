@@ -19,6 +19,7 @@ import secrets
 from collections.abc import Sequence
 
 from mnemark.errors import UsageError
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import INVISIBLE
 
 _NAME = "mnemark-recall"
@@ -34,10 +35,10 @@ _CLOSE = r"(?:>|&gt;|\\u003e)"
 _BEGIN_MARK = rf"{_OPEN}{_NAME}[ ]+(?P<begin>[0-9a-f]{{8,64}})(?:[ ]+[a-z][a-z0-9-]*)?[ ]*{_CLOSE}"
 _END_MARK = rf"{_OPEN}/{_NAME}[ ]+(?P<end>[0-9a-f]{{8,64}})[ ]*{_CLOSE}"
 _TORN_MARK = rf"(?P<torn>{_OPEN}/?{_NAME}[ 0-9a-z-]*\Z)"
-_ANY_MARK = re.compile(f"{_BEGIN_MARK}|{_END_MARK}|{_TORN_MARK}", re.IGNORECASE)
-_NONCE = re.compile(r"[0-9a-f]{8,64}")
-_LABEL = re.compile(r"[a-z][a-z0-9-]{0,31}")
-_BLOCK = re.compile(
+_ANY_MARK = lazy_pattern(f"{_BEGIN_MARK}|{_END_MARK}|{_TORN_MARK}", re.IGNORECASE)
+_NONCE = lazy_pattern(r"[0-9a-f]{8,64}")
+_LABEL = lazy_pattern(r"[a-z][a-z0-9-]{0,31}")
+_BLOCK = lazy_pattern(
     rf"<{_NAME} (?P<nonce>[0-9a-f]{{8,64}}) [a-z][a-z0-9-]*>\n(?P<intro>[^\n]*)\n(?P<body>.*)\n"
     rf"</{_NAME} (?P=nonce)>",
     re.DOTALL,
@@ -48,30 +49,30 @@ _PICTURES = (
     "\U0001f000-\U0001faff"
 )
 # Joiner and selector make one picture of two (👩‍🚀, ❤️); anywhere else they hide something.
-_HIDDEN = re.compile(
+_HIDDEN = lazy_pattern(
     rf"(?P<keep>(?<=[{_PICTURES}0-9#*])\ufe0f|(?:(?<=[{_PICTURES}])|(?<=[{_PICTURES}]\ufe0f))\u200d(?=[{_PICTURES}]))|"
     rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{INVISIBLE}\u0600-\u0605\u06dd\u070f\u2028\u2029\u2800"
     rf"\ud800-\udfff\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
 )
-_LINE_BREAKS = re.compile(r"[\n\t]")
+_LINE_BREAKS = lazy_pattern(r"[\n\t]")
 
 _ROLES = "system|developer|user|assistant|human"
 _TAGS = (
     rf"{_ROLES}|tool|model|system[-_][a-z_-]{{1,32}}|instructions?|prompt|thinking|think|tool_[a-z_]{{1,32}}|function_[a-z_]{{1,32}}|"
     r"invoke|parameter|antml|start_of_turn|end_of_turn|start_of_image|bos|eos|pad|unk|s|sys"
 )
-_TAG = re.compile(
+_TAG = lazy_pattern(
     rf"(?:<|＜|﹤|&lt;|\\u003c)(?=[<\s/／]{{0,4}}(?:mnemark|(?:{_TAGS})(?![\w@.])))", re.IGNORECASE
 )
-_TOKEN = re.compile(r"<(?P<inside>[|｜][^<>‹›|｜\n]{1,64}[|｜])>")
-_BRACKETED = re.compile(
+_TOKEN = lazy_pattern(r"<(?P<inside>[|｜][^<>‹›|｜\n]{1,64}[|｜])>")
+_BRACKETED = lazy_pattern(
     r"\[(?P<inside>/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYS)\s{0,4})\]",
     re.IGNORECASE,
 )
-_ROLE_LINE = re.compile(
+_ROLE_LINE = lazy_pattern(
     rf"^(?P<before>[ \t>*#-]{{0,8}})(?P<role>{_ROLES})(?P<after>\**[ \t]?[:：])", re.IGNORECASE | re.MULTILINE
 )
-_ROLE_HEADING = re.compile(
+_ROLE_HEADING = lazy_pattern(
     rf"^(?P<marks>#{{1,6}})(?=[ \t]*+(?:{_ROLES}|instructions?|response|input)[ \t]*+(?::[ \t]*+)?$)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -134,7 +135,7 @@ def visible(text: str) -> str:
 
 
 def _show(match: re.Match[str]) -> str:
-    if match.re is _HIDDEN and match["keep"]:
+    if match.lastgroup == "keep":
         return match[0]
     return f"‹U+{ord(match[0]):04X}›"
 

@@ -6,7 +6,7 @@ alone. Matched is talk *to* a model *about* its instructions, roles or secrets.
 
 from typing import Final
 
-from mnemark.text.lazy_pattern import LazyPattern
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 
 _ENGLISH: Final = (
@@ -90,7 +90,7 @@ _MARKERS: Final = (
 )  # fmt: skip
 # Words of which one must be there (a plain search costs next to nothing), and the pattern.
 _SHAPES: Final = tuple(
-    (hints.split("|"), LazyPattern(shape)) for hints, shape in (*_ENGLISH, *_CHINESE, *_MARKERS)
+    (hints.split("|"), lazy_pattern(shape)) for hints, shape in (*_ENGLISH, *_CHINESE, *_MARKERS)
 )
 
 

@@ -8,6 +8,7 @@ knew them, count, and a manual's "if the user is not signed in" does not.
 import re
 from typing import Final
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import is_fenced, strip_fences
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.words.normalize import normalize
@@ -60,8 +61,10 @@ _FORGED: Final = (
 )  # fmt: skip
 LEFT_OUT: Final = "[recalled text was left out here]"
 """Replaces the recalled blocks in the output of a tool."""
-_SHAPES: Final = tuple(re.compile("|".join(shapes), re.MULTILINE) for shapes in (_ENGLISH, _CHINESE, _FORGED))
-_FIRST_PERSON: Final = re.compile(
+_SHAPES: Final = tuple(
+    lazy_pattern("|".join(shapes), re.MULTILINE) for shapes in (_ENGLISH, _CHINESE, _FORGED)
+)
+_FIRST_PERSON: Final = lazy_pattern(
     r"\b(?:my (?:new |preferred |favou?rite )?(?:name|address|city|home|employer|job|e-?mail|language|"
     r"editor|boss|birthday|phone) (?:is|:)|i (?:moved to|live in|work (?:at|for)|prefer|always|never|"
     r"am (?:the owner|moving))|"
@@ -70,11 +73,11 @@ _FIRST_PERSON: Final = re.compile(
     r"们决定|的(?:名字|城市|地址|公司|邮箱))"
 )
 # Tags, directions, invisible operators and soft hyphens, which nobody types; joiners of emoji are left out.
-_HIDDEN: Final = re.compile(
+_HIDDEN: Final = lazy_pattern(
     "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\U000e0000-\U000e007f]"
     "|(?<!^)\ufeff|\ufeff[\u2060a-zA-Z]|\x1b\\[[0-9;]*8m"
 )
-_MIXED: Final = re.compile("[a-zA-Z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-zA-Z]")
+_MIXED: Final = lazy_pattern("[a-zA-Z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03ff\u0400-\u04ff][a-zA-Z]")
 
 
 def speaks_for_owner(text: str) -> bool:

@@ -11,6 +11,7 @@ Patterns read a bounded number of characters and share no character with what fo
 import re
 from typing import Final, NamedTuple
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import MARK
 
 Extent = tuple[int, int]
@@ -22,23 +23,23 @@ _LONGEST: Final = 2048  # of a quoted value
 QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
 # Possessive: what was read is not read again.
 _QUOTED = {
-    mark: re.compile(rf"[^{close}\\\n]*+(?:\\[^\n][^{close}\\\n]*+)*+(?={close})")
+    mark: lazy_pattern(rf"[^{close}\\\n]*+(?:\\[^\n][^{close}\\\n]*+)*+(?={close})")
     for mark, close in QUOTES.items()
 }
 # A quotation mark between letters or digits ends nothing, if another one follows soon.
 _QUOTED_ON = {
-    mark: re.compile(
+    mark: lazy_pattern(
         rf"(?:[^{close}\\\n]++|\\[^\n]|(?<=[A-Za-z0-9]){close}(?=[A-Za-z0-9][^{close}\\\n]*{close}))*+(?={close})"
     )
     for mark, close in QUOTES.items()
     if mark in "\"'`"
 }
-_ESCAPED = re.compile(
+_ESCAPED = lazy_pattern(
     rf"\\+(?P<mark>[\"'])(?P<value>(?:(?!(?P=mark))[^\\\n]|\\+(?![\\\"'nrt])){{1,{_LONGEST}}}+)(?=\\+(?P=mark))"
 )
 
 _STOPS = r"\s\"'`<>\\;&,，。；、！？（）“”「」『』"
-_CORE = re.compile(rf"[^{_STOPS}]+")
+_CORE = lazy_pattern(rf"[^{_STOPS}]+")
 _PIECE = r"(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))"  # a letter beside a digit: more of a password
 _NAME = r"[ ]?[A-Za-z_$][\w$.-]{0,40}[\"']?[ ]?"
 _ON = r"(?=[!-~])"  # with more behind it
@@ -53,29 +54,29 @@ _GLUED = rf"""
 """
 _ENTITY = r"&(?:quot|apos|lt|gt|nbsp|\#[0-9]{1,5}|\#x[0-9a-fA-F]{1,4});"
 _AND = rf"(?!{_ENTITY}(?![A-Za-z0-9!@#$%^*]))"
-_ALONE = re.compile(rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]){_ON}|{_AND}&)++", re.VERBOSE)
+_ALONE = lazy_pattern(rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]){_ON}|{_AND}&)++", re.VERBOSE)
 _ENTRIES = {
-    tight: re.compile(
+    tight: lazy_pattern(
         rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]|{_NAME}(?:=|:{after})){_ON}|{_AND}&(?!(?:amp;)?{_NAME}=))++",
         re.VERBOSE,
     )
     for tight, after in ((True, ""), (False, r"\s"))
 }
 # Signs of a password as an input method writes them; the last ones may as well end a sentence.
-_ASCII = re.compile(
+_ASCII = lazy_pattern(
     rf"(?:[!-~]++|[＠＃＄￥％＆＊＋＝＿－｜](?=[A-Za-z0-9\s，。；、：！？）]|\Z)|[！？～·](?=[A-Za-z0-9])|[，。；、：（）【】《》“”‘’「」『』…—]{_PIECE})++"
 )
-_LEADING_ZH = re.compile(r"[，。；、！？：…—～·（《【]{0,3}(?=[!-~])")
+_LEADING_ZH = lazy_pattern(r"[，。；、！？：…—～·（《【]{0,3}(?=[!-~])")
 
 TRAIL: Final = ".,;:)]}\"'`\\，。；、：）】》”’」』…—"
 """Signs that may close the sentence or expression around a value."""
 _TRAIL_OF_LINE = ",;)\\"  # where the value is all of a line
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">", "（": "）", "【": "】", "《": "》"}
 _OPENED = {closing: opening for opening, closing in _PAIRS.items()}
-_EMPHASIS = re.compile(r"\*{1,3}(?=[^\s*])")
+_EMPHASIS = lazy_pattern(r"\*{1,3}(?=[^\s*])")
 _CLOSED_LATER = 120  # characters in which the bracket is closed that begins a phrase
-_LINE_END = re.compile(r"[ \t]*(?:(?:#|//|--)[^\n]*)?(?:\r?\n|\Z|\\[nr])")
-_LONG = re.compile(r"[^\s\"'`，。；、！？（）“”「」『』<>\\]*")
+_LINE_END = lazy_pattern(r"[ \t]*(?:(?:#|//|--)[^\n]*)?(?:\r?\n|\Z|\\[nr])")
+_LONG = lazy_pattern(r"[^\s\"'`，。；、！？（）“”「」『』<>\\]*")
 
 
 class Bare(NamedTuple):

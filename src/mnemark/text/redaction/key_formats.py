@@ -9,7 +9,7 @@ import string
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from mnemark.text.lazy_pattern import LazyPattern
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import BEGIN, Span, positions
 
 _WORD = r"[A-Za-z0-9_-]"
@@ -55,38 +55,38 @@ _TAILS: tuple[tuple[str, str], ...] = (
 _RUN_SIGNS = frozenset(string.ascii_letters + string.digits + "_-")
 # (prefix, whether it is made of the signs of a run, pattern)
 _KEY_RULES = tuple(
-    (prefix, _RUN_SIGNS.issuperset(prefix), LazyPattern(BEGIN + re.escape(prefix) + tail, re.ASCII))
+    (prefix, _RUN_SIGNS.issuperset(prefix), lazy_pattern(BEGIN + re.escape(prefix) + tail, re.ASCII))
     for tail, prefixes in _TAILS
     for prefix in prefixes.split()
 )
 _SHORTEST = 16  # of all shapes
-_LONG_WORD = re.compile(rf"[!-~]{{{_SHORTEST},}}")
-_RUN = re.compile(rf"{_WORD}{{{_SHORTEST},}}")
+_LONG_WORD = lazy_pattern(rf"[!-~]{{{_SHORTEST},}}")
+_RUN = lazy_pattern(rf"{_WORD}{{{_SHORTEST},}}")
 
-_BEGINS = re.compile(BEGIN)
-_JWT = re.compile(rf"eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+)*+")
-_JWT_HEAD = re.compile(rf"{_WORD}+")
+_BEGINS = lazy_pattern(BEGIN)
+_JWT = lazy_pattern(rf"eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+)*+")
+_JWT_HEAD = lazy_pattern(rf"{_WORD}+")
 # Shapes without a prefix: from the sign in their middle, (before, sign and what follows).
 _AROUND = (
-    (":AA", re.compile(r"(?<![\w-])\d{8,10}\Z", re.ASCII), re.compile(rf":AA{_WORD}{{30,}}")),
+    (":AA", lazy_pattern(r"(?<![\w-])\d{8,10}\Z", re.ASCII), lazy_pattern(rf":AA{_WORD}{{30,}}")),
     (
         ".",
-        re.compile(r"(?<![\w.-])[MNO][\w-]{23,27}\Z", re.ASCII),
-        re.compile(rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}"),
+        lazy_pattern(r"(?<![\w.-])[MNO][\w-]{23,27}\Z", re.ASCII),
+        lazy_pattern(rf"\.{_WORD}{{6}}\.{_WORD}{{27,}}"),
     ),
 )
 
-_PEM_EDGE = re.compile(r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
+_PEM_EDGE = lazy_pattern(r"-{4,5} ?(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}")
 _PEM_LONGEST = 32_768
-_PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{16}")
-_PEM_LINE = re.compile(r"[ \t>|#*]*(?:[A-Za-z][A-Za-z-]{1,30}: .*|(?P<run>(?:[A-Za-z0-9+/=]|\\[nr])*))")
+_PEM_BODY = lazy_pattern(r"[A-Za-z0-9+/=]{16}")
+_PEM_LINE = lazy_pattern(r"[ \t>|#*]*(?:[A-Za-z][A-Za-z-]{1,30}: .*|(?P<run>(?:[A-Za-z0-9+/=]|\\[nr])*))")
 _PEM_MOST_LINES = 400
 
-_MAILBOX = re.compile(r"(?<![\w.%+-])[\w.%+-]{1,64}\Z", re.ASCII)
-_MAIL_HOST = re.compile(
+_MAILBOX = lazy_pattern(r"(?<![\w.%+-])[\w.%+-]{1,64}\Z", re.ASCII)
+_MAIL_HOST = lazy_pattern(
     r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])", re.ASCII
 )
-_LOGIN = re.compile(r"://[^\s/?#@]{0,256}:[^\s/?#@:]{0,64}\Z")
+_LOGIN = lazy_pattern(r"://[^\s/?#@]{0,256}:[^\s/?#@:]{0,64}\Z")
 _MACHINE_USERS = frozenset({"git", "hg", "svn"})  # an address of a repository, not of a person
 
 
@@ -108,7 +108,7 @@ def key_shapes(text: str) -> Iterator[Span]:
                 yield "key", left.start(), found.end()
 
 
-def _beginning(text: str, literal: str, pattern: LazyPattern) -> Iterator[Span]:
+def _beginning(text: str, literal: str, pattern: re.Pattern[str]) -> Iterator[Span]:
     at = text.find(literal)
     while at >= 0:
         found = pattern.match(text, at)

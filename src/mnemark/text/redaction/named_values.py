@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.extents import HEAD, Bare, Extent, bare, bare_entry, bare_line, bare_zh, quoted
 from mnemark.text.redaction.names import STAND_INS, TELLS, Strength
 from mnemark.text.redaction.names import strength as name_strength
@@ -22,8 +23,8 @@ from mnemark.text.redaction.values import (
 KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
 """Kind of a value in its mark."""
 
-_BLOCK = re.compile(r"[|>][+-]?[ ]*\n[ \t]+")
-_LINE_START = re.compile(
+_BLOCK = lazy_pattern(r"[|>][+-]?[ ]*\n[ \t]+")
+_LINE_START = lazy_pattern(
     r"(?:.*\\n)?[ \t>]{0,40}(?:(?:[-*+]|[0-9]{1,3}[.)])[ ]{1,3})?(?:\*{1,3})?(?:#[ ]?(?:\w{1,16}:[ ])?)?"
     r"(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
     r"(?:\$env:|[{(]?[\"'])?\Z"
@@ -31,30 +32,30 @@ _LINE_START = re.compile(
 _SHORTEST_BESIDE = 20  # of a token behind its name without a separator
 _WINDOW = 80  # characters read before a name
 _OWNED_WINDOW = 48
-_OWNED = re.compile(
+_OWNED = lazy_pattern(
     r"(?:\b(?:my|our|your|his|her|their|its)[ ]|我的?|你的|我们的?)(?:[\w-]{1,16}[ ]?){0,3}\Z", re.IGNORECASE
 )
-_USED = re.compile(
+_USED = lazy_pattern(
     r"(?:use|used|using|have|set|chose)[ ](?P<value>\S{4,64})[ ]as[ ]"
     r"(?:my|our|the|a|his|her)[ ](?:\w{1,16}[ ]){0,2}\Z"
 )
-_ENDS = re.compile(
+_ENDS = lazy_pattern(
     r"[ \t]*(?:[#;].*|//.*)?(?:\r?\n|\Z|\\n)|[,;.!)\]*，。；、！）】]|"
     r"[ ]+(?:and|but|for|on|from|so|please|ok)\b|[ ]*[一-龥]"
 )
-_PHRASE = re.compile(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:#.*)?(?:\r?\n|\Z))")
-_DIGITS = re.compile(r"(?<![\w.-])\d{4,8}(?![\w-])(?!\.\d)")
-_GOES_ON = re.compile(r"[!-~]?(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))")
-_WORD_OF_NAME = re.compile(r"[a-z]*[0-9]*[a-z]*")  # "sha256", "k8s"
-_FIRST_CELL = re.compile(r"[ \t>]*\|[^|]*\Z")
-_ALGORITHM = re.compile(
+_PHRASE = lazy_pattern(r"[a-z]{2,16}(?: [a-z]{2,16}){2,11}(?=[ \t]*(?:#.*)?(?:\r?\n|\Z))")
+_DIGITS = lazy_pattern(r"(?<![\w.-])\d{4,8}(?![\w-])(?!\.\d)")
+_GOES_ON = lazy_pattern(r"[!-~]?(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))")
+_WORD_OF_NAME = lazy_pattern(r"[a-z]*[0-9]*[a-z]*")  # "sha256", "k8s"
+_FIRST_CELL = lazy_pattern(r"[ \t>]*\|[^|]*\Z")
+_ALGORITHM = lazy_pattern(
     r"(?:[a-z]+[_-]?)?(?:sha|md|base|aes|utf|oauth|varchar|char|int|v)[-_]?[0-9]{1,4}(?:[.-][0-9]+)*",
     re.IGNORECASE,
 )
 _REMARKS = "([{<\\-"
 _FEWEST_DIGITS = 2  # in a random value that has signs which may separate
 _BRACKETS = frozenset("()[]{}<>\"'`")
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"\b(?:password|passphrase|pass|secret|token|key|required|enter|please|your|the|is|are|must|for|invalid|"
     r"incorrect|wrong|not|cannot|should|with|use|used|this|that|missing|forgot|reset|change|confirm|at|of|or|to|a)\b",
     re.IGNORECASE,

@@ -1,13 +1,14 @@
 """Judge whether a name is that of a secret, in snake, camel and kebab case, English and Chinese."""
 
-import re
 from functools import lru_cache
 from typing import Final, Literal
+
+from mnemark.text.lazy_pattern import lazy_pattern
 
 Strength = Literal["strong", "plain", "pin"]
 """Strong: any value is secret. Plain: only what looks random. Pin: a few digits."""
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORDS = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STRONG_ENDS = ("password", "passwd", "passphrase", "passcode")
 _PLAIN_ENDS = ("token", "secret", "apikey", "secretkey", "accesskey", "privatekey")
 

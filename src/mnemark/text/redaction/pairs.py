@@ -8,6 +8,7 @@ import re
 import string
 from collections.abc import Generator, Iterator
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction import named_values as values
 from mnemark.text.redaction.extents import TRAIL, Extent, bare, quoted, whole
 from mnemark.text.redaction.names import Strength, strength
@@ -35,25 +36,25 @@ _STEMS_EN = (
     ("sig", r"sig(?:nature)?(?![a-z])"),
     ("pin", r"pin(?![a-z])"),
 )
-_STEMS = tuple((stem, re.compile(pattern)) for stem, pattern in _STEMS_EN)
+_STEMS = tuple((stem, lazy_pattern(pattern)) for stem, pattern in _STEMS_EN)
 _SIGNS_ZH = "码碼令钥鑰牌杖号"  # each of the Chinese names ends in one
 _LONGEST_KEY = 48
 _LONGEST_HEAD = 40  # of a mark, before its hash
 
-_RUN = re.compile(r"[^\s\"'`，。；、]*")
+_RUN = lazy_pattern(r"[^\s\"'`，。；、]*")
 _MOST_ASKED = 32  # names that are looked at in one run of signs without a gap …
 _LONG_RUN = 1024  # … where the run goes on for so long
 _KEY_SIGNS = frozenset(string.ascii_letters + string.digits + "_.-")
-_LEFT = re.compile(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
-_KEY_OF = re.compile(
+_LEFT = lazy_pattern(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
+_KEY_OF = lazy_pattern(
     r"\b(?:api|access|secret|private|encryption|master|account|auth|service|signing|session|license|密)[ ]\Z"
 )
-_RIGHT = re.compile(r"[A-Za-z0-9_-]{0,40}", re.ASCII)
-_STEM_ZH = re.compile("|".join(_STEMS_ZH))
+_RIGHT = lazy_pattern(r"[A-Za-z0-9_-]{0,40}", re.ASCII)
+_STEM_ZH = lazy_pattern("|".join(_STEMS_ZH))
 
 # What stands between a key and its value.
-_ANNOTATED = re.compile(r":[ ]?(?:str|string|String|bytes|SecretStr|&str|&'static str)[ ]?=[ ]?(?=[\"'])")
-_SEPARATOR = re.compile(
+_ANNOTATED = lazy_pattern(r":[ ]?(?:str|string|String|bytes|SecretStr|&str|&'static str)[ ]?=[ ]?(?=[\"'])")
+_SEPARATOR = lazy_pattern(
     r"""\*{0,3}(?:\\{0,3}["'`”’」\]]){0,3}\*{0,2}[?!]?(?:[（(][^（）()\n]{1,16}[）)])?
     (?:
       >(?=[^<\s]{3,256}</)|
@@ -65,41 +66,41 @@ _SEPARATOR = re.compile(
 )
 _WHOSE = r"(?:[ ](?!(?:is|to)\b)[\w.'’-]{1,24}){1,4}?"
 _IS = r"[ ](?:is|was|are|to|as)(?:[ ](?:now|still|set[ ]to|changed[ ]to))?(?:[ ]?[:：])?[ ]"
-_SAYS_EN = re.compile(
+_SAYS_EN = lazy_pattern(
     rf"""(?:
       [ ]to{_WHOSE}(?:{_IS}|[ ]?[:：][ ])
       |(?:[ ](?:for|of|on|at){_WHOSE})?(?:{_IS}|[ ]?[:：][ ]?)
     )""",
     re.VERBOSE,
 )
-_SAYS_ZH = re.compile(
+_SAYS_ZH = lazy_pattern(
     r"[ 　]{0,2}(?:我们|我)?(?:已经|已|被)?"
     r"(?:就是|是|改成|改为|改為|设置为|设为|設為|设成|重置为|换成|为|為|叫)?了?"
     r"[ 　]{0,2}[：:=]?[ 　]{0,2}"
 )
-_ASSIGNS_ZH = re.compile(r"[是为為成叫：:=了]")
-_COPULA_ZH = re.compile(r"[是为為成叫了]")
+_ASSIGNS_ZH = lazy_pattern(r"[是为為成叫：:=了]")
+_COPULA_ZH = lazy_pattern(r"[是为為成叫了]")
 
-_HEADER = re.compile(r"""(?:\\?["'`])?[ ]{0,2}[:=,][ ]{0,2}(?:[bBfFrR]{1,2}(?=["']))?(?:\\?["'`])?""")
-_SCHEME = re.compile(
+_HEADER = lazy_pattern(r"""(?:\\?["'`])?[ ]{0,2}[:=,][ ]{0,2}(?:[bBfFrR]{1,2}(?=["']))?(?:\\?["'`])?""")
+_SCHEME = lazy_pattern(
     r"(?:Bearer|Basic|Token|ApiKey|Api-Key|Bot|OAuth|Key|Negotiate|Digest|AWS4-HMAC-SHA256)[ ]+",
     re.IGNORECASE,
 )
-_HEADER_VALUE = re.compile(r"[^\s\"'`<>\\]{6,4096}")
-_LINE = re.compile(r"[^\n`]{6,2048}")
+_HEADER_VALUE = lazy_pattern(r"[^\s\"'`<>\\]{6,4096}")
+_LINE = lazy_pattern(r"[^\n`]{6,2048}")
 _COOKIE = (  # nothing but `;` and white space ends one; a template begins with what is left out first
     r"[\w.-]{1,64}=(?:\"[^\s\";]+\"|[^\s\"'`;<>${}\\](?:[^\s\"'`;<>\\]|[\"'`<>]"
     r"(?=[A-Za-z0-9!#$%^*~])|\\(?![nrt])(?=[A-Za-z0-9!#$%^*~]))*)"
 )
-_COOKIES = re.compile(rf"{_COOKIE}(?:;[ ]?{_COOKIE})*", re.ASCII)
+_COOKIES = lazy_pattern(rf"{_COOKIE}(?:;[ ]?{_COOKIE})*", re.ASCII)
 _COOKIE_HEAD = 512
-_BEARER = re.compile(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
+_BEARER = lazy_pattern(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
 
-_RULE_SIGN = re.compile(r"-:? ?\|")  # in every line that rules off the names of more than one column
-_TABLE_RULE = re.compile(r"[ \t>]{0,16}\|?[-:| \t]*+\r?")
+_RULE_SIGN = lazy_pattern(r"-:? ?\|")  # in every line that rules off the names of more than one column
+_TABLE_RULE = lazy_pattern(r"[ \t>]{0,16}\|?[-:| \t]*+\r?")
 _TABLE_HEAD = 512  # characters of a row of names
-_TABLE_ROW = re.compile(r"[ \t>]{0,16}\|?(?P<cells>[^\n]{0,2048})(?:\n|\Z)")
-_TABLE_CELL = re.compile(r"(?P<cell>(?:[^|\\\n]++|\\[^\n])*+)(?:\||\Z)")
+_TABLE_ROW = lazy_pattern(r"[ \t>]{0,16}\|?(?P<cells>[^\n]{0,2048})(?:\n|\Z)")
+_TABLE_CELL = lazy_pattern(r"(?P<cell>(?:[^|\\\n]++|\\[^\n])*+)(?:\||\Z)")
 _EMPHASIS = " \t\r*_`"
 _LONGEST_COLUMN = 40
 

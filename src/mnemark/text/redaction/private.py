@@ -14,7 +14,7 @@ Marks count in code fences and quotations, too: the text is stored, not its rend
 
 import re
 
-from mnemark.text.lazy_pattern import LazyPattern
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import INVISIBLE
 
 PLACEHOLDER = "[private]"
@@ -42,7 +42,7 @@ _MARKS = tuple(
     (
         style,
         first,
-        LazyPattern(
+        lazy_pattern(
             rf"{left}{_GAP}(?:{_SLASH}{_GAP})?(?:{_NAME})(?![\w-])(?P<end>{_GAP}{_RIGHT})?", re.IGNORECASE
         ),
     )

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from mnemark.errors import UsageError
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.key_formats import emails, key_blocks, key_shapes
 from mnemark.text.redaction.pairs import pairs
 from mnemark.text.redaction.private import PLACEHOLDER, private_spans
@@ -27,10 +28,10 @@ _MOST_ROUNDS = 8
 _WINDOW = 4_000  # characters a custom pattern sees at a time
 _LONGEST_PATTERN = 500
 _SHORTEST_VALUE = 8
-_NESTED = re.compile(r"[+*}]\)[+*{]|\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)(?:[+*]|\{\d*,)")
+_NESTED = lazy_pattern(r"[+*}]\)[+*{]|\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)(?:[+*]|\{\d*,)")
 NO_HASH = "0" * 8
 """Hash in marks made without a salt."""
-_BREAK = re.compile(r"\r\n?|\n")
+_BREAK = lazy_pattern(r"\r\n?|\n")
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):

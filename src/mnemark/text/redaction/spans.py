@@ -1,6 +1,6 @@
 """Spans, marks, and where a token may begin: shared by the rules of redaction."""
 
-import re
+from mnemark.text.lazy_pattern import lazy_pattern
 
 VERSION = 2
 """Version of all rules. Raise it when they find more: data derived from files is then rebuilt."""
@@ -8,7 +8,7 @@ VERSION = 2
 Span = tuple[str, int, int]
 """(kind, start, end): half-open, in characters."""
 
-MARK = re.compile(r"\[redacted:[a-z-]{1,24}:[0-9a-f]{8}\]|\[private\]")
+MARK = lazy_pattern(r"\[redacted:[a-z-]{1,24}:[0-9a-f]{8}\]|\[private\]")
 """Replaces a secret. Rules never touch a mark."""
 
 BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from mnemark.text.lazy_pattern import LazyPattern
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.spans import MARK, Span, positions
 from mnemark.text.redaction.values import (
     looks_chosen,
@@ -13,16 +13,16 @@ from mnemark.text.redaction.values import (
     stands_in_said,
 )
 
-_LOGIN = re.compile(
+_LOGIN = lazy_pattern(
     r"://(?P<user>[^\s/?#\"'`<>@:]{0,256})(?::(?P<word>[^\s/?#\"'`<>]{1,256}))?@(?=[\w\[{$.-])"
 )
 # A password with signs that a URL may not hold; behind the colon of a host are only digits.
 _GLUED = r"[\"'`<>](?=[!-~])"
-_RAW_LOGIN = re.compile(
+_RAW_LOGIN = lazy_pattern(
     r"://[^\s/?#\"'`<>@:]{0,256}:(?P<word>(?![0-9]{1,5}(?:[^\w@]|$)|/)"
     rf"(?:(?:[^\s\"'`<>/]|{_GLUED}){{1,256}}|(?:[^\s\"'`<>@]|{_GLUED}){{1,256}}))@(?=[\w\[{{$.-])"
 )
-_QUERY = re.compile(
+_QUERY = lazy_pattern(
     r"[?&#;](?:amp;)?(?P<name>key|sig|sign|signature|auth|code|ticket|session|sid|x-amz-signature|"
     r"x-amz-credential|x-goog-signature|x-oss-signature|pass|pwd)=(?P<value>[^\s&#\"'`<>;()]{3,2048})",
     re.IGNORECASE,
@@ -39,8 +39,8 @@ _LOGIN_WORD = (
 )
 _GAP = r"[^\n|;&]{0,100}?[ ]"
 # (what must occur, where the pattern begins, pattern)
-_COMMANDS: tuple[tuple[str, str, LazyPattern], ...] = tuple(
-    (needed, first, LazyPattern(first.strip() + pattern))
+_COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
+    (needed, first, lazy_pattern(first.strip() + pattern))
     for needed, first, pattern in (
         (" -u", "curl ", rf"{_GAP}-u[ ]?{_LOGIN_WORD}"),
         ("--user", "curl ", rf"{_GAP}--user[ =]{_LOGIN_WORD}"),
@@ -58,7 +58,7 @@ _COMMANDS: tuple[tuple[str, str, LazyPattern], ...] = tuple(
         ("--password-stdin", "echo ", rf"[ ]+{_WORD}[ ]*\|[^\n|]{{0,160}}--password-stdin"),
     )
 )  # fmt: skip
-_BASIC = LazyPattern(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
+_BASIC = lazy_pattern(rf"auth=\([ ]?[\"'][^\s\"']{{1,64}}[\"'],[ ]?{_WORD}")
 
 
 def urls(text: str) -> Iterator[Span]:

@@ -10,39 +10,42 @@ import string
 from collections import Counter
 from itertools import pairwise
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.names import STAND_INS, strength
 
-_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_PARTS = lazy_pattern(r"[^\W\d_]+|\d+")
 _PERCENT = r"%(?:[({][\w.: -]*[)}]|-?\d*[sdrv](?![A-Za-z0-9])|\w+%)"
 _COMMON = rf"{_PERCENT}|\.\.\.|…|#\{{|://|->|&(?:lt|\#60|\#x3[cC]);"
 # In code, what follows the sign is a name: its digits stand at its end.
-_REFERENCE = re.compile(
+_REFERENCE = lazy_pattern(
     rf"{_COMMON}|\$|\{{|<|\(|\)(?![A-Za-z0-9])|\[|\*{{2,}}|`|\\?u?\{{|\|(?![A-Za-z0-9])|!!|"
     r"&[A-Za-z_]+\d{0,2}$|@[A-Za-z_]+\d{0,2}$|![A-Za-z_.:]+(?:\d{0,2}$|[(\[])"
 )
-_PLACEHOLDER = re.compile(rf"{_COMMON}|\$[({{]|\{{\{{?[\w.: \"'\[\]-]*\}}|<[^<>]*>|\*{{3,}}|\\[A-Za-z][*+?)]")
-_OPEN_CALL = re.compile(r"[A-Za-z_][\w.:>-]*[(\[{]|.*[(\[]\)?$")
+_PLACEHOLDER = lazy_pattern(
+    rf"{_COMMON}|\$[({{]|\{{\{{?[\w.: \"'\[\]-]*\}}|<[^<>]*>|\*{{3,}}|\\[A-Za-z][*+?)]"
+)
+_OPEN_CALL = lazy_pattern(r"[A-Za-z_][\w.:>-]*[(\[{]|.*[(\[]\)?$")
 _CALLED = r"[A-Za-z_][\w.:>-]*(?:\(.*\)|\[.*\]|\{.*\})(?![A-Za-z0-9@#!$~])"
-_CLOSED_CALL = re.compile(_CALLED)
-_METHOD = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->)\w+)+[(\[{]+$")
-_LINE_CALL = re.compile(rf"{_CALLED}|[A-Za-z_][\w.:>-]*[(\[{{](?:.*[,(\[{{=])?$")
-_TEMPLATED = re.compile(
+_CLOSED_CALL = lazy_pattern(_CALLED)
+_METHOD = lazy_pattern(r"[A-Za-z_]\w*(?:(?:\.|::|->)\w+)+[(\[{]+$")
+_LINE_CALL = lazy_pattern(rf"{_CALLED}|[A-Za-z_][\w.:>-]*[(\[{{](?:.*[,(\[{{=])?$")
+_TEMPLATED = lazy_pattern(
     r".*\{[A-Za-z_]*\}|.*\$\{|.*<[A-Za-z_][A-Za-z_ -]*>|.*%\(\w+\)s|.*\{[A-Za-z_][\w.]*[(\[].*\}"
 )
-_EMPTY_BRACES = re.compile(r"\{\w?\}")
+_EMPTY_BRACES = lazy_pattern(r"\{\w?\}")
 _ALL_CLASSES = 4
-_TEMPLATE = re.compile(
+_TEMPLATE = lazy_pattern(
     r"\$\{\w+\}$|\$\(|[^{}]{0,64}\{\{?[\w.: \"'\[\]-]*\}|<[^<>]*>$|"
     r"[^%]{0,64}%(?:[sdr]$|\(\w+\)s)|#\{|\[redacted:|\[private"
 )
-_VARIABLE = re.compile(r"\$(?P<name>\w+)(?P<more>[./:\[(>-]|$)?", re.ASCII)
-_PATH = re.compile(r"(?:[A-Za-z_]\w*(?:\.|->|::))+[A-Za-z_]\w*$")
-_FILE = re.compile(
+_VARIABLE = lazy_pattern(r"\$(?P<name>\w+)(?P<more>[./:\[(>-]|$)?", re.ASCII)
+_PATH = lazy_pattern(r"(?:[A-Za-z_]\w*(?:\.|->|::))+[A-Za-z_]\w*$")
+_FILE = lazy_pattern(
     r"~?\.{0,2}/(?:[\w.-]+/)*[\w.-]+$|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|txt|md|pem|key|crt|html?)$"
 )
-_MADE_UP = re.compile(r"/[0-9_]*[A-Za-z][A-Za-z_]*[0-9]\w*$", re.ASCII)  # rather a password than a folder
-_BASE64 = re.compile(r"(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9])(?:/|[A-Za-z0-9]{12,}+)++$")
-_COMPOUND = re.compile(r"(?:[A-Za-z]+(?:[_.-][A-Za-z]+)++|[A-Za-z]+[A-Z][a-z]+)$")
+_MADE_UP = lazy_pattern(r"/[0-9_]*[A-Za-z][A-Za-z_]*[0-9]\w*$", re.ASCII)  # rather a password than a folder
+_BASE64 = lazy_pattern(r"(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9])(?:/|[A-Za-z0-9]{12,}+)++$")
+_COMPOUND = lazy_pattern(r"(?:[A-Za-z]+(?:[_.-][A-Za-z]+)++|[A-Za-z]+[A-Z][a-z]+)$")
 _SHORT_NAME = 4  # letters of a name before its number: $row1
 _OPENERS = "([{<"
 _MASKS = frozenset("xX*.-_•●?#…·=0 ")

@@ -3,17 +3,18 @@
 import re
 from typing import Final
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.text.markdown.outline import without_comments
 
-_COURTESY: Final = re.compile(
+_COURTESY: Final = lazy_pattern(
     r"(?:hi|hello|hey|ok(?:ay)?|noted|got it|understood|will do|sure|alright|all right|great|perfect|cool|"
     r"thanks?(?: you)?(?: (?:so|very) much| a lot)?|thx|you(?:'|’)re welcome|no problem|bye|goodbye|"
     r"你好|您好|好的?|好呀|收到|明白了?|知道了|了解了?|记下了|记住了|谢谢你?|多谢|没问题|不客气|嗯+|再见)",
     re.IGNORECASE,
 )
 _BETWEEN: Final = " \t\r\n.,!…。，！、~～"
-_OWN_NAME: Final = re.compile(r"[A-Z][A-Z_]*|\d{4}-\d{2}(?:-\d{2})?")
+_OWN_NAME: Final = lazy_pattern(r"[A-Z][A-Z_]*|\d{4}-\d{2}(?:-\d{2})?")
 """Names of files whose first heading is generated: MEMORY, USER, SCRATCHPAD, a day, a month."""
 
 

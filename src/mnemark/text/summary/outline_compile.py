@@ -11,17 +11,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.outline import Item, ancestors, outline
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
-_EXAMPLE_HEADING: Final = re.compile(
+_EXAMPLE_HEADING: Final = lazy_pattern(
     r"^[\W_\d]*(?:(?:(?:few[- ]shot|usage|sample|code|some|an?) )?examples?\b|templates?\b|samples?\b|e\.g\.|"
     r"示例|例子|举例|范例|样例|案例|模板)(?!\w* (?:of what|for who))",
     re.IGNORECASE,
 )
-_EXAMPLE: Final = re.compile(
+_EXAMPLE: Final = lazy_pattern(
     r"^[\W_]*(?:(?:good |bad )?examples?(?: \d+)?\s*(?:[:：]|\*\*)|e\.g\.?[,:\s]|for example\b|"
     r"for instance\b|such as:|(?:例如|比如|譬如|举例|示例|例子|例)\d*\s*[:：,，])",
     re.IGNORECASE,
@@ -31,17 +32,17 @@ _HOLLOW: Final = (
     r"optional|something|placeholder|name here|todo|tbd|"
     r"在此|在这里|请|此处|这里|填|输入|你的|您的|待|可选|例如|如[:：])"
 )
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = lazy_pattern(
     rf"(?<![(（\[【<_*])[(（\[【<_*]++\s*+{_HOLLOW}[^()（）\[\]【】<>]{{0,120}}[)）\]】>_*]+", re.IGNORECASE
 )
-_TODO: Final = re.compile(
+_TODO: Final = lazy_pattern(
     r"^[\W_]*(?:TODO|TBD|FIXME|XXX|N/?A|none yet|nothing yet|coming soon|lorem ipsum|待定|待填写?|待补充?|"
     r"待办|暂无|无|略|空)(?:\b|(?=[:：。\W])|$)",
     re.IGNORECASE,
 )
-_BLANKS: Final = re.compile(r"^[\W_]*$")
-_CHECKBOX: Final = re.compile(r"^\[[ xX]\]\s*")
-_KEY: Final = re.compile(r"^[*_]*+[^:：\n]{1,60}[*_]*+\s*+[:：][*_]*\s*(?P<value>.*)$", re.DOTALL)
+_BLANKS: Final = lazy_pattern(r"^[\W_]*$")
+_CHECKBOX: Final = lazy_pattern(r"^\[[ xX]\]\s*")
+_KEY: Final = lazy_pattern(r"^[*_]*+[^:：\n]{1,60}[*_]*+\s*+[:：][*_]*\s*(?P<value>.*)$", re.DOTALL)
 
 
 def kept(items: list[Item]) -> list[int]:
@@ -103,15 +104,15 @@ COVERED: Final = 0.5
 MOST_LINES: Final = 400
 MOST_CHARACTERS: Final = 50_000
 """Largest shorter form that is checked: each line is searched in the whole source."""
-_EXACT: Final = re.compile(
+_EXACT: Final = lazy_pattern(
     r"`[^`\n]+`|https?://\S+|\d[\d.,:/-]*\d|\d|(?<!\w)[~./][\w./-]{2,}|(?<![\w-])[\w-]+/[\w./-]+"
 )
-_NOT: Final = re.compile(
+_NOT: Final = lazy_pattern(
     r"\b(?:not|never|no|don'?t|doesn'?t|cannot|can'?t|won'?t|without|avoid|forbidden|refuse|except|unless|neither|nor)\b|"
     r"不|没|别|勿|禁|严禁|绝不|避免|除非|无需|拒绝",
     re.IGNORECASE,
 )
-_MARKS: Final = re.compile(r"^[\s>#*+-]*+(?:\d{1,3}[.)、])?\s*")
+_MARKS: Final = lazy_pattern(r"^[\s>#*+-]*+(?:\d{1,3}[.)、])?\s*")
 
 
 def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -> list[str]:
@@ -202,15 +203,15 @@ def _flat(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-_STRICT: Final = re.compile(
+_STRICT: Final = lazy_pattern(
     r"\b(?:never|must|always|do not|don'?t|cannot|can'?t|shall|should|only|forbidden|required?|avoid|prefer|"
     r"important|ensure|make sure|under no circumstances|no exceptions?|refuse|ask (?:first|before))\b|"
     r"必须|不要|不得|不可|不许|不准|不能|禁止|严禁|务必|绝不|决不|切勿|请勿|永远|始终|一律|总是|只能|应当|应该|避免|"
     r"优先|原则|(?:^|[，。；])别",
     re.IGNORECASE,
 )
-_SENTENCE: Final = re.compile(r"(?<=[。！？；])(?=\S)|(?<=[.!?])\s+(?=[\"'“‘(\[A-Z0-9\u2e80-\u9fff])")
-_TITLE: Final = re.compile(
+_SENTENCE: Final = lazy_pattern(r"(?<=[。！？；])(?=\S)|(?<=[.!?])\s+(?=[\"'“‘(\[A-Z0-9\u2e80-\u9fff])")
+_TITLE: Final = lazy_pattern(
     r"(?:soul|agents?|user|memory|identity|persona|claude|about|profile|who you are|scratchpad|"
     r"灵魂|身份|用户|记忆|人格|关于|档案|智能体|说明)|^\d{4}-\d{2}(?:-\d{2})?",
     re.IGNORECASE,

@@ -7,18 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.segment import query_terms
 
-_FENCED: Final = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_MARKS: Final = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,3}[.)、][ \t]*)")
-_SENTENCE: Final = re.compile(r".+?(?:[.!?](?=[\s\"')\]]|$)[\"')\]]*|[。！？；]+[”’」』）]*|$)", re.DOTALL)
-_ASIDE: Final = re.compile(
+_FENCED: Final = lazy_pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_MARKS: Final = lazy_pattern(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+(?:\[[ xX]\][ \t]+)?|\d{1,3}[.)、][ \t]*)")
+_SENTENCE: Final = lazy_pattern(r".+?(?:[.!?](?=[\s\"')\]]|$)[\"')\]]*|[。！？；]+[”’」』）]*|$)", re.DOTALL)
+_ASIDE: Final = lazy_pattern(
     r"^(?:(?:by the way|btw|one more thing|oh|also|and|but|anyway)\b[,:]?\s+|(?:对了|另外|还有|顺便说一下|顺便|哦|噢)[，,：:\s]+)",
     re.IGNORECASE,
 )
-_HAN: Final = re.compile(r"[\u3400-\u9fff]")
+_HAN: Final = lazy_pattern(r"[\u3400-\u9fff]")
 
-POLITE: Final = re.compile(
+POLITE: Final = lazy_pattern(
     r"^(?:(?:hi|hello|hey|ok|okay|so|well|thanks|great)\b[\s,!.]*(?:\w+[,!]\s+)?|(?:now|also|then),?\s+|please,?\s+|"
     r"(?:can|could|would|will) you\s+(?:please\s+|kindly\s+)?|"
     r"(?:i'd|i would) (?:like|love)\s+(?:you\s+)?to\s+|i (?:want|need)\s+(?:you\s+)?to\s+|help me\s+(?:to\s+)?|"
@@ -26,66 +27,66 @@ POLITE: Final = re.compile(
     r"(?:你|您)?(?:能不能|可不可以|能否|可以|能)(?=帮|请|把|给|看|查|写|改|做)|我(?:想要?|需要|要)(?:你)?(?=[\u3400-\u9fff]))",
     re.IGNORECASE,
 )
-SMALL_TALK: Final = re.compile(
+SMALL_TALK: Final = lazy_pattern(
     r"^(?:hi|hello|hey|thanks?(?: you)?(?: (?:so|very) much| a lot)?|thx|ok(?:ay)?|great|perfect|nice|cool|sure|"
     r"yes|no|yep|got it|good (?:morning|evening|night)|bye|see you|works?|"
     r"你好|您好|早上好|早|晚上好|晚安|谢谢你?|多谢|好的?|行|可以|嗯+|哈+|收到|明白|再见|没事|辛苦了?|太好了|不客气)"
     r"[\s,，!！.。~～\w]{0,12}$",
     re.IGNORECASE,
 )
-QUESTION: Final = re.compile(
+QUESTION: Final = lazy_pattern(
     r"[?？]\s*[\"'”）)]*$|(?:吗|呢|么)[。.!！]?$|^(?:what|which|why|how|when|where|who|is|are|does|do|did|should|shall)\b",
     re.IGNORECASE,
 )
-DONE: Final = re.compile(
+DONE: Final = lazy_pattern(
     r"\b(?:done|fixed|finished|completed?|(?:it |that |now )works?|works now|pass(?:es|ed)?|merged|deployed|"
     r"released|created|added|updated|resolved|sent|booked|saved|moved|renamed|removed|installed|wrote|written|"
     r"migrated|published|is (?:now )?(?:ready|live|in place|green)|succeeded|set up)\b|"
     r"完成|搞定|修好|修复了|解决了|通过了?|已经?(?:[^，。]{0,8})|发出|发送了|上线了|部署好|预订好|订好|保存好|写好|做好|改好|更新了|成功",
     re.IGNORECASE,
 )
-FAILED: Final = re.compile(
+FAILED: Final = lazy_pattern(
     r"\b(?:fail(?:s|ed|ing)?|could ?n[o']t|can ?n[o']t|unable|still (?:broken|fails?|errors?)|blocked|gave up|"
     r"not (?:possible|working)|timed out|crash(?:es|ed)?)\b|失败|没成功|不成功|不行|报错|卡住|崩溃|超时|无法|没法",
     re.IGNORECASE,
 )
-HAPPY: Final = re.compile(
+HAPPY: Final = lazy_pattern(
     r"\b(?:thanks|thank you|perfect|works|great|awesome|that did it|nice)\b|谢谢|多谢|可以了|好了|搞定|没问题|太好了|完美",
     re.IGNORECASE,
 )
-DECIDED: Final = re.compile(
+DECIDED: Final = lazy_pattern(
     r"\b(?:we(?:'ve| have)? decided|i(?:'ve| have)? decided|decision|let's (?:go with|use|keep|take|stick)|"
     r"(?:we|i)(?:'ll| will| shall) (?:use|go with|keep|take|switch)|go(?:ing)? with|agreed|from now on|"
     r"switch(?:ed|ing)? (?:\w+ ){0,3}to|settled on|instead of|no longer)\b|"
     r"决定|就用|改用|换成|换到|以后都?|从现在起|定了|定下来|采用|不再用|统一用",
     re.IGNORECASE,
 )
-NEXT: Final = re.compile(
+NEXT: Final = lazy_pattern(
     r"\b(?:next steps?|to-?do|tomorrow|next (?:week|month|monday|tuesday|wednesday|thursday|friday)|"
     r"follow[- ]up|remaining|remains to|still (?:need|have|has|needs) to|left to do|later (?:this|today))\b|"
     r"下一步|接下来|明天|后天|下周|下个月|待办|回头再?|之后再|还要|还需要|还差|剩下",
     re.IGNORECASE,
 )
-LEFT: Final = re.compile(
+LEFT: Final = lazy_pattern(
     r"\b(?:next steps?|to-?do|remaining|remains to|still (?:need|have|has|needs) to|left to do)\b|下一步|接下来|待办|还需要|还差|剩下",
     re.IGNORECASE,
 )
 """How an assistant announces remaining work."""
-UNSURE: Final = re.compile(
+UNSURE: Final = lazy_pattern(
     r"\b(?:not sure|unclear|undecided|open question|tbd|don't know (?:yet|whether|if|which)|"
     r"have(?:n't| not) decided|to be decided|need to (?:decide|figure out|find out))\b|"
     r"不确定|没想好|还没定|待定|没决定|不清楚|要想想|再想想|拿不准",
     re.IGNORECASE,
 )
-TASK: Final = re.compile(
+TASK: Final = lazy_pattern(
     r"^(?:fix|write|run|add|make|create|update|check|find|show|explain|compare|review|deploy|release|refactor|test|build|install|"
     r"send|book|summari[sz]e|translate|draft|prepare|remove|rename|move|set up|open|look|search|plan|help|change|convert|"
     r"generate|implement|debug|clean|merge|order|remind|schedule)\b|^(?:修|写|跑|查|找|看|做|改|加|删|整理|翻译|总结|生成|部署|发布|准备|订|提醒|安排|比较|解释|检查|更新)",
     re.IGNORECASE,
 )
 """How a request without politeness begins."""
-OWN: Final = re.compile(r"\b(?:i|i'm|i've|my|we|we're|our|me)\b|我|咱", re.IGNORECASE)
-OFFER: Final = re.compile(
+OWN: Final = lazy_pattern(r"\b(?:i|i'm|i've|my|we|we're|our|me)\b|我|咱", re.IGNORECASE)
+OFFER: Final = lazy_pattern(
     r"^(?:(?:let me know|feel free|i can(?! ?no)|i could(?! no)|shall i|should i|do you want|would you like|"
     r"if you(?:'d)? (?:want|like|need)|anything else|happy to|you're welcome|sure|of course|certainly|"
     r"i'll (?:take a look|check|look|do that|start))\b|"
@@ -93,22 +94,24 @@ OFFER: Final = re.compile(
     re.IGNORECASE,
 )
 
-_CODE: Final = re.compile(r"`([^`\n]{2,60})`")
-_PATH: Final = re.compile(
+_CODE: Final = lazy_pattern(r"`([^`\n]{2,60})`")
+_PATH: Final = lazy_pattern(
     r"(?<![\w/.:-])(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/-])[\w-]{2,}\.[a-z][a-z0-9]{0,4}\b(?!\.)"
 )
-_VERSION: Final = re.compile(r"\b(?:[A-Z][\w+-]{0,40}\s?v?|[a-z]{1,40}[ -]?v)\d{1,9}(?:\.\d{1,9}){1,9}\b")
-_NAME: Final = re.compile(r"(?<![.!?。！？:：]\s)(?<!^)\b[A-Z][a-z]+(?: [A-Z][a-z]+){0,2}\b", re.MULTILINE)
-_MIXED: Final = re.compile(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w+|[A-Z]{2,}[a-z]\w*|[A-Z][A-Z0-9]{1,7})\b")
-_TITLED: Final = re.compile(r"《([^《》\n]{1,30})》")
-_LATIN_IN_HAN: Final = re.compile(r"(?<![A-Za-z0-9_./:@-])[A-Za-z][\w.+#-]{1,30}(?![\w/@])")
-_PLACE_ZH: Final = re.compile(
+_VERSION: Final = lazy_pattern(r"\b(?:[A-Z][\w+-]{0,40}\s?v?|[a-z]{1,40}[ -]?v)\d{1,9}(?:\.\d{1,9}){1,9}\b")
+_NAME: Final = lazy_pattern(r"(?<![.!?。！？:：]\s)(?<!^)\b[A-Z][a-z]+(?: [A-Z][a-z]+){0,2}\b", re.MULTILINE)
+_MIXED: Final = lazy_pattern(
+    r"\b(?:[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w+|[A-Z]{2,}[a-z]\w*|[A-Z][A-Z0-9]{1,7})\b"
+)
+_TITLED: Final = lazy_pattern(r"《([^《》\n]{1,30})》")
+_LATIN_IN_HAN: Final = lazy_pattern(r"(?<![A-Za-z0-9_./:@-])[A-Za-z][\w.+#-]{1,30}(?![\w/@])")
+_PLACE_ZH: Final = lazy_pattern(
     r"(?:搬到|搬去|住在|来自|飞往|出差去|去)([\u3400-\u9fff]{2,3}?)(?=了|的|出差|旅游|玩|工作|住|[，。,.！!；;\s]|$)"
 )
-_PROJECT: Final = re.compile(
+_PROJECT: Final = lazy_pattern(
     r"\bproject ([A-Z][\w-]+|`[^`]+`|\"[^\"]+\")|([A-Za-z][\w-]{1,30}|[\u3400-\u9fff]{2,6}) ?项目"
 )
-_FOLDER: Final = re.compile(r"/(?:projects?|repos?|src|code|workspaces?|git|dev)/(?P<name>[\w.-]+)(?:/|$)")
+_FOLDER: Final = lazy_pattern(r"/(?:projects?|repos?|src|code|workspaces?|git|dev)/(?P<name>[\w.-]+)(?:/|$)")
 _COMMON: Final = frozenset(
     ["ok", "todo", "api", "url", "http", "https", "json", "yaml", "html", "css", "sql", "cli", "ui", "ux", "id", "pdf", "csv", "usa", "am", "pm", "faq", "tbd", "fyi", "asap", "ai", "llm", "ci", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december", "english", "chinese", "i'm", "i'll", "e.g", "i.e", "etc"]
 )  # fmt: skip

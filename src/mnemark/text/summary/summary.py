@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.text.extraction.speaker import of_another
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.summary.sentences import (
     DECIDED,
     DONE,
@@ -35,10 +36,10 @@ from mnemark.text.summary.sentences import (
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
 
-_NUMBER: Final = re.compile(r"\d[\d.,:/-]*\d|\d{2,}")
-_NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")  # a capitalised word inside a sentence
-_WORD: Final = re.compile(r"[a-z][\w'-]{3,}", re.IGNORECASE)
-_HAN: Final = re.compile(r"[\u4e00-\u9fff]+")
+_NUMBER: Final = lazy_pattern(r"\d[\d.,:/-]*\d|\d{2,}")
+_NAME: Final = lazy_pattern(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")  # a capitalised word inside a sentence
+_WORD: Final = lazy_pattern(r"[a-z][\w'-]{3,}", re.IGNORECASE)
+_HAN: Final = lazy_pattern(r"[\u4e00-\u9fff]+")
 LONGEST_CHECKED: Final = 20_000
 """Longest summary that is checked: each of its numbers and names is searched in the conversation."""
 _STEM: Final = 4
@@ -84,7 +85,7 @@ LONGEST: Final = 160
 """Longest kept sentence in characters."""
 _SAID: Final = 3
 _LISTED: Final = 4
-_STEP: Final = re.compile(r"(?:next steps?|to-?do|下一步|接下来|待办)\s*[:：]\s*", re.IGNORECASE)
+_STEP: Final = lazy_pattern(r"(?:next steps?|to-?do|下一步|接下来|待办)\s*[:：]\s*", re.IGNORECASE)
 """How a line of a to-do list begins."""
 _LAST: Final = 6  # the outcome is searched in so many last turns
 

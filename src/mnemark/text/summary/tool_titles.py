@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Json
 
 SIGNIFICANT: Final = (
@@ -49,7 +50,7 @@ _READ_PROGRAMS: Final = frozenset(
     }
 )
 _READ_GIT: Final = frozenset({"status", "log", "diff", "show", "branch", "blame", "remote", "rev-parse"})
-_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\da-zA-Z_]+")
+_WORDS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\da-zA-Z_]+")
 _COMMAND_KEYS: Final = ("command", "cmd", "commands", "script", "code", "input", "argv", "args")
 PATH_KEYS: Final = (
     *("path", "file_path", "filePath", "filepath", "filename", "file", "notebook_path", "target_file"),
@@ -59,17 +60,17 @@ _ARGUMENT_KEYS: Final = ("arguments", "input", "args", "params")
 _URL_KEYS: Final = ("url", "uri", "href", "link")
 _TEXT_KEYS: Final = ("query", "q", "message", "text", "subject", "title", "prompt", "description", "to")
 _EXIT_KEYS: Final = ("exit_code", "exitCode", "exit_status", "returncode", "return_code", "code")
-_EXIT: Final = re.compile(
+_EXIT: Final = lazy_pattern(
     r"(?:exit(?:ed)?(?:\s+with)?(?:\s+(?:code|status))?|退出码|returned non-zero exit status)"
     r"\s*+(?:[:=：]\s*+)?(?P<code>-?\d{1,6})\b",
     re.IGNORECASE,
 )
-_BAD_START: Final = re.compile(
+_BAD_START: Final = lazy_pattern(
     r"\s*(?:(?:error|fatal)(?:\s*[:\[(]|\s*$)|traceback \(most recent|[\w.]*(?:Error|Exception)\b\s*[:(]|"
     r"command not found|permission denied|no such file|错误|失败|异常|报错)",
     re.IGNORECASE,
 )
-_SPLIT: Final = re.compile(r"&&|\|\||[;|\n]")
+_SPLIT: Final = lazy_pattern(r"&&|\|\||[;|\n]")
 TITLE: Final = 96
 """Longest title in characters."""
 

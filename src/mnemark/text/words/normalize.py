@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from mnemark.text.lazy_pattern import lazy_pattern
+
 VARIANTS = Path(__file__).resolve().parents[2] / "data" / "variants.txt"
 """Two lines: traditional characters, and below each its simplified form (tools/build_variants.py)."""
 
@@ -32,7 +34,7 @@ INVISIBLE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_SP
 
 _MOST_MARKS = 30  # combining marks on one letter (Stream-Safe Text Format, UAX #15); no language has more
 # A superset of what may become a combining mark, among them the voiced sounds of half width.
-_MAYBE_MARKS = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MOST_MARKS + 1},}}")
+_MAYBE_MARKS = lazy_pattern(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MOST_MARKS + 1},}}")
 _MOST_ROUNDS = 4  # Unicode folds settle in two; the bound is for safety only
 
 

@@ -10,12 +10,12 @@ Tested invariants:
 * Any string is safe, in linear time; a term has at most `MAX_TERM` characters.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import VARIANTS, fold
 from mnemark.text.words.terms import MAX_TERM, WordCache
 
@@ -50,13 +50,13 @@ def _word(letters: str) -> str:
     return rf"{letters}+(?:{_JOINS}{letters}+)*(?:\+\+|\#)?"
 
 
-_ASCII_TOKENS = re.compile(_word("[0-9A-Za-z]"))
-_TOKENS = re.compile(
+_ASCII_TOKENS = lazy_pattern(_word("[0-9A-Za-z]"))
+_TOKENS = lazy_pattern(
     f"[{_HAN}]+|[{_PAIRED}]+|[{_EMOJI}]|"
     + _word(rf"(?:[^\W_{_HAN}{_PAIRED}{_INDIC}{_EMOJI}]|[{_MARKS}{_INDIC}])")
 )
-_is_han = re.compile(f"[{_HAN}]").match
-_is_paired = re.compile(f"[{_PAIRED}]").match
+_is_han = lazy_pattern(f"[{_HAN}]").match
+_is_paired = lazy_pattern(f"[{_PAIRED}]").match
 
 _FIRST_HAN = "\u3005"
 _FIRST_PAIRED = "\u0e00"

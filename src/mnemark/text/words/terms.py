@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import Stemmer
 
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import in_form
 
 MAX_TERM = 64
@@ -30,14 +31,14 @@ class Compound(NamedTuple):
     query: tuple[str, ...]
 
 
-_SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?(?=.)", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"'(?:s|ll|re|ve|d|m)$", re.IGNORECASE)
-_NEGATION = re.compile(r"^[a-z]+n't$", re.IGNORECASE)
-_PIECES = re.compile(r"[^'._/\\:@,+#-]+")
+_SCHEME = lazy_pattern(r"^(?:https?://)?(?:www\.)?(?=.)", re.IGNORECASE)
+_POSSESSIVE = lazy_pattern(r"'(?:s|ll|re|ve|d|m)$", re.IGNORECASE)
+_NEGATION = lazy_pattern(r"^[a-z]+n't$", re.IGNORECASE)
+_PIECES = lazy_pattern(r"[^'._/\\:@,+#-]+")
 # Plural acronyms (LLMs), acronyms before a word (HTTP in HTTPServer), words, digits.
-_ACRONYMS = re.compile(r"[A-Z]{2,}s$")
-_ATOMS = re.compile(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_SHIFT = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_ACRONYMS = lazy_pattern(r"[A-Z]{2,}s$")
+_ATOMS = lazy_pattern(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_SHIFT = lazy_pattern(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _JOINTS = {"-": "-", "_": "-", "__": "-", "": "", "'": "", ",": "", "\\": "/", "::": "."}
 _MOST_SHIFTS = 2  # `a3f9c2e1` is a hash, `v2beta` is not
 
