@@ -8,6 +8,7 @@ to be, and with it every sum and every tie.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -50,8 +51,8 @@ class Snapshot:
         dead = np.concatenate([s.dead for s in segments]) if segments else np.zeros(0, np.bool_)
         alive = np.flatnonzero(~dead)
         order = alive[np.lexsort((stored["ordinal"][alive], ranks[stored["document"][alive]]))]
-        self._position = np.full(len(stored), -1, np.int64)
-        self._position[order] = np.arange(len(order))
+        self._position = np.full(len(stored), -1, np.int32)
+        self._position[order] = np.arange(len(order), dtype=np.int32)
         self._starts = np.cumsum([0, *(len(part) for part in parts)])
         self._arrange(generation, segments, ranks, stored[order])
 
@@ -78,6 +79,19 @@ class Snapshot:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def _by_time(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """The times in rising order, and the positions they belong to."""
+        times = np.ascontiguousarray(self.rows["time"])
+        order = np.argsort(times, kind="stable").astype(np.int32)
+        return times[order], order
+
+    def between(self, first: int, last: int) -> Positions:
+        """Return the positions of the passages with a time from `first` to `last`, rising."""
+        times, order = self._by_time
+        part = slice(np.searchsorted(times, first), np.searchsorted(times, last, side="right"))
+        return np.sort(order[part]).astype(np.int64)
 
     def together(self, step: int) -> Mask:
         """Whether the passages i and i + step are of one document, shape (n - step,)."""
@@ -137,7 +151,7 @@ class Snapshot:
                 counts.append(posting.counts)
         if not positions:
             return _NOWHERE
-        pos, packed = np.concatenate(positions), np.concatenate(counts)
+        pos, packed = np.concatenate(positions).astype(np.int64), np.concatenate(counts)
         if len(pos) and (pos[0] < 0 or np.any(pos[1:] <= pos[:-1])):
             alive = pos >= 0
             pos, packed = pos[alive], packed[alive]

@@ -304,7 +304,7 @@ class _Search:
 
     def _lengths(self, mask: Mask | None) -> lexical.Lengths:
         preset = self.request.preset
-        key = ("lengths", *self.request.where.base, preset.neighbour, preset.short)
+        key = ("lengths", *self.request.where.base, preset.neighbour, preset.short, preset.k1, preset.b)
         known = self.snapshot.memo.get(key)
         if not isinstance(known, lexical.Lengths):
             known = self.snapshot.memo[key] = lexical.lengths(self.snapshot, mask, preset)

@@ -86,7 +86,8 @@ def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | No
     if fused[best] <= 0 or times[best] == NO_TIME:
         return fused
     reach = int(_REACH * preset.near_days * _DAY)
-    around = np.flatnonzero((times >= times[best] - reach) & (times <= times[best] + reach) & (fused > 0))
+    around = snapshot.between(int(times[best]) - reach, int(times[best]) + reach)
+    around = around[fused[around] > 0]
     days = (times[around] - times[best]) / _DAY
     gain = np.exp(-np.abs(days) / preset.near_days) * (snapshot.group[around] != snapshot.group[best])
     if order in {"before", "after"}:

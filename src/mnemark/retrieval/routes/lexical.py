@@ -46,14 +46,12 @@ class Lexical(NamedTuple):
 
 
 class Lengths(NamedTuple):
-    """Lengths in words that the formula needs, for one set of passages."""
+    """What follows from lengths in words, for one set of passages."""
 
-    passages: Floats
-    """Own length and the neighbours' share, as for the terms, shape (n,)."""
-    mean: float
-    documents: Floats
-    """Length of each document, shape (groups,)."""
-    document_mean: float
+    norm: Floats
+    """The formula's K of own length and the neighbours' share, as for the terms, shape (n,)."""
+    document_norm: Floats
+    """The same of each document, shape (groups,)."""
     total: int
     document_total: int
     substance: Floats
@@ -78,11 +76,10 @@ def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
     if mask is not None:
         document_count = int(np.count_nonzero(np.bincount(snapshot.group[mask])))
     total = float(wide.sum(dtype=np.float64)) if mask is None else float(wide[mask].sum(dtype=np.float64))
+    document_mean = float(documents.sum(dtype=np.float64)) / max(document_count, 1)
     return Lengths(
-        wide,
-        total / max(count, 1),
-        documents,
-        float(documents.sum(dtype=np.float64)) / max(document_count, 1),
+        _norm(wide, total / max(count, 1), preset),
+        _norm(documents, document_mean, preset),
         count,
         document_count,
         substance.astype(np.float32),
@@ -108,8 +105,6 @@ def score(  # noqa: PLR0917 - what BM25 needs
     attainable = group_attainable = 0.0
     weights: dict[str, float] = {}
     found: dict[str, TermHits] = {}
-    norm = _norm(size.passages, size.mean, preset)
-    group_norm = _norm(size.documents, size.document_mean, preset)
     for term, weight in terms:
         hits = _masked(snapshot.term(term), mask)
         found[term] = hits
@@ -123,13 +118,11 @@ def score(  # noqa: PLR0917 - what BM25 needs
             # A position stands in `touched` up to five times, each time with the same value: the assignment
             # behind += writes it once.
             own[touched] += (
-                np.float32(weight * weights[term] * (preset.k1 + 1)) * values / (values + norm[touched])
+                np.float32(weight * weights[term] * (preset.k1 + 1)) * values / (values + size.norm[touched])
             )
             scratch[touched] = 0
         if preset.group:
-            group_attainable += _add_group(
-                snapshot, hits.pos, frequency, weight, groups, group_norm, size, preset
-            )
+            group_attainable += _add_group(snapshot, hits.pos, frequency, weight, groups, size, preset)
     if attainable:
         own /= np.float32(attainable)
     if preset.group and group_attainable:
@@ -187,7 +180,6 @@ def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
     frequency: Floats,
     weight: float,
     groups: Floats,
-    norm: Floats,
     size: Lengths,
     preset: Preset,
 ) -> float:
@@ -199,7 +191,7 @@ def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
     sums = np.add.reduceat(frequency, starts)
     which = owner[starts]
     gain = weight * idf(size.document_total, len(which)) * (preset.k1 + 1)
-    groups[which] += np.float32(gain) * sums / (sums + norm[which])
+    groups[which] += np.float32(gain) * sums / (sums + size.document_norm[which])
     return gain
 
 
