@@ -106,7 +106,7 @@ def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
         f"{step.path} has grown"
         for step in steps
         if step.action == "append" and step.entry is not None
-        if schema.scalar(index.connection, known, (step.path,)) != step.entry.size
+        if index.scalar(known, (step.path,)) != step.entry.size
     ]
 
 
