@@ -1,8 +1,11 @@
 """`import mnemark` costs next to nothing; what is heavy is loaded by what needs it."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 BUDGET = 0.060
 """Seconds of CPU for `import mnemark`."""
@@ -29,3 +32,49 @@ def test_import_is_quick_and_loads_nothing_heavy(tmp_path: Path) -> None:
     probes = [_probe(tmp_path) for _ in range(3)]
     assert [heavy for _, heavy in probes] == [[], [], []]
     assert min(seconds for seconds, _ in probes) <= BUDGET
+
+
+_COUNTING = """
+import re._compiler, sys
+compiled, plain = [], re._compiler.compile
+def counted(pattern, flags=0):
+    compiled.append(pattern)
+    return plain(pattern, flags)
+re._compiler.compile = counted
+from mnemark.interfaces.main import main
+sys.argv[0] = "mnemark"
+try:
+    main()
+except SystemExit as end:
+    own = [name for name in sys.modules if name.startswith("mnemark")]
+    print(end.code, len(own), len(sys.modules), len(compiled), file=sys.stderr)
+"""
+_PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "When does the backup run?"}
+
+
+@pytest.mark.parametrize(
+    ("command", "own", "modules", "patterns"),
+    [
+        (["--version"], 6, 75, 0),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 85, 245, 60),
+        (["search", "when does the backup run"], 190, 540, 190),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else None,
+)
+def test_a_start_loads_and_compiles_what_it_needs(
+    tmp_path: Path, command: list[str], own: int, modules: int, patterns: int
+) -> None:
+    (tmp_path / "note.md").write_text("The backup runs at 03:00.\n备份在三点。\n", encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "mnemark", "sync", "-w", str(tmp_path)], check=True, timeout=60)
+    where = [] if command == ["--version"] else ["-w", str(tmp_path)]
+    ran = subprocess.run(
+        [sys.executable, "-c", _COUNTING, *command, *where],
+        input=json.dumps(_PROMPT | {"cwd": str(tmp_path)}), capture_output=True, text=True, check=True,
+        timeout=60,
+    )  # fmt: skip
+    code, *counts = map(int, ran.stderr.split()[-4:])
+    assert code == 0
+    assert "03:00" in ran.stdout or command == ["--version"]
+    assert [count <= most for count, most in zip(counts, (own, modules, patterns), strict=True)] == [
+        True, True, True,
+    ], counts  # fmt: skip
