@@ -51,7 +51,7 @@ def test_a_dry_run_keeps_nothing(facts: Shell) -> None:
 
 def test_what_the_web_says_waits_and_is_accepted(facts: Shell) -> None:
     asked = facts("remember", "editor", "Vim", "--origin", "web")
-    assert "waits for review" in asked.out
+    assert "waiting for your review" in asked.out
     assert not facts("facts", "user", "--json").data["facts"][1:]
     (one,) = facts("review", "--json").data["waiting"]
     assert (one["what"], one["fact"]["value"]) == ("proposal", "Vim")

@@ -81,7 +81,7 @@ def test_status_and_sync_say_which_workspaces_are_left_out(shell: Shell) -> None
     shell.write("inner/secret.md", "the swordfish of the inner workspace\n")
     assert "secret.md" in shell("search", "swordfish").out
     made = shell("init", "inner")
-    assert f"{shell.folder}, which it lies in, leaves it out from here on" in made.err
+    assert f"searches in {shell.folder} no longer include it" in made.err
     assert "secret.md" not in shell("search", "swordfish").out
     assert "inner/ (a workspace of its own)" in shell("status").out
     assert shell("status", "--json").data["inner"] == ["inner"]
@@ -101,6 +101,6 @@ def test_a_search_in_a_folder_of_another_workspace_says_that_it_makes_one(
     assert "notes/MEMORY.md" in shell("search", "swordfish").out  # a MEMORY.md alone makes no workspace
     assert not (shell.folder / "notes/.mnemark").exists()
     made = shell("search", "swordfish", "-w", str(shell.folder / "notes"))
-    assert "is a workspace of its own now" in made.err
+    assert "is now a separate workspace" in made.err
     monkeypatch.chdir(tmp_path)
     assert json.loads(shell("status", "-w", str(shell.folder), "--json").out)["inner"] == ["notes"]

@@ -279,7 +279,7 @@ def test_doctor_names_what_others_can_read_and_closes_what_is_mnemarks(workspace
     script = workspace.write("run.sh", "true\n")
     before = {path: path.stat().st_mode for path in root.rglob("*")}
     said = workspace("doctor")
-    assert "of mnemark's: " in said.out
+    assert "of mnemark: " in said.out
     assert ".mnemark" in said.out
     assert "of yours: " in said.out
     assert "MEMORY.md" in said.out

@@ -143,10 +143,10 @@ def test_status_and_doctor_say_what_was_left_out(outer: Path) -> None:
         memory.sync()
         for report in (verify(memory), doctor(memory)):
             (told,) = [one for one in report.findings if one.kind == "inner"]
-            assert "inner/ is left out" in told.what
+            assert "inner/ is not indexed here" in told.what
             assert "-w inner" in told.fix
             assert all("other users" in one.what for one in report.findings if one.level != "ok")
-    assert any("inner/ is left out" in one.what for one in verify(outer).findings)
+    assert any("inner/ is not indexed here" in one.what for one in verify(outer).findings)
 
 
 def test_a_backup_holds_the_folder_and_what_is_a_workspace_in_it_stays_one(

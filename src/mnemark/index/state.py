@@ -301,6 +301,12 @@ class State:
         )
         return Waiting(due, later, failed)
 
+    def next_try(self, now: datetime) -> datetime | None:
+        """Return when the first of those that wait for later is due, in the zone of `now`."""
+        sql = "SELECT min(next_try) FROM queue WHERE failed = 0 AND next_try > ?"
+        rows = self._rows(sql, (now.timestamp(),))
+        return datetime.fromtimestamp(rows[0][0], now.tzinfo) if rows and rows[0][0] is not None else None
+
     # what the model cost
 
     def spend(self, entry: Sequence[str | int]) -> None:

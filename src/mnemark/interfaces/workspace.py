@@ -43,9 +43,9 @@ def _named(workspace: Path | None, *, any_folder: bool) -> Path:
     if workspace is not None:
         root = workspace.expanduser().absolute()
         if root.is_file():
-            raise UsageError(f"{root} is a file; name the folder that holds it")
+            raise UsageError(f"{root} is a file; give the folder that contains it")
         if not root.is_dir():
-            raise NotFoundError(f"there is no folder {root}; make it with `mnemark init {root}`")
+            raise NotFoundError(f"the folder {root} does not exist; create it with `mnemark init {root}`")
         return root
     current = _current()
     try:
@@ -54,7 +54,7 @@ def _named(workspace: Path | None, *, any_folder: bool) -> Path:
         if any_folder:
             return current
         raise NotFoundError(
-            f"{current} is no workspace and lies in none; name one with -w, or make one with `mnemark init`"
+            f"{current} is not in a workspace; choose one with -w, or create one here with `mnemark init`"
         ) from None
     if root != current and is_terminal(sys.stderr):
         say(f"Workspace: {safe(str(root))}")
@@ -65,7 +65,9 @@ def _current() -> Path:
     try:
         return Path.cwd()
     except FileNotFoundError:
-        raise NotFoundError("the current folder is gone; go to another, or name one with -w") from None
+        raise NotFoundError(
+            "the current folder no longer exists; change to another folder, or choose one with -w"
+        ) from None
 
 
 def is_empty(root: Path) -> bool:
@@ -97,8 +99,8 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
             if readonly or not memory.readonly:
                 raise
             raise ReadOnlyError(
-                f"{root} cannot be written, nothing was changed; make the folder and its .mnemark writable "
-                "for you, or work on a copy of it"
+                f"{root} cannot be written, so nothing was changed; make the folder and its .mnemark writable "
+                "for you, or work on a copy"
             ) from error
 
 
@@ -120,7 +122,7 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             memory = stack.enter_context(opened(root, readonly=True))
             late = frozen(memory)
         if new and memory.index.exists():
-            say(f"Made an index of {safe(str(root))} in {PRIVATE}{os.sep} (delete it at will).")
+            say(f"Created an index in {safe(str(root / PRIVATE))}{os.sep} (safe to delete: it is rebuilt).")
             tell_of_outer(root)
         yield memory, late
 
@@ -132,7 +134,7 @@ def tell_of_outer(root: Path) -> None:
     outer = workspace_around(root)
     if outer is not None:
         name, around = safe(str(root)), safe(str(outer))
-        say(f"{name} is a workspace of its own now; {around}, which it lies in, leaves it out from here on.")
+        say(f"{name} is now a separate workspace; searches in {around} no longer include it.")
 
 
 def frozen(memory: "Memory") -> tuple[str, ...]:
@@ -141,11 +143,11 @@ def frozen(memory: "Memory") -> tuple[str, ...]:
         return ()
     reason = memory.index.stale_reason()
     if reason:
-        return (f"sync: the folder cannot be written, and the index is of another kind: {reason}",)
+        return (f"sync: the folder cannot be written and its index cannot be used: {reason}",)
     behind = look(memory).outdated
     if not behind:
         return ()
-    return (f"sync: the folder cannot be written; {behind} files changed since the index was made",)
+    return (f"sync: the folder cannot be written, and {behind} files have changed since it was indexed",)
 
 
 class Look(NamedTuple):
@@ -183,7 +185,7 @@ def follow(memory: "Memory") -> tuple[str, ...]:
     try:
         synced(memory, wait=WAIT_SECONDS)
     except BusyError:
-        return ("sync: another process is syncing; what it has not read yet may be missing",)
+        return ("sync: another process is updating the index; the latest changes may be missing",)
     return ()
 
 

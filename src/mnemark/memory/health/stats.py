@@ -28,7 +28,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 def collect(ws: OpenWorkspace) -> Stats:
     """Count, from the index as it is."""
     if not ws.index.exists():
-        reason = "there is no index yet; run `mnemark sync`"
+        reason = "not created yet; run `mnemark sync`"
         return Stats(
             root=str(ws.root),
             files=0,
