@@ -86,5 +86,5 @@ def make(
     kind = _KINDS.get(kind_name)
     if kind is None or kind.takes_model != bool(model) or (colon and not model):
         examples = ", ".join(f'"{known.example}"' for known in _KINDS.values())
-        raise ConfigError(f'"{spec}" is no embedder; use one like {examples}, or "none"')
+        raise ConfigError(f'"{spec}" is not an embedder; use one like {examples}, or "none"')
     return kind.build(_Options(model=model, url=url, key_env=key_env, dimension=dimension))

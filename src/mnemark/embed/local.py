@@ -168,7 +168,7 @@ class LocalEmbedder:
             return TextEmbedding(known_as, specific_model_path=str(folder.path), local_files_only=True)
         except Exception as error:  # bare ones here too
             raise EmbedderUnavailable(
-                f"the model in {folder.path} cannot be loaded: {first_line(error)}; fetch its files again"
+                f"the model in {folder.path} cannot be loaded: {first_line(error)}; download its files again"
             ) from error
 
 
@@ -186,7 +186,7 @@ class _Folder:
         size = self._json("config.json").get("hidden_size")
         if not isinstance(size, int) or size < 1:
             raise EmbedderUnavailable(
-                f"{path / 'config.json'} does not say the vectors' length as hidden_size"
+                f"{path / 'config.json'} does not give the length of the vectors as hidden_size"
             )
         self.dimension = size
         self.pools_first_token = self._json("1_Pooling/config.json").get("pooling_mode_cls_token") is True

@@ -150,10 +150,10 @@ def _fact_of(facts: FactStore, now: datetime, said: Mapping[str, Any]) -> Fact:
     try:
         given = _Said(**said)
     except TypeError as error:
-        raise UsageError(f"a fact takes the arguments of `remember`: {error}") from None
+        raise UsageError(f"wrong argument for a fact: {error}") from None
     origin, scope = given.origin, _scope(given.scope)
     if origin not in ORIGINS:
-        raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+        raise UsageError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r}")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)
     start = recorded if since is None else since.replace(tzinfo=since.tzinfo or facts.zone).isoformat()
@@ -186,7 +186,9 @@ def _kept_words(facts: FactStore, predicate: str, value: str) -> str:
     alone = together.startswith(before)
     words = clean(together.removeprefix(before) if alone else redact(strip_fences(value), rules).text)
     if not words:
-        raise UsageError("a fact needs a value; recalled text and private passages are none")
+        raise UsageError(
+            "a fact needs a value that is not empty (recalled text and private passages are removed first)"
+        )
     return words
 
 
@@ -197,19 +199,19 @@ def _safe(facts: FactStore, text: str) -> str:
 
 def _one_of(word: str, known: Sequence[str], name: str) -> str:
     if word not in known:
-        raise UsageError(f"{name} {word!r} is none of {', '.join(known)}")
+        raise UsageError(f"{name} must be one of {', '.join(known)}, not {word!r}")
     return word
 
 
 def _share(number: float | None, name: str) -> float | None:
     if number is not None and not 0 <= number <= 1:
-        raise UsageError(f"{name} is a number from 0 to 1, not {number}")
+        raise UsageError(f"{name} must be a number from 0 to 1, not {number}")
     return number
 
 
 def _scope(scope: str) -> str:
     if scope == "*":
-        raise UsageError('a fact belongs to one scope: "users/NAME", "agents/NAME", "projects/NAME" or ""')
+        raise UsageError('scope must be "users/NAME", "agents/NAME", "projects/NAME" or "" (shared)')
     scopes_of(scope)
     return scope
 

@@ -239,7 +239,9 @@ def records(
         elif problems is not None:
             problems.append(
                 Problem(
-                    name or path.name, f"line {line.number} is no JSON object; left as it is", skipped=False
+                    name or path.name,
+                    f"line {line.number} is not a JSON object and was skipped",
+                    skipped=False,
                 ),
             )
 

@@ -61,7 +61,9 @@ def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
         try:
             fd = lock.__enter__()
         except BusyError:
-            raise BusyError(f"{_holder(path)} holds {layout.PRIVATE}/{name}; wait for it or end it") from None
+            raise BusyError(
+                f"{_holder(path)} is using {layout.PRIVATE}/{name}; wait until it has finished, or stop it"
+            ) from None
     try:
         _sign(fd)
         counts[path] = 1

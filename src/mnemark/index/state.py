@@ -82,11 +82,11 @@ def _version(connection: apsw.Connection, path: Path) -> int:
     empty = not schema.scalar(connection, "SELECT count(*) FROM sqlite_schema")
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID and not (empty and not application and not version):
-        raise IntegrityError(f"{path.name} is not mnemark's bookkeeping; move it away")
+        raise IntegrityError(f"{path.name} is not a database of mnemark; move it away")
     if isinstance(version, int) and version > len(MIGRATIONS):
         raise NewerFormatError(
             f"{path.name} has format {version}, this mnemark reads {len(MIGRATIONS)}; "
-            f"upgrade mnemark, or delete {path.parent.name}/{path.name} (it only keeps count)"
+            f"upgrade mnemark, or delete {path.parent.name}/{path.name} (it only holds counts and a queue)"
         )
     return int(version or 0)
 
@@ -236,7 +236,7 @@ class State:
                 "WHERE failed = 0 AND next_try <= ? ORDER BY next_try, id LIMIT ?"
             )
             items = [Item(*row) for row in schema.rows(db, sql, (moment, most))]
-            lost = [(item.reason or "cut off each time", item.id) for item in items if item.tries > TRIES]
+            lost = [(item.reason or "interrupted each time", item.id) for item in items if item.tries > TRIES]
             db.executemany("UPDATE queue SET failed = 1, reason = ? WHERE id = ?", lost)
             taken = [item for item in items if item.tries <= TRIES]
             db.executemany(
@@ -360,7 +360,7 @@ class State:
             except IntegrityError:
                 for end in ("", "-wal", "-shm"):
                     self.path.with_name(NAME + end).unlink(missing_ok=True)
-                self.problem = f"{error}; it was made anew, counts and queue began from nothing"
+                self.problem = f"{error}; a new one was created, with empty counts and queue"
                 return connect(self.path)
 
     def _write(self, change: Callable[[apsw.Connection], T]) -> T:
@@ -406,7 +406,7 @@ class State:
         if not sound:
             for end in ("", "-wal", "-shm"):
                 self.path.with_name(NAME + end).unlink(missing_ok=True)
-            self.problem = f"{error}; it was made anew, counts and queue began from nothing"
+            self.problem = f"{error}; a new one was created, with empty counts and queue"
 
 
 def _note(db: apsw.Connection, values: Mapping[str, str]) -> None:

@@ -99,8 +99,8 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
             if readonly or not memory.readonly:
                 raise
             raise ReadOnlyError(
-                f"{root} cannot be written, so nothing was changed; make the folder and its .mnemark writable "
-                "for you, or work on a copy"
+                f"{root} cannot be written, so nothing was changed; make the folder and its .mnemark "
+                "writable, or work on a copy"
             ) from error
 
 

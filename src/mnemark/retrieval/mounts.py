@@ -84,7 +84,7 @@ class Mounts:
         name, _, rest = ref.removeprefix(MARK).partition("/")
         if name not in self._folders:
             known = ", ".join(self._folders) or "none"
-            raise NotFoundError(f"there is no mount {name!r}; mounts are: {known}")
+            raise NotFoundError(f"there is no mount {name!r}; configured mounts: {known}")
         return self._opened(name).read(rest, raw=raw)
 
     def _ask(self, name: str, request: Request, *, wait: bool) -> Found:
@@ -104,7 +104,7 @@ class Mounts:
 
     def _made(self, name: str, folder: Path) -> Mount:
         if not folder.is_dir():
-            raise NotFoundError(f"there is no folder {folder}; correct `mounts` in {layout.CONFIG}")
+            raise NotFoundError(f"the folder {folder} does not exist; correct `mounts` in {layout.CONFIG}")
         parent = self._workspace
         config = replace(parent.config, mounts={}, routes=RoutesConfig(), ignore=load(folder).ignore)
         return self._make(folder, config, parent.root / layout.PRIVATE / "mounts" / name)

@@ -128,7 +128,7 @@ class Searcher:
         """What has to be said about an index that will not stay."""
         if self._elsewhere is None:
             return ""
-        return "index: none can be kept here, so one is made for this process; make the folder writable"
+        return "index: it cannot be saved here, so each command builds it again; make the folder writable"
 
     @classmethod
     def beside(
@@ -298,7 +298,9 @@ class Searcher:
             lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
         )
         if isinstance(found, TimedOut):
-            reason = f"recall: nothing was ready within {seconds * 1000:.0f} ms; disk or machine are slow"
+            reason = (
+                f"recall: no answer within {seconds * 1000:.0f} ms; allow more (deadline, recall_deadline_ms)"
+            )
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
         self.usage.note(found.hits)
         return found

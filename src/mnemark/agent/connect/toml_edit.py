@@ -24,12 +24,12 @@ def meaning(text: str) -> Any:
     """What a TOML text says.
 
     Raises:
-        NotJsonError: it is no TOML.
+        NotJsonError: it is not valid TOML.
     """
     try:
         return toml.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
-        raise NotJsonError(f"it is no TOML: {error}") from None
+        raise NotJsonError(f"it is not valid TOML: {error}") from None
 
 
 def value(text: str, keys: Sequence[str]) -> Any:
@@ -56,7 +56,7 @@ def without(text: str) -> str:
     """The text without our block.
 
     Raises:
-        NotJsonError: it is no TOML.
+        NotJsonError: it is not valid TOML.
     """
     meaning(text)
     return _BLOCK.sub("", text)
@@ -66,11 +66,11 @@ def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
     """The text with our block at its end.
 
     Raises:
-        NotJsonError: it is no TOML, or says something else about the same table.
+        NotJsonError: it is not valid TOML, or says something else about the same table.
     """
     known = meaning(text)
     if value(text, keys) is not None:
-        raise NotJsonError(f"it says something about {'.'.join(keys)} already")
+        raise NotJsonError(f"it already has settings for {'.'.join(keys)}")
     stop = "\r\n" if "\r\n" in text else "\n"
     block = f"{BEGIN}: {_ABOUT}\n{lines(keys, table)}\n{END}\n".replace("\n", stop)
     gap = "" if not text or text.endswith("\n") else stop
@@ -81,7 +81,7 @@ def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
         inner = inner[key]
     inner.pop(keys[-1])
     if _pruned(now) != _pruned(known):
-        raise NotJsonError("adding to it would change what it says")
+        raise NotJsonError("adding to it would change its meaning")
     return found
 
 

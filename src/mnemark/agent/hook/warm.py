@@ -45,7 +45,7 @@ def handle(opened: Opened, event: str, body: Mapping[str, Any]) -> dict[str, Any
     """
     data = body.get("event")
     if not isinstance(data, Mapping):
-        raise UsageError('an event is an object: {"agent": "codex", "event": {...}}')
+        raise UsageError('an event must be an object: {"agent": "codex", "event": {...}}')
     what = asked(event, str(body.get("agent") or ""), data)
     return {"output": agents.answer(what.agent, what.native, checked(_run(opened, what)))}
 

@@ -166,7 +166,7 @@ def _table(found: "list[Fact]") -> list[str]:
             _cut(safe(fact.value)),
             fact.since[:10],
             fact.until[:10],
-            fact.origin,
+            "edited by hand" if fact.origin == "file" else fact.origin,
             *([fact.scope] if scopes else []),
             safe(fact.ref) or "pending",
         ]

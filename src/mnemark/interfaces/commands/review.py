@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from mnemark.memory.review.explain import Found, Why
     from mnemark.memory.review.review import Waiting
 
+_SOURCES = {
+    "owner": "you",
+    "agent": "the agent",
+    "tool": "a tool",
+    "web": "the web",
+    "file": "a file in this folder (written by hand or with `mnemark add`)",
+    "import": "an import",
+}
+"""Origins in words."""
 _WORDS = {
     "proposal": "proposed",
     "conflict": "conflict",
@@ -118,7 +127,11 @@ def why(
 
 
 def _lines(found: "Why") -> list[str]:
-    lines = [found.text, f"  {found.kind} {found.ref}", f"  said by: {found.origin}"]
+    lines = [
+        found.text,
+        f"  {found.kind} {found.ref}",
+        f"  comes from: {_SOURCES.get(found.origin, found.origin)}",
+    ]
     lines += (
         [f"  in the core memory ({found.entry}): {found.earned or 'no longer needed there'}"]
         if found.entry
@@ -135,12 +148,13 @@ def _lines(found: "Why") -> list[str]:
         lines.append("  history:")
         for fact in found.history:
             span = f"{fact.since[:10] or '…'} to {fact.until[:10] or 'now'}"
-            lines.append(f"    {span}  {_one_line(fact.value)}  ({fact.origin})")
+            lines.append(f"    {span}  {_one_line(fact.value)}  (from {_SOURCES[fact.origin]})")
     if found.confirmations:
         times = len(found.confirmations)
         lines.append(f"  confirmed: {'once' if times == 1 else f'{times} times'}")
     for line in found.journal:
-        lines.append(f"  {line.ref}: {line.kind} by {line.origin}, {line.time[:16].replace('T', ' ')}")
+        who, when = _SOURCES.get(line.origin, line.origin), line.time[:16].replace("T", " ")
+        lines.append(f"  {line.ref}: {line.kind}, from {who}, {when}")
     return lines + (_asked(found.found) if found.found is not None else [])
 
 

@@ -39,7 +39,7 @@ def _search(at: Opened, body: bodies.Search) -> Any:
 def _recall(at: Opened, body: bodies.Recall) -> Any:
     if body.session is None:
         if body.user is not None or body.agent is not None:
-            raise UsageError("user and agent go with a session; without one, give a scope")
+            raise UsageError("user and agent need a session; without a session, give a scope")
         return at.memory.recall(body.query, **_fields(body, "query", "session", "user", "agent"))
     if body.scope is not None:
         raise UsageError("a session has its own scope; leave scope out")
@@ -158,26 +158,31 @@ def _consolidate(at: Opened, body: bodies.Consolidate) -> Any:
 
 
 CALLS: Final[tuple[Call, ...]] = (
-    Call("search", bodies.Search, _search, "The passages that answer best."),
-    Call("recall", bodies.Recall, _recall, "The block for a prompt, by a deadline."),
-    Call("read", bodies.Read, _read, "The text that a ref names."),
-    Call("turns", bodies.Turns, _turns, "Record turns of a session; kept when this answers."),
-    Call("observe", bodies.Observe, _observe, "Record that a tool was run."),
-    Call("session/end", bodies.EndSession, _end, "A session has ended."),
-    Call("remember", bodies.Remember, _remember, "Keep a fact; kept when this answers."),
-    Call("facts", bodies.Facts, _facts, "The facts that hold now, or held then."),
-    Call("forget", bodies.Forget, _forget, "Forget, with a receipt."),
-    Call("undo", bodies.Undo, _undo, "Take back a change."),
-    Call("revert", bodies.Revert, _revert, "Take back all that one source brought in."),
-    Call("pin", bodies.Pin, _pin, "Keep something from fading."),
-    Call("said", bodies.Said, _said, "What was said, by session, time, role and tool."),
+    Call("search", bodies.Search, _search, "Search notes, facts and conversations."),
+    Call("recall", bodies.Recall, _recall, "Recall text for a prompt, within a deadline."),
+    Call("read", bodies.Read, _read, "Read a file or some of its lines."),
+    Call("turns", bodies.Turns, _turns, "Record turns of a session; they are on the disk when this answers."),
+    Call("observe", bodies.Observe, _observe, "Record a tool call."),
+    Call("session/end", bodies.EndSession, _end, "End a session: summarize it and save its facts."),
+    Call("remember", bodies.Remember, _remember, "Remember a fact; it is on the disk when this answers."),
+    Call("facts", bodies.Facts, _facts, "List the facts that are true now, or were at a given time."),
+    Call("forget", bodies.Forget, _forget, "Forget something; returns a receipt."),
+    Call("undo", bodies.Undo, _undo, "Undo a change."),
+    Call("revert", bodies.Revert, _revert, "Undo everything that came from one session or source."),
+    Call("pin", bodies.Pin, _pin, "Keep something from being archived."),
+    Call("said", bodies.Said, _said, "List turns by session, time, role and tool."),
     Call("write", bodies.Write, _write, "Write a note."),
-    Call("timeline", bodies.Timeline, _timeline, "What was written last."),
-    Call("context", bodies.Context, _context, "Curated memory and today's notes, without recall."),
-    Call("prompt", bodies.Prompt, _prompt, "All layers of a prompt, with recall."),
-    Call("sync", bodies.Sync, _sync, "Bring the index to the state of the files."),
-    Call("status", bodies.Status, _status, "What a workspace holds."),
-    Call("consolidate", bodies.Consolidate, _consolidate, "Merge what repeats, archive what has faded."),
+    Call("timeline", bodies.Timeline, _timeline, "List the latest turns, notes and changes."),
+    Call("context", bodies.Context, _context, "Core memory and today's notes, without recall."),
+    Call("prompt", bodies.Prompt, _prompt, "Assemble all layers of a prompt, with recall."),
+    Call("sync", bodies.Sync, _sync, "Update the index after files have changed."),
+    Call("status", bodies.Status, _status, "Show the contents and state of a workspace."),
+    Call(
+        "consolidate",
+        bodies.Consolidate,
+        _consolidate,
+        "Merge duplicates, archive unused facts, update core memory.",
+    ),
 )
 
 CODES: Final[Mapping[str, tuple[int, str]]] = {

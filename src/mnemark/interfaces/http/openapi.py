@@ -22,10 +22,10 @@ def document() -> dict[str, Any]:
         made = _operation(f"tools/{tool.name}", tool.description, "ToolCall")
         made["x-arguments"] = tool.listed()["inputSchema"]
         paths[f"/v1/tools/{tool.name}"] = {"post": made}
-    hook = _operation("hook", "An event of an agent; what it answers is for the agent.", "")
+    hook = _operation("hook", "Handle an event of an agent; the answer is for the agent.", "")
     hook["parameters"] = [{"name": "event", "in": "path", "required": True, "schema": {"type": "string"}}]
     paths["/hook/{event}"] = {"post": hook}
-    paths["/health"] = {"get": _plain("health", "Version, process and how much is open.")}
+    paths["/health"] = {"get": _plain("health", "Show version, process and open workspaces.")}
     paths["/openapi.json"] = {"get": _plain("openapi", "This document.")}
     return {
         "openapi": "3.1.0",

@@ -28,7 +28,7 @@ def _old_sessions(look: ScopeView) -> list[Move]:
             continue
         path = info.path.relative_to(look.ws.root).as_posix()
         to = _free(look, f"{layout.OLD_SESSIONS}/{info.path.name}")
-        moves.append(Move(path, to, (f"nothing was said for more than {days} days",)))
+        moves.append(Move(path, to, (f"no turn for more than {days} days",)))
     return moves
 
 

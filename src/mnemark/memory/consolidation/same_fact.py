@@ -63,7 +63,7 @@ def judge(look: ScopeView, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judg
     if new:
         answered = _ask(look.llm, facts, dict(list(new.items())[:MOST]))
         if isinstance(answered, str):
-            notes = (f"what is alike was not judged: {answered}",)
+            notes = (f"similar facts were not compared by the language model: {answered}",)
         else:
             known |= answered.groups
             notes = answered.notes
@@ -102,7 +102,7 @@ def _ask(llm: LLM, facts: Sequence[Fact], clusters: Mapping[str, Sequence[int]])
             continue
         used |= members
         same[mark].append([facts[at].id for at in sorted(members)])
-    left_out = f"{wrong} answers of the model about what is alike were left out: they break a rule"
+    left_out = f"{wrong} answers of the language model about similar facts were rejected: they break a rule"
     groups = {mark: msgspec.json.encode(ids).decode() for mark, ids in same.items()}
     return _Answer(groups, (left_out,) if wrong else ())
 

@@ -202,7 +202,7 @@ class _Section:
         try:
             made = self._by_model(llm, part, timeout, notes)
         except LLMUnavailable as error:
-            notes.append(f"{self._name}: compiled by rule: {error}")
+            notes.append(f"{self._name}: compiled without the language model: {error}")
             return part
         self._save(self._key_of_sources, made)
         return made
@@ -246,7 +246,7 @@ class _Section:
         if estimate_tokens(text) > limit:
             wrong.append(f"{estimate_tokens(text)} tokens are more than {limit}")
         if wrong:
-            notes.append(f"{self._name}: the model's version was not taken: {wrong[0]}")
+            notes.append(f"{self._name}: the language model's version was rejected: {wrong[0]}")
             return part
         return self._part(text, by_llm=True)
 

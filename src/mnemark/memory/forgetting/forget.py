@@ -62,12 +62,12 @@ def forget(
     """
     wanted = _wanted(ws, ref, query, session, origin, since, id, scope)
     if git and not erase:
-        raise UsageError("git history is looked through for what is erased only; add erase")
+        raise UsageError("git can only be used together with erase")
     if not dry_run and ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to forget")
     finder = Selector(ws, wanted)
     items = finder.find()
-    unread = tuple(f"{path}: {reason}; it was not looked into" for path, reason in finder.unread.items())
+    unread = tuple(f"{path}: {reason}; not searched" for path, reason in finder.unread.items())
     if not items:
         return Receipt(action="nothing", dry_run=dry_run, still=unread)
     if erase:
@@ -92,13 +92,13 @@ def _wanted(  # noqa: PLR0917 - see `forget`
     loose = {"query": query, "session": session, "origin": origin, "since": since}
     given = [name for name, value in loose.items() if value]
     if not exact and not given:
-        raise UsageError("say what to forget: a ref, an id, query, session, origin or since")
+        raise UsageError("say what to forget: give a ref, an id, query, session, origin or since")
     if len(exact) > 1 or (exact and given):
-        raise UsageError(f"{exact[0]} names one thing; leave out {', '.join([*exact[1:], *given])}")
+        raise UsageError(f"{exact[0]} cannot be combined with {', '.join([*exact[1:], *given])}")
     if query and len(query.strip()) < 2:
-        raise UsageError("a query to forget by has at least two characters")
+        raise UsageError("the query must have at least two characters")
     if origin and origin not in ORIGINS:
-        raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+        raise UsageError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r}")
     if scope is not None and scope != "*":
         scopes_of(scope)
     start = moment(since, "since", ws.now())

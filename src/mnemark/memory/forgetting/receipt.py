@@ -15,7 +15,7 @@ from mnemark.types import Problem
 _WORDS: Final = 72
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _SHOWN: Final = 40
-_UNREAD: Final = "What could not be looked into:"
+_UNREAD: Final = "Could not be searched:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {
     "turn": ("turn", "turns"),
     "note": ("piece of a note", "pieces of notes"),
@@ -106,28 +106,30 @@ def _beginning(text: str) -> str:
 def _lines(receipt: Receipt) -> list[str]:
     if receipt.action == "nothing":
         unread = [_UNREAD, *_listed(list(receipt.still))] if receipt.still else []
-        return ["Nothing that fits was found; nothing was changed.", *unread]
+        return ["Nothing found; nothing was changed.", *unread]
     unfinished = receipt.waiting and not receipt.dry_run
-    verb = "hidden, and not erased everywhere yet" if unfinished else receipt.action
+    verb = "hidden, but not yet erased everywhere" if unfinished else receipt.action
     would = "Would be " if receipt.dry_run else ""
     lines = [f"{would}{verb}: {counted(receipt.items)}.".capitalize()]
     lines += _listed([_item(one) for one in receipt.items])
     if receipt.places:
-        lines.append("From these places:" if receipt.action == "erased" else "Where they stand:")
+        lines.append("In these files:")
         lines += _listed([_place(one) for one in receipt.places])
     if receipt.still:
         erased = receipt.action == "erased"
-        lines.append("What still holds it, or may:" if erased else _UNREAD)
+        lines.append("Copies that may remain:" if erased else _UNREAD)
         lines += _listed(list(receipt.still))
     if receipt.waiting:
         what = (
-            "It would wait for these" if receipt.dry_run else "Not done yet; the next sync that can does it"
+            "Waiting for these files first"
+            if receipt.dry_run
+            else "Not done yet; a later `mnemark sync` does it"
         )
         lines += [f"{what}:", *_listed(list(receipt.waiting))]
     if receipt.dry_run:
         lines.append("Nothing was changed.")
     elif receipt.action == "hidden":
-        lines.append(f"Show it again with `mnemark undo {receipt.id}`.")
+        lines.append(f"Undo with `mnemark undo {receipt.id}`.")
     return lines
 
 

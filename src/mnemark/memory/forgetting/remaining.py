@@ -18,7 +18,7 @@ from mnemark.memory.forgetting.sweep import Targets
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _REWRITE: Final = (
-    "mnemark leaves history as it is. To rewrite it, write the erased words into words.txt, one to a line, "
+    "mnemark does not change git history. To rewrite it, write the erased words to words.txt, one per line, "
     "outside of the repository, run `git -C {root} filter-repo --replace-text words.txt`, force-push, and "
     "have all clones made anew"
 )
@@ -51,9 +51,9 @@ def _around(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
         for index in (f"{home}{layout.PRIVATE}/{NAME}" for home in homes):
             name = layout.shown(str(outer / index))
             if index == f"{layout.PRIVATE}/{NAME}" and knows_below(outer, root.relative_to(outer).as_posix()):
-                yield f"{name}: the index of a workspace around this one; run `mnemark sync -w {outer}`"
+                yield f"{name}: the index of the outer workspace; run `mnemark sync -w {outer}`"
             elif _holds(outer / index, targets):
-                yield f"{name}: an index that was made of this folder; delete it, and it is made anew"
+                yield f"{name}: an index of this folder; delete it, and it is rebuilt"
 
 
 def _holds(index: Path, targets: Targets) -> bool:
@@ -73,21 +73,21 @@ def _git(ws: OpenWorkspace, targets: Targets, *, explain_git: bool) -> Iterator[
     try:
         found = git.history(ws.root, targets.words.notes)
     except MnemarkError as error:
-        yield f"git: its history could not be looked through ({error})"
+        yield f"git: its history could not be searched ({error})"
         return
     if found is None:
         return
     if found.objects is None:
-        yield f"git: the history of {found.root.name}/ was not looked through (too large, or git is missing)"
+        yield f"git: the history of {found.root.name}/ was not searched (too large, or git is missing)"
     elif found.objects:
-        held = f"git: {found.objects} versions in the history hold it"
+        held = f"git: {found.objects} versions in the history contain it"
         yield (
             f"{held}; {_REWRITE.format(root=found.root)}"
             if explain_git
-            else f"{held}; --git says what to run"
+            else f"{held}; --git shows how to remove them"
         )
     if found.remotes and found.objects != 0:
-        yield f"git remotes ({', '.join(found.remotes)}): what was pushed is there"
+        yield f"git remotes ({', '.join(found.remotes)}): what was pushed is still there"
 
 
 def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
@@ -95,10 +95,10 @@ def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
     names = listing.names(ws.root, FOLDER, ".jsonl")
     others = [name.removesuffix(".jsonl") for name in names if name != own]
     if others:
-        yield f"other machines ({', '.join(others)}): their copies, until they take over these changes"
+        yield f"other machines ({', '.join(others)}): their copies, until they sync"
     for parent in (ws.root, *ws.root.parents):
         if (parent / ".stfolder").exists():
-            yield "Syncthing: the other devices of this folder, until they take over these changes"
+            yield "Syncthing: the other devices that share this folder, until they sync"
             return
 
 
@@ -145,4 +145,4 @@ def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
             if (path, first) not in gone and platform.is_readable(ws.root / path):
                 refs[ref] += 1
     for ref in sorted(refs):
-        yield f"{layout.shown(ref)}: a fact was learned from it; forget it as well, if it should go"
+        yield f"{layout.shown(ref)}: a fact was learned from it; forget that too if you want"

@@ -109,9 +109,9 @@ class Sweep:
 
     def _run(self) -> None:
         found = listing.walk(self.root)
-        self.done.still.extend(f"{one.path}: {one.reason}; it was not looked into" for one in found.odd)
+        self.done.still.extend(f"{one.path}: {one.reason}; not searched" for one in found.odd)
         self.done.still.extend(
-            f"{path}/: a workspace of its own; forget it there as well" for path in found.inner
+            f"{path}/: a separate workspace; forget it there as well" for path in found.inner
         )
         for folder in found.closed:
             self._unread(folder.path, folder.reason, is_folder=True)
@@ -135,7 +135,7 @@ class Sweep:
             if own or not (any(map(layout.skipped_folder, folders)) or self.ignored(path)):
                 self.done.waiting.append(erasures.closed(self.root, path, reason))
                 return
-        self.done.still.append(f"{layout.shown(path)}: {reason}; it was not looked into")
+        self.done.still.append(f"{layout.shown(path)}: {reason}; not searched")
 
     @staticmethod
     def _is_memory(name: str) -> bool:
@@ -146,7 +146,7 @@ class Sweep:
         full = self.root / path
         name = path.rpartition("/")[2]
         if full.lstat().st_size > _LARGEST:
-            self.done.still.append(f"{layout.shown(path)}: too large to look through")
+            self.done.still.append(f"{layout.shown(path)}: too large to search")
         elif path.startswith(f"{layout.PRIVATE}/"):
             if self.step == "copies":
                 self._private(path, full)
@@ -155,9 +155,7 @@ class Sweep:
         elif name.lower().endswith(layout.TEXT_SUFFIXES) or name.startswith(jsonl.TEMPORARY):
             self._text(path, full)
         elif self.step == "copies" and self.targets.words.notes.found_in(_bytes(full)):
-            self.done.still.append(
-                f"{layout.shown(path)}: is no file of mnemark's; edit or delete it by hand"
-            )
+            self.done.still.append(f"{layout.shown(path)}: not a file of mnemark; edit or delete it by hand")
 
     # --- bookkeeping
 
@@ -286,7 +284,7 @@ class Sweep:
             return
         decoded = reading.decode(data)
         if decoded is None or decoded[1].startswith("utf-1") or decoded[1].startswith("utf-3"):
-            self.done.still.append(f"{layout.shown(path)}: is no UTF-8; edit or delete it by hand")
+            self.done.still.append(f"{layout.shown(path)}: not UTF-8 text; edit or delete it by hand")
             return
         gone = sum(len(line) for number, line in enumerate(lines_of(data), 1) if number in lines)
         if not self.dry_run:
@@ -294,7 +292,7 @@ class Sweep:
                 self.root, path, lambda now: self._left(path, now), keep=0, timeout=LOCK_SECONDS
             )
             if result.status == "deferred":
-                raise BusyError("someone is saving it")
+                raise BusyError("another program is saving it")
         self._place(path, "note", sorted(lines), gone)
 
     def _is_about_erased(self, path: str, data: bytes) -> bool:
@@ -311,7 +309,7 @@ class Sweep:
         if not self.dry_run:
             done = moving.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
             if done != "moved":
-                raise BusyError("someone is saving it")
+                raise BusyError("another program is saving it")
         self._place(path, "file", (), len(data))
 
     def _left(self, path: str, data: bytes) -> bytes:

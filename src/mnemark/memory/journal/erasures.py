@@ -43,7 +43,7 @@ class Wait(msgspec.Struct, frozen=True):
 
 def closed(root: Path, path: str, reason: str) -> Wait:
     """A file or folder that cannot be read or changed until somebody gives it other permissions."""
-    text = f"{reason}; make it accessible, or move it out of this folder"
+    text = f"{reason}; make it readable, or move it out of this folder"
     return Wait(path, text, _state(root, path), time.time())
 
 
@@ -118,7 +118,7 @@ def still_waiting(root: Path) -> list[str]:
     known = load(root)
     ids = [note.id for note in unfinished(root)]
     found = dict.fromkeys(one.text for identifier in ids for one in known.get(identifier, ()))
-    return list(found) or ["it was cut off; `mnemark sync` goes on with it"]
+    return list(found) or ["it was interrupted; `mnemark sync` continues it"]
 
 
 def unfinished(root: Path) -> list[Change]:

@@ -145,7 +145,7 @@ class _Work:
         good = [pair for pair in (believed(one, said, known) for one in proposals) if pair is not None]
         self._rejected += len(proposals) - len(good)
         if proposals and not good:
-            self._missed(items, "the answer says nothing that the turns say")
+            self._missed(items, "the answer contains nothing that the turns say")
             return
         self._keep(good)
         self._state.done(ids)

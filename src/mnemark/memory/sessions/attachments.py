@@ -256,7 +256,7 @@ def describe(
     path = path_for(scope, attachment)
     if not layout.safe_path(ws.root, path).is_file():
         raise NotFoundError(
-            f"there is no attachment {attachment!r}; their names are those in memory/attachments/"
+            f"there is no attachment {attachment!r}; the names are the files in memory/attachments/"
         )
     rules = ws.rules
     given = {"description": description, "transcription": transcription, "text": text}
@@ -265,7 +265,7 @@ def describe(
         for name, value in given.items()
     }
     if not any(words.values()):
-        raise UsageError("say what it shows: a description, a transcription or its text")
+        raise UsageError("give a description, a transcription or its text")
     state = ws.session_journal
     with state.lock:
         payload = {"attachment": attachment} | {name: value for name, value in words.items() if value}

@@ -160,7 +160,7 @@ def compact(
         BusyError, ReadOnlyError: the messages could not be recorded; nothing was done.
     """
     if budget < 1:
-        raise UsageError(f"a budget is at least 1 token, not {budget}")
+        raise UsageError(f"the budget must be at least 1 token, not {budget}")
     record = _recorded(session, messages)
     start = next((at for at, message in enumerate(messages) if not is_system(message)), len(messages))
     head = [dict(message) for message in messages[:start]]
@@ -258,7 +258,9 @@ class _Work:
             try:
                 step(self._session, self._record.placed)
             except MnemarkError as error:
-                self._degraded.append(f"{step.__name__}: {error}; it is caught up at the end of the session")
+                self._degraded.append(
+                    f"{step.__name__}: {error}; this is done at the end of the session instead"
+                )
 
     def recent(self, parts: Sequence[Unit]) -> list[dict[str, Any]]:
         """The last units that fit; the very last one always, its long results and words cut if need be."""
@@ -315,11 +317,13 @@ class _Work:
             try:
                 text = self._asked(gone, llm, room, timeout)
             except LLMUnavailable as error:
-                self._degraded.append(f"summary by rule: {error}")
+                self._degraded.append(f"summarized without the language model: {error}")
             else:
                 if text:
                     return text, llm.model
-                self._degraded.append(f"summary by rule: {llm.model} answered nothing that can be used")
+                self._degraded.append(
+                    f"summarized without the language model: the answer of {llm.model} was not usable"
+                )
         lines = summary_lines(digest([_line(one) for one in gone]))
         return cut_to_tokens("\n".join(f"- {line}" for line in lines), room), "rules"
 

@@ -59,11 +59,11 @@ def improved(
             [Message("system", _SYSTEM), Message("user", asked)], schema=Draft, timeout=TIMEOUT
         )
     except LLMUnavailable as error:
-        return found, f"summary: {error}; it was written by rule"
+        return found, f"summary: written without the language model: {error}"
     draft = _clean(answer.value, rules)
     reason = _wrong(draft, asked)
     if reason:
-        return found, f"summary: the model's was left out, {reason}; it was written by rule"
+        return found, f"summary: written without the language model, whose answer was rejected: {reason}"
     said = asked.casefold()
     return msgspec.structs.replace(
         found,

@@ -47,9 +47,7 @@ def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reade
     for number, record in enumerate(_list(path)):
         found = reader(record) if isinstance(record, dict) else None
         if found is None:
-            incoming.problems.append(
-                Problem(path.name, f"conversation {number + 1} cannot be read: left out")
-            )
+            incoming.problems.append(Problem(path.name, f"conversation {number + 1} cannot be read: skipped"))
             continue
         incoming.turns("", f"{name}:{found.id}", _turns(name, found))
 
@@ -57,12 +55,12 @@ def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reade
 def read_jsonl(incoming: Incoming, path: Path) -> None:
     """Our export; or messages, one a line (one session) or in `messages` (a session each line)."""
     if not path.is_file():
-        raise NotFoundError(f"{path} is no file of JSON lines")
+        raise NotFoundError(f"{path} is not a JSON Lines file")
     problems: list[Problem] = []
     records = jsonl.records(path, problems=problems, name=path.name)
     first = next(records, None)
     if first is None:
-        raise IntegrityError(f"{path.name} holds no JSON lines")
+        raise IntegrityError(f"{path.name} contains no JSON Lines")
     if first[1].get("mnemark") == "export":
         _own(incoming, (record for _, record in records))
     else:
@@ -87,7 +85,7 @@ def _own(incoming: Incoming, records: Iterator[Record]) -> None:
                 changes.setdefault(path, []).append(jsonl.encode(record.get("record")))
             case _:
                 incoming.problems.append(
-                    Problem("export", f"a record of type {record.get('type')!r}: left out")
+                    Problem("export", f"a record of type {record.get('type')!r} was skipped")
                 )
     for path, texts in notes.items():
         incoming.note(path, "".join(texts).encode("utf-8", "replace"))
@@ -151,7 +149,7 @@ def _list(path: Path) -> list[Any]:
             with zipfile.ZipFile(file) as archive:
                 name = next((n for n in archive.namelist() if n.rpartition("/")[2] == _FILE), None)
                 if name is None or archive.getinfo(name).file_size > _MOST_BYTES:
-                    raise NotFoundError(f"{path.name} holds no {_FILE}")
+                    raise NotFoundError(f"{path.name} contains no {_FILE}")
                 data = archive.read(name)
         else:
             data = platform.content(file)
@@ -159,11 +157,11 @@ def _list(path: Path) -> list[Any]:
     except FileNotFoundError as error:
         raise NotFoundError(f"there is no {_FILE} in {path}") from error
     except (ValueError, RecursionError, zipfile.BadZipFile, RuntimeError) as error:
-        raise IntegrityError(f"{path.name} is no export of conversations: {error}") from error
+        raise IntegrityError(f"{path.name} is not an export of conversations: {error}") from error
     if isinstance(found, dict):
         found = found.get("conversations", [found])
     if not isinstance(found, list):
-        raise IntegrityError(f"{path.name} is no export of conversations: a list is expected")
+        raise IntegrityError(f"{path.name} is not an export of conversations: a list is expected")
     return found
 
 

@@ -39,9 +39,11 @@ def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
         if session:
             by_session[session].append(file)
         elif not path.is_dir():
-            raise NotFoundError(f"{path.name} is no transcript of {agent}; they are in {_WHERE[agent]}")
+            raise NotFoundError(
+                f"{path.name} is not a transcript of {agent}; transcripts are in {_WHERE[agent]}"
+            )
     if not by_session:
-        raise NotFoundError(f"there are no transcripts of {agent} in {path}; they are in {_WHERE[agent]}")
+        raise NotFoundError(f"no transcripts of {agent} in {path}; they are usually in {_WHERE[agent]}")
     for session, parts in sorted(by_session.items()):
         for part in parts:
             try:

@@ -90,7 +90,7 @@ class Judge:
         if self._problem and started < self._retry_at:
             return Verdict(None, self._problem)
         if not self._free.acquire(timeout=-1 if timeout is None else max(timeout, 0.0)):
-            return Verdict(None, "the reranker is still loading or busy with an earlier question")
+            return Verdict(None, "the reranker is still loading or busy with an earlier search")
         task = _Task()
         work = threading.Thread(
             target=self._run, args=(task, question, passages), name="mnemark-rerank", daemon=True

@@ -75,9 +75,9 @@ class Asked:
         except TransientError as error:
             self._problem = f"{error}; start it with: qmd mcp --http --daemon"
         except RefusedError as error:
-            self._problem = f"{error}; QMD answers there from its version 2 on"
+            self._problem = f"{error}; QMD needs version 2 or newer"
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            self._problem = "the daemon's answer is not QMD's; correct routes.qmd"
+            self._problem = "the answer is not from QMD; correct routes.qmd"
         except BaseException as error:  # noqa: BLE001 - a bug is raised where the answer is waited for
             self._bug = error
         finally:
