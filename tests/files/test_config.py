@@ -88,11 +88,17 @@ def test_other_spellings_are_accepted(tmp_path: Path, text: str) -> None:
         ),
         ("qqq = 1", r"qqq: .*Keys are: owner"),
         ("[recall]\nx = 1", r"recall.x: there is no such key"),
-        ('recall_budget = "many"', r"recall_budget: must be a whole number, 50 or more, not \"many\"; the default is 800"),
+        (
+            'recall_budget = "many"',
+            r"recall_budget: must be a whole number, 50 or more, not \"many\"; the default is 800",
+        ),
         ("recall_budget = 1", r"recall_budget: must be .*50 or more, not 1;"),
         ("recall_budget = 1.5", r"recall_budget: "),
         ("recall_budget = true", r"recall_budget: "),
-        ('embedder = "magic"', r"embedder: must be \"bundled\", .* or \"api:MODEL\", not \"magic\"; the default is \"bundled\""),
+        (
+            'embedder = "magic"',
+            r"embedder: must be \"bundled\", .* or \"api:MODEL\", not \"magic\"; the default is \"bundled\"",
+        ),
         ('embedder = "api:"', r"embedder: "),
         ('preset = "best"', r"preset: must be \"bm25\", .* or \"openakita\", not \"best\""),
         ('timezone = "Middle/Earth"', r"timezone: must be the name of a time zone, .* not 'Middle/Earth'"),
@@ -180,7 +186,7 @@ def test_an_existing_openakita_configuration_is_taken_over(tmp_path: Path) -> No
 def test_weights_of_ones_own_are_reported_not_dropped_silently(tmp_path: Path) -> None:
     foreign(tmp_path, {"memory": {"vectorWeight": 0.9}})
     assert load(tmp_path).preset == "default"
-    assert "fixes it at 0.6" in reasons(tmp_path)
+    assert "always uses 0.6" in reasons(tmp_path)
 
 
 @pytest.mark.parametrize(

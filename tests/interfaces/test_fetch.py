@@ -78,7 +78,7 @@ def test_it_tells_what_comes_and_how_to_use_it(shell: Shell, cache: Path) -> Non
         assert part in done.err, part
     assert len(list(cache.iterdir())) == 1
     again = shell("doctor", "--fetch")
-    assert "was here already" in again.err
+    assert "is already downloaded" in again.err
     assert "will be downloaded" not in again.err
 
 

@@ -62,7 +62,7 @@ def test_what_is_not_finished_is_said_by_all_that_people_look_at(odd: Shell) -> 
     receipt = odd("forget", "--query", "walnut", "--erase", "--yes")
     if os.geteuid() == 0 and sys.platform != "linux":
         pytest.skip("permissions do not count here")
-    assert "not erased everywhere yet" in receipt.out
+    assert "not yet erased everywhere" in receipt.out
     assert "odd.txt: cannot be read: Permission denied" in receipt.out
     assert "odd.md: is a pipe, not a file; it was not looked into" in receipt.out
     for line in ("search heron", "status", "doctor"):
@@ -83,9 +83,9 @@ def test_status_and_sync_say_which_workspaces_are_left_out(shell: Shell) -> None
     made = shell("init", "inner")
     assert f"searches in {shell.folder} no longer include it" in made.err
     assert "secret.md" not in shell("search", "swordfish").out
-    assert "inner/ (a workspace of its own)" in shell("status").out
+    assert "inner/ (a separate workspace; search with -w)" in shell("status").out
     assert shell("status", "--json").data["inner"] == ["inner"]
-    assert "Left out: inner/ (a workspace of its own)" in shell("sync").err
+    assert "Left out: inner/ (a separate workspace; search with -w)" in shell("sync").err
     assert shell("sync", "--json").data["inner"] == ["inner"]
     refused = shell("read", "inner/secret.md")
     assert refused.code == 2

@@ -281,7 +281,7 @@ def test_doctor_names_what_others_can_read_and_closes_what_is_mnemarks(workspace
     said = workspace("doctor")
     assert "of mnemark: " in said.out
     assert ".mnemark" in said.out
-    assert "of yours: " in said.out
+    assert "in this folder: " in said.out
     assert "MEMORY.md" in said.out
     assert f"chmod go= {root}" in said.out
     assert {path: path.stat().st_mode for path in before} == before

@@ -53,12 +53,12 @@ def test_notes_are_brought_in(workspace: Shell, tmp_path: Path) -> None:
     ("arguments", "code", "words"),
     [
         (["import", "word", "x"], 2, "use one of markdown"),
-        (["import", "zip", "nowhere.zip"], 3, "there is nothing at"),
-        (["import", "zip", "mnemark.toml"], 6, "no archive"),
+        (["import", "zip", "nowhere.zip"], 3, "nowhere.zip does not exist"),
+        (["import", "zip", "mnemark.toml"], 6, "not a readable zip archive"),
         (["import", "zip"], 2, "Missing argument 'PATH'"),
-        (["export", "out.zip", "--format", "pdf"], 2, 'use "zip" or "jsonl"'),
-        (["export", "notes"], 2, "is a folder; name a file"),
-        (["export", "copy.md"], 2, "would be memory itself"),
+        (["export", "out.zip", "--format", "pdf"], 2, 'must be "zip" or "jsonl"'),
+        (["export", "notes"], 2, "is a folder; give a file"),
+        (["export", "copy.md"], 2, "would become part of the memory"),
     ],
 )
 def test_mistakes_name_the_fix(workspace: Shell, arguments: list[str], code: int, words: str) -> None:

@@ -147,7 +147,7 @@ def test_what_is_no_file_is_named_and_never_opened(
     back = restore(tmp_path / "saved.zip", tmp_path / "back")
     assert not back.complete
     assert [one.path for one in back.problems] == ["pipe.md", "sessions/pipe.jsonl", "sock"]
-    assert "was left out when the backup was made: is a socket" in back.problems[2].reason
+    assert "is not in the backup: is a socket" in back.problems[2].reason
 
 
 def as_its_owner(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -409,7 +409,7 @@ def test_a_large_file_that_is_written_over_while_it_is_read_is_named(
     monkeypatch.setattr(module, "blocks", meanwhile)
     done = backup(root, tmp_path / "saved.zip")
     assert [(one.path, one.skipped) for one in done.problems] == [("large.bin", True)]
-    assert "may be torn" in done.problems[0].reason
+    assert "may be inconsistent" in done.problems[0].reason
 
 
 def test_a_backup_that_is_not_what_was_read_is_refused_and_the_older_one_stays(
@@ -447,7 +447,7 @@ def test_a_full_disk_leaves_the_older_backup(
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(platform, "FS", Full())
-    with pytest.raises(MnemarkError, match="no room left"):
+    with pytest.raises(MnemarkError, match="the disk is full"):
         backup(root, target)
     assert target.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["saved.zip"]

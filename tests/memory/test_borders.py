@@ -116,7 +116,7 @@ def test_what_is_inside_can_be_neither_read_nor_forgotten_nor_written_from_aroun
             lambda: memory.session("cli:a", user="ann"),
             lambda: memory.remember("city", "Lyon", scope="users/ann"),
         ):
-            with pytest.raises(UsageError, match="a workspace of its own"):
+            with pytest.raises(UsageError, match="a separate workspace"):
                 call()
         assert list(memory.facts(scope="users/ann")) == []
         memory.sync()

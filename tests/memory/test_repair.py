@@ -80,7 +80,7 @@ def test_files_that_the_index_does_not_know(root: Path) -> None:
     report = verify(root)
     for said in (
         "new.md is not in",
-        "note1.md is gone",
+        "note1.md was deleted",
         "moved.md was renamed",
         "has grown",
         "no JSON",

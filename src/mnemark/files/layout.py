@@ -254,7 +254,7 @@ def check_border(root: str | Path, rel: str) -> None:
     if inner := border(root, rel):
         raise UsageError(
             f"{shown(inner)} is a separate workspace (it contains {' or '.join(MARKS)}): choose it with -w; "
-            "without these it would be a part of this one"
+            "without these it would be part of this workspace"
         )
 
 

@@ -78,11 +78,7 @@ def restore(archive: Path, folder: Path) -> Restored:
     except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's errors were told
         raise IntegrityError(f"{archive.name} is not a backup that can be restored: {error}") from error
     problems += [
-        Problem(
-            one.path, f"is not in the backup: it could not be read when the backup was made: {one.reason}"
-        )
-        for one in entries
-        if one.kind == "left out"
+        Problem(one.path, f"is not in the backup: {one.reason}") for one in entries if one.kind == "left out"
     ]
     return _told(folder, entries, problems)
 
