@@ -82,8 +82,8 @@ def test_files_that_the_index_does_not_know(root: Path) -> None:
         "new.md is not in",
         "note1.md was deleted",
         "moved.md was renamed",
-        "has grown",
-        "no JSON",
+        "has new lines",
+        "is not a JSON object",
         "copy left",
     ):
         assert said in words(report), said

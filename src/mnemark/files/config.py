@@ -318,21 +318,20 @@ def _valid(wanted: Any) -> str:
     """The values that a type takes, in words."""
     kind = msgspec.inspect.type_info(wanted)
     if isinstance(kind, msgspec.inspect.LiteralType):
-        *others, last = (f'"{value}"' for value in kind.values)
-        return f"{', '.join(others)} or {last}"
+        *first, last = (f'"{value}"' for value in kind.values)
+        return f"{', '.join(first)} or {last}"
     if isinstance(kind, msgspec.inspect.StrType):
         return _FORMS[kind.pattern] if kind.pattern else "text in quotes"
     if isinstance(kind, (msgspec.inspect.IntType, msgspec.inspect.FloatType)):
         what = "a whole number" if isinstance(kind, msgspec.inspect.IntType) else "a number"
         least = f"more than {kind.gt}" if kind.gt is not None else f"{kind.ge} or more"
         return f"{what}, {least}" + ("" if kind.le is None else f" and at most {kind.le}")
-    if isinstance(kind, msgspec.inspect.BoolType):
-        return "true or false"
-    if isinstance(kind, msgspec.inspect.VarTupleType):
-        return 'a list of texts, such as ["a", "b"]'
-    if isinstance(kind, msgspec.inspect.DictType):
-        return 'a table of folders, such as team = "~/notes" (no spaces in names)'
-    return "a table"
+    others = {
+        msgspec.inspect.BoolType: "true or false",
+        msgspec.inspect.VarTupleType: 'a list of texts, such as ["a", "b"]',
+        msgspec.inspect.DictType: 'a table of folders, such as team = "~/notes" (no spaces in names)',
+    }
+    return others.get(type(kind), "a table")
 
 
 def _shown(value: Any) -> str:

@@ -33,7 +33,7 @@ from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\
 # Commands
-Generated from `mnemark --help` by `python -m mnemark.interfaces.reference`; a test checks that it is up to date.
+Generated from `mnemark --help` by `python -m mnemark.interfaces.reference`; a test checks that.
 
 Results go to stdout, messages to stderr. `NO_COLOR` turns off colour, `MNEMARK_DEBUG=1` shows the trace of
 an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install shell completion with
