@@ -88,7 +88,7 @@ def test_what_a_folder_lacks(tmp_path: Path) -> None:
     (folder / "b.onnx").unlink()
     with pytest.raises(RerankerUnavailable, match=r"it lacks model\.onnx"):
         OnnxReranker(folder)
-    with pytest.raises(RerankerUnavailable, match="there is no folder"):
+    with pytest.raises(RerankerUnavailable, match="does not exist"):
         OnnxReranker(folder / "none")
 
 

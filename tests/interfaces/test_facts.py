@@ -76,7 +76,7 @@ def test_why_tells_the_history_and_how_a_question_found_it(facts: Shell) -> None
     (ref,) = [fact["ref"] for fact in facts("facts", "user", "--json").data["facts"]]
     told = facts("why", ref, "which python do I use?")
     assert told.code == 0
-    for words in ("user python version: 3.12", "comes from: you", "3.10", "journal/", "found at place 1"):
+    for words in ("user python version: 3.12", "comes from: you", "3.10", "journal/", "found at rank 1"):
         assert words in told.out
     found = facts("why", ref, "which python do I use?", "--json").data["found"]
     assert found["place"] == 1

@@ -64,7 +64,7 @@ def test_what_is_not_finished_is_said_by_all_that_people_look_at(odd: Shell) -> 
         pytest.skip("permissions do not count here")
     assert "not yet erased everywhere" in receipt.out
     assert "odd.txt: cannot be read: Permission denied" in receipt.out
-    assert "odd.md: is a pipe, not a file; it was not looked into" in receipt.out
+    assert "odd.md: is a pipe, not a file; not searched" in receipt.out
     for line in ("search heron", "status", "doctor"):
         ran = odd(*line.split())
         assert ran.code == 0
@@ -85,11 +85,11 @@ def test_status_and_sync_say_which_workspaces_are_left_out(shell: Shell) -> None
     assert "secret.md" not in shell("search", "swordfish").out
     assert "inner/ (a separate workspace; search with -w)" in shell("status").out
     assert shell("status", "--json").data["inner"] == ["inner"]
-    assert "Left out: inner/ (a separate workspace; search with -w)" in shell("sync").err
+    assert "Not indexed: inner/ (a separate workspace; search with -w)" in shell("sync").err
     assert shell("sync", "--json").data["inner"] == ["inner"]
     refused = shell("read", "inner/secret.md")
     assert refused.code == 2
-    assert "name it with -w" in refused.err
+    assert "choose it with -w" in refused.err
 
 
 def test_a_search_in_a_folder_of_another_workspace_says_that_it_makes_one(

@@ -30,7 +30,7 @@ def unread(error: OSError) -> str:
     if is_no_file(error):
         return "is not a regular file"
     if isinstance(error, FileNotFoundError):
-        return "is not there"
+        return "does not exist"
     return f"cannot be read: {error.strerror or error}"
 
 

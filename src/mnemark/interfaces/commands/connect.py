@@ -73,7 +73,7 @@ def _list(project: Path | None, *, json: bool) -> None:
         out_json({"agents": [one._asdict() for one in found]})
         return
     rows = [
-        (one.agent, "installed" if one.installed else "not found", one.state, safe(one.workspace))
+        (one.agent, "installed" if one.installed else "not installed", one.state, safe(one.workspace))
         for one in found
     ]
     out("\n".join(render.table(rows)))

@@ -145,7 +145,7 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
         ReadOnlyError, BusyError: the workspace cannot be written (now).
     """
     if format not in FORMATS:
-        raise UsageError(f"the import format must not be {format!r}; use one of {', '.join(FORMATS)}")
+        raise UsageError(f"{format!r} is not an import format; use one of {', '.join(FORMATS)}")
     path = path.expanduser().absolute()
     if not path.exists():
         raise NotFoundError(f"{path} does not exist")
