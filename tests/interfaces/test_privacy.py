@@ -296,4 +296,6 @@ def test_doctor_names_what_others_can_read_and_closes_what_is_mnemarks(workspace
     again = workspace("doctor", "--json").data["findings"]
     assert not [one for one in again if "of mnemark's" in one["what"]]
     root.chmod(0o700)  # nobody gets in
-    assert not [one for one in workspace("doctor", "--json").data["findings"] if "of yours" in one["what"]]
+    assert not [
+        one for one in workspace("doctor", "--json").data["findings"] if "in this folder: " in one["what"]
+    ]
