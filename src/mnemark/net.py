@@ -100,7 +100,7 @@ def key_from(variable: str | None) -> Key | None:
     # The HTTP library would quote it in its complaint.
     if not (value.isascii() and value.isprintable()) or " " in value:
         raise KeyMissingError(
-            f"the API key in {variable} has characters no key has; set it again without spaces or line breaks"
+            f"the API key in {variable} is not valid; set it again without spaces or line breaks"
         )
     return Key(value)
 
@@ -119,7 +119,7 @@ def check_host(url: str, what: str) -> None:
     if _is_here(host) or host in allowed:
         return
     raise ConfigError(
-        f"{what} is at {host}, and nobody allowed that texts go there: if you did choose it, set the "
+        f"{what} is at {host}, and sending texts there was not allowed yet; to allow it, set the "
         f"environment variable {HOSTS}={','.join(sorted({*allowed, host}))}"
     )
 

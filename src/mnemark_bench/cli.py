@@ -8,7 +8,7 @@ import typer
 
 app = typer.Typer(
     name="bench",
-    help="Measure retrieval, speed and tokens, each beside a baseline in the same run.",
+    help="Benchmark search, speed and tokens against baselines.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -16,17 +16,19 @@ app = typer.Typer(
 
 @app.callback()
 def bench() -> None:
-    """Measure retrieval, speed and tokens, each beside a baseline in the same run."""
+    """Benchmark search, speed and tokens against baselines."""
 
 
 Folder = Annotated[
     Path, typer.Argument(help="A folder with corpus.jsonl and queries.jsonl, or a folder of such folders.")
 ]
 Keep = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Keep the workspaces there and use them again next time.")
+    Path | None, typer.Option(metavar="DIR", help="Keep the workspaces there, to reuse them next time.")
 ]
-Embedder = Annotated[str, typer.Option(help='"none", "bundled", "hashing" or another as configured.')]
-Limit = Annotated[int | None, typer.Option(min=1, help="Questions of each set at most, spread evenly.")]
+Embedder = Annotated[
+    str, typer.Option(help='The embedder: "none", "bundled", "hashing" or another, as in mnemark.toml.')
+]
+Limit = Annotated[int | None, typer.Option(min=1, help="Maximum number of questions per set, spread evenly.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -34,19 +36,24 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def retrieval(
     folder: Folder,
     *,
-    preset: Annotated[list[str] | None, typer.Option(help="A ranking; may be given several times.")] = None,
+    preset: Annotated[
+        list[str] | None, typer.Option(help="A ranking method; can be given several times.")
+    ] = None,
     embedder: Embedder = "bundled",
     keep: Keep = None,
     limit: Limit = None,
     queries_from: Annotated[
-        Path | None, typer.Option(metavar="SET", help="Ask that set's questions; both name units alike.")
+        Path | None,
+        typer.Option(
+            metavar="SET", help="Ask the questions of that set; both sets must use the same unit names."
+        ),
     ] = None,
-    no_now: Annotated[bool, typer.Option(help="Also ask without telling when it is.")] = False,
-    numbered: Annotated[bool, typer.Option(help="Name notes by numbers, not by what they say.")] = False,
-    per_category: Annotated[bool, typer.Option(help="Also by kind of question.")] = False,
+    no_now: Annotated[bool, typer.Option(help="Also ask without giving the current time.")] = False,
+    numbered: Annotated[bool, typer.Option(help="Name notes by numbers instead of their content.")] = False,
+    per_category: Annotated[bool, typer.Option(help="Also show results by kind of question.")] = False,
     json: Json = False,
 ) -> None:
-    """How well the right passages are found, beside FTS5 and BM25."""
+    """Measure search quality, compared with FTS5 and BM25."""
     from mnemark.retrieval.presets import preset as named_preset
     from mnemark_bench import report
     from mnemark_bench import retrieval as bench
@@ -72,13 +79,13 @@ def retrieval(
 def ablate(
     folder: Folder,
     *,
-    preset: Annotated[str, typer.Option(help="The ranking whose terms are switched off.")] = "default",
+    preset: Annotated[str, typer.Option(help="The ranking method whose parts are switched off.")] = "default",
     embedder: Embedder = "bundled",
     keep: Keep = None,
     limit: Limit = None,
     json: Json = False,
 ) -> None:
-    """What each term of the ranking gives, and what vectors without meaning would."""
+    """Measure what each part of the ranking contributes."""
     from mnemark_bench import ablate as bench
     from mnemark_bench import report
 
@@ -97,11 +104,11 @@ def belief(
     keep: Keep = None,
     limit: Limit = None,
     fit: Annotated[
-        bool, typer.Option("--fit", help="Also fit the formula anew, tested across sets.")
+        bool, typer.Option("--fit", help="Also fit the formula again, tested across sets.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """How well it is known that there is no answer, beside the top BM25 score."""
+    """Measure whether the confidence shows that there is no answer."""
     from mnemark_bench import belief as bench
     from mnemark_bench import report
 
@@ -121,7 +128,7 @@ def tokens(
     limit: Limit = None,
     json: Json = False,
 ) -> None:
-    """Tokens of the recall block against loading everything, at the same hit rate."""
+    """Compare tokens of recalled text with loading everything."""
     from mnemark_bench import report
     from mnemark_bench import tokens as bench
 
@@ -135,12 +142,15 @@ def tokens(
 @app.command()
 def speed(
     *,
-    sizes: Annotated[str, typer.Option(metavar="N,N…", help="Passages.")] = "1000,10000,100000",
-    million: Annotated[bool, typer.Option("--million", help="Also 1,000,000; takes long.")] = False,
+    sizes: Annotated[str, typer.Option(metavar="N,N…", help="Numbers of passages.")] = "1000,10000,100000",
+    million: Annotated[bool, typer.Option("--million", help="Also 1,000,000 passages; takes long.")] = False,
     embedder: Embedder = "bundled",
     json: Json = False,
 ) -> None:
-    """Sync and search on a made-up corpus in both languages, as ratios to FTS5 and a numpy scan."""
+    """Measure sync and search speed as the corpus grows.
+
+    Uses a generated corpus in both languages; compares with FTS5 and a numpy scan.
+    """
     from mnemark_bench import report
     from mnemark_bench import speed as bench
 
@@ -154,14 +164,17 @@ def speed(
 
 @app.command()
 def extract(
-    path: Annotated[Path, typer.Argument(help="A file of labelled turns (.jsonl), or a folder of them.")],
+    path: Annotated[
+        Path, typer.Argument(help="A file of labelled turns (.jsonl), or a folder of such files.")
+    ],
     *,
     mistakes: Annotated[
-        list[str] | None, typer.Option(metavar="SET", help="List that set's mistakes; not a sealed one's.")
+        list[str] | None,
+        typer.Option(metavar="SET", help="List the mistakes in that set; not for sealed sets."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Precision and recall of learning by rule, on labelled turns."""
+    """Measure precision and recall of facts extracted by rule."""
     from mnemark_bench import extract as bench
 
     result = bench.run(path, mistakes=mistakes or ())
@@ -193,13 +206,16 @@ def print_json(value: Any) -> None:
 @app.command()
 def year(
     folder: Annotated[
-        Path | None, typer.Argument(help="Where the year is lived; a temporary folder by default.")
+        Path | None, typer.Argument(help="The workspace to create. Default: a temporary folder.")
     ] = None,
     *,
     months: Annotated[int, typer.Option(min=1, max=12)] = 12,
     json: Json = False,
 ) -> None:
-    """A year of use: is what is still true found, and does the core memory hold nothing else."""
+    """Simulate a year of use: are current facts found?
+
+    Also checks that the core memory contains nothing else.
+    """
     from mnemark_bench import simulated_year as bench
 
     found = list(bench.run(folder, months=months, say=say))
@@ -213,11 +229,14 @@ def year(
 def duplicates(
     *,
     size: Annotated[
-        list[int] | None, typer.Option(min=100, help="How many facts; may be given several times.")
+        list[int] | None, typer.Option(min=100, help="Number of facts; can be given several times.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """How well and how fast facts that say the same are found, beside equal text and all pairs."""
+    """Measure how well and how fast duplicate facts are found.
+
+    Compares with equal text and with all pairs.
+    """
     from mnemark_bench import duplicates as bench
 
     found = list(bench.run(size or bench.SIZES))
@@ -232,7 +251,7 @@ def poison(
     folder: Annotated[Path, typer.Argument(help="A folder with attacks.jsonl and benign.jsonl.")],
     *,
     embedder: Embedder = "bundled",
-    marks: Annotated[bool, typer.Option("--marks", help="Also list what came through.")] = False,
+    marks: Annotated[bool, typer.Option("--marks", help="Also list the attacks that got through.")] = False,
     beside: Annotated[
         Path | None,
         typer.Option(
@@ -242,7 +261,10 @@ def poison(
     limit: Limit = None,
     json: Json = False,
 ) -> None:
-    """What texts that nobody should trust can do, by each way in: leaks counted, and what revert leaves."""
+    """Measure memory poisoning: what attacks get through?
+
+    Counts leaks for each way in, and what remains after revert.
+    """
     from mnemark_bench import poison as bench
 
     if beside is not None:
@@ -267,12 +289,15 @@ def poison(
 def record(
     folder: Annotated[
         Path | None,
-        typer.Argument(help="On which disk: a folder there. Default: the system's temporary one."),
+        typer.Argument(help="A folder on the disk to measure. Default: the temporary folder of the system."),
     ] = None,
     *,
     json: Json = False,
 ) -> None:
-    """How long until a turn or a fact is on the disk, beside a bare write and fsync."""
+    """Measure how long saving a turn or fact takes.
+
+    Compares with a plain write and fsync.
+    """
     from mnemark_bench import record as bench
 
     found = bench.run(folder=folder)

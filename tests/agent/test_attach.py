@@ -95,7 +95,7 @@ def test_a_block_that_is_no_sound_quotation_does_not_reach_the_model(
     with attach(memory.session("s"), Rogue(), floor=1.1) as agent:
         sent = agent.before("Hello")
     assert sent == [{"role": "user", "content": "Hello"}]
-    assert "left out" in caplog.text
+    assert "was dropped" in caplog.text
 
 
 def test_a_memory_that_fails_leaves_the_host_alone(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ def test_a_folder_without_transcripts_says_where_they_are(
     memory: Memory, tmp_path: Path, agent: Literal["claude-code", "codex"]
 ) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFoundError, match=r"they are in ~/\.c"):
+    with pytest.raises(NotFoundError, match=r"they are usually in ~/\.c"):
         import_from(memory, agent, tmp_path / "empty")
 
 

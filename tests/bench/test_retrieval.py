@@ -79,7 +79,7 @@ def test_the_table_says_what_was_skipped_and_shows_baselines(tmp_path: Path, run
 
 
 def test_an_unknown_preset_is_an_error(tmp_path: Path, run: Run) -> None:
-    with pytest.raises(Exception, match='"nothing" is no preset'):
+    with pytest.raises(Exception, match='"nothing" is not a preset'):
         run("retrieval", tiny.write(tmp_path / "tiny"), "--preset", "nothing")
 
 

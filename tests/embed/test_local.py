@@ -136,7 +136,7 @@ def test_a_model_that_is_not_here_names_the_command_and_does_not_wait(
     monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     start = time.monotonic()
-    with pytest.raises(EmbedderUnavailable, match="fetch it once with: python -c"):
+    with pytest.raises(EmbedderUnavailable, match="download it with `mnemark doctor --fetch"):
         make("fastembed:BAAI/bge-small-en-v1.5").query("cat")
     assert time.monotonic() - start < 5
     with pytest.raises(EmbedderUnavailable, match="does not know"):

@@ -82,13 +82,13 @@ def test_what_a_folder_lacks(tmp_path: Path) -> None:
     (folder / "model.onnx").rename(folder / "a.onnx")
     (folder / "elsewhere").rename(folder / "tokenizer.json")
     (folder / "b.onnx").write_bytes(b"")
-    with pytest.raises(RerankerUnavailable, match=r"a\.onnx, b\.onnx; name the one to use model\.onnx"):
+    with pytest.raises(RerankerUnavailable, match=r"a\.onnx, b\.onnx; rename the one to use to model\.onnx"):
         OnnxReranker(folder)
     (folder / "a.onnx").unlink()
     (folder / "b.onnx").unlink()
     with pytest.raises(RerankerUnavailable, match=r"it lacks model\.onnx"):
         OnnxReranker(folder)
-    with pytest.raises(RerankerUnavailable, match="there is no folder"):
+    with pytest.raises(RerankerUnavailable, match="does not exist"):
         OnnxReranker(folder / "none")
 
 

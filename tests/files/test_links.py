@@ -219,6 +219,6 @@ def test_journals_that_are_links_out_are_not_written(root: Path, tmp_path: Path)
     journal = Journal(root)
     (root / "journal" / journal.file).unlink()
     (root / "journal" / journal.file).symlink_to(tmp_path / "other.jsonl")
-    with pytest.raises(UsageError, match="leaves the workspace"):
+    with pytest.raises(UsageError, match="is outside the workspace"):
         journal.append(Change(kind="note"))
     assert not (tmp_path / "other.jsonl").exists()

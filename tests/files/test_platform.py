@@ -65,7 +65,7 @@ def test_a_lock_of_another_process_names_it_and_ends_with_it(tmp_path: Path) -> 
         assert here.poll(20)
         pid = here.recv()
         for lock in (workspace_lock(tmp_path, 0.05), sync_lock(tmp_path)):
-            with pytest.raises(BusyError, match=f"process {pid} holds"), lock:
+            with pytest.raises(BusyError, match=f"process {pid} is using"), lock:
                 pass
     finally:
         process.kill()

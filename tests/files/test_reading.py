@@ -184,7 +184,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 def test_a_folder_or_a_missing_file_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "a.md").mkdir()
     assert problem(tmp_path).skipped
-    assert problem(tmp_path, "b.md").reason == "is not there"
+    assert problem(tmp_path, "b.md").reason == "does not exist"
 
 
 @posix

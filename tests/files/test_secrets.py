@@ -99,5 +99,5 @@ def test_the_salt_is_made_once_and_for_the_owner_only(tmp_path: Path) -> None:
 def test_a_damaged_salt_is_told(tmp_path: Path) -> None:
     salt(tmp_path)
     (tmp_path / ".mnemark" / "salt").write_bytes(b"short")
-    with pytest.raises(IntegrityError, match="remove it"):
+    with pytest.raises(IntegrityError, match="delete it"):
         salt(tmp_path)

@@ -139,7 +139,7 @@ def test_a_link_out_of_the_workspace_is_refused(tmp_path: Path) -> None:
     root = tmp_path / "ws"
     root.mkdir()
     (root / FOLDER).symlink_to(tmp_path)
-    with pytest.raises(UsageError, match="leaves the workspace"):
+    with pytest.raises(UsageError, match="is outside the workspace"):
         SessionLog(root, "s").append(said("x"))
 
 

@@ -116,7 +116,7 @@ def test_another_workspace_inside_is_told_of_once_and_what_happens_in_it_is_not(
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="nothing to watch"):
+    with pytest.raises(NotFoundError, match="is not a folder"):
         watch(tmp_path / "nowhere", stop=threading.Event(), on_change=lambda _: None)
 
 

@@ -72,6 +72,18 @@ def test_three_misses_are_kept_as_failed_with_the_last_reason(root: Path) -> Non
         assert [item.tries for item in state.claim(1, NOW)] == [1]
 
 
+def test_the_next_try_is_told(root: Path) -> None:
+    with State(root) as state:
+        assert state.next_try(NOW) is None
+        state.enqueue([(LOG, 2, 9), (LOG, 10, 12)], NOW)
+        assert state.next_try(NOW) is None
+        first, second = state.claim(2, NOW)
+        state.missed([first.id], "no answer", NOW + timedelta(minutes=20))
+        state.missed([second.id], "no answer", NOW + timedelta(minutes=5))
+        assert state.waiting(NOW) == (0, 2, 0)
+        assert state.next_try(NOW) == NOW + timedelta(minutes=5)
+
+
 def test_what_was_not_tried_is_no_try(root: Path) -> None:
     with State(root) as state:
         state.enqueue([(LOG, 2, 9)], NOW)
@@ -106,7 +118,7 @@ def test_a_damaged_file_is_made_anew_and_told(root: Path) -> None:
     (root / ".mnemark" / "state.db").write_bytes(b"this is no database" * 500)
     with State(root) as state:
         assert not state.position("a")
-        assert "made anew" in state.problem
+        assert "a new one was created" in state.problem
         state.note({"a": "2"})
     with State(root) as state:
         assert state.position("a") == "2"

@@ -12,7 +12,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="links and line break
 def test_init_makes_a_workspace_and_leaves_what_is_there(shell: Shell) -> None:
     shell.write("MEMORY.md", "mine\n")
     first = shell("init")
-    assert (first.code, first.out) == (0, f"{shell.folder}: made mnemark.toml\n")
+    assert (first.code, first.out) == (0, f"{shell.folder}: created mnemark.toml\n")
     assert (shell.folder / "MEMORY.md").read_text(encoding="utf-8") == "mine\n"
     assert shell("init", "--json").data == {"workspace": str(shell.folder), "created": []}
     assert shell("init", "new/one", "--json").data["created"] == ["mnemark.toml", "MEMORY.md"]
@@ -51,13 +51,13 @@ def test_status_shows_the_state_and_changes_nothing(shell: Shell) -> None:
     shell.write("a.md", "# One\n")
     before = shell.state()
     fresh = shell("status")
-    assert "index      none yet; `mnemark sync` makes it from 1 file" in fresh.out
+    assert "index      not created yet; run `mnemark sync` to index 1 file" in fresh.out
     assert shell.state() == before
     shell("sync")
     shell.write("b.md", "# Two\n")
     known = shell("status", "--json").data
     assert (known["files"], known["passages"], known["kinds"]) == (1, 1, {"note": 1})
-    assert "files to look at by the next sync" in shell("status").out
+    assert "files changed since the last sync" in shell("status").out
     assert (shell.folder / "b.md").exists()
     assert shell("search", "two", "--json").data["hits"][0]["path"] == "b.md"
 
@@ -81,7 +81,7 @@ def test_the_demo_shows_what_to_do_next(shell: Shell) -> None:
     shown = shell("demo", "sample").out
     assert "部署失败" in shown
     assert "<mnemark-recall " in shown
-    assert "Not in this memory, as far as can be told." in shown
+    assert "Probably not in this memory." in shown
     assert f"cd {shell.folder / 'sample'}" in shown
     again = shell("demo", "sample")
     assert (again.code, "is not empty" in again.err) == (2, True)

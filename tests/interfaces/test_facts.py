@@ -51,7 +51,7 @@ def test_a_dry_run_keeps_nothing(facts: Shell) -> None:
 
 def test_what_the_web_says_waits_and_is_accepted(facts: Shell) -> None:
     asked = facts("remember", "editor", "Vim", "--origin", "web")
-    assert "waits for review" in asked.out
+    assert "waiting for your review" in asked.out
     assert not facts("facts", "user", "--json").data["facts"][1:]
     (one,) = facts("review", "--json").data["waiting"]
     assert (one["what"], one["fact"]["value"]) == ("proposal", "Vim")
@@ -76,7 +76,7 @@ def test_why_tells_the_history_and_how_a_question_found_it(facts: Shell) -> None
     (ref,) = [fact["ref"] for fact in facts("facts", "user", "--json").data["facts"]]
     told = facts("why", ref, "which python do I use?")
     assert told.code == 0
-    for words in ("user python version: 3.12", "said by: owner", "3.10", "journal/", "found at place 1"):
+    for words in ("user python version: 3.12", "comes from: you", "3.10", "journal/", "found at rank 1"):
         assert words in told.out
     found = facts("why", ref, "which python do I use?", "--json").data["found"]
     assert found["place"] == 1

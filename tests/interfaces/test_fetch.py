@@ -73,12 +73,12 @@ def test_it_tells_what_comes_and_how_to_use_it(shell: Shell, cache: Path) -> Non
         "apache-2.0",
         str(cache),
         f'embedder = "fastembed:{CHOICE}"',
-        "texts a second",
+        "texts per second",
     ):
         assert part in done.err, part
     assert len(list(cache.iterdir())) == 1
     again = shell("doctor", "--fetch")
-    assert "was here already" in again.err
+    assert "is already downloaded" in again.err
     assert "will be downloaded" not in again.err
 
 

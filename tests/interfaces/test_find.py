@@ -24,8 +24,8 @@ def test_any_folder_of_markdown_can_be_searched(notes: Shell) -> None:
     assert first.code == 0
     assert first.out.startswith("notes.md#L1-L4  undated  Decisions › Vectors  ")
     assert "memory-mapped file per model" in first.out
-    assert "Made an index of" in first.err
-    assert "Made an index of" not in notes("search", "vectors").err
+    assert "Created an index in" in first.err
+    assert "Created an index in" not in notes("search", "vectors").err
 
 
 def test_chinese_is_found_by_two_characters(notes: Shell) -> None:
@@ -50,19 +50,19 @@ def test_an_edit_is_found_by_the_next_search(notes: Shell) -> None:
 def test_no_hits_is_no_error_and_says_that_it_can_be_believed(notes: Shell) -> None:
     found = notes("search", "zeppelin", "--since", "1999-01-01", "--until", "1999-02-01")
     assert (found.code, found.out) == (0, "")
-    assert "No hits. The index is up to date and all routes answered" in found.err
+    assert "Nothing found. The search was complete" in found.err
 
 
 def test_an_unlikely_answer_is_said_to_be_one(notes: Shell) -> None:
     found = notes("search", "the colour of the bicycle of my neighbour")
     assert found.code == 0
-    assert "Not sure" in found.err or "No hits" in found.err
+    assert "may not answer the question" in found.err or "Nothing found" in found.err
 
 
 def test_an_empty_folder_is_left_as_it_is(shell: Shell) -> None:
     found = shell("search", "anything", "--json")
     assert (found.code, found.data["hits"]) == (0, [])
-    assert "no Markdown" in found.err
+    assert "No Markdown" in found.err
     assert list(shell.folder.iterdir()) == []
 
 
@@ -82,14 +82,14 @@ def test_a_missing_part_is_named_and_strict_makes_it_an_error(notes: Shell) -> N
     [
         (["search"], 2, "Missing argument 'QUERY'"),
         (["search", " "], 2, "mnemark: the text is empty"),
-        (["search", "x", "--kind", "letter"], 2, "'letter' is none of note, fact"),
-        (["search", "x", "-k", "0"], 2, "k must be 1 to 1000"),
+        (["search", "x", "--kind", "letter"], 2, "kinds must be one of note, fact"),
+        (["search", "x", "-k", "0"], 2, "k must be from 1 to 1000"),
         (["search", "x", "-k", "many"], 2, "Invalid value for '-k'"),
-        (["search", "x", "--since", "blue"], 2, "'blue' names no time"),
-        (["search", "x", "--scope", "ann"], 2, 'write "users/NAME"'),
+        (["search", "x", "--since", "blue"], 2, "'blue' is not a time"),
+        (["search", "x", "--scope", "ann"], 2, 'scope must be "users/NAME"'),
         (["search", "x", "--preset", "best"], 2, "use one of default"),
-        (["search", "x", "-w", "nowhere"], 3, "make it with `mnemark init"),
-        (["search", "x", "-w", "notes.md"], 2, "is a file; name the folder"),
+        (["search", "x", "-w", "nowhere"], 3, "create it with `mnemark init"),
+        (["search", "x", "-w", "notes.md"], 2, "is a file; give the folder"),
         (["read", "nowhere.md"], 3, "nowhere.md"),
         (["read", "notes.md#L99"], 3, "notes.md has"),
         (["read", "../secret.md"], 2, "leads out of its folder"),
@@ -145,7 +145,7 @@ def test_explain_shows_routes_and_words(notes: Shell) -> None:
     shown = notes("search", "vectors zeppelin", "--explain", "-k", "1").out
     assert "route    rank  score" in shown
     assert "lexical  1" in shown
-    assert "words not here: zeppelin" in shown
+    assert "missing words: zeppelin" in shown
     why = notes("search", "vectors", "--explain", "--json").data["hits"][0]["why"]
     assert why["routes"]["lexical"]["rank"] == 1
 
@@ -210,7 +210,7 @@ def test_another_process_that_syncs_does_not_keep_from_searching(
 def test_without_arguments_the_help_is_shown(shell: Shell) -> None:
     ran = shell()
     assert ran.code == 0
-    assert re.search(r"search +Find the passages that answer best\.", ran.out)
+    assert re.search(r"search +Search notes, facts and conversations\.", ran.out)
 
 
 def test_the_version_is_told(shell: Shell) -> None:
@@ -219,7 +219,7 @@ def test_the_version_is_told(shell: Shell) -> None:
 
 def test_an_empty_answer_names_files_that_could_not_be_read(shell: Shell) -> None:
     (shell.folder / "big.md").write_bytes(b"the harbour\n" * (17 * 1024 * 1024 // 12))
-    assert "No hits, but 1 file could not be read" in shell("search", "harbour").err
+    assert "Nothing found, but 1 file could not be read" in shell("search", "harbour").err
 
 
 def test_recall_quotes_no_courtesies_and_no_bare_headings(shell: Shell) -> None:

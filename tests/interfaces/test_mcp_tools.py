@@ -120,7 +120,7 @@ def test_a_corpus_is_kept_to(memory: Memory) -> None:
     }
     assert sources == {"all": {"memory", "sessions"}, "memory": {"memory"}, "sessions": {"sessions"}}
     assert "wiki" in _ok(memory, "memory_search", query="lemur", corpus="wiki")["warning"]
-    assert "none of" in _refused(memory, "memory_search", query="lemur", corpus="web")
+    assert "must be one of" in _refused(memory, "memory_search", query="lemur", corpus="web")
 
 
 def test_a_memory_that_cannot_search_says_so_instead_of_nothing_found(
@@ -179,8 +179,8 @@ def test_lasting_things_go_below_what_a_person_wrote(memory: Memory) -> None:
     text = (memory.root / "MEMORY.md").read_bytes().decode()
     assert text == "# Mine\r\n\r\nKeep this.\r\n\r\n- The office is in 法兰克福.\r\n"
     assert memory.read(found["ref"]) == "- The office is in 法兰克福.\r\n"
-    assert "by hand" in _refused(memory, "memory_write", text="x", target="SOUL.md")
-    assert "by hand" in _refused(memory, "memory_write", text="x", target="../x.md")
+    assert "cannot be written" in _refused(memory, "memory_write", text="x", target="SOUL.md")
+    assert "cannot be written" in _refused(memory, "memory_write", text="x", target="../x.md")
 
 
 @pytest.mark.parametrize("text", ["", "  \n "])
@@ -214,7 +214,7 @@ def test_the_time_line_is_in_order_and_around_a_row(memory: Memory) -> None:
     assert [entry["text"] for entry in near["entries"]] == [
         f"turn {n}" for n in range(number - 2, number + 2)
     ]
-    assert "no session" in _refused(memory, "memory_timeline", session="other")
+    assert "session 'other' not found" in _refused(memory, "memory_timeline", session="other")
 
 
 def test_forgetting_is_tried_first_and_then_done(memory: Memory) -> None:

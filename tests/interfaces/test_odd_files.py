@@ -62,9 +62,9 @@ def test_what_is_not_finished_is_said_by_all_that_people_look_at(odd: Shell) -> 
     receipt = odd("forget", "--query", "walnut", "--erase", "--yes")
     if os.geteuid() == 0 and sys.platform != "linux":
         pytest.skip("permissions do not count here")
-    assert "not erased everywhere yet" in receipt.out
+    assert "not yet erased everywhere" in receipt.out
     assert "odd.txt: cannot be read: Permission denied" in receipt.out
-    assert "odd.md: is a pipe, not a file; it was not looked into" in receipt.out
+    assert "odd.md: is a pipe, not a file; not searched" in receipt.out
     for line in ("search heron", "status", "doctor"):
         ran = odd(*line.split())
         assert ran.code == 0
@@ -81,15 +81,15 @@ def test_status_and_sync_say_which_workspaces_are_left_out(shell: Shell) -> None
     shell.write("inner/secret.md", "the swordfish of the inner workspace\n")
     assert "secret.md" in shell("search", "swordfish").out
     made = shell("init", "inner")
-    assert f"{shell.folder}, which it lies in, leaves it out from here on" in made.err
+    assert f"searches in {shell.folder} no longer include it" in made.err
     assert "secret.md" not in shell("search", "swordfish").out
-    assert "inner/ (a workspace of its own)" in shell("status").out
+    assert "inner/ (a separate workspace; search with -w)" in shell("status").out
     assert shell("status", "--json").data["inner"] == ["inner"]
-    assert "Left out: inner/ (a workspace of its own)" in shell("sync").err
+    assert "Not indexed: inner/ (a separate workspace; search with -w)" in shell("sync").err
     assert shell("sync", "--json").data["inner"] == ["inner"]
     refused = shell("read", "inner/secret.md")
     assert refused.code == 2
-    assert "name it with -w" in refused.err
+    assert "choose it with -w" in refused.err
 
 
 def test_a_search_in_a_folder_of_another_workspace_says_that_it_makes_one(
@@ -101,6 +101,6 @@ def test_a_search_in_a_folder_of_another_workspace_says_that_it_makes_one(
     assert "notes/MEMORY.md" in shell("search", "swordfish").out  # a MEMORY.md alone makes no workspace
     assert not (shell.folder / "notes/.mnemark").exists()
     made = shell("search", "swordfish", "-w", str(shell.folder / "notes"))
-    assert "is a workspace of its own now" in made.err
+    assert "is now a separate workspace" in made.err
     monkeypatch.chdir(tmp_path)
     assert json.loads(shell("status", "-w", str(shell.folder), "--json").out)["inner"] == ["notes"]

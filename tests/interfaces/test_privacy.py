@@ -280,14 +280,14 @@ def test_doctor_names_what_others_can_read_and_closes_what_is_mnemarks(workspace
     script = workspace.write("run.sh", "true\n")
     before = {path: path.stat().st_mode for path in root.rglob("*")}
     said = workspace("doctor")
-    assert "of mnemark's: " in said.out
+    assert "of mnemark: " in said.out
     assert ".mnemark" in said.out
-    assert "of yours: " in said.out
+    assert "in this folder: " in said.out
     assert "MEMORY.md" in said.out
     assert f"chmod go= {root}" in said.out
     assert {path: path.stat().st_mode for path in before} == before
     fixed = workspace("doctor", "--fix")
-    assert "of mnemark's were closed to other users" in fixed.out
+    assert "of mnemark to other users of this machine" in fixed.out
     open_still = set(modes(root))
     assert open_still >= {".", "MEMORY.md", "run.sh", "memory"}
     assert not [
@@ -297,4 +297,6 @@ def test_doctor_names_what_others_can_read_and_closes_what_is_mnemarks(workspace
     again = workspace("doctor", "--json").data["findings"]
     assert not [one for one in again if "of mnemark's" in one["what"]]
     root.chmod(0o700)  # nobody gets in
-    assert not [one for one in workspace("doctor", "--json").data["findings"] if "of yours" in one["what"]]
+    assert not [
+        one for one in workspace("doctor", "--json").data["findings"] if "in this folder: " in one["what"]
+    ]

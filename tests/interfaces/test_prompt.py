@@ -9,7 +9,7 @@ def test_texts_first_and_then_what_each_layer_costs(shell: Shell) -> None:
     ran = shell("prompt", "which storage for the catalogue", "-w", str(shell.folder))
     assert ran.code == 0
     assert ran.out.index("You are Mo.") < ran.out.index("SQLite") < ran.out.index("of 3,000 tokens")
-    assert "quoted, user's role" in ran.out
+    assert "quoted, in the user message" in ran.out
     only = shell("prompt", "which storage", "--layers", "-w", str(shell.folder))
     assert "You are Mo." not in only.out
     assert "SOUL.md" in only.out

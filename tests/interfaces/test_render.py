@@ -41,8 +41,8 @@ memory/2026-02-13.md#L4-L6  2026-02-13 15:20  日记 › Vectors  users/ann  loo
       dense      12    0.250
       fused            0.550
       × recency        +0.010
-      words here (rarity): vector 2.5
-      words not here: zeppelin
+      matching words (rarity): vector 2.5
+      missing words: zeppelin
 """
     )
 
@@ -76,7 +76,7 @@ def test_a_long_list_of_problems_is_cut(capsys: pytest.CaptureFixture[str]) -> N
     render.problems(Problem(f"{number}.md", "is binary") for number in range(13))
     shown = capsys.readouterr().err.splitlines()
     assert shown[0] == "skipped: 0.md: is binary"
-    assert (len(shown), shown[-1]) == (11, "… and 3 more; `mnemark status --json` lists all")
+    assert (len(shown), shown[-1]) == (11, "… and 3 more; `mnemark status --json` lists all of them")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_a_sound_workspace_passes_and_is_left_as_it_is(notes: Shell) -> None:
     before = notes.state()
     verified, examined = notes("verify", "--deep"), notes("doctor")
     assert (verified.code, examined.code) == (0, 0)
-    assert "ok     the index is sound\n" in verified.out
+    assert "ok     the index is not damaged\n" in verified.out
     assert "ok     Python " in examined.out
     assert notes.state() == before
 
@@ -45,7 +45,7 @@ def test_doctor_mends_what_was_damaged(notes: Shell) -> None:
     _damage(notes.folder)
     ran = notes("doctor", "--fix")
     assert ran.code == 0, ran
-    assert "the index was built anew" in ran.out
+    assert "the index was rebuilt" in ran.out
     assert notes("verify").code == 0
     assert notes("search", "kingfisher", "--json").data["hits"][0]["path"] == "notes.md"
 

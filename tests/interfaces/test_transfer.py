@@ -28,7 +28,7 @@ def test_a_memory_goes_into_a_file_and_comes_back(
     workspace("init", str(other))
     monkeypatch.chdir(other)
     planned = workspace("import", "zip", str(archive), "--dry-run")
-    assert planned.out.startswith("Would bring in: ")
+    assert planned.out.startswith("Would import: ")
     assert not (other / "notes").exists()
     brought = workspace("import", "zip", str(archive))
     assert "notes/birds.md" in brought.out
@@ -53,12 +53,12 @@ def test_notes_are_brought_in(workspace: Shell, tmp_path: Path) -> None:
     ("arguments", "code", "words"),
     [
         (["import", "word", "x"], 2, "use one of markdown"),
-        (["import", "zip", "nowhere.zip"], 3, "there is nothing at"),
-        (["import", "zip", "mnemark.toml"], 6, "no archive"),
+        (["import", "zip", "nowhere.zip"], 3, "nowhere.zip does not exist"),
+        (["import", "zip", "mnemark.toml"], 6, "not a readable zip archive"),
         (["import", "zip"], 2, "Missing argument 'PATH'"),
-        (["export", "out.zip", "--format", "pdf"], 2, 'use "zip" or "jsonl"'),
-        (["export", "notes"], 2, "is a folder; name a file"),
-        (["export", "copy.md"], 2, "would be memory itself"),
+        (["export", "out.zip", "--format", "pdf"], 2, 'must be "zip" or "jsonl"'),
+        (["export", "notes"], 2, "is a folder; give a file"),
+        (["export", "copy.md"], 2, "would become part of the memory"),
     ],
 )
 def test_mistakes_name_the_fix(workspace: Shell, arguments: list[str], code: int, words: str) -> None:
@@ -79,7 +79,7 @@ def test_a_backup_comes_back_to_the_byte(workspace: Shell, tmp_path: Path) -> No
     workspace("remember", "城市", "杭州")
     archive = tmp_path / "backups/one.zip"
     archive.parent.mkdir()
-    assert "read and compared" in workspace("backup", str(archive)).out
+    assert "verified" in workspace("backup", str(archive)).out
     ran = workspace("restore", str(archive), str(tmp_path / "back"))
     assert ran.out.startswith(str(tmp_path / "back"))
     assert files_of(tmp_path / "back") == files_of(Path.cwd())
@@ -120,7 +120,7 @@ def test_an_import_says_what_to_do_next(workspace: Shell, tmp_path: Path) -> Non
     planned = workspace("import", "markdown", str(tmp_path / "vault"), "--dry-run")
     assert "without --dry-run" in planned.err
     brought = workspace("import", "markdown", str(tmp_path / "vault"))
-    assert brought.out.startswith("Brought in: 1 note\n")
+    assert brought.out.startswith("Imported: 1 note\n")
     assert "mnemark search" in brought.err
     assert "mnemark learn" not in brought.err  # there is no conversation
     assert workspace("import", "markdown", str(tmp_path / "vault")).err == ""

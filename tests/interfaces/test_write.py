@@ -53,8 +53,8 @@ def test_text_comes_from_stdin(workspace: Shell) -> None:
     ("arguments", "words"),
     [
         (["add", ""], "the text is empty"),
-        (["add", "x", "--role", "user"], "--role goes with --session"),
-        (["add", "x", "--scope", "*"], "--scope names one"),
+        (["add", "x", "--role", "user"], "--role can only be used with --session"),
+        (["add", "x", "--scope", "*"], "--scope must be"),
         (["add", "x", "--scope", "../up"], "scope"),
         (["add", "x", "--session", "s", "--scope", "projects/p"], "users/NAME or agents/NAME"),
         (["add", "x", "--session", ""], "a session needs an id"),
@@ -69,7 +69,7 @@ def test_mistakes_write_nothing(workspace: Shell, arguments: list[str], words: s
 
 def test_nothing_is_added_outside_a_workspace(shell: Shell) -> None:
     ran = shell("add", "x")
-    assert (ran.code, "make one with `mnemark init`" in ran.err) == (3, True)
+    assert (ran.code, "create one here with `mnemark init`" in ran.err) == (3, True)
     assert list(shell.folder.iterdir()) == []
 
 
@@ -146,7 +146,7 @@ def test_a_group_taken_back_is_one_entry_of_the_log(workspace: Shell) -> None:
 
 def test_a_log_of_nothing_says_so(workspace: Shell) -> None:
     ran = workspace("log")
-    assert (ran.code, ran.out, ran.err) == (0, "", "Nothing was written yet.\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "Nothing has been written yet.\n")
     assert workspace("log", "--session", "nope").code == 3
 
 

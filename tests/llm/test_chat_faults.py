@@ -81,7 +81,7 @@ def test_a_lasting_fault_is_an_error_by_the_deadline(
 
 def test_a_redirect_is_not_followed(script: server.Script, client: ChatClient) -> None:
     script.steps = [server.status(307, location="http://127.0.0.1:1/v1/chat/completions")]
-    with pytest.raises(LLMUnavailable, match="configure the URL it points to"):
+    with pytest.raises(LLMUnavailable, match="set url to the final address"):
         client.complete(QUESTION)
     assert len(script.requests) == 1
 

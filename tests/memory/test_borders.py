@@ -116,7 +116,7 @@ def test_what_is_inside_can_be_neither_read_nor_forgotten_nor_written_from_aroun
             lambda: memory.session("cli:a", user="ann"),
             lambda: memory.remember("city", "Lyon", scope="users/ann"),
         ):
-            with pytest.raises(UsageError, match="a workspace of its own"):
+            with pytest.raises(UsageError, match="a separate workspace"):
                 call()
         assert list(memory.facts(scope="users/ann")) == []
         memory.sync()
@@ -143,10 +143,10 @@ def test_status_and_doctor_say_what_was_left_out(outer: Path) -> None:
         memory.sync()
         for report in (verify(memory), doctor(memory)):
             (told,) = [one for one in report.findings if one.kind == "inner"]
-            assert "inner/ is left out" in told.what
+            assert "inner/ is not indexed here" in told.what
             assert "-w inner" in told.fix
             assert all("other users" in one.what for one in report.findings if one.level != "ok")
-    assert any("inner/ is left out" in one.what for one in verify(outer).findings)
+    assert any("inner/ is not indexed here" in one.what for one in verify(outer).findings)
 
 
 def test_a_backup_holds_the_folder_and_what_is_a_workspace_in_it_stays_one(

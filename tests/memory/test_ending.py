@@ -309,7 +309,7 @@ def test_a_model_s_words_where_they_hold(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        ("I cannot do that.", "by rule"),
+        ("I cannot do that.", "without the language model"),
         (answer(summary=""), "empty"),
         (answer(summary="It has 97 tests."), "97, which nobody said"),
         (answer(summary="long " * 400), "longer"),

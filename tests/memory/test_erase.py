@@ -243,7 +243,7 @@ def test_git_history_is_named_and_left_as_it_is(tmp_path: Path) -> None:
     with opened(tmp_path) as memory:
         receipt = memory.forget(query=secret, erase=True)
         (told,) = [line for line in receipt.still if line.startswith("git:")]
-        assert "2 versions in the history hold it; --git says what to run" in told
+        assert "2 versions in the history contain it; --git shows how to remove them" in told
         write_path.write_text(f"- {secret}\n")
         old(write_path)
         receipt = memory.forget(query=secret, erase=True, git=True)

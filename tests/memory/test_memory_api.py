@@ -27,7 +27,7 @@ def opened(root: Path, **options: Any) -> Memory:
 def test_what_cannot_be_opened(root: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a file"):
         opened(root / "MEMORY.md")
-    with pytest.raises(NotFoundError, match="no folder"):
+    with pytest.raises(NotFoundError, match="does not exist"):
         opened(tmp_path / "missing", readonly=True)
     with pytest.raises((ReadOnlyError, UsageError)):
         opened(root / "MEMORY.md/below")

@@ -121,7 +121,7 @@ def test_an_erase_beside_a_pipe_or_socket_is_done_and_names_it(tmp_path: Path, k
     with ended_within(60), opened(root) as memory:
         receipt = memory.forget(query="saffron secret", erase=True)
         assert receipt.waiting == ()
-        assert f"{name}: is a {kind}, not a file; it was not looked into" in receipt.still
+        assert f"{name}: is a {kind}, not a file; not searched" in receipt.still
         assert memory.unfinished() == []
     (root / name).unlink()
     assert holding(root, "saffron secret") == []
@@ -148,7 +148,7 @@ def test_an_erase_waits_for_a_closed_file_and_is_completed(
     with opened(root) as memory:
         receipt = memory.forget(query="saffron secret", erase=True)
         assert any(wait.startswith(f"{name}: cannot be read: Permission denied") for wait in receipt.waiting)
-        assert receipt.text.startswith("Hidden, and not erased everywhere yet: 1 piece of a note.")
+        assert receipt.text.startswith("Hidden, but not yet erased everywhere: 1 piece of a note.")
         assert SECRET not in receipt.text
     with opened(root) as memory:  # nothing is kept from working, and all say why it is not finished
         found = memory.search("heron saffron secret", k=20)
@@ -228,7 +228,7 @@ def test_what_is_no_memory_is_named_and_not_waited_for(
     with Memory.open(root, config={"embedder": "none", "ignore": ignore}) as memory:
         receipt = memory.forget(query="saffron secret", erase=True)
         assert receipt.waiting == ()
-        assert f"{name}: cannot be read: Permission denied; it was not looked into" in receipt.still
+        assert f"{name}: cannot be read: Permission denied; not searched" in receipt.still
         assert memory.unfinished() == []
     monkeypatch.undo()
     assert holding(root, "saffron secret") == [name]
@@ -313,7 +313,7 @@ def test_forgetting_names_what_it_could_not_look_into(
             receipt = memory.forget(query=query)
             assert receipt.action == action
             assert [line.partition(":")[0] for line in receipt.still] == ["sessions/other.jsonl"]
-            assert "could not be looked into" in receipt.text
+            assert "Could not be searched" in receipt.text
 
 
 def test_what_was_forgotten_stays_so_while_the_journal_that_says_it_is_closed(

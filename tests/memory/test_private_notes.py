@@ -262,7 +262,7 @@ def test_a_mark_without_its_partner_is_told(root: Path) -> None:
 
         report |= {finding.what for finding in doctor(memory).findings}
         assert any(text.startswith("open.md: line 3: <private> is never closed") for text in report)
-        assert any(text.startswith("closed.md: line 4: </private> closes nothing") for text in report)
+        assert any(text.startswith("closed.md: line 4: </private> without <private>") for text in report)
         assert not memory.search("everything else").hits
         assert memory.search("the end").hits
 

@@ -200,7 +200,7 @@ def test_a_persona_weights_what_is_found_and_not_what_is_stored(memory: Memory) 
     assert first["notes"].startswith("memory/2036-11-10")
     assert first["facts"].startswith("memory/facts/")
     assert all(path.read_bytes() == data for path, data in files.items())
-    with pytest.raises(UsageError, match="there is: "):
+    with pytest.raises(UsageError, match="personas: "):
         memory.prompt(persona="nobody", now=NOW)
 
 

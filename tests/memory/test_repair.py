@@ -80,10 +80,10 @@ def test_files_that_the_index_does_not_know(root: Path) -> None:
     report = verify(root)
     for said in (
         "new.md is not in",
-        "note1.md is gone",
+        "note1.md was deleted",
         "moved.md was renamed",
-        "has grown",
-        "no JSON",
+        "has new lines",
+        "is not a JSON object",
         "copy left",
     ):
         assert said in words(report), said
@@ -136,7 +136,7 @@ def test_a_file_that_is_no_database_any_more(root: Path, spoil: Callable[[bytes]
     database.write_bytes(spoil(database.read_bytes()))
     assert verify(root).level == "error"
     report = doctor(root, fix=True)
-    assert "unreadable" in words(report) or "instead of" in words(report)
+    assert "could not be read)" in words(report) or "(before: " in words(report)
     assert answers(root, ["alpha", "beta3 turn"]) == before
     assert temporary_files(root) == []
 

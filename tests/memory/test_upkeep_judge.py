@@ -94,7 +94,7 @@ def test_it_is_asked_once_and_a_dry_run_is_kept(memory: Memory) -> None:
 def test_nonsense_merges_nothing_and_is_told(memory: Memory, raw: str) -> None:
     report = memory.consolidate(llm=Model(raw=raw).llm)
     assert values(memory) == set(LIKES)
-    assert any("alike was not judged" in note or "were left out" in note for note in report.notes)
+    assert any("similar facts were not compared" in note or "were rejected" in note for note in report.notes)
 
 
 def test_numbers_and_negation_are_never_merged(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_a_note_does_not_replace_what_the_owner_said_but_the_difference_is_told(
     memory.remember("employer", "Südwind", origin="owner", since=NOW - timedelta(days=9))
     path = note(memory, 1, "- 用户住在杭州\n- User works at Nordwind.\n")
     report = memory.consolidate()
-    assert f"MEMORY.md#L3 says city: Bonn; {path}#L1 says 杭州" in report.notes
+    assert f"conflict: MEMORY.md#L3 says city: Bonn, but {path}#L1 says 杭州" in report.notes
     assert "employer: Südwind" in known(memory)
     assert "employer: Nordwind" not in known(memory)
     assert any("Nordwind" in line and "waits in review" in line for line in report.learned)
@@ -157,7 +157,7 @@ def test_a_dry_run_tells_and_changes_nothing(memory: Memory) -> None:
 
     report = memory.consolidate(dry_run=True, llm=model(answer))
     assert any(line.startswith("user city: Hamburg") for line in report.learned)
-    assert any("old would be ended first" in line for line in report.notes)
+    assert any("old would first be ended" in line for line in report.notes)
     assert sorted(path.name for path in memory.root.rglob("*.md")) == before
     assert list(memory.facts()) == []
     assert not asked
@@ -196,7 +196,7 @@ def test_a_model_that_fails_leaves_the_lines_for_the_next_run(memory: Memory) ->
         return answers.pop() if answers else '{"facts": []}'
 
     report = memory.consolidate(llm=model(answer))
-    assert any("read by rule alone" in line for line in report.notes)
+    assert any("read without the language model" in line for line in report.notes)
     answers.clear()
     assert not any("rule alone" in line for line in memory.consolidate(llm=model(answer)).notes)
 

@@ -117,10 +117,10 @@ def test_what_is_outside_is_left_out(workspace: Path, server: Server) -> None:
     [
         ((500, b"oops"), "HTTP 500.*qmd mcp --http"),
         ((404, b"{}"), "HTTP 404.*version 2"),
-        ((200, b"{"), "not QMD's"),
-        ((200, b"\xff"), "not QMD's"),
-        ((200, b'{"results": [{"file": 1}]}'), "not QMD's"),
-        ((200, b'{"jsonrpc": "2.0"}'), "not QMD's"),
+        ((200, b"{"), "not from QMD"),
+        ((200, b"\xff"), "not from QMD"),
+        ((200, b'{"results": [{"file": 1}]}'), "not from QMD"),
+        ((200, b'{"jsonrpc": "2.0"}'), "not from QMD"),
     ],
 )
 def test_nonsense_is_told_and_the_answer_is_ones_own(

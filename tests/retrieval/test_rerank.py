@@ -159,7 +159,7 @@ def test_a_slow_model_is_left_out_of_a_recall(
         memory.sync()
         with memory.searcher.reader.reading():
             pass  # the index is read before the clock runs
-        for reason in ("did not answer in time", "busy with an earlier question"):
+        for reason in ("did not answer in time", "busy with an earlier search"):
             started = time.monotonic()
             found = memory.recall("alpha", deadline=1.0)
             assert time.monotonic() - started < 1.5
@@ -244,10 +244,12 @@ def told(memory: Memory) -> str:
 def test_doctor_tells_of_the_reranker_and_its_time(root: Path, model: Path) -> None:
     with Memory.open(root, config={"embedder": "none", "reranker": str(model)}) as memory:
         memory.sync()
-        assert "ok: reranker model: 20 passages of this memory take about " in told(memory)
+        said = told(memory)
+        assert "ok: reranker model: about " in said
+        assert " ms for 20 passages of this memory" in said
     settings = {"embedder": "hashing", "reranker": str(model), "preset": "nanobot"}
     with Memory.open(root, config=settings) as memory:
-        assert "the preset 'nanobot' does not ask it | set preset" in told(memory)
+        assert "the preset 'nanobot' does not use it | set preset" in told(memory)
 
 
 def test_doctor_tells_of_a_reranker_that_is_broken_or_slow(
@@ -255,14 +257,14 @@ def test_doctor_tells_of_a_reranker_that_is_broken_or_slow(
 ) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.sync()
-        assert "ok: no reranker is configured" in told(memory)
+        assert "ok: no reranker configured" in told(memory)
         memory.searcher.reranker = BackgroundReranker(lambda: fake)
         monkeypatch.setattr("mnemark.memory.health.upgrades._PATIENCE", 0.05)
         fake.go_on.set()
         fake.pause = 0.5
-        assert "warn: the reranker '' does not answer: the reranker did not answer in time" in told(memory)
+        assert "warn: the reranker '' does not work: the reranker did not answer in time" in told(memory)
         monkeypatch.setattr("mnemark.memory.health.upgrades._PATIENCE", 30.0)
-        assert "more than the 150 ms of a recall | take a smaller model" in told(memory)
+        assert "longer than recall_deadline_ms (150 ms) | use a smaller model" in told(memory)
 
 
 def test_doctor_tells_what_another_embedder_costs(root: Path) -> None:
@@ -273,8 +275,8 @@ def test_doctor_tells_what_another_embedder_costs(root: Path) -> None:
         memory.sync()
         said = told(memory)
     characters += 10 * len("note00\n")  # the title goes along
-    assert f"another embedder would embed 10 texts, {characters} characters" in said
-    assert "texts a second, timed on 10)" in said
+    assert f"embeds all 10 texts again ({characters:,} characters)" in said
+    assert "texts per second, measured on 10)" in said
 
 
 def test_doctor_does_not_send_texts_to_a_server_to_time_it(root: Path) -> None:
@@ -282,7 +284,7 @@ def test_doctor_does_not_send_texts_to_a_server_to_time_it(root: Path) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.sync()
     with Memory.open(root, config=settings) as memory:
-        assert "is not timed, for that would send texts" in told(memory)
+        assert "was not timed, because that would send texts" in told(memory)
 
 
 def test_doctor_names_what_is_not_installed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

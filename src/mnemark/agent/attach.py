@@ -192,5 +192,5 @@ def _well_quoted(blocks: Sequence[Any]) -> list[str]:
     """Return the blocks whose quotation is well-formed; any other could pass for the person's words."""
     kept = [block for block in blocks if isinstance(block, str) and block and check_fenced(block)]
     if len(kept) < sum(1 for block in blocks if block):
-        _log.error("a block without a sound quotation was left out")
+        _log.error("a recalled block with a broken quotation was dropped")
     return kept

@@ -91,7 +91,7 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
     """
     at = daemon or find()
     if at is None:
-        raise UnreachableError("no daemon of this version runs; start one with `mnemark serve`")
+        raise UnreachableError("no daemon of this version is running; start it with `mnemark serve`")
     data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     host = at.url.removeprefix("http://")
     head = (
@@ -103,7 +103,7 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
     try:
         found = json.loads(answer)
     except ValueError as error:
-        raise UnreachableError(f"what answers at {at.url} is no mnemark daemon", sent=True) from error
+        raise UnreachableError(f"the program at {at.url} is not the mnemark daemon", sent=True) from error
     if status >= 400:
         reply = found.get("error", {}) if isinstance(found, dict) else {}
         raise RefusedError(
@@ -145,7 +145,7 @@ def _answer(connection: Any, deadline: float) -> tuple[int, bytes]:
         connection.settimeout(left)
         chunk = connection.recv(_CHUNK)
         if not chunk:
-            raise ConnectionError("it went away before its answer was whole")
+            raise ConnectionError("it stopped before the answer was complete")
         received += chunk
         if head_end < 0 and (found := received.find(b"\r\n\r\n")) >= 0:
             head_end = found + 4

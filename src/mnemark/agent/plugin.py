@@ -43,9 +43,9 @@ def write_plugin(folder: Path, workspace: Path) -> list[Path]:
         ReadOnlyError: it cannot be written.
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
-        raise UsageError(f"{folder} holds something else; name a new folder")
+        raise UsageError(f"{folder} contains other files; choose a new folder")
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file; name a new folder")
+        raise UsageError(f"{folder} is a file; choose a new folder")
     written = []
     for name, text in plugin_files(workspace).items():
         path = folder / name

@@ -46,6 +46,6 @@ def make(
 
         return ApiEmbedder(model, url=url, key_env=key_env, dimension=dimension)
     raise ConfigError(
-        f'"{spec}" is no embedder; use one like "bundled", "hashing", "fastembed:BAAI/bge-small-en-v1.5", '
-        '"api:text-embedding-3-small", or "none"'
+        f'"{spec}" is not an embedder; use one like "bundled", "hashing", '
+        '"fastembed:BAAI/bge-small-en-v1.5", "api:text-embedding-3-small", or "none"'
     )

@@ -268,4 +268,4 @@ def _values(embedding: list[float] | str) -> Sequence[float] | NDArray[np.float3
     try:
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
     except binascii.Error:
-        raise ValueError("base64 that is none") from None
+        raise ValueError("invalid base64") from None

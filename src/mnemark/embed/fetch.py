@@ -80,7 +80,7 @@ def fetch(model: Model) -> float:
         TextEmbedding(model.name, cache_dir=str(model.folder))
     except Exception as error:  # fastembed and its hub raise bare Exceptions and many kinds of them
         raise EmbedderUnavailable(
-            f"{model.name} could not be fetched into {model.folder}: {first_line(error)}; try again, set "
+            f"{model.name} could not be downloaded to {model.folder}: {first_line(error)}; try again, set "
             "HF_ENDPOINT to a mirror, or copy a folder with the model here (fastembed:/path)"
         ) from error
     LocalEmbedder(model.name).query("ready?")

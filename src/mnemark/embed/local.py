@@ -11,7 +11,9 @@ import os
 import re
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,8 @@ class LocalEmbedder:
         from fastembed import TextEmbedding
 
         _ = self.dimension  # an unknown name has its own message
+        with suppress(ImportError):  # its log: the error below says the same, and how to fix it
+            import_module("loguru").logger.disable("fastembed")
         # fastembed's own default lies in the folder for temporary files: found if it is still there.
         reason: Exception | None = None
         for cache in (str(cache_folder()), None):
@@ -141,8 +145,8 @@ class LocalEmbedder:
             except Exception as error:  # noqa: BLE001 - see _run
                 reason = reason or error
         raise EmbedderUnavailable(
-            f"the model {self.model} is not on this machine ({first_line(reason)}); fetch it once with: "
-            f"mnemark doctor --fetch --model {self.model}"
+            f"the embedding model {self.model} is not on this machine; download it with "
+            f"`mnemark doctor --fetch --model {self.model}`"
         ) from reason
 
     def _load_folder(self, folder: "_Folder") -> Any:
@@ -164,7 +168,7 @@ class LocalEmbedder:
             return TextEmbedding(known_as, specific_model_path=str(folder.path), local_files_only=True)
         except Exception as error:  # bare ones here too
             raise EmbedderUnavailable(
-                f"the model in {folder.path} cannot be loaded: {first_line(error)}; fetch its files again"
+                f"the model in {folder.path} cannot be loaded: {first_line(error)}; download its files again"
             ) from error
 
 
@@ -182,7 +186,7 @@ class _Folder:
         size = self._json("config.json").get("hidden_size")
         if not isinstance(size, int) or size < 1:
             raise EmbedderUnavailable(
-                f"{path / 'config.json'} does not say the vectors' length as hidden_size"
+                f"{path / 'config.json'} does not give the length of the vectors as hidden_size"
             )
         self.dimension = size
         self.pools_first_token = self._json("1_Pooling/config.json").get("pooling_mode_cls_token") is True

@@ -135,7 +135,7 @@ class OnnxReranker:
             tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
         except Exception as error:  # onnxruntime and tokenizers raise bare Exceptions
             raise RerankerUnavailable(
-                f"the reranker in {self._folder} cannot be loaded: {first_line(error)}; fetch it again"
+                f"the reranker in {self._folder} cannot be loaded: {first_line(error)}; download it again"
             ) from error
         outputs = [str(entry.name) for entry in session.get_outputs()]
         output = "logits" if "logits" in outputs else outputs[0]
@@ -149,7 +149,7 @@ class OnnxReranker:
         ):
             takes = ", ".join(f"{name} {kind}" for name, kind in wanted.items())
             raise RerankerUnavailable(
-                f"{self._model_path} is no cross-encoder: it takes {takes or 'nothing'}, not input_ids, "
+                f"{self._model_path} is not a cross-encoder: it takes {takes or 'nothing'}, not input_ids, "
                 "attention_mask and token_type_ids; export a sequence classifier"
             )
         return {name: _INTEGERS[kind] for name, kind in wanted.items()}
@@ -167,11 +167,13 @@ class OnnxReranker:
             ) from error
         if found.shape not in {(len(pairs),), (len(pairs), 1), (len(pairs), 2)}:
             raise RerankerUnavailable(
-                f"{self._model_path} is no cross-encoder: for {len(pairs)} pairs it gave the shape "
+                f"{self._model_path} is not a cross-encoder: for {len(pairs)} pairs it gave the shape "
                 f"{found.shape} instead of one logit or two a pair; export a sequence classifier"
             )
         if not np.isfinite(found).all():
-            raise RerankerUnavailable(f"{self._model_path} gave a value that is no number; check its files")
+            raise RerankerUnavailable(
+                f"{self._model_path} gave a value that is not a number; check its files"
+            )
         logits: NDArray[np.float32]
         logits = found[:, 1] - found[:, 0] if found.shape == (len(pairs), 2) else found.reshape(len(pairs))
         return logits
@@ -187,13 +189,17 @@ class _Loaded(NamedTuple):
 
 def _files(folder: Path) -> tuple[Path, Path]:
     if not folder.is_dir():
-        raise RerankerUnavailable(f"there is no folder {folder}; set reranker to one with an ONNX model")
+        raise RerankerUnavailable(
+            f"the folder {folder} does not exist; set reranker to a folder with an ONNX model"
+        )
     tokenizer = folder / "tokenizer.json"
     known = [folder / name for name in _MODEL_FILES if (folder / name).is_file()]
     found = known or sorted(path for path in folder.glob("*.onnx") if path.is_file())
     if not known and len(found) > 1:
         names = ", ".join(path.name for path in found)
-        raise RerankerUnavailable(f"{folder} has several models: {names}; name the one to use model.onnx")
+        raise RerankerUnavailable(
+            f"{folder} has several models: {names}; rename the one to use to model.onnx"
+        )
     if not found or not tokenizer.is_file():
         wanted = [*([] if found else ["model.onnx"]), *([] if tokenizer.is_file() else ["tokenizer.json"])]
         raise RerankerUnavailable(f"the folder {folder} has no usable reranker: it lacks {', '.join(wanted)}")

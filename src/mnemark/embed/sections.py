@@ -61,7 +61,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
         with path.open("rb") as file:
             prefix = file.read(_PREFIX)
             if prefix[: len(MAGIC)] != MAGIC or len(prefix) != _PREFIX:
-                raise IntegrityError(f"{path} is no data file of this version: reinstall mnemark")
+                raise IntegrityError(f"{path} is not a data file of this version: reinstall mnemark")
             length = int.from_bytes(prefix[len(MAGIC) :], "little")
             header: dict[str, Any] = json.loads(file.read(length))
     except (OSError, ValueError) as error:

@@ -118,7 +118,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any]) -> F
     try:
         given = _Arguments(**arguments)
     except TypeError as error:
-        raise UsageError(f"a fact takes the arguments of `remember`: {error}") from None
+        raise UsageError(f"wrong argument for a fact: {error}") from None
     scope, origin = _checked_scope(given.scope), _one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)
@@ -151,7 +151,9 @@ def _redacted_value(rules: Rules, predicate: str, value: str) -> str:
     alone = together.startswith(before)
     words = clean(together.removeprefix(before) if alone else redact(strip_fences(value), rules).text)
     if not words:
-        raise UsageError("a fact needs a value; recalled text and private passages are none")
+        raise UsageError(
+            "a fact needs a value that is not empty (recalled text and private passages are removed first)"
+        )
     return words
 
 
@@ -161,19 +163,19 @@ def _redacted(store: FactStore, text: str) -> str:
 
 def _one_of(word: Word, known: Sequence[Word], name: str) -> Word:
     if word not in known:
-        raise UsageError(f"{name} {word!r} is none of {', '.join(known)}")
+        raise UsageError(f"{name} must be one of {', '.join(known)}, not {word!r}")
     return word
 
 
 def _share(number: float | None, name: str) -> float | None:
     if number is not None and not 0 <= number <= 1:
-        raise UsageError(f"{name} is a number from 0 to 1, not {number}")
+        raise UsageError(f"{name} must be a number from 0 to 1, not {number}")
     return number
 
 
 def _checked_scope(scope: str) -> str:
     if scope == "*":
-        raise UsageError('a fact belongs to one scope: "users/NAME", "agents/NAME", "projects/NAME" or ""')
+        raise UsageError('scope must be "users/NAME", "agents/NAME", "projects/NAME" or "" (shared)')
     scopes_of(scope)
     return scope
 

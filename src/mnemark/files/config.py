@@ -27,6 +27,12 @@ FOREIGN = "config.json"
 _DEEPEST = 8  # nested tables: more than any setting has
 _EMBEDDERS = r"^(bundled|hashing|none|fastembed:\S+|api:\S+)$"
 _MOUNT_NAMES = r"^[\w.-]+$"
+_TIMES = r"^(([01]\d|2[0-3]):[0-5]\d)?$"
+_FORMS = {
+    _EMBEDDERS: '"bundled", "hashing", "none", "fastembed:MODEL" or "api:MODEL"',
+    _TIMES: 'a time such as "03:00", or "" for never',
+}
+_SHOWN = 60  # characters of a wrong value that a message shows
 
 
 class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,7 +62,7 @@ class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ConsolidateConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The table `[consolidate]`: the nightly upkeep."""
 
-    at: Annotated[str, Meta(pattern=r"^(([01]\d|2[0-3]):[0-5]\d)?$")] = "03:00"
+    at: Annotated[str, Meta(pattern=_TIMES)] = "03:00"
     """Time of day; empty: never by itself."""
     commit: bool = False
     """Whether each step is a git commit, where the workspace is a repository's root."""
@@ -169,7 +175,9 @@ def _read_own(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (ValueError, OSError) as error:
-        raise ConfigError(f"{path.name} cannot be read: {error}. Correct it, or move it away.") from error
+        raise ConfigError(
+            f"{path.name} cannot be read: {error}. Correct the file, or move it away."
+        ) from error
     settings: dict[str, Any] = {}
     for key, value in _flat(data):
         found = _own_setting(key, value)
@@ -193,7 +201,7 @@ def _read_foreign(path: Path) -> tuple[dict[str, Any], list[Problem]]:
     except FileNotFoundError:
         return {}, []
     except (ValueError, RecursionError, OSError) as error:
-        return {}, [Problem(path.name, f"cannot be read and is left out: {error}", skipped=False)]
+        return {}, [Problem(path.name, f"ignored, because it cannot be read: {error}", skipped=False)]
     settings: dict[str, Any] = {}
     reasons: list[str] = []
     others: dict[str, None] = {}
@@ -209,7 +217,7 @@ def _read_foreign(path: Path) -> tuple[dict[str, Any], list[Problem]]:
         else:
             settings[found[0]] = found[1]
     if others and (settings or reasons):
-        reasons.append(f"belongs to other programs and is left out: {', '.join(others)}")
+        reasons.append(f"ignored settings of other programs: {', '.join(others)}")
     return settings, [Problem(path.name, reason, skipped=False) for reason in reasons]
 
 
@@ -223,11 +231,11 @@ def _foreign_setting(key: str, value: Any) -> Setting | str | None:
     elif "." in key and (own := _own_name(key)) is not None:
         name = own
     elif key.startswith("memory."):
-        return "has no meaning here and is left out"
+        return "ignored: mnemark has no such setting"
     else:
         return None
     wrong = _why_wrong(name, value)
-    return f"left out: {wrong}" if wrong else (name, _typed(name, value))
+    return f"ignored: {wrong}" if wrong else (name, _typed(name, value))
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
@@ -264,15 +272,63 @@ def _typed(name: str, value: Any) -> Any:
 
 
 def _why_wrong(name: str, value: Any) -> str | None:
-    """Say what is wrong with a value, and the default; None if it is right."""
+    """Say what is wrong with a value, which are valid and the default; None if it is right."""
     field = _FIELDS[name]
     default = msgspec.json.encode(field.default if field.default is not msgspec.NODEFAULT else {}).decode()
     try:
         _typed(name, value)
         _check(name, value)
-    except (msgspec.ValidationError, ValueError) as error:
-        return f"{str(error).replace('`', '')}; the default is {default}."
+    except msgspec.ValidationError:
+        if name in _TABLES and isinstance(value, dict):
+            return _why_wrong_in_table(name, value)
+        return f"must be {_valid(field.type)}, not {_shown(value)}; the default is {default}."
+    except ValueError as error:
+        return f"{error}; the default is {default}."
     return None
+
+
+def why_wrong(name: str, value: Any) -> str | None:
+    """Say what is wrong with a setting given by name; None for a valid one."""
+    return _why_wrong(name, value) if name in _FIELDS else f"there is no such key. {_nearest(name)}"
+
+
+def _why_wrong_in_table(name: str, table: Mapping[str, Any]) -> str:
+    fields = {field.name: field for field in msgspec.structs.fields(_FIELDS[name].type)}
+    for key, value in ((_snake(key), value) for key, value in table.items()):
+        if key not in fields:
+            return f"there is no key {key!r} in [{name}]. Keys are: {', '.join(fields)}."
+        try:
+            msgspec.convert(value, fields[key].type)
+        except msgspec.ValidationError:
+            default = msgspec.json.encode(fields[key].default).decode()
+            valid = _valid(fields[key].type)
+            return f"{key} must be {valid}, not {_shown(value)}; the default is {default}."
+    return f"must be a table with the keys {', '.join(fields)}."
+
+
+def _valid(wanted: Any) -> str:
+    """Return the values that a type takes, in words."""
+    kind = msgspec.inspect.type_info(wanted)
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        *first, last = (f'"{value}"' for value in kind.values)
+        return f"{', '.join(first)} or {last}"
+    if isinstance(kind, msgspec.inspect.StrType):
+        return _FORMS[kind.pattern] if kind.pattern else "text in quotes"
+    if isinstance(kind, (msgspec.inspect.IntType, msgspec.inspect.FloatType)):
+        what = "a whole number" if isinstance(kind, msgspec.inspect.IntType) else "a number"
+        least = f"more than {kind.gt}" if kind.gt is not None else f"{kind.ge} or more"
+        return f"{what}, {least}" + ("" if kind.le is None else f" and at most {kind.le}")
+    others = {
+        msgspec.inspect.BoolType: "true or false",
+        msgspec.inspect.VarTupleType: 'a list of texts, such as ["a", "b"]',
+        msgspec.inspect.DictType: 'a table of folders, such as team = "~/notes" (no spaces in names)',
+    }
+    return others.get(type(kind), "a table")
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def _check(name: str, value: Any) -> None:
@@ -281,7 +337,9 @@ def _check(name: str, value: Any) -> None:
         try:
             zoneinfo.ZoneInfo(value)
         except (zoneinfo.ZoneInfoNotFoundError, OSError) as error:
-            raise ValueError(f"no time zone is called {value!r}, write for example Europe/Berlin") from error
+            raise ValueError(
+                f"must be the name of a time zone, such as Europe/Berlin, not {value!r}"
+            ) from error
     if name == "redact":
         try:
             DEFAULT.with_patterns(value)
@@ -296,7 +354,7 @@ def _as(name: str) -> Convert:
 def _scaled(name: str, factor: float) -> Convert:
     def convert(value: Any) -> Setting | str:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            return "is not a number"
+            return "must be a number"
         return name, round(value * factor)
 
     return convert
@@ -306,21 +364,23 @@ def _fixed(usual: float) -> Convert:
     """Convert a weight of a formula, which the preset fixes."""
 
     def convert(value: Any) -> Setting | str:
-        return ("preset", "nanobot") if value == usual else f"the preset 'nanobot' fixes it at {usual}"
+        return (
+            ("preset", "nanobot") if value == usual else f"ignored: the preset 'nanobot' always uses {usual}"
+        )
 
     return convert
 
 
 def _model(value: Any) -> Setting | str:
     if not isinstance(value, str) or not value:
-        return "is not the name of a model"
+        return "must be the name of a model"
     if value == "multilingual":
         return "embedder", "bundled"
     return "embedder", f"{'api' if value.startswith('text-embedding') else 'fastembed'}:{value}"
 
 
 def _online_model(value: Any) -> Setting | str:
-    return ("embedder", f"api:{value}") if isinstance(value, str) and value else "is not the name of a model"
+    return ("embedder", f"api:{value}") if isinstance(value, str) and value else "must be the name of a model"
 
 
 def _embedder_url(value: Any) -> Setting | str:
@@ -329,16 +389,16 @@ def _embedder_url(value: Any) -> Setting | str:
         "openai": "https://api.openai.com/v1",
     }
     known = isinstance(value, str) and value in urls
-    return ("embedder_url", urls[value]) if known else f"is none of {', '.join(urls)}"
+    return ("embedder_url", urls[value]) if known else f"must be one of {', '.join(urls)}"
 
 
 def _means_nothing(why: str) -> Convert:
     return lambda _: why
 
 
-_UNUSED = _means_nothing("has no meaning here and is left out")
+_UNUSED = _means_nothing("ignored: mnemark has no such setting")
 _SECRET = _means_nothing(
-    "is a secret and not read; put it in an environment variable and name that in embedder_key_env"
+    "not read, because it is a secret; put it in an environment variable and set embedder_key_env to its name"
 )
 
 _SEEDS: dict[str, Convert] = {
@@ -351,13 +411,13 @@ _SEEDS: dict[str, Convert] = {
     "memory.vector_weight": _fixed(0.6),
     "memory.fts_weight": _fixed(0.4),
     "memory.observation_max_age_days": _means_nothing(
-        "is left out: it is about observations alone; retention_days is about sessions"
+        "ignored: it concerns observations only; see retention_days for sessions"
     ),
     "memory.retrieval.limit": _as("recall_hits"),
     "memory.retrieval.rrf_k": _fixed(60),
     "memory.retrieval.max_context_chars": _scaled("recall_budget", 0.25),  # about four characters a token
     "memory.enabled": _UNUSED,
-    "memory.db_path": _means_nothing("is left out: the index lies in .mnemark"),
+    "memory.db_path": _means_nothing("ignored: the index is always in .mnemark"),
     # OpenAkita
     "embedding_api_key": _SECRET,
     "embedding_api_model": _online_model,

@@ -24,11 +24,11 @@ def is_no_file(error: OSError) -> bool:
 def unread(error: OSError) -> str:
     """Describe a failed read, to follow the file's name: "cannot be read: Permission denied"."""
     if error.errno in _LINK:
-        return "is a link, not followed"
+        return "is a link, which is not followed"
     if is_no_file(error):
         return "is not a regular file"
     if isinstance(error, FileNotFoundError):
-        return "is not there"
+        return "does not exist"
     return f"cannot be read: {error.strerror or error}"
 
 
@@ -47,12 +47,10 @@ def _translated(error: OSError, path: Path) -> MnemarkError:
     if error.errno in _READ_ONLY:
         return ReadOnlyError(f"{path}: cannot be written ({error.strerror}); check its permissions and owner")
     if error.errno in _FULL:
-        return MnemarkError(
-            f"{path}: no room left on the disk; nothing of this was kept, free some and retry"
-        )
+        return MnemarkError(f"{path}: the disk is full and nothing was saved; free some space and try again")
     if is_no_file(error):
         what = "a link" if error.errno in _LINK else "a pipe, a socket or a device"
-        return UsageError(f"{path}: is {what}; mnemark writes only to the file itself")
+        return UsageError(f"{path}: is {what}; mnemark writes only to regular files")
     if error.errno == errno.ENAMETOOLONG:
         return UsageError(f"{path.name[:40]}…: the name is too long for this file system; use a shorter one")
-    return MnemarkError(f"{path}: could not be written ({error.strerror or error}); nothing of this was kept")
+    return MnemarkError(f"{path}: could not be written ({error.strerror or error}); nothing was saved")

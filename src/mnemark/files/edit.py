@@ -116,7 +116,7 @@ def settle(root: Path, *, quiet: float = QUIET, timeout: float = 0.0) -> list[Pr
         try:
             problems += edit(base, path, lambda content: content, quiet=quiet, timeout=timeout).problems
         except (ReadOnlyError, UsageError) as error:  # no file any more, or closed: the others are looked at
-            problems.append(Problem(path, f"an edit before could not be looked at again: {error}"))
+            problems.append(Problem(path, f"an earlier edit could not be checked: {error}"))
     return problems
 
 
@@ -137,7 +137,7 @@ def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> lis
                 try:
                     platform.FS.unlink(base / path)
                 except PermissionError:
-                    problems.append(Problem(path, "is left over from a crash and cannot be removed"))
+                    problems.append(Problem(path, "a file left by a crash cannot be removed"))
     return [*problems, *settle(base, quiet=quiet)]
 
 
@@ -255,7 +255,7 @@ def _keep_copy(task: _Task, data: bytes) -> Problem | None:
     jsonl.replace_file(copy, data)
     platform.FS.sync_folder(copy.parent)
     reason = (
-        f"two versions of {task.name} changed the same lines; this is the other one: compare, then delete it"
+        f"another program changed the same lines of {task.name}; this is its version: compare, then delete it"
     )
     return Problem(copy.relative_to(task.root).as_posix(), reason)
 

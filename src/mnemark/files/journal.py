@@ -111,7 +111,7 @@ class Journal:
                         change.id, JournalEntry(name, line.offset, line.number, change, line.end)
                     )
                 elif problems is not None and record:
-                    reason = f"line {line.number} is no change: it needs a kind and an id"
+                    reason = f"line {line.number} is not a valid change: it needs a kind and an id"
                     problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
         return [found[identifier] for identifier in sorted(found)]
 

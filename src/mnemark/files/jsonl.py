@@ -215,7 +215,7 @@ def records(
         if record is not None:
             yield line, record
         elif problems is not None:
-            reason = f"line {line.number} is no JSON object; left as it is"
+            reason = f"line {line.number} is not a JSON object and was skipped"
             problems.append(Problem(name or path.name, reason, skipped=False))
 
 

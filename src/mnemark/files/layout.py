@@ -227,8 +227,8 @@ def check_border(root: str | Path, rel: str) -> None:
     """Raise UsageError for a relative path that lies in another workspace."""
     if inner := border(root, rel):
         raise UsageError(
-            f"{shown(inner)} is a workspace of its own ({' or '.join(MARKS)} is in it): name it with -w; "
-            "without these it would be a part of this one"
+            f"{shown(inner)} is a separate workspace (it contains {' or '.join(MARKS)}): choose it with -w; "
+            "without these it would be part of this workspace"
         )
 
 

@@ -51,7 +51,9 @@ def _hold(root: Path, name: str, timeout: float) -> Iterator[None]:
         try:
             fd = lock.__enter__()
         except BusyError:
-            raise BusyError(f"{_holder(path)} holds {layout.PRIVATE}/{name}; wait for it or end it") from None
+            raise BusyError(
+                f"{_holder(path)} is using {layout.PRIVATE}/{name}; wait until it has finished, or stop it"
+            ) from None
     try:
         with suppress(OSError):  # the name is for people; a full disk must not keep anyone from freeing some
             platform.FS.truncate(fd, 0)

@@ -27,7 +27,7 @@ def file_name(identifier: str, extension: str) -> str:
     Raises UsageError for an empty identifier.
     """
     if not identifier:
-        raise UsageError("a session needs an id; any text will do")
+        raise UsageError("a session needs an id, for example chat:1")
     digest = hashlib.blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     value = int.from_bytes(digest, "big")
     mark = "".join(_LOWER_BASE32[value >> 5 * place & 31] for place in range(_HASH_CHARACTERS))
@@ -56,11 +56,11 @@ def inside(root: Path, path: str | Path) -> Path:
     if "\0" in str(path):
         raise UsageError("a path cannot hold the character NUL")
     if ".." in Path(path).parts:
-        raise UsageError(f"{path}: leaves the workspace; name a file inside of it")
+        raise UsageError(f"{path} is outside the workspace; give a file inside it")
     base = Path(os.path.realpath(root))
     real = Path(os.path.realpath(base / path))
     if not real.is_relative_to(base):
-        raise UsageError(f"{path}: leaves the workspace; name a file inside of it")
+        raise UsageError(f"{path} is outside the workspace; give a file inside it")
     check_border(base, real.relative_to(base).as_posix())
     return real
 

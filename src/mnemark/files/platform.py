@@ -370,7 +370,7 @@ def locked(path: Path, flags: int, *, timeout: float, make_parent: bool = False)
         try:
             while not try_lock(fd):
                 if time.monotonic() >= deadline:
-                    raise BusyError(f"{path.name}: another process is writing; try again")
+                    raise BusyError(f"{path.name}: another process is writing it; try again")
                 time.sleep(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
             if _is_at(fd, path):

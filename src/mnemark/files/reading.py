@@ -72,15 +72,15 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
             if entry is not None and not entry.inode:
                 now = msgspec.structs.replace(now, inode=0, device=0)
             return _document(path, data, now)
-    return Problem(layout.shown(path), "is being written to: it will be read by the next sync")
+    return Problem(layout.shown(path), "is being written; the next sync reads it")
 
 
 def _why_outside(root: Path, path: str, *, scanned: bool) -> str:
     """Say why a file is none of this workspace; empty if it is. O_NOFOLLOW guards the last name only."""
     if not (root / path).parent.resolve().is_relative_to(root.resolve()):
-        return "lies behind a link out of the workspace, not followed"
+        return "is behind a link out of the workspace, which is not followed"
     inner = "" if scanned else layout.border(root, path)  # a scan ends at borders, and a sync reads thousands
-    return f"belongs to the workspace {layout.shown(inner)}, not to this one" if inner else ""
+    return f"belongs to the separate workspace {layout.shown(inner)}" if inner else ""
 
 
 def digest(data: bytes) -> str:
@@ -101,7 +101,7 @@ def decode(data: bytes) -> tuple[str, str, str | None] | None:
     trimmed = data.rstrip(b"\0")
     if data and not trimmed:
         return None
-    problem = None if len(trimmed) == len(data) else "ends in NUL bytes, which are left out"
+    problem = None if len(trimmed) == len(data) else "ends in NUL bytes, which were ignored"
     nuls = trimmed.count(0)
     if nuls * 1000 > len(trimmed):
         return None

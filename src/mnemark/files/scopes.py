@@ -13,14 +13,14 @@ _UNSAFE: Final = lazy_pattern(r'[\x00-\x1f/\\:*?"<>|]|^\.+$|^\s*$|[. ]$')
 def folder_name(name: str) -> str:
     """Check a user's or agent's name. Raises UsageError where it is no folder name on every system."""
     if _UNSAFE.search(name) or len(name.encode()) > 100:
-        raise UsageError(f"{name!r} cannot name a folder; use letters, digits, '-' and '_'")
+        raise UsageError(f"{name!r} cannot be used as a name; use letters, digits, '-' and '_'")
     return name
 
 
 def scope_name(*, user: str | None = None, agent: str | None = None) -> str:
     """Return the scope of a user or agent; empty for the root. Raises UsageError."""
     if user is not None and agent is not None:
-        raise UsageError("a session belongs to a user or to an agent; give one of them")
+        raise UsageError("a session belongs to a user or to an agent, not both; give only one of them")
     if user is not None:
         return f"users/{folder_name(user)}"
     return f"agents/{folder_name(agent)}" if agent is not None else ""
@@ -35,6 +35,6 @@ def scopes_of(scope: str | Iterable[str] | None) -> frozenset[str] | None:
         kind, _, rest = name.partition("/")
         if name and (kind not in layout.SCOPES or not rest or "/" in rest):
             raise UsageError(
-                f'scope {name!r} is none; write "users/NAME", "agents/NAME", "projects/NAME" or "*"'
+                f'scope must be "users/NAME", "agents/NAME", "projects/NAME" or "*", not {name!r}'
             )
     return frozenset({"", *names})

@@ -131,7 +131,9 @@ def salt(root: Path) -> bytes:
             platform.FS.unlink(made)
     data, _ = platform.read_file(path)
     if len(data) != _SALT_BYTES:
-        raise IntegrityError(f"{path} is damaged; remove it, and a new one is made: hashes in marks change")
+        raise IntegrityError(
+            f"{path} is damaged; delete it: a new one is created, and hashes in [redacted: …] marks change"
+        )
     return data
 
 

@@ -180,7 +180,9 @@ class SessionLog:
         """Raise IntegrityError where the file belongs to another session."""
         owner = session_id(self.path)
         if owner and owner != self.id:
-            raise IntegrityError(f"{self.name}: belongs to session {owner!r}, not {self.id!r}; move it away")
+            raise IntegrityError(
+                f"{self.name}: belongs to session {owner!r}, not {self.id!r}; move the file away"
+            )
 
 
 def session_id(path: Path) -> str | None:

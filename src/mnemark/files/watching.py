@@ -44,7 +44,7 @@ def watch(
         NotFoundError: `root` is no folder, or, when polling, is gone.
     """
     if not root.is_dir():
-        raise NotFoundError(f"{root} is no folder: nothing to watch.")
+        raise NotFoundError(f"{root} is not a folder.")
     root = root.resolve()  # the system reports real paths
     try:
         for changed in _events(root, stop, debounce_ms):
@@ -52,7 +52,7 @@ def watch(
     except _NoWatchError as error:
         if on_message is not None:
             on_message(
-                f"The system gives no watch for {root} ({error}); looking every {_POLL_SECONDS} s instead. "
+                f"Cannot watch {root} for changes ({error}); checking it every {_POLL_SECONDS} s instead. "
                 "On Linux, raise fs.inotify.max_user_watches and max_user_instances."
             )
         _poll(root, stop, on_change)

@@ -58,7 +58,7 @@ def damages(index: Index, *, deep: bool = False) -> list[str]:
             return [*found, *_tables(connection), *_segments(connection, deep=deep)]
     except apsw.SQLError as error:
         raise IntegrityError(
-            f"{index.path.name} has another form ({error}); run `mnemark doctor --fix`"
+            f"{index.path.name} has an unknown structure ({error}); run `mnemark doctor --fix`"
         ) from error
 
 
@@ -76,7 +76,7 @@ def _segments(connection: apsw.Connection, *, deep: bool) -> Iterator[str]:
     sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
     for segment, size, rows, dead in schema.rows(connection, sql):
         if len(rows) != size * ROW.itemsize or len(dead) != (size + 7) // 8:
-            yield f"segment {segment} is torn"
+            yield f"segment {segment} is incomplete"
             continue
         alive = ~dead_bits(dead, size)
         living.append(np.frombuffer(rows, ROW)["passage"][alive])
@@ -100,10 +100,14 @@ def _postings(connection: apsw.Connection, segment: int, size: int, *, deep: boo
 def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
     """Describe what a sync would change now."""
     steps = plan([entry for entry in entries if searchable(entry)], index.known())
-    words = {"add": "is not in the index", "remove": "is gone, but in the index", "move": "was renamed"}
+    words = {
+        "add": "is not in the index",
+        "remove": "was deleted, but is still in the index",
+        "move": "was renamed",
+    }
     known = "SELECT size FROM documents WHERE path = ?"
     return [f"{step.path} {words[step.action]}" for step in steps if step.action in words] + [
-        f"{step.path} has grown"
+        f"{step.path} has new lines that are not in the index"
         for step in steps
         if step.action == "append" and step.entry is not None
         if index.scalar(known, (step.path,)) != step.entry.size
@@ -154,7 +158,7 @@ def rebuild(
         try:
             sync(fresh, ignore=ignore, limit=limit)
             if wrong := damages(fresh, deep=True):
-                raise IntegrityError(f"the new index is not sound ({wrong[0]}); the old one was kept")
+                raise IntegrityError(f"the new index is damaged ({wrong[0]}); the old one was kept")
             after = int(schema.scalar(fresh.connection, "SELECT count(*) FROM passages"))
             fresh.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if not _copied(fresh.connection, folder / NAME):
@@ -198,7 +202,7 @@ def _copied(source: apsw.Connection, path: Path) -> bool:
         target.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
         target.close()
     except apsw.BusyError as error:
-        raise BusyError("index.db is in use by another process; end it and try again") from error
+        raise BusyError("index.db is in use by another process; stop it and try again") from error
     except (apsw.CorruptError, apsw.NotADBError, apsw.IOError, apsw.SQLError):
         return False
     return True

@@ -83,7 +83,7 @@ class QuickIndex:
     def __init__(self, root: Path) -> None:
         path = root / layout.PRIVATE / NAME
         if not path.is_file():
-            raise NotFoundError(f"there is no index in {root}; make it with `mnemark sync`")
+            raise NotFoundError(f"there is no index in {root}; create it with `mnemark sync`")
         self._root = root
         self._db = schema.connect(path, readonly=True)
         self._path = path
@@ -102,9 +102,9 @@ class QuickIndex:
             raise NotFoundError("the index was made by another version; run `mnemark sync`")
         meta = schema.read_meta(self._db)
         if not str(meta.get("fingerprint")).startswith(f"{segment.VERSION};"):
-            raise NotFoundError("the index was segmented by other rules; run `mnemark sync`")
+            raise NotFoundError("the index was made with other segmentation rules; run `mnemark sync`")
         if not str(meta.get("redaction")).startswith(f"{spans.VERSION};"):
-            raise NotFoundError("the index was redacted by other rules; run `mnemark sync`")
+            raise NotFoundError("the index was made with other redaction rules; run `mnemark sync`")
         return meta
 
     def __enter__(self) -> Self:

@@ -115,7 +115,7 @@ def check_files(path: Path) -> None:
         except OSError:  # not there, or told by whoever opens it
             continue
         if not stat.S_ISREG(mode):
-            raise IntegrityError(f"{file.name} is no file; remove {file}, or run `mnemark doctor --fix`")
+            raise IntegrityError(f"{file.name} is not a file; remove {file}, or run `mnemark doctor --fix`")
 
 
 def remove(path: Path) -> None:
@@ -285,7 +285,7 @@ def translated(path: Path) -> Iterator[None]:
             raise
         raise MnemarkError("this memory was closed while it was read; open it again") from error
     except apsw.FullError as error:
-        raise MnemarkError(f"{path}: no room left on the disk; free some and run `mnemark sync`") from error
+        raise MnemarkError(f"{path}: the disk is full; free some space and run `mnemark sync`") from error
     except apsw.IOError as error:
         raise MnemarkError(f"{path}: the disk fails ({error}); run `mnemark doctor`") from error
     except (apsw.CorruptError, apsw.NotADBError) as error:

@@ -81,11 +81,11 @@ def _version(connection: apsw.Connection, path: Path) -> int:
     empty = not schema.scalar(connection, "SELECT count(*) FROM sqlite_schema")
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID and not (empty and not application and not version):
-        raise IntegrityError(f"{path.name} is not mnemark's bookkeeping; move it away")
+        raise IntegrityError(f"{path.name} is not a database of mnemark; move it away")
     if isinstance(version, int) and version > len(MIGRATIONS):
         raise NewerFormatError(
             f"{path.name} has format {version}, this mnemark reads {len(MIGRATIONS)}; "
-            f"upgrade mnemark, or delete {path.parent.name}/{path.name} (it only keeps count)"
+            f"upgrade mnemark, or delete {path.parent.name}/{path.name} (it only holds counts and a queue)"
         )
     return int(version or 0)
 
@@ -233,7 +233,7 @@ class State:
                 "WHERE failed = 0 AND next_try <= ? ORDER BY next_try, id LIMIT ?"
             )
             items = [Item(*row) for row in schema.rows(db, sql, (moment, most))]
-            lost = [(item.reason or "cut off each time", item.id) for item in items if item.tries > TRIES]
+            lost = [(item.reason or "interrupted each time", item.id) for item in items if item.tries > TRIES]
             db.executemany("UPDATE queue SET failed = 1, reason = ? WHERE id = ?", lost)
             taken = [item for item in items if item.tries <= TRIES]
             db.executemany(
@@ -296,6 +296,12 @@ class State:
             )
         )
         return Waiting(due, later, failed)
+
+    def next_try(self, now: datetime) -> datetime | None:
+        """Return when the first of those that wait for later is due, in the zone of `now`."""
+        sql = "SELECT min(next_try) FROM queue WHERE failed = 0 AND next_try > ?"
+        rows = self._rows(sql, (now.timestamp(),))
+        return datetime.fromtimestamp(rows[0][0], now.tzinfo) if rows and rows[0][0] is not None else None
 
     # what the model cost
 
@@ -386,7 +392,7 @@ class State:
             sound = False
         if not sound:
             schema.remove(self.path)
-            self.problem = f"{error}; it was made anew, counts and queue began from nothing"
+            self.problem = f"{error}; a new one was created, with empty counts and queue"
 
 
 def _note(db: apsw.Connection, values: Mapping[str, str]) -> None:

@@ -147,9 +147,9 @@ class Index:
             meta = schema.read_meta(self.connection)
         expected = self.identity()
         reasons = {
-            "fingerprint": "it was segmented by other rules",
+            "fingerprint": "it was made with other segmentation rules",
             "machine": "it was made on another machine",
-            "redaction": "it was redacted by other rules",
+            "redaction": "it was made with other redaction rules",
         }
         return next((why for name, why in reasons.items() if meta.get(name) != expected[name]), None)
 
@@ -193,7 +193,7 @@ class Index:
         """
         self.follow()
         if self.readonly and not self.exists():
-            raise NotFoundError(f"{self.root} has no index yet; run `mnemark sync`, which may write one")
+            raise NotFoundError(f"{self.root} has no index yet; create it with `mnemark sync`")
         connection = self.connection
         with schema.translated(self.path), schema.reading(connection):
             yield self._current(connection, self.generation())
@@ -214,9 +214,9 @@ class Index:
 
     def _load(self, connection: apsw.Connection, generation: int) -> Snapshot:
         if schema.version(connection) != schema.VERSION or not schema.is_whole(connection):
-            raise IntegrityError("index.db is not what this mnemark writes; run `mnemark sync`")
+            raise IntegrityError("index.db is from another version; run `mnemark sync`")
         if schema.read_meta(connection).get("fingerprint") != fingerprint():
-            raise IntegrityError("index.db was segmented by other rules; run `mnemark sync`")
+            raise IntegrityError("index.db was made with other segmentation rules; run `mnemark sync`")
         views = []
         sql = "SELECT id, size, rows, dead FROM segments ORDER BY id"
         for segment, size, rows, dead in schema.rows(connection, sql):

@@ -184,9 +184,9 @@ def _private_problems(path: str, text: str) -> list[Problem]:
     at, opening = found
     line = len(re.findall(r"\r\n?|\n", text[:at])) + 1
     reason = (
-        "<private> is never closed, so all behind it is hidden; write </private> where it ends"
+        "<private> is never closed, so everything after it is hidden; write </private> where it ends"
         if opening
-        else "</private> closes nothing, so all before it is hidden; write <private> where it begins"
+        else "</private> without <private>: everything before it is hidden; write <private> where it begins"
     )
     return [Problem(path, f"line {line}: {reason}", skipped=False)]
 

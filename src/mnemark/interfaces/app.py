@@ -98,7 +98,7 @@ class Commands(TyperGroup):
 app = typer.Typer(
     name="mnemark",
     cls=Commands,
-    help="Memory for LLM agents: a folder of plain text, found again in milliseconds.",
+    help="Memory for LLM agents, kept as plain text files in a folder and searched in milliseconds.",
     no_args_is_help=False,
     **SETTINGS,
 )
@@ -118,6 +118,6 @@ def root(
         bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Memory for LLM agents: a folder of plain text, found again in milliseconds."""
+    """Memory for LLM agents, kept as plain text files in a folder and searched in milliseconds."""
     if context.invoked_subcommand is None:
         out(context.get_help())

@@ -83,7 +83,7 @@ class Ledger:
         if session is not None:
             logs = [entry for entry in logs if self._is_of(entry.path, session)]
             if not logs:
-                raise NotFoundError(f"there is no session {session!r}; `mnemark log` shows those there are")
+                raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
         for entry in heapq.nlargest(count, logs, key=lambda log: log.mtime_ns):
             if not platform.is_readable(self.root / entry.path):  # `doctor` tells of it
                 continue

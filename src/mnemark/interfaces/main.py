@@ -44,7 +44,8 @@ def _run(arguments: list[str]) -> int:
         if debugging():
             raise
         error(
-            f"unexpected {type(bug).__name__}: {bug}. Run it again with MNEMARK_DEBUG=1 and report the trace."
+            f"unexpected {type(bug).__name__}: {bug}. This is a bug: run the command again with "
+            "MNEMARK_DEBUG=1 and report the trace."
         )
         return 1
     return 0

@@ -144,23 +144,31 @@ Workspace = Annotated[
         metavar="FOLDER",
         envvar="MNEMARK_WORKSPACE",
         show_envvar=True,
-        help="The workspace. Default: the one the current folder lies in.",
+        help="The workspace. Default: the one that contains the current folder.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Count = Annotated[
-    int | None, typer.Option("-k", "--count", metavar="N", help="Hits at most.", show_default="8")
+    int | None,
+    typer.Option("-k", "--count", metavar="N", help="Maximum number of results.", show_default="8"),
 ]
 Since = Annotated[
     str | None,
     typer.Option(
-        metavar="TIME", help='Only from then on: 2026-02-13, 2026-02-13T09:30, "last week", 上周五.'
+        metavar="TIME", help='Only text dated since then: 2026-02-13, 2026-02-13T09:30, "last week", 上周五.'
     ),
 ]
-Until = Annotated[str | None, typer.Option(metavar="TIME", help="Only up to the end of then.")]
-AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="What was known then; undated text stays.")]
+Until = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Only text dated up to then (a day is included).")
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(metavar="TIME", help="Search what was known at that time; text without a date is included."),
+]
 Scope = Annotated[
     list[str] | None,
     typer.Option(metavar="SCOPE", help='Also search users/NAME, agents/NAME, projects/NAME, or "*" for all.'),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit with 4 where an optional part did not answer.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit with 4 if a part of the search failed or was too slow.")
+]

@@ -33,29 +33,35 @@ from mnemark.types import Hit, Problem, Recall
 
 _INTRO: Final = """\
 # Commands
-Made from `mnemark --help` by `python -m mnemark.interfaces.reference`; a test checks that it is current.
+Generated from `mnemark --help` by `python -m mnemark.interfaces.reference`; a test checks that.
 
-Data goes to stdout, talk to stderr. `NO_COLOR` switches colour off, `MNEMARK_DEBUG=1` shows the trace of
-an error, `MNEMARK_WORKSPACE` names the workspace where `-w` does not. Completion:
+Results go to stdout, messages to stderr. `NO_COLOR` turns off colour, `MNEMARK_DEBUG=1` shows the trace of
+an error, `MNEMARK_WORKSPACE` sets the workspace if `-w` is not given. Install shell completion with
 `mnemark --install-completion`.
 
 | exit code | meaning |
 |---|---|
-| 0 | done; no hits included |
+| 0 | success, also if a search finds nothing |
 | 1 | an error |
-| 2 | a wrong argument or configuration |
-| 3 | no such ref, session, file or folder |
-| 4 | `--strict`, and an optional part did not answer |
-| 5 | another process holds the lock |
-| 6 | the index or a log is damaged |
+| 2 | a wrong argument or setting |
+| 3 | ref, session, file or folder not found |
+| 4 | with `--strict`: a part of the search failed or was too slow |
+| 5 | another process is using the workspace or file; try again |
+| 6 | the index, a session file or a journal is damaged |
 | 7 | the workspace cannot be written |
-| 8 | saved or restored, but for what is named: `backup`, `restore`, `export` |
+| 8 | `backup`, `restore`, `export`: done, but some items were left out; they are listed |
 | 130 | interrupted with Ctrl-C |
-| 141 | the reader of the output went away |
+| 141 | the program that reads the output has closed it |
 
 ## JSON
-Every command but `hook` and `mcp`, which speak JSON anyway, has `--json`; these are the names in it.
-Later versions only add to them.
+Every command except `hook` and `mcp`, which use JSON anyway, has `--json`. These are the keys; later
+versions only add keys.
+
+- `believable`: the confidence, from 0 to 1, that the answer is among the hits.
+- `complete`: the index was up to date and all search methods answered; `degraded` gives the reasons if not.
+- `origin`: where a text came from: `owner` (the user), `agent`, `tool`, `web`, `file` (a note or fact file,
+  also by `mnemark add`) or `import`.
+- `ref`: a file, or lines of it (`memory/2026-02-13.md#L12`); `mnemark read REF` prints them.
 
 """
 
@@ -65,7 +71,7 @@ def reference() -> str:
     group: Any = typer.main.get_command(app)
     context = typer.Context(group, info_name="mnemark")
     names = [name for name in group.list_commands(context) if name != "bench"]
-    bench = "## bench\nMeasure mnemark, each figure beside a baseline. See `mnemark bench -h`.\n"
+    bench = "## bench\nBenchmark mnemark against baselines. See `mnemark bench -h`.\n"
     return "\n".join(
         [_INTRO + _shapes(), *(_section(name, group.get_command(context, name)) for name in names), bench]
     )

@@ -115,9 +115,9 @@ def _explain(hit: "Hit") -> None:
     here = [f"{term} {entry['idf']:.1f}" for term, entry in terms.items() if entry["here"]]
     absent = [term for term, entry in terms.items() if not entry["here"]]
     if here:
-        out(style(f"      words here (rarity): {safe(', '.join(here))}", DIM))
+        out(style(f"      matching words (rarity): {safe(', '.join(here))}", DIM))
     if absent:
-        out(style(f"      words not here: {safe(', '.join(absent))}", DIM))
+        out(style(f"      missing words: {safe(', '.join(absent))}", DIM))
 
 
 def width(text: str) -> int:
@@ -156,7 +156,7 @@ def report(found: "SyncReport") -> None:
     done = f"{', '.join(counts)}; {counted(found.passages, 'passage')}" if counts else "nothing changed"
     out(f"{counted(found.files, 'file')}: {done} ({found.seconds:.1f} s)")
     if found.inner:
-        say(f"Left out: {inner(found.inner)}")
+        say(f"Not indexed: {inner(found.inner)}")
     problems(found.problems)
 
 
@@ -173,7 +173,7 @@ def problems(found: Iterable[Problem]) -> None:
         what = "skipped" if problem.skipped else "note"
         say(f"{what}: {safe_line(problem.path)}: {safe_line(problem.reason)}")
     if len(listed) > _SHOWN_PROBLEMS:
-        say(f"… and {len(listed) - _SHOWN_PROBLEMS:,} more; `mnemark status --json` lists all")
+        say(f"… and {len(listed) - _SHOWN_PROBLEMS:,} more; `mnemark status --json` lists all of them")
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -228,29 +228,29 @@ def status(found: Status) -> None:
     rows += [("scopes", ", ".join(scopes))] if scopes else []
     room = f"{size(found.bytes)}, " if found.bytes else ""
     rows += [("index", room + _freshness(found)), ("embedder", found.embedder)]
-    rows += [("left out", inner(found.inner))] if found.inner else []
+    rows += [("not indexed", inner(found.inner))] if found.inner else []
     for line in table(rows):
         out(line)
     problems(found.problems)
     for one in found.attention:
-        say(f"To look at: {safe_line(one.text)}")
+        say(f"Needs your attention: {safe_line(one.text)}")
 
 
 def inner(folders: Sequence[str]) -> str:
     """Return folders that are workspaces of their own, in words."""
     names = ", ".join(f"{safe_line(name)}/" for name in folders[:_SHOWN_INNER])
     more = f" and {len(folders) - _SHOWN_INNER:,} more" if len(folders) > _SHOWN_INNER else ""
-    what = "a workspace of its own" if len(folders) == 1 else "workspaces of their own"
-    return f"{names}{more} ({what})"
+    what = "a separate workspace" if len(folders) == 1 else "separate workspaces"
+    return f"{names}{more} ({what}; search with -w)"
 
 
 def _freshness(found: Status) -> str:
     if not found.bytes:
-        return f"none yet; `mnemark sync` makes it from {counted(found.outdated, 'file')}"
+        return f"not created yet; run `mnemark sync` to index {counted(found.outdated, 'file')}"
     if found.stale:
-        return f"not usable as it is: {found.stale}"
+        return f"must be rebuilt: {found.stale}; run `mnemark sync`"
     if found.outdated:
-        return f"{counted(found.outdated, 'file')} to look at by the next sync"
+        return f"{counted(found.outdated, 'file')} changed since the last sync; run `mnemark sync`"
     return "up to date"
 
 
@@ -284,4 +284,4 @@ def findings(found: Sequence["Finding"]) -> None:
             out(f"{mark}  {safe_line(finding.what + fix)}")
         if len(group) > len(shown):
             fix = f": {first.fix}" if first.fix else ""
-            out(f"{mark}  … and {len(group) - len(shown):,} more (--json lists all){safe_line(fix)}")
+            out(f"{mark}  … and {len(group) - len(shown):,} more (--json lists all of them){safe_line(fix)}")

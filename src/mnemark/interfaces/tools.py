@@ -58,7 +58,9 @@ def _yes(description: str) -> dict[str, Any]:
     return {"type": "boolean", "description": description}
 
 
-_SCOPE: Final = _text("Whose memory beside the shared one: users/NAME, agents/NAME or projects/NAME.")
+_SCOPE: Final = _text(
+    "Include the memory of users/NAME, agents/NAME or projects/NAME, beside the shared one."
+)
 
 TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
@@ -69,17 +71,17 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "dates, people, preferences or plans.",
         {
             "query": _text("What to look for, in any language; words, a question or a name."),
-            "maxResults": _number("Rows at most; 8 by default.", minimum=1, maximum=50),
+            "maxResults": _number("Maximum number of rows; 8 by default.", minimum=1, maximum=50),
             "minScore": {
                 "type": "number", "minimum": 0,
-                "description": "Leave out rows with a lower score. Scores compare rows of one answer only.",
+                "description": "Leave out rows with a lower score. Compare scores within one answer only.",
             },
             "corpus": _text(
                 "memory: notes and facts; sessions: what was said and done; all: both (default).",
                 enum=["all", "memory", "sessions", "wiki"],
             ),
-            "since": _text('Only what is dated then or later: 2026-02-13, "last week", 上周五.'),
-            "until": _text("Only what is dated up to the end of then."),
+            "since": _text('Only text dated since then: 2026-02-13, "last week", 上周五.'),
+            "until": _text("Only text dated up to then (a day is included)."),
             "scope": _SCOPE,
         },
         ("query",),
@@ -97,7 +99,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         {
             "path": _text("Path as in a row, such as memory/2026-02-13.md; #L12-L30 may follow."),
             "from": _number("First line, counted from 1.", minimum=1),
-            "lines": _number("How many lines; 200 at most at a time.", minimum=1),
+            "lines": _number("Number of lines; at most 200 at a time.", minimum=1),
         },
         ("path",),
         {
@@ -129,11 +131,11 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "Keep one fact about someone or something. A newer value of the same subject and predicate replaces "
         "the older one, which is kept as history.",
         {
-            "subject": _text("Whom or what it is about; the user by default."),
-            "predicate": _text('What about it, such as "python version" or "birthday"; may be left out.'),
-            "value": _text("What it is."),
-            "type": _text("What kind it is.", enum=["fact", "preference", "rule", "skill", "error"]),
-            "since": _text("From when it holds; now by default."),
+            "subject": _text("The person or thing the fact is about; the user by default."),
+            "predicate": _text('The property, such as "python version" or "birthday"; may be left out.'),
+            "value": _text("Its value."),
+            "type": _text("Kind of fact.", enum=["fact", "preference", "rule", "skill", "error"]),
+            "since": _text("True since; now by default."),
             "importance": {"type": "number", "minimum": 0, "maximum": 1, "description": "0 to 1."},
             "tags": {"type": "array", "items": {"type": "string"}, "description": "Words to find it by."},
             "source": _text("Where it was said: path#L12 of a session."),
@@ -149,14 +151,14 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "memory_timeline",
         "What happened when",
-        "What was written last, or around a row of memory_search, in the order of time.",
+        "List what was written last, or before and after a row of memory_search, in order of time.",
         {
             "around": _text("Path and line of a row, such as sessions/cli-main-3f2a.jsonl#L12."),
-            "before": _number("Entries before it; 5 by default.", minimum=0, maximum=50),
-            "after": _number("Entries after it; 5 by default.", minimum=0, maximum=50),
-            "since": _text('Only from then on: 2026-02-13, "last week", 上周五.'),
+            "before": _number("Number of entries before it; 5 by default.", minimum=0, maximum=50),
+            "after": _number("Number of entries after it; 5 by default.", minimum=0, maximum=50),
+            "since": _text('Only entries since then: 2026-02-13, "last week", 上周五.'),
             "session": _text("Only the turns of the session with this id."),
-            "limit": _number("Entries at most; 20 by default.", minimum=1, maximum=200),
+            "limit": _number("Maximum number of entries; 20 by default.", minimum=1, maximum=200),
             "scope": _SCOPE,
         },
         (),
@@ -169,13 +171,13 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "memory_forget",
         "Forget",
-        "Forget what a row names, or what a query finds. Ask the user first. With dryRun, only say what "
-        "would go; with erase, nothing of it is left in any file, and it cannot be taken back.",
+        "Forget a row, or everything that contains a query. Ask the user first. With dryRun, only show what "
+        "would be forgotten; with erase, delete it from all files, which cannot be undone.",
         {
             "ref": _text("Path and lines of a row, such as memory/2026-02-13.md#L12-L14."),
-            "query": _text("Instead of a ref: forget what says this."),
-            "erase": _yes("Remove the bytes everywhere; cannot be undone."),
-            "dryRun": _yes("Only say what would be forgotten."),
+            "query": _text("Instead of a ref: forget everything that contains exactly this text."),
+            "erase": _yes("Delete it from all files; cannot be undone."),
+            "dryRun": _yes("Only show what would be forgotten."),
         },
         (),
         {"path": "ref", "id": "ref", "dry_run": "dryRun", "text": "query", "q": "query"},
@@ -186,7 +188,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "memory_status",
         "State of memory",
-        "How much is in memory, how fresh its index is, and what is wrong with its files.",
+        "Show how much is in memory, whether its index is up to date, and problems with its files.",
         {},
     ),
 )  # fmt: skip
@@ -216,11 +218,11 @@ def known_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
         wanted, about = tool.properties[own]["type"], tool.properties[own]["description"]
         found[own] = _CONVERT[wanted](value)
         if found[own] is None:
-            raise UsageError(f"{tool.name}: {own!r} is to be of type {wanted}. {about}")
+            raise UsageError(f"{tool.name}: {own!r} must be of type {wanted}. {about}")
     for name in tool.required:
         if found.get(name, "") == "":
             about = tool.properties[name]["description"]
-            raise UsageError(f"{tool.name} needs {name!r}: {about} It takes {', '.join(tool.properties)}.")
+            raise UsageError(f"{tool.name} needs {name!r}: {about} Parameters: {', '.join(tool.properties)}.")
     return found
 
 

@@ -79,7 +79,7 @@ def _place(memory: "Memory", path: str) -> layout.Place:
     layout.safe_path(memory.root, path)
     place = layout.place(path.replace("\\", "/"))
     if place is None or place.role in {"review", "copy", "journal"}:
-        raise UsageError(f"{layout.shown(path)!r} is no memory file; take a path from memory_search")
+        raise UsageError(f"{layout.shown(path)!r} is not a memory file; use a path from memory_search")
     return place
 
 
@@ -143,7 +143,7 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
     path, line, last = split_ref(ref)
     place = _place(memory, path)
     if not (memory.root / path).is_file():
-        raise NotFoundError(f"there is no file {layout.shown(path)}")
+        raise NotFoundError(f"the file {layout.shown(path)} does not exist")
     end = line if last is None else last
     if place.role != "session":
         found = memory.visible.read(path)

@@ -41,7 +41,7 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
     words = cleaned.strip().replace("\r\n", "\n")
     if not words:
         raise UsageError(
-            "there is nothing to write; recalled text, secrets and private passages are left out"
+            "nothing to write: the text is empty once recalled text, secrets and private passages are removed"
         )
     now = local_now(memory.config.timezone)
     folder = _folder(scope)
@@ -55,7 +55,7 @@ def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "")
         body = words.replace("\n", "\n  ")
         added, heading, before = f"- {now:%H:%M} {body}", f"# {day}", _TIME
     else:
-        raise UsageError(f"target {target!r} is none of today, long-term; other files are written by hand")
+        raise UsageError(f"target must be today or long-term, not {target!r}; other files cannot be written")
     written, first = _append(memory, path, added, heading=heading, there=lambda old: _line(old, before, body))
     last = first + added.count("\n")
     ref = f"{path}#L{first}" + (f"-L{last}" if last > first else "")
@@ -71,7 +71,7 @@ def _folder(scope: str) -> str:
     from mnemark.files.scopes import scopes_of
 
     if scope == "*" or (scope and not scopes_of(scope)):
-        raise UsageError("scope names one: users/NAME, agents/NAME or projects/NAME")
+        raise UsageError(f"scope must be users/NAME, agents/NAME or projects/NAME, not {scope!r}")
     return f"{scope}/" if scope else ""
 
 
@@ -111,6 +111,6 @@ def _append(
 
     written = write(memory, path, change, step=STEP)
     if written.status == "deferred":
-        raise BusyError(f"{path} is being saved by someone; nothing was written, try again in a moment")
+        raise BusyError(f"another program is saving {path}; nothing was written, try again in a moment")
     memory.searcher.refresher.mark_stale()
     return written, at

@@ -41,9 +41,9 @@ def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
 def _existing_folder(given: Path) -> Path:
     root = given.expanduser().absolute()
     if root.is_file():
-        raise UsageError(f"{root} is a file; name the folder that holds it")
+        raise UsageError(f"{root} is a file; give the folder that contains it")
     if not root.is_dir():
-        raise NotFoundError(f"there is no folder {root}; make it with `mnemark init {root}`")
+        raise NotFoundError(f"the folder {root} does not exist; create it with `mnemark init {root}`")
     return root
 
 
@@ -53,14 +53,16 @@ def _around(*, any_folder: bool) -> Path:
     try:
         current = Path.cwd()
     except FileNotFoundError:
-        raise NotFoundError("the current folder is gone; go to another, or name one with -w") from None
+        raise NotFoundError(
+            "the current folder no longer exists; change to another folder, or choose one with -w"
+        ) from None
     try:
         root = find_root(current)
     except NotFoundError:
         if any_folder:
             return current
         raise NotFoundError(
-            f"{current} is no workspace and lies in none; name one with -w, or make one with `mnemark init`"
+            f"{current} is not in a workspace; choose one with -w, or create one here with `mnemark init`"
         ) from None
     if root != current and is_terminal(sys.stderr):
         say(f"Workspace: {safe(str(root))}")
@@ -104,8 +106,8 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
             if readonly or not memory.readonly:
                 raise
             raise ReadOnlyError(
-                f"{root} cannot be written, nothing was changed; make the folder and its .mnemark writable "
-                "for you, or work on a copy of it"
+                f"{root} cannot be written, so nothing was changed; make the folder and its .mnemark "
+                "writable, or work on a copy"
             ) from error
 
 
@@ -125,13 +127,13 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
             try:
                 synced(memory, wait=WAIT_SECONDS)
             except BusyError:
-                late = ("sync: another process is syncing; what it has not read yet may be missing",)
+                late = ("sync: another process is updating the index; the latest changes may be missing",)
         except ReadOnlyError:
             stack.close()
             memory = stack.enter_context(opened(root, readonly=True))
             late = _why_stale(memory)
         if new and memory.index.exists():
-            say(f"Made an index of {safe(str(root))} in {PRIVATE}{os.sep} (delete it at will).")
+            say(f"Created an index in {safe(str(root / PRIVATE))}{os.sep} (safe to delete: it is rebuilt).")
             tell_of_outer(root)
         yield memory, late
 
@@ -143,7 +145,7 @@ def tell_of_outer(root: Path) -> None:
     outer = workspace_around(root)
     if outer is not None:
         name, around = safe(str(root)), safe(str(outer))
-        say(f"{name} is a workspace of its own now; {around}, which it lies in, leaves it out from here on.")
+        say(f"{name} is now a separate workspace; searches in {around} no longer include it.")
 
 
 def _why_stale(memory: "Memory") -> tuple[str, ...]:
@@ -151,9 +153,9 @@ def _why_stale(memory: "Memory") -> tuple[str, ...]:
     if not memory.index.exists():
         return ()
     if reason := memory.index.stale_reason():
-        return (f"sync: the folder cannot be written, and the index is of another kind: {reason}",)
+        return (f"sync: the folder cannot be written and its index cannot be used: {reason}",)
     if behind := pending(memory).outdated:
-        return (f"sync: the folder cannot be written; {behind} files changed since the index was made",)
+        return (f"sync: the folder cannot be written, and {behind} files have changed since it was indexed",)
     return ()
 
 

@@ -69,10 +69,10 @@ class Breaker:
         with self._lock:
             wait = self._until - self._clock()
             if wait > 0 or self._probing:
-                when = f"in {wait:.0f} s" if wait > 0 else "when the call under way has answered"
+                when = f"in {wait:.0f} s" if wait > 0 else "when the current call has answered"
                 raise LLMUnavailable(
                     "breaker",
-                    f"the model gave no answer lately ({self._failed} in a row); it is asked again {when}",
+                    f"the language model failed {self._failed} times in a row; it is asked again {when}",
                     max(0.0, wait),
                 )
             self._probing = self._failed >= self._limit

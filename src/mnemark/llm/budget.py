@@ -172,7 +172,8 @@ class Meter:
         budget = self.budget
         if budget.calls_per_day <= 0 or budget.tokens_per_day <= 0:
             raise LLMUnavailable(
-                "budget", "no budget for a model is configured; set calls_per_day and tokens_per_day"
+                "budget",
+                "no budget for the language model is configured; set calls_per_day and tokens_per_day",
             )
         spent = self._ledger.spent(entry.day)
         calls = spent.calls + (entry.calls if before else 0)
@@ -181,13 +182,13 @@ class Meter:
         if calls > budget.calls_per_day:
             raise LLMUnavailable(
                 "budget",
-                f"the day's budget of {budget.calls_per_day} calls is used; it goes on tomorrow, "
-                "or raise calls_per_day",
+                f"the day's budget of {budget.calls_per_day} calls is used up; wait until "
+                "tomorrow, or raise calls_per_day",
             )
         if tokens > budget.tokens_per_day:
             raise LLMUnavailable(
                 "budget",
                 f"this call may take {needed} tokens and the day's budget of {budget.tokens_per_day} has "
-                f"{max(0, budget.tokens_per_day - tokens + needed)} left; it goes on tomorrow, or raise "
-                "tokens_per_day",
+                f"{max(0, budget.tokens_per_day - tokens + needed)} left; wait until tomorrow, or "
+                "raise tokens_per_day",
             )

@@ -246,7 +246,7 @@ class ChatClient(Dialogue):
         other = f"check the model name {self.model} and the settings"
         fix = fix_for(error.status, self.model, self._key_env, other=other)
         if 300 <= error.status < 400:
-            fix = "texts and keys are not sent where a server points to: configure the URL it points to"
+            fix = "the server redirects, and redirects are not followed: set url to the final address"
         return LLMUnavailable("refused", f"{error}; {fix}")
 
 
@@ -259,11 +259,11 @@ def _reply(content: bytes, model: str, expected: int, key: Key | None) -> Reply:
     try:
         answer = msgspec.json.decode(content, type=_Answer)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise TransientError("what it sent is no chat completion", billed=True) from None
+        raise TransientError("its answer is not a chat completion", billed=True) from None
     if answer.error is not None and not answer.choices:
         raise TransientError(f"it sent an error: {_clean(str(answer.error), key)}")
     if answer.choices is None:
-        raise TransientError("what it sent is no chat completion", billed=True)
+        raise TransientError("its answer is not a chat completion", billed=True)
     choice = answer.choices[0] if answer.choices else _Choice()
     text = _text(choice.message)
     counted_in = _count(answer.usage, "prompt_tokens")

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from mnemark.errors import ConfigError
-from mnemark.files.config import Config
+from mnemark.files.config import Config, why_wrong
 
 
 def changed(settings: Config, changes: Mapping[str, Any]) -> Config:
@@ -14,4 +14,5 @@ def changed(settings: Config, changes: Mapping[str, Any]) -> Config:
     try:
         return msgspec.convert(msgspec.to_builtins(settings) | dict(changes), Config)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"config: {error}; docs/configuration.md lists all settings") from error
+        wrong = [f"{name}: {why}" for name, value in changes.items() if (why := why_wrong(name, value))]
+        raise ConfigError(f"config: {' '.join(wrong) or error} See docs/configuration.md.") from error

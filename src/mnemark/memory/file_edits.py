@@ -145,7 +145,7 @@ def _text(data: bytes, path: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no UTF-8; save it as UTF-8 and try again") from error
+        raise UsageError(f"{path} is not UTF-8 text; save it as UTF-8 and try again") from error
 
 
 def move(
@@ -163,7 +163,7 @@ def move(
     if not source.is_file():
         raise NotFoundError(f"there is no file {path}")
     if target.exists():
-        raise UsageError(f"{to} is there already; move it away first")
+        raise UsageError(f"{to} exists already; move it away first")
     with ledger.lock:
         made = _note(ledger, "move", {"step": step, "path": path, "to": to, "group": group}, origin)
         moved = editing.move(ws.root, path, to) == "moved"
@@ -189,7 +189,9 @@ def finish(ws: OpenWorkspace) -> list[Problem]:
             kind = "done" if state == "written" else "drop"
             ledger.append(Change(kind=kind, payload={"ids": [entry.id]}))
             if kind == "drop":
-                reason = f"an edit by {entry.step} was cut off and no longer fits; it was left out"
+                reason = (
+                    f"an edit by {entry.step} was interrupted; the file has changed since, so it was dropped"
+                )
                 problems.append(Problem(entry.path, reason, skipped=False))
     return problems
 
@@ -237,7 +239,7 @@ def reverse(ws: OpenWorkspace, identifier: str) -> Written:
         ledger.refresh()
         entry = ledger.entries.get(identifier)
         if entry is None or entry.state in {"undone", "dropped"}:
-            raise NotFoundError(f"there is no automatic edit {identifier!r} to take back")
+            raise NotFoundError(f"there is no automatic edit {identifier!r} to undo")
         shown = _reverse_move(ws, entry) if entry.to else _reverse_write(ws, entry)
         if shown is None:
             return Written("", entry.path, "deferred", "")
@@ -251,7 +253,9 @@ def _reverse_move(ws: OpenWorkspace, entry: Entry) -> str | None:
     if done == "deferred":
         return None
     if done != "moved":
-        raise UsageError(f"{entry.to} cannot go back to {entry.path}: it is gone, or another file is there")
+        raise UsageError(
+            f"{entry.to} cannot be moved back to {entry.path}: it is gone, or another file is there"
+        )
     return f"{entry.to} → {entry.path}"
 
 
@@ -260,12 +264,10 @@ def _reverse_write(ws: OpenWorkspace, entry: Entry) -> str | None:
     before = platform.content(target) if target.is_file() else b""
     made = ws.edits.hunks(entry)
     if not made:
-        raise UsageError(
-            f"what {entry.id} changed is not in the journal any more; change {entry.path} by hand"
-        )
+        raise UsageError(f"the journal no longer has what {entry.id} changed; edit {entry.path} by hand")
     result = _patch(ws, entry.path, lambda old: take_back(old, made), timeout=PATIENCE)
     if result is None:
-        raise UsageError(f"{entry.path} was changed since where this edit was; change it by hand")
+        raise UsageError(f"{entry.path} has changed since at the same place; edit it by hand")
     if result.status == "deferred":
         return None
     if entry.created and not result.content:

@@ -28,7 +28,10 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
         for name, step in steps:
             with _told(name, failed):
                 step(ws)
-        failed += [f"facts wait for their file: {reason}" for reason in ws.fact_store.blocked.values()]
+        failed += [
+            f"new facts are not yet written to their file: {reason}"
+            for reason in ws.fact_store.blocked.values()
+        ]
     with _told("observations and attachments", failed):
         write_pending(ws)
     return failed

@@ -72,13 +72,13 @@ class Memory(OpenWorkspace):
         root = Path(path).expanduser().absolute()
         if not root.is_dir():
             if root.exists():
-                raise UsageError(f"{root} is a file; give the folder that holds it")
+                raise UsageError(f"{root} is a file; give the folder that contains it")
             if readonly:
-                raise NotFoundError(f"there is no folder {root}")
+                raise NotFoundError(f"the folder {root} does not exist")
             try:
                 make_folder(root)
             except OSError as error:
-                raise ReadOnlyError(f"cannot make {root}: {error.strerror}") from error
+                raise ReadOnlyError(f"cannot create {root}: {error.strerror}") from error
         settings = config if isinstance(config, Config) else load(root)
         if isinstance(config, Mapping):
             settings = changed(settings, config)

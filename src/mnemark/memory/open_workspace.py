@@ -73,10 +73,12 @@ class OpenWorkspace(Workspace):
         hidden = self.visible.hidden
         unfinished = hidden.unfinished()
         waits = still_waiting(self.root, unfinished) if unfinished else []
-        found = [f"forget: an erase is not finished: {one}" for one in waits[:most]]
+        found = [f"an erase is not finished: {one}" for one in waits[:most]]
         if len(waits) > most:
-            found.append(f"forget: it waits for {len(waits) - most:,} more; `mnemark doctor` lists them")
-        found += [f"journal: {problem}; what was forgotten there may show" for problem in hidden.problems]
+            found.append(f"an erase waits for {len(waits) - most:,} more files; `mnemark doctor` lists them")
+        found += [
+            f"journal: {problem}; text forgotten there may be found again" for problem in hidden.problems
+        ]
         return [*found, *(f"sync: {reason}" for reason in self.failed)]
 
     def meter(self) -> "Meter":

@@ -15,19 +15,19 @@ def among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> froz
         return None
     chosen = frozenset([values] if isinstance(values, str) else values)
     if wrong := sorted(chosen - set(known)):
-        raise UsageError(f"{name}: {wrong[0]!r} is none of {', '.join(known)}")
+        raise UsageError(f"{name} must be one of {', '.join(known)}, not {wrong[0]!r}")
     return chosen
 
 
 def text_of(query: str) -> str:
     """The query, if it is text, as far as it is read: a pasted file is no question."""
     if not isinstance(query, str):
-        raise UsageError(f"a query is text, not {type(query).__name__}")
+        raise UsageError(f"the query must be text, not {type(query).__name__}")
     return query[:MAX_CHARACTERS]
 
 
 def count_of(k: int) -> int:
     """How many hits, if so many can be given."""
     if not 1 <= k <= _MOST_HITS:
-        raise UsageError(f"k must be 1 to {_MOST_HITS}, not {k}")
+        raise UsageError(f"k must be from 1 to {_MOST_HITS}, not {k}")
     return k

@@ -99,7 +99,10 @@ class FactIndexCache:
             kept = self._read(wanted, stamp, deadline)
         if kept is not None and kept.stamp == stamp:
             return Facts(kept.book)
-        problem = self._failure or "facts: still being read; the next answer has all of them"
+        problem = (
+            self._failure
+            or "facts: still being read, so some may be missing; the next answer has all of them"
+        )
         return Facts(kept.book if kept is not None else None, self._states(kept), problem)
 
     def _states(self, kept: _Kept | None) -> FactStates:

@@ -82,7 +82,7 @@ class Mounts:
         name, _, rest = ref.removeprefix(MARK).partition("/")
         if name not in self._folders:
             known = ", ".join(self._folders) or "none"
-            raise NotFoundError(f"there is no mount {name!r}; mounts are: {known}")
+            raise NotFoundError(f"there is no mount {name!r}; configured mounts: {known}")
         return self._opened(name).read(rest, raw=raw)
 
     def _ask(self, name: str, request: Request, *, wait: bool) -> Found:
@@ -99,7 +99,9 @@ class Mounts:
             if name not in self._open:
                 folder, parent = self._folders[name], self._workspace
                 if not folder.is_dir():
-                    raise NotFoundError(f"there is no folder {folder}; correct `mounts` in {layout.CONFIG}")
+                    raise NotFoundError(
+                        f"the folder {folder} does not exist; correct `mounts` in {layout.CONFIG}"
+                    )
                 config = replace(parent.config, mounts={}, routes=RoutesConfig(), ignore=load(folder).ignore)
                 home = parent.root / layout.PRIVATE / "mounts" / name
                 self._open[name] = self._make(folder, config, home)

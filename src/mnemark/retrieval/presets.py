@@ -94,7 +94,7 @@ def preset(name: str) -> Preset:
         ConfigError: there is none; the message lists them.
     """
     if name not in PRESETS:
-        raise ConfigError(f'"{name}" is no preset; use one of {", ".join(PRESETS)}')
+        raise ConfigError(f'"{name}" is not a preset; use one of {", ".join(PRESETS)}')
     return PRESETS[name]
 
 

@@ -72,7 +72,7 @@ def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] 
     order = [one for one in order if one[1] not in gone]
     hits = [hit for _, hit in shown[:k]]
     evidence = _evidence(order, scored, hits[:_FIRST])
-    reason = "dense: a hook without a daemon asks by words alone; start one with `mnemark serve`"
+    reason = "dense: without the daemon, hooks search by words only; start it with `mnemark serve`"
     return Recall(
         hits=tuple(hits), mode="lexical", degraded=(reason,), complete=False,
         believable=confidence.believable(evidence),

@@ -40,9 +40,9 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
         return text
     lines = _LINE.findall(text) or [""]
     if last < first:
-        raise UsageError(f"{layout.shown(ref)}: a range of lines begins with the smaller number")
+        raise UsageError(f"{layout.shown(ref)}: the first line number must not be larger than the last")
     if not 1 <= first <= len(lines):
-        raise NotFoundError(f"{layout.shown(path)} has {len(lines)} lines, not {first}")
+        raise NotFoundError(f"{layout.shown(path)} has only {len(lines)} lines, so there is no line {first}")
     return "".join(lines[first - 1 : last])
 
 

@@ -261,7 +261,9 @@ class _Search:
             return None
         found = dense.score(self.snapshot, vector, store, self.route.mapping, mask)
         if found.covered < 1:
-            self.degraded.append(f"dense: {int(found.covered * 100)}% of the passages are embedded so far")
+            self.degraded.append(
+                f"dense: only {int(found.covered * 100)}% of the passages are embedded; run `mnemark sync`"
+            )
         return found.scores
 
     def _with_others(self, fused: Floats) -> Floats:

@@ -46,7 +46,7 @@ _DENSE_SHARE: Final = 0.7
 """Part of a deadline after which an answer is made without the dense route."""
 _RERANK_SHARE: Final = 0.85
 """Part of a deadline after which an answer is made without the reranker; the rest is for the block."""
-_PASSING: Final = "index: none can be kept here, so one is made for this process; make the folder writable"
+_PASSING: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
 
 
 class Searcher:
@@ -303,7 +303,9 @@ class Searcher:
             lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
         )
         if isinstance(found, TimedOut):
-            reason = f"recall: nothing was ready within {seconds * 1000:.0f} ms; disk or machine are slow"
+            reason = (
+                f"recall: no answer within {seconds * 1000:.0f} ms; allow more (deadline, recall_deadline_ms)"
+            )
             return Recall(hits=(), mode="none", degraded=(reason,), complete=False, believable=0.0)
         self.usage.note(found.hits)
         return found

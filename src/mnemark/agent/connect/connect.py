@@ -62,7 +62,7 @@ def host_of(name: str) -> Host:
     found = host_named(name)
     if found is None:
         known = ", ".join(host.name for host in HOSTS)
-        raise UsageError(f"{name!r} is no agent that can be connected; there are {known}")
+        raise UsageError(f"{name!r} is not an agent that can be connected; choose one of {known}")
     return found
 
 
@@ -96,7 +96,7 @@ def _read(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
-        raise UsageError(f"{path} is no UTF-8 text; save it as such") from None
+        raise UsageError(f"{path} is not UTF-8 text; save it as UTF-8") from None
     except OSError as error:
         raise ReadOnlyError(f"cannot read {path}: {error.strerror}") from error
 
@@ -112,10 +112,8 @@ def _edited(target: Target, path: Path, text: str | None, *, remove: bool) -> st
         done = edit(base, target, remove=remove)
         return _with_own_server(base, done, path, target) if remove else done
     except json_edit.NotJsonError as error:
-        how = "taken out of it by hand" if remove else "pasted into it"
-        raise UsageError(
-            f"{path} was left as it is: {error}. This can be {how}:\n{snippet(target)}"
-        ) from None
+        how = "removed from it by hand" if remove else "pasted into it"
+        raise UsageError(f"{path} was not changed: {error}. This can be {how}:\n{snippet(target)}") from None
 
 
 def _with_own_server(before: str, after: str, path: Path, target: Target) -> str:
@@ -257,7 +255,7 @@ def apply(changes: Sequence[Change]) -> None:
 def _apply(change: Change) -> None:
     path = change.path
     if _read(path) != change.before:
-        raise BusyError(f"{path} was changed meanwhile; try again")
+        raise BusyError(f"{path} has changed in the meantime; try again")
     backup = _backup(path)
     if change.after is None:
         path.unlink()
@@ -386,5 +384,5 @@ def workspace_for(given: Path | None) -> Path:
         return Path.home() / "mnemark"
     root = given.expanduser().absolute()
     if not root.is_dir():
-        raise NotFoundError(f"there is no folder {root}; make it with `mnemark init {root}`")
+        raise NotFoundError(f"the folder {root} does not exist; create it with `mnemark init {root}`")
     return root

@@ -180,7 +180,7 @@ HOSTS: Final[tuple[Host, ...]] = (
     Host("cursor", "Cursor", "cursor", lambda: Path.home() / ".cursor", _cursor),
     Host(
         "openclaw", "OpenClaw", "openclaw", lambda: Path.home() / ".openclaw", _openclaw,
-        "OpenClaw has no hooks for this: it gets the memory tools, and may use its own workspace as yours.",
+        "OpenClaw has no hooks for this: it gets the memory tools only. Its own workspace can be the memory.",
     ),
 )  # fmt: skip
 

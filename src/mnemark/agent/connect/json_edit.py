@@ -42,7 +42,7 @@ def parse(text: str) -> Node:
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, begin, 0)
     if _skip(text, node.end) != len(text):
-        raise NotJsonError("there is something behind the JSON")
+        raise NotJsonError("there is text after the JSON")
     return node
 
 
@@ -55,7 +55,7 @@ def _decode(text: str, at: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError) as error:
-        raise NotJsonError(f"it is no strict JSON: {error}") from None
+        raise NotJsonError(f"it is not valid JSON: {error}") from None
 
 
 def _value(text: str, at: int, depth: int) -> Node:
@@ -80,7 +80,7 @@ def _container(text: str, at: int, depth: int, kind: str) -> Node:
         if text[place : place + 1] == close:
             break
         if text[place : place + 1] != ",":
-            raise NotJsonError(f"it is no strict JSON: a comma is missing at character {place}")
+            raise NotJsonError(f"it is not valid JSON: a comma is missing at character {place}")
         place = _skip(text, place + 1)
     return Node(at, place + 1, tuple(keys), tuple(starts), tuple(parts), kind)
 
@@ -89,7 +89,7 @@ def _key(text: str, place: int, keys: dict[str, None]) -> int:
     key, end = _decode(text, place)
     colon = _skip(text, end)
     if not isinstance(key, str) or text[colon : colon + 1] != ":" or key in keys:
-        raise NotJsonError(f"it is no strict JSON: a key of its own is missing at character {place}")
+        raise NotJsonError(f"it is not valid JSON: a key is missing at character {place}")
     keys[key] = None
     return _skip(text, colon + 1)
 
@@ -111,7 +111,7 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
     node = parse(text)
     for depth, key in enumerate(path):
         if node.kind != "{":
-            raise NotJsonError(f"{'.'.join(path[:depth]) or 'it'} is no object")
+            raise NotJsonError(f"{'.'.join(path[:depth]) or 'it'} is not an object")
         inner = node.child(key)
         if inner is None:
             for name in reversed(path[depth + 1 :]):
@@ -127,7 +127,7 @@ def append(text: str, path: Sequence[str], value: Any) -> str:
     if node is None:
         return put(text, path, [value])
     if node.kind != "[":
-        raise NotJsonError(f"{'.'.join(path)} is no list")
+        raise NotJsonError(f"{'.'.join(path)} is not a list")
     return _added(text, node, value, len(path), "")
 
 

@@ -26,7 +26,7 @@ def meaning(text: str) -> Any:
     try:
         return toml.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
-        raise NotJsonError(f"it is no TOML: {error}") from None
+        raise NotJsonError(f"it is not valid TOML: {error}") from None
 
 
 def value(text: str, keys: Sequence[str]) -> Any:
@@ -58,7 +58,7 @@ def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
     """
     known = meaning(text)
     if value(text, keys) is not None:
-        raise NotJsonError(f"it says something about {'.'.join(keys)} already")
+        raise NotJsonError(f"it already has settings for {'.'.join(keys)}")
     stop = "\r\n" if "\r\n" in text else "\n"
     block = f"{BEGIN}: {_ABOUT}\n{lines(keys, table)}\n{END}\n".replace("\n", stop)
     gap = "" if not text or text.endswith("\n") else stop
@@ -69,7 +69,7 @@ def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
         inner = inner[key]
     inner.pop(keys[-1])
     if _pruned(now) != _pruned(known):
-        raise NotJsonError("adding to it would change what it says")
+        raise NotJsonError("adding to it would change its meaning")
     return found
 
 

@@ -69,7 +69,7 @@ def _parsed(arguments: Sequence[str]) -> CommandLine:
         elif not word.startswith("-") and "event" not in found:
             found["event"] = word
         else:
-            raise ValueError(f"`mnemark hook` knows no {word!r}; see `mnemark hook --help`")
+            raise ValueError(f"`mnemark hook` has no option {word!r}; see `mnemark hook --help`")
     return CommandLine(**({"event": ""} | found))
 
 
@@ -81,7 +81,7 @@ def _event() -> dict[str, Any]:
         raise ValueError(f"the event is longer than {MAX_BYTES:,} bytes")
     found = json.loads(data.decode("utf-8-sig", "replace") or "{}")
     if not isinstance(found, dict):
-        raise TypeError("the event is no JSON object")
+        raise TypeError("the event is not a JSON object")
     return found
 
 
@@ -94,7 +94,7 @@ def _named_folder(line: CommandLine) -> Path | None:
     if not root.is_dir():
         from mnemark.errors import NotFoundError
 
-        raise NotFoundError(f"there is no folder {root}; make it with `mnemark init {root}`")
+        raise NotFoundError(f"the folder {root} does not exist; create it with `mnemark init {root}`")
     return root
 
 

@@ -50,7 +50,7 @@ def parse_call(event: str, name: str, data: Mapping[str, Any]) -> HookCall:
     agent = agents.agent_named(name) if name else agents.recognised(data)
     if agent is None:
         known = ", ".join(one.name for one in agents.AGENTS)
-        raise UsageError(f"there are no hooks for {name!r}; there are some for {known}")
+        raise UsageError(f"there are no hooks for {name!r}; choose one of {known}")
     found = agents.event_of(agent, event, data)
     if found is None:
         raise UsageError(f"{agent.title} has no event {event!r}; give one of {', '.join(agents.EVENTS)}")

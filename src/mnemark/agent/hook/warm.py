@@ -40,7 +40,7 @@ def handle(opened: WarmWorkspace, event: str, body: Mapping[str, Any]) -> dict[s
     """
     data = body.get("event")
     if not isinstance(data, Mapping):
-        raise UsageError('an event is an object: {"agent": "codex", "event": {...}}')
+        raise UsageError('an event must be an object: {"agent": "codex", "event": {...}}')
     call = parse_call(event, str(body.get("agent") or ""), data)
     return {"output": agents.answer(call.agent, call.native, checked(_run(opened, call)))}
 

@@ -11,14 +11,19 @@ from mnemark.interfaces import output, render, workspace
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(metavar="[FOLDER]", help="Made if missing.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="The folder to use; created if missing. Default: the current folder.",
+            show_default=False,
+        ),
     ] = Path(),
     *,
     json: output.Json = False,
 ) -> None:
-    """Make a folder a workspace.
+    """Turn a folder into a workspace.
 
-    It gets MEMORY.md, memory/ and mnemark.toml; what is there already stays as it is.
+    Creates MEMORY.md and mnemark.toml; existing files are not changed.
     """
     from mnemark.files import layout, links, old_layouts
 
@@ -29,21 +34,21 @@ def init(
         made = layout.init(root)
     except OSError as error:
         raise ReadOnlyError(
-            f"cannot make {root} a workspace: {error.strerror}; name another folder"
+            f"cannot create a workspace in {root}: {error.strerror}; choose another folder"
         ) from error
     if json:
         output.out_json({"workspace": str(root), "created": made})
     else:
-        names = ", ".join(made) or "nothing; it was a workspace already"
-        output.out(f"{output.safe(str(root))}: made {names}")
+        names = f"created {', '.join(made)}" if made else "already a workspace; nothing was changed"
+        output.out(f"{output.safe(str(root))}: {names}")
     if made:
         workspace.tell_of_outer(root)
     if old is not None and not old.opens_as_is:
-        output.say(f"There are {old.kind} files here: bring them in with `mnemark import {old.kind} {root}`.")
+        output.say(f"Found {old.kind} files here. Import them with `mnemark import {old.kind} {root}`.")
 
 
 def sync(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
-    """Bring the index to the state of the files."""
+    """Update the search index after files have changed."""
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.opened(root) as memory:
         report, problem = workspace.synced(memory)
@@ -58,7 +63,7 @@ def sync(*, workspace_: output.Workspace = None, json: output.Json = False) -> N
 
 
 def status(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
-    """Show what a workspace holds and how fresh its index is.
+    """Show counts, the state of the index, and what needs your attention.
 
     Nothing is changed.
     """

@@ -13,33 +13,34 @@ if TYPE_CHECKING:
     from mnemark.agent.connect.connect import Change
     from mnemark.agent.connect.hosts import Host
 
-_Dry = Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")]
+_Dry = Annotated[bool, typer.Option("--dry-run", help="Show the changes without making them.")]
 
 
 def connect(
     agent: Annotated[
-        str, typer.Argument(help="claude-code, codex, gemini-cli, cursor or openclaw; none: list them.")
+        str, typer.Argument(help="claude-code, codex, gemini-cli, cursor or openclaw; without it: list them.")
     ] = "",
     *,
     workspace_: Annotated[
         Path | None,
         typer.Option("--workspace", "-w", metavar="FOLDER", envvar="MNEMARK_WORKSPACE", show_envvar=True,
-                     help="The folder that is to be its memory. Default: ~/mnemark, made if missing."),
+                     help="The workspace the agent will use. Default: ~/mnemark, created if missing."),
     ] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Take it out again.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove hooks and tools again.")] = False,
     dry_run: _Dry = False,
     project: Annotated[
-        bool, typer.Option("--project", help="Only in the project in the current folder.")
+        bool, typer.Option("--project", help="Connect only the project in the current folder.")
     ] = False,
     plugin: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, and change no settings."),
+        typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
     ] = None,
     json: output.Json = False,
 ) -> None:  # fmt: skip
-    """Write hooks and memory tools into an agent's configuration, or take them out.
+    """Connect an agent: add hooks and memory tools to its settings.
 
-    What is there stays as it is, and a copy is kept beside each file.
+    Other settings are not changed, and each changed file is backed up beside the original. --remove takes
+    hooks and tools out again.
     """
     from mnemark.agent.connect import connect as work
 
@@ -58,7 +59,7 @@ def connect(
             from mnemark.files import layout
 
             layout.init(root)
-            say(f"Made {safe(str(root))}.")
+            say(f"Created {safe(str(root))}.")
         work.apply(changes)
     if json:
         texts = {str(one.path): one.diff for one in changes}
@@ -80,7 +81,7 @@ def _list(project: Path | None, *, json: bool) -> None:
         out_json({"agents": [one._asdict() for one in found]})
         return
     rows = [
-        (one.agent, "installed" if one.installed else "not found", one.state, safe(one.workspace))
+        (one.agent, "installed" if one.installed else "not installed", one.state, safe(one.workspace))
         for one in found
     ]
     out("\n".join(render.table(rows)))
@@ -93,7 +94,7 @@ def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool, json: bool
     from mnemark.agent.plugin import plugin_files, write_plugin
 
     if host.name != "claude-code":
-        raise UsageError("--plugin is for claude-code alone")
+        raise UsageError("--plugin works only with claude-code")
     base = folder.expanduser().absolute()
     texts = plugin_files(root)
     if not dry_run:
@@ -125,10 +126,10 @@ def _show_done(host: "Host", changes: "list[Change]", root: Path, *, remove: boo
     for one in changes:
         out(safe(str(one.path)))
     if not changes:
-        say(f"{host.title} is {'not connected' if remove else 'connected already'}; nothing was changed.")
+        say(f"{host.title} is {'not connected' if remove else 'already connected'}; nothing was changed.")
     elif remove:
-        say(f"{host.title} is as it was before.")
+        say(f"Removed mnemark from {host.title}.")
     else:
-        say(f"{host.title} remembers in {safe(str(root))} from its next session on.")
+        say(f"{host.title} will use the memory in {safe(str(root))} from its next session.")
         if host.note:
             say(host.note)

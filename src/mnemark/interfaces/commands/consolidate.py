@@ -13,15 +13,19 @@ if TYPE_CHECKING:
 
 def consolidate(
     *,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the changes without making them.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Also where another machine consolidated these days.")
+        bool,
+        typer.Option(
+            "--force", help="Run even if another machine consolidated this workspace in the last days."
+        ),
     ] = False,
     commit: Annotated[
         bool | None,
         typer.Option(
             "--commit/--no-commit",
-            help="Commit each step's files, in the root of a git repository. Default: as configured.",
+            help="Make a git commit for each step, if the workspace is the root of a repository. "
+            "Default: the setting consolidate.commit.",
             show_default=False,
         ),
     ] = None,
@@ -29,7 +33,7 @@ def consolidate(
         str | None,
         typer.Option(
             "--since",
-            help="Read daily notes from this day on, e.g. 2026-02-01 or 'last month'. "
+            help="Read daily notes since this day, e.g. 2026-02-01 or 'last month'. "
             "Default: the last 7 days, or since the last run.",
             show_default=False,
         ),
@@ -37,7 +41,11 @@ def consolidate(
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
-    """Merge what repeats, archive what has faded, refresh MEMORY.md and USER.md, and report."""
+    """Merge duplicates, archive unused facts, update core memory.
+
+    Core memory is MEMORY.md and USER.md. The daemon runs this every night. Each change is listed and can be
+    undone with `mnemark undo`.
+    """
     root = locate(workspace)
     with opened(root) as memory:
         report = memory.consolidate(dry_run=dry_run, force=force, commit=commit, since=since)
@@ -51,10 +59,10 @@ def consolidate(
 
 def _show(report: "Report") -> None:
     if report.skipped:
-        say(f"Nothing done: {report.skipped}.")
+        say(f"Nothing was done: {report.skipped}.")
         return
     for fact in report.learned:
-        out(f"{'would be learned first' if report.dry_run else 'learned'}: {safe(fact)}")
+        out(f"{'would be learned' if report.dry_run else 'learned'}: {safe(fact)}")
     for edit in report.edits:
         state = "" if edit.status == "written" else f" ({edit.status})"
         out(style(f"{edit.step}: {edit.path}{state}", BOLD))
@@ -63,10 +71,10 @@ def _show(report: "Report") -> None:
         if report.dry_run:
             out(safe(edit.diff))
     for note in report.notes:
-        say(f"To look at: {safe(note)}")
+        say(f"Note: {safe(note)}")
     if not report.edits:
         say("Nothing to change." if not report.learned else "Nothing else to change.")
     elif report.dry_run:
-        say("Nothing was changed; run it without --dry-run to do it.")
+        say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif report.group:
-        say(f"Take it all back with `mnemark undo {report.group}`.")
+        say(f"Undo all of this with `mnemark undo {report.group}`.")

@@ -23,14 +23,14 @@ _BLOCK_TOKENS: Final = 300
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[FOLDER]", help="Where to put it; by default a temporary folder."),
+        typer.Argument(metavar="[FOLDER]", help="Where to create it. Default: a temporary folder."),
     ] = None,
     *,
     json: output.Json = False,
 ) -> None:
-    """Try it on a bilingual sample workspace.
+    """Try mnemark on a sample workspace in English and Chinese.
 
-    Copies it, indexes it, asks it questions in English and Chinese, and tells what to try next.
+    Creates and indexes the workspace, asks it questions, and suggests commands to try next.
     """
     from mnemark import demo as sample
 
@@ -46,13 +46,13 @@ def demo(
         found = [{"query": query, "seconds": seconds, "answer": answer} for query, answer, seconds in answers]
         output.out_json({"workspace": str(target), "sync": report, "answers": found, "recall": block})
         return
-    output.out(f"A sample workspace is in {output.safe(str(target))}")
+    output.out(f"Created a sample workspace in {output.safe(str(target))}")
     render.report(report)
     if problem:
         output.say(f"Note: {output.safe(problem)}")
     for query, answer, seconds in answers:
         _show(query, answer, seconds)
-    output.out(f"\n{_title(f'What a prompt would get for “{first}”')}")
+    output.out(f"\n{_title(f'Recalled text for the prompt “{first}”')}")
     output.out(block.text)
     _next_steps(target)
 
@@ -71,10 +71,10 @@ def _title(text: str) -> str:
 
 
 def _show(query: str, answer: "Recall", seconds: float) -> None:
-    note = f"{seconds * 1000:.0f} ms · {answer.mode} · believable {answer.believable:.2f}"
+    note = f"{seconds * 1000:.0f} ms · {answer.mode} · confidence {answer.believable:.2f}"
     output.out(f"\n{_title(query)}  {output.style(note, output.DIM)}")
     if answer.believable < render.DOUBTFUL:
-        output.out("Not in this memory, as far as can be told.")
+        output.out("Probably not in this memory.")
     else:
         render.hits(answer, query)
 

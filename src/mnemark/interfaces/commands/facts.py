@@ -10,38 +10,54 @@ if TYPE_CHECKING:
     from mnemark.facts.model import Fact
 
 _OneScope = Annotated[
-    str, typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME, projects/NAME.")
+    str,
+    typer.Option(
+        metavar="SCOPE",
+        help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
+    ),
 ]
 
 
 def remember(
     predicate: Annotated[
-        str, typer.Argument(metavar="PREDICATE", help='What it is about: "python version", 编辑器.')
+        str,
+        typer.Argument(metavar="PREDICATE", help='The property, such as "python version", city or 编辑器.'),
     ],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="What it is.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="Its value.")],
     *,
     workspace_: output.Workspace = None,
-    subject: Annotated[str, typer.Option(metavar="NAME", help="Whom or what it is about.")] = "user",
+    subject: Annotated[
+        str, typer.Option(metavar="NAME", help="The person or thing the fact is about.")
+    ] = "user",
     type_: Annotated[
-        str, typer.Option("--type", metavar="TYPE", help="fact, preference, rule, skill or error.")
+        str,
+        typer.Option("--type", metavar="TYPE", help="Kind of fact: fact, preference, rule, skill or error."),
     ] = "fact",
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help='From when it holds: 2026-02-20, "last week", 上周五.')
+        str | None,
+        typer.Option(metavar="TIME", help='True since: 2026-02-20, "last week", 上周五. Default: now.'),
     ] = None,
     origin: Annotated[
-        str, typer.Option(metavar="ORIGIN", help="Who says so: owner, agent, tool, web, file or import.")
+        str,
+        typer.Option(
+            metavar="ORIGIN",
+            help="Source of the fact: owner (you), agent, tool, web, file or import. Facts from tool and web "
+            "wait for your review.",
+        ),
     ] = "owner",
     importance: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="From 0 to 1.", show_default="none")
+        float | None, typer.Option(metavar="NUMBER", help="From 0 to 1.", show_default="none")
     ] = None,
-    tag: Annotated[list[str] | None, typer.Option(metavar="WORD", help="May be given several times.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")
+    ] = None,
     scope: _OneScope = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would become of it.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the result without saving it.")] = False,
     json: output.Json = False,
 ) -> None:
     """Remember a fact.
 
-    A newer value of the same subject and predicate takes the place of the older one, which stays as history.
+    A new value for the same subject and predicate replaces the old one; `mnemark facts --history` shows both.
     """
     fields: dict[str, Any] = {
         "predicate": predicate, "value": value, "subject": subject, "type": type_, "since": since,
@@ -58,32 +74,37 @@ def remember(
 def _outcome(fact: "Fact", before: "Fact | None", *, dry_run: bool) -> str:
     if fact.review:
         reasons = {
-            "untrusted": "what tools and the web say is no fact until you accept it",
-            "conflict": "it contradicts someone who is trusted more",
-            "removed": "you removed it before",
+            "untrusted": "it comes from a tool or the web",
+            "conflict": "it contradicts a fact from a more trusted source",
+            "removed": "you removed this fact before",
         }
-        would = "would wait" if dry_run else "waits"
-        held = f" (now: {before.value})" if before is not None else ""
-        return f"{fact}{held}\n{would} for review: {reasons[fact.review]}; `mnemark review` decides"
+        would = "would wait" if dry_run else "waiting"
+        held = f" (current value: {before.value})" if before is not None else ""
+        return f"{fact}{held}\n{would} for your review, because {reasons[fact.review]}; see `mnemark review`"
     would = "would be remembered: " if dry_run else ""
-    replaced = f" (before: {before.value})" if before is not None else ""
+    replaced = f" (replaces: {before.value})" if before is not None else ""
     return f"{would}{fact}{replaced}"
 
 
 def facts(
     subject: Annotated[
-        str | None, typer.Argument(metavar="[SUBJECT]", help='Only about this one: user, "Li Ming", 项目.')
+        str | None,
+        typer.Argument(
+            metavar="[SUBJECT]", help='Only facts about this person or thing: user, "Li Ming", 项目.'
+        ),
     ] = None,
     *,
     workspace_: output.Workspace = None,
-    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="Those that held then.")] = None,
-    history: Annotated[bool, typer.Option("--history", help="Also the values before.")] = False,
+    as_of: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Facts that were true at that time.")
+    ] = None,
+    history: Annotated[bool, typer.Option("--history", help="Also list replaced values.")] = False,
     scope: _OneScope = "",
     json: output.Json = False,
 ) -> None:
-    """List what is known: subject, predicate, value, since when.
+    """List the facts: subject, predicate, value and dates.
 
-    With --history a value that was replaced stands below the one that took its place.
+    With --history, replaced values are listed below the current one.
     """
     root = workspace.locate(workspace_)
     with workspace.opened(root) as memory:
@@ -95,7 +116,7 @@ def facts(
         output.out(line)
     if not found:
         about = "" if subject is None else f" about {output.safe(subject)}"
-        output.say(f"No facts{about}. Add one: mnemark remember PREDICATE VALUE")
+        output.say(f"No facts{about}. Add one with `mnemark remember PREDICATE VALUE`.")
 
 
 def row(fact: "Fact | None") -> dict[str, Any] | None:
@@ -115,7 +136,8 @@ def _table(found: "list[Fact]") -> list[str]:
     rows = [
         [
             safe(fact.subject), safe(fact.predicate) or "-", render.shortened(safe(fact.value), 60),
-            fact.since[:10], fact.until[:10], fact.origin, *([fact.scope] * scopes),
+            fact.since[:10], fact.until[:10],
+            "edited by hand" if fact.origin == "file" else fact.origin, *([fact.scope] * scopes),
             safe(fact.ref) or "pending",
         ]
         for fact in found

@@ -24,7 +24,9 @@ are for one that is warm."""
 
 
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help='Any text; "-" reads it from stdin.')],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help='Words or a question; "-" reads it from stdin.')
+    ],
     *,
     workspace_: output.Workspace = None,
     count: output.Count = None,
@@ -33,25 +35,33 @@ def search(
     as_of: output.AsOf = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help="Only note, fact, episode, turn, observation or attachment."),
+        typer.Option(
+            metavar="KIND", help="Only this kind: note, fact, episode, turn, observation or attachment."
+        ),
     ] = None,
     origin: Annotated[
         list[str] | None,
-        typer.Option(metavar="ORIGIN", help="Only owner, agent, tool, web, file or import."),
+        typer.Option(
+            metavar="ORIGIN",
+            help="Only from this source: owner (the user), agent, tool, web, file (notes) or import.",
+        ),
     ] = None,
     scope: output.Scope = None,
-    archived: Annotated[bool, typer.Option("--archived", help="Search the archive, too.")] = False,
+    archived: Annotated[bool, typer.Option("--archived", help="Also search the archive.")] = False,
     preset: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Ranking: default, lexical, nanobot, nanocrab, openakita."),
+        typer.Option(
+            metavar="NAME",
+            help="Ranking method: default, lexical, bm25, nanobot, nanobot-weighted, nanocrab or openakita.",
+        ),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say where each score comes from.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score was computed.")] = False,
     strict: output.Strict = False,
     json: output.Json = False,
 ) -> None:
-    """Find the passages that answer best.
+    """Search notes, facts and conversations.
 
-    Works in any folder of Markdown; the index is made where it is missing.
+    Works in any folder with Markdown files; a missing index is created first.
     """
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
@@ -79,23 +89,29 @@ def search(
 
 
 def recall(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help='What was said or asked; "-" reads stdin.')],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help='The message or question; "-" reads it from stdin.')
+    ],
     *,
     workspace_: output.Workspace = None,
     budget: Annotated[
-        int | None, typer.Option(metavar="TOKENS", help="Size of the block.", show_default="800")
+        int | None,
+        typer.Option(metavar="TOKENS", help="Maximum size of the text, in tokens.", show_default="800"),
     ] = None,
     deadline: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Answer by then with what is ready.")
+        float,
+        typer.Option(
+            metavar="SECONDS", help="Answer within this time, even if some search methods have not finished."
+        ),
     ] = COLD_DEADLINE,
     count: output.Count = None,
     scope: output.Scope = None,
     strict: output.Strict = False,
     json: output.Json = False,
 ) -> None:
-    """Print the block for a prompt.
+    """Print what memory knows about a message, for a prompt.
 
-    It is quoted, names its sources, and stays within a budget of tokens.
+    The text is marked as a quotation, names its sources, and stays within the token budget.
     """
     text = read_text(query)
     root = workspace.locate(workspace_, any_folder=True)
@@ -107,7 +123,9 @@ def recall(
     elif found.text:
         output.out(found.text)
     elif found.hits:
-        output.say("Nothing that would fit into a block: a larger --budget may, `mnemark search` shows all.")
+        output.say(
+            "Found something, but none of it fits the token budget; raise --budget, or use `mnemark search`."
+        )
     _comment(found, skipped, quiet=json or strict, strict=strict)
 
 
@@ -116,13 +134,13 @@ def read(
     *,
     workspace_: output.Workspace = None,
     raw: Annotated[
-        bool, typer.Option("--raw", help="As it stands in the file, with what is secret or private.")
+        bool, typer.Option("--raw", help="Print the file unchanged, including secrets and private passages.")
     ] = False,
     json: output.Json = False,
 ) -> None:
-    """Print the text a ref names.
+    """Print a file, or some lines of it.
 
-    Secrets, passages marked private and what was forgotten are left out; --raw shows them.
+    Secrets, passages marked private and forgotten text are left out; --raw shows them.
     """
     from mnemark.facts.visible import Visible
     from mnemark.files.config import load
@@ -141,14 +159,14 @@ def read(
 def read_text(argument: str) -> str:
     """Return the argument, or all of stdin where it is "-"."""
     if argument == "-" and sys.stdin is None:
-        raise UsageError('"-" reads stdin, and stdin is closed; give the text as an argument')
+        raise UsageError('cannot read the text ("-"): stdin is closed; give the text as an argument')
     if argument != "-":
         # Where the locale is not UTF-8, what was typed arrives as escaped bytes.
         text = os.fsencode(argument).decode("utf-8", "replace") if _ESCAPED.search(argument) else argument
     else:
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not text.strip():
-        raise UsageError("the text is empty; give some words")
+        raise UsageError("the text is empty; give at least one word")
     return text
 
 
@@ -163,7 +181,7 @@ def _ask(root: Path, question: "Callable[[Memory], Recall]") -> "tuple[Recall, i
 
     if workspace.is_empty(root):
         where = output.safe(str(root))
-        output.say(f"There is no Markdown, text or session file in {where}; name a folder with -w.")
+        output.say(f"No Markdown, text or session files in {where}; choose another folder with -w.")
         return Recall(hits=(), mode="none", complete=True, believable=0.0), 0
     with workspace.followed(root) as (memory, late):
         found = question(memory)
@@ -183,13 +201,13 @@ def _say_limits(found: "Recall", skipped: int, *, quiet: bool) -> None:
     for reason in () if quiet else found.degraded:
         output.say(f"Note: {output.safe(reason)}")
     if found.hits and found.complete and found.believable < render.DOUBTFUL and not quiet:
-        output.say(f"Not sure: the answer may not be among these (believable {found.believable:.2f}).")
+        output.say(f"These may not answer the question (confidence {found.believable:.2f} of 1).")
     if found.hits or found.mode == "none":
         return
     if found.complete and skipped:
         files = render.counted(skipped, "file")
-        output.say(f"No hits, but {files} could not be read; `mnemark status` says why.")
+        output.say(f"Nothing found, but {files} could not be read; `mnemark status` shows why.")
     elif found.complete:
-        output.say("No hits. The index is up to date and all routes answered: it is not there in such words.")
+        output.say("Nothing found. The search was complete; try other words.")
     else:
-        output.say("No hits, and that is not certain: the answer was not complete.")
+        output.say("Nothing found, but the search was not complete (see the notes above).")

@@ -19,7 +19,7 @@ _RETRY_SECONDS: Final = 1.0
 def watch(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
     """Keep the index up to date while files change.
 
-    Prints a line for each change; Ctrl-C ends it.
+    Prints a line for each change; stop it with Ctrl-C.
     """
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.opened(root) as memory:
@@ -86,7 +86,7 @@ class _Watch:
         if not self._begun:
             self._begun = True
             output.say(
-                f"Watching {output.safe(str(self.memory.root))}: {report.files:,} files. Ctrl-C ends it."
+                f"Watching {output.safe(str(self.memory.root))}: {report.files:,} files. Stop with Ctrl-C."
             )
         if report.touched:
             self._tell(report, paths)

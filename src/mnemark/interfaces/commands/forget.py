@@ -18,37 +18,42 @@ def forget(
     *,
     workspace_: output.Workspace = None,
     query: Annotated[
-        str | None, typer.Option(metavar="WORDS", help="What holds these very words, letter for letter.")
+        str | None, typer.Option(metavar="WORDS", help="Everything that contains exactly this text.")
     ] = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="All turns of this session.")] = None,
     origin: Annotated[
         str | None,
-        typer.Option(metavar="ORIGIN", help="Turns and facts of owner, agent, tool, web, file or import."),
+        typer.Option(
+            metavar="ORIGIN",
+            help="Turns and facts from this source: owner (you), agent, tool, web, file or import.",
+        ),
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help='Turns and facts recorded from then on: 2026-02-13, "yesterday".'),
+        typer.Option(metavar="TIME", help='Turns and facts recorded since then: 2026-02-13, "yesterday".'),
     ] = None,
     scope: Annotated[
-        str | None, typer.Option(metavar="SCOPE", help="Only in users/NAME, agents/NAME or projects/NAME.")
+        str | None,
+        typer.Option(metavar="SCOPE", help="Only in the memory of users/NAME, agents/NAME or projects/NAME."),
     ] = None,
     erase: Annotated[
         bool,
-        typer.Option("--erase", help="Take the bytes out of every file and the index. Cannot be undone."),
+        typer.Option("--erase", help="Delete it from every file and the index. Cannot be undone."),
     ] = False,
     git: Annotated[
-        bool, typer.Option("--git", help="With --erase: say what to run to rewrite git history too.")
+        bool, typer.Option("--git", help="With --erase: also show how to remove it from git history.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would go, and from where.")
+        bool, typer.Option("--dry-run", help="Show what would be forgotten, without changing anything.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Erase without asking.")] = False,
     json: output.Json = False,
 ) -> None:
-    """Hide something from every answer, or erase it.
+    """Hide something from all searches, or erase it from all files.
 
-    Without --erase it stays in the files, and `mnemark undo` shows it again. With --erase nothing in the
-    folder holds it afterwards; what was found is shown first, and the receipt names what still holds it.
+    Without --erase it stays in the files but is never found, until `mnemark undo`. With --erase it is deleted
+    from the whole folder: you see what was found and confirm first; the receipt lists copies that remain
+    elsewhere, such as git history.
     """
     root = workspace.locate(workspace_)
     asked = {"query": query, "session": session, "origin": origin, "since": since, "scope": scope}
@@ -62,13 +67,13 @@ def forget(
     output.out_result(receipt, receipt.text, json=json)
     if receipt.action == "nothing" and query:
         output.say(
-            "--query takes words letter for letter, capitals too; `mnemark search` shows how they stand."
+            "--query must match the text exactly, capitals too; find the exact text with `mnemark search`."
         )
 
 
 def _confirmed(shown: "Receipt") -> bool:
     return output.confirm(
-        "Erase this for good?",
+        "Erase this permanently?",
         output.safe(shown.text.removesuffix("Nothing was changed.").rstrip()),
-        "erasing cannot be undone and nobody can be asked here; look with --dry-run, add --yes",
+        "erasing cannot be undone and needs a confirmation; check with --dry-run, then add --yes",
     )

@@ -10,6 +10,8 @@ from mnemark.interfaces.output import DIM, Json, Workspace, out, out_json, safe,
 from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from mnemark.index.state import Item, Waiting
     from mnemark.memory.learning.by_rule import Report
 
@@ -19,21 +21,24 @@ _FAILED_SHOWN = 20
 def learn(
     *,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only this session. Default: all, what is new in them.")
+        str | None, typer.Option(metavar="ID", help="Only this session. Default: all new turns.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be learned.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Also from turns that were learned from.")] = False,
-    failed: Annotated[bool, typer.Option("--failed", help="List what the model failed at.")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Let the model try again what failed.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the facts without saving them.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also read turns that were read before.")] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="List turns the language model could not process.")
+    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Let the language model retry those turns.")] = False,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
-    """Learn facts from what was said, each turn once; show the turn each comes from.
+    """Extract facts from conversations.
 
-    By rule; where a model and a budget are configured ([llm] in mnemark.toml), the model is asked too.
+    Shows the turn (message) that each fact comes from. Uses built-in rules; a language model is used as well
+    if it has a daily budget ([llm] in mnemark.toml).
     """
     if (failed or retry) and (dry_run or again or session):
-        raise UsageError("--failed and --retry are about the queue; use them alone")
+        raise UsageError("--failed and --retry cannot be combined with --dry-run, --again or --session")
     root = locate(workspace)
     with opened(root, readonly=False) as memory:
         from mnemark.memory.learning.by_model import learn_all
@@ -47,8 +52,7 @@ def learn(
             if json:
                 out_json({"retried": count})
             else:
-                again_next = f"{count:,} will be tried again by the next `mnemark learn`."
-                say(again_next if count else "Nothing failed.")
+                say(f"The next `mnemark learn` retries {count:,} of them." if count else "Nothing to retry.")
             return
         if failed:
             _show_failed(state.failed(), json=json)
@@ -57,29 +61,33 @@ def learn(
             report = by_rule(memory, session, dry_run=dry_run, again=again)
         else:
             report = learn_all(memory, budget_seconds=600.0)
-        waiting = state.waiting(now)
+        waiting, next_try = state.waiting(now), state.next_try(now)
     if json:
         out_json(report)
     else:
-        _show(report, waiting, dry_run=dry_run)
+        _show(report, waiting, next_try, dry_run=dry_run)
 
 
-def _show(report: "Report", waiting: "Waiting", *, dry_run: bool) -> None:
+def _show(report: "Report", waiting: "Waiting", next_try: "datetime | None", *, dry_run: bool) -> None:
     for fact in report.facts:
         out(f"{safe_line(fact.subject)} {safe_line(fact.predicate)}: {safe_line(fact.value)} ({fact.status})")
         out(style(f"  {fact.ref}  {safe_line(fact.quote)}", DIM))
     for note in report.notes:
-        say(f"To look at: {safe(note)}")
+        say(f"Note: {safe(note)}")
     new = sum(fact.status in {"learned", "would be learned"} for fact in report.facts)
     say(
-        f"{render.counted(report.turns, 'new turn')} in {render.counted(report.sessions, 'session')}, "
-        f"{render.counted(new, 'fact')}."
+        f"Read {render.counted(report.turns, 'new turn')} in "
+        f"{render.counted(report.sessions, 'session')}; found {render.counted(new, 'fact')}."
     )
     if dry_run:
-        say("Nothing was changed; run it without --dry-run to do it.")
+        say("Nothing was changed. Run it again without --dry-run to apply this.")
     if any(waiting):
-        counts = f"{waiting.due:,} due, {waiting.later:,} later, {waiting.failed:,} failed (--failed)"
-        say(f"For the model: {counts}.")
+        counts = [f"{waiting.due:,} now"]
+        if next_try is not None:
+            counts.append(f"{waiting.later:,} later (retry at {next_try:%H:%M})")
+        if waiting.failed:
+            counts.append(f"{waiting.failed:,} failed (list them with --failed)")
+        say(f"Parts of conversations for the language model to read: {', '.join(counts)}.")
 
 
 def _show_failed(items: "list[Item]", *, json: bool) -> None:
@@ -88,4 +96,4 @@ def _show_failed(items: "list[Item]", *, json: bool) -> None:
         return
     for item in items[:_FAILED_SHOWN]:
         out(f"{safe_line(item.ref)}  {safe_line(item.reason)}")
-    say(f"{len(items):,} failed; `mnemark learn --retry` tries them again." if items else "Nothing failed.")
+    say(f"{len(items):,} failed; retry with `mnemark learn --retry`." if items else "Nothing failed.")

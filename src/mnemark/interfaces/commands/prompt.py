@@ -15,27 +15,38 @@ if TYPE_CHECKING:
 
 def prompt(
     query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY]", help="What was said; none: no recall.")
+        str | None,
+        typer.Argument(metavar="[QUERY]", help="The user's message. Without it, nothing is recalled."),
     ] = None,
     *,
     workspace_: output.Workspace = None,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="The session it is for.")] = None,
-    scope: Annotated[str, typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME …")] = "",
-    persona: Annotated[str | None, typer.Option(metavar="NAME", help='A persona; "" for none.')] = None,
-    budget: Annotated[int, typer.Option(metavar="TOKENS", help="Tokens of everything together.")] = 3_000,
+    session: Annotated[
+        str | None, typer.Option(metavar="ID", help="The session the prompt belongs to.")
+    ] = None,
+    scope: Annotated[
+        str,
+        typer.Option(
+            metavar="SCOPE",
+            help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
+        ),
+    ] = "",
+    persona: Annotated[
+        str | None, typer.Option(metavar="NAME", help='Use this persona; "" for none.')
+    ] = None,
+    budget: Annotated[
+        int, typer.Option(metavar="TOKENS", help="Maximum tokens of the whole prompt.")
+    ] = 3_000,
     layer: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=TOKENS", help="Another budget for a layer; 0 leaves it out."),
+        typer.Option(metavar="NAME=TOKENS", help="Maximum tokens of one layer; 0 leaves it out."),
     ] = None,
-    layers: Annotated[
-        bool, typer.Option("--layers", help="Only the list of layers and what they cost.")
-    ] = False,
+    layers: Annotated[bool, typer.Option("--layers", help="Only list the layers with their tokens.")] = False,
     strict: output.Strict = False,
     json: output.Json = False,
 ) -> None:
-    """Show what an agent would see, and what it costs.
+    """Show the memory part of an agent's prompt, with its tokens.
 
-    The text goes into the system's role, the quoted block below it into the user's.
+    The first text belongs in the system message, the quoted block below it in the user message.
     """
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.followed(root) as (memory, late):
@@ -54,7 +65,7 @@ def prompt(
         for reason in degraded:
             output.say(output.safe(reason))
     if strict and degraded:
-        raise DegradedError(f"not everything answered: {degraded[0]}")
+        raise DegradedError(f"the prompt is not complete: {degraded[0]}")
 
 
 def _budgets(given: list[str]) -> dict[str, int]:
@@ -62,7 +73,7 @@ def _budgets(given: list[str]) -> dict[str, int]:
     for one in given:
         name, _, number = one.partition("=")
         if not number.isascii() or not number.isdigit():
-            raise UsageError(f"--layer {one!r} is none; write for example --layer dynamic=800")
+            raise UsageError(f"--layer must be NAME=TOKENS, for example --layer dynamic=800, not {one!r}")
         found[name.strip()] = int(number)
     return found
 
@@ -80,7 +91,7 @@ def _show(found: "Prompt", *, only_layers: bool) -> None:
 def _remarks(part: "Part") -> str:
     shown = [", ".join(part.sources[:4]) + (" …" if len(part.sources) > 4 else "")]
     if part.role == "user":
-        shown.append("quoted, user's role")
+        shown.append("quoted, in the user message")
     if part.by == "llm":
         shown.append("by a model")
     if part.left_out:

@@ -16,30 +16,31 @@ def doctor(
     *,
     workspace_: output.Workspace = None,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Mend: build the index anew beside the old, compare, exchange.")
+        bool, typer.Option("--fix", help="Repair: rebuild a damaged index and close files to other users.")
     ] = False,
     fetch: Annotated[
         bool,
         typer.Option(
             "--fetch",
-            help="Download a model for fastembed: the configured one, --model, or the one we recommend.",
+            help="Download an embedding model for fastembed: --model, else the configured one, else the "
+            "recommended one.",
         ),
     ] = False,
     model: Annotated[
-        str, typer.Option(metavar="NAME", help="With --fetch: a name of fastembed's list.")
+        str, typer.Option(metavar="NAME", help="With --fetch: the name of a model that fastembed supports.")
     ] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="With --fetch: do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --fetch: download without asking.")] = False,
     json: output.Json = False,
 ) -> None:
-    """Say what keeps mnemark from working well.
+    """Check installation, settings and workspace; say what to fix.
 
-    Nothing is changed without --fix or --fetch, and no file that people wrote is changed with them. Ends with
-    6 where something is damaged.
+    Changes nothing without --fix or --fetch, and never changes your notes. Exits with 6 if something is
+    damaged.
     """
     from mnemark.memory.health.doctor import doctor as examine
 
     if (model or yes) and not fetch:
-        raise UsageError("--model and --yes belong to --fetch")
+        raise UsageError("--model and --yes can only be used with --fetch")
     root = workspace.locate(workspace_, any_folder=True)
     if fetch and not _fetched(root, model, yes=yes):
         return
@@ -56,12 +57,12 @@ def doctor(
 def verify(
     *,
     workspace_: output.Workspace = None,
-    deep: Annotated[bool, typer.Option("--deep", help="Look at everything instead of a sample.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Check everything instead of a sample.")] = False,
     json: output.Json = False,
 ) -> None:
-    """Check the index against itself and the files.
+    """Check the index for damage and compare it with the files.
 
-    Nothing is changed. Ends with 6 where something is damaged.
+    Nothing is changed. Exits with 6 if something is damaged.
     """
     from mnemark.memory.health.doctor import verify as examine
 
@@ -93,17 +94,19 @@ def _fetched(root: Path, name: str, *, yes: bool) -> bool:
         size = f"{model.megabytes} MB" if model.megabytes else "of unknown size"
         about = f"{model.name} ({model.dimension} dimensions, {size}, licence {model.licence})"
         if not model.here:
-            output.say(f"{about} will be downloaded into {output.safe(str(model.folder))}.")
-            refusal = "nobody can be asked here whether to download that; add --yes"
+            output.say(f"{about} will be downloaded to {output.safe(str(model.folder))}.")
+            refusal = "the download needs a confirmation; add --yes"
             if not yes and not output.confirm("Download it?", "", refusal):
                 return False
         seconds = download(model)
-        done = f"was fetched in {seconds:.0f} s" if seconds else "was here already"
+        done = f"was downloaded in {seconds:.0f} s" if seconds else "is already downloaded"
         output.say(f"{model.name} {done}.")
         active = f"fastembed:{model.name}"
         if configured != active:
-            pace = upgrades.pace(LocalEmbedder(model.name), upgrades.sample(memory), "; embedding all")
-            output.say(f'To use it, set embedder = "{active}" in mnemark.toml{pace}.')
+            pace = upgrades.pace(LocalEmbedder(model.name), upgrades.sample(memory), "; embedding all texts")
+            output.say(
+                f'To use it, set embedder = "{active}" in mnemark.toml, then run `mnemark sync`{pace}.'
+            )
     return True
 
 

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from mnemark.memory.review.explain import Found, Why
     from mnemark.memory.review.review import Waiting
 
+_SOURCES = {
+    "owner": "you",
+    "agent": "the agent",
+    "tool": "a tool",
+    "web": "the web",
+    "file": "a file in this folder (written by hand or with `mnemark add`)",
+    "import": "an import",
+}
+"""Origins in words."""
 _WORDS = {
     "proposal": "proposed",
     "conflict": "conflict",
@@ -23,37 +32,47 @@ _WORDS = {
 def review(
     action: Annotated[str, typer.Argument(metavar="[list|show|accept|reject]")] = "list",
     id_: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help='As listed; "edits" accepts all changes in files.')
+        str | None,
+        typer.Argument(
+            metavar="[ID]", help='The id from the list; "edits" accepts all changes you made in fact files.'
+        ),
     ] = None,
     *,
     workspace_: output.Workspace = None,
     scope: Annotated[
-        str, typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME, projects/NAME.")
+        str,
+        typer.Option(
+            metavar="SCOPE",
+            help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
+        ),
     ] = "",
     json: output.Json = False,
 ) -> None:
-    """Decide what waits: what tools or the web proposed, conflicts, and changes made in the fact files.
+    """Accept or reject proposed facts, conflicts and edits.
 
-    Accepting makes a proposal your fact; rejecting a change in a file brings the value before back.
+    Facts from tools or the web wait here, facts that contradict a more trusted source, and edits in fact
+    files. Accepting a proposal makes it a fact; rejecting an edit in a file restores the previous value.
     """
     root = workspace.locate(workspace_)
     with workspace.opened(root) as memory:
         if action in {"accept", "reject"}:
             if id_ is None:
-                raise UsageError(f"say what to {action}: `mnemark review` lists the ids")
+                raise UsageError(f"give the id to {action}: `mnemark review` lists them")
             fact = memory.accept(id_) if action == "accept" else memory.reject(id_)
             done = {"id": id_, "action": action, "fact": row(fact)}
             output.out_result(done, f"{action}ed" + (f": {fact}" if fact is not None else ""), json=json)
             return
         if action not in {"list", "show"}:
-            raise UsageError(f"{action!r} is none of list, show, accept, reject")
+            raise UsageError(f"the action must be list, show, accept or reject, not {action!r}")
         if id_ is not None and action == "list":
-            raise UsageError(f"write `mnemark review show {id_}`, or accept or reject in the place of show")
+            raise UsageError(
+                f"`list` takes no id; use `mnemark review show {id_}`, or accept or reject instead of show"
+            )
         found = memory.review(scope=scope)
         if action == "show" and id_ is not None:
             found = [one for one in found if one.id == id_]
             if not found:
-                raise NotFoundError(f"nothing waits under {id_!r}; `mnemark review` lists what does")
+                raise NotFoundError(f"nothing to review has the id {id_!r}; `mnemark review` lists the ids")
     _show(found, json=json, whole=action == "show")
 
 
@@ -67,22 +86,28 @@ def _show(found: "list[Waiting]", *, json: bool, whole: bool) -> None:
     for line in render.table(rows):
         output.out(line)
     for one in found if whole else ():
-        source = one.fact.source or one.fact.path or "not noted"
-        output.out(f"  source: {output.safe_line(source)}; `mnemark why {one.id}` tells more")
+        source = one.fact.source or one.fact.path or "unknown"
+        output.out(f"  source: {output.safe_line(source)}; details: `mnemark why {one.id}`")
     if not found:
-        output.say("Nothing waits for a decision.")
+        output.say("Nothing to review.")
 
 
 def why(
-    ref: Annotated[str, typer.Argument(metavar="REF", help="PATH#L12 as hits have it, or the id of a fact.")],
+    ref: Annotated[
+        str, typer.Argument(metavar="REF", help="PATH#L12 as shown by search, or the id of a fact.")
+    ],
     query: Annotated[
-        str | None, typer.Argument(metavar="[QUERY]", help="Also why this question found it, or did not.")
+        str | None,
+        typer.Argument(metavar="[QUERY]", help="Also explain why a search for this finds it, or not."),
     ] = None,
     *,
     workspace_: output.Workspace = None,
     json: output.Json = False,
 ) -> None:
-    """Tell where something came from: who said it, when and where, what it was before, and the journal."""
+    """Show where a fact or passage comes from.
+
+    Shows source, date, session, earlier values and changes.
+    """
     root = workspace.locate(workspace_)
     with workspace.followed(root) as (memory, late):
         found = memory.why(ref, query)
@@ -98,14 +123,20 @@ def why(
 
 
 def _lines(found: "Why") -> list[str]:
-    lines = [found.text, f"  {found.kind} {found.ref}", f"  said by: {found.origin}"]
+    lines = [
+        found.text,
+        f"  {found.kind} {found.ref}",
+        f"  comes from: {_SOURCES.get(found.origin, found.origin)}",
+    ]
     lines += (
-        [f"  in the core memory ({found.entry}): {found.earned or 'no longer earned'}"] if found.entry else []
+        [f"  in the core memory ({found.entry}): {found.earned or 'no longer needed there'}"]
+        if found.entry
+        else []
     )
     lines += [f"  learned: {render.minute(found.time)}"] if found.time else []
     lines += [f"  session: {found.session}"] if found.session else []
-    lines += [f"  waits for review: {found.waits}"] if found.waits else []
-    lines += ["  forgotten or taken back: in no answer"] if found.hidden else []
+    lines += [f"  waiting for review: {found.waits}"] if found.waits else []
+    lines += ["  forgotten or undone: searches do not return it"] if found.hidden else []
     for one in found.sources:
         who = f"{one.role} ({one.origin}), {render.minute(one.time)}: " if one.role else ""
         lines += [f"  source: {one.ref}", f"    {one.problem or who + _one_line(one.text)}"]
@@ -113,24 +144,25 @@ def _lines(found: "Why") -> list[str]:
         lines.append("  history:")
         for fact in found.history:
             span = f"{fact.since[:10] or '…'} to {fact.until[:10] or 'now'}"
-            lines.append(f"    {span}  {_one_line(fact.value)}  ({fact.origin})")
+            lines.append(f"    {span}  {_one_line(fact.value)}  (from {_SOURCES[fact.origin]})")
     if found.confirmations:
         times = len(found.confirmations)
         lines.append(f"  confirmed: {'once' if times == 1 else f'{times} times'}")
     for line in found.journal:
-        lines.append(f"  {line.ref}: {line.kind} by {line.origin}, {render.minute(line.time)}")
+        source = _SOURCES.get(line.origin, line.origin)
+        lines.append(f"  {line.ref}: {line.kind}, from {source}, {render.minute(line.time)}")
     return lines + (_query_lines(found.found) if found.found is not None else [])
 
 
 def _query_lines(found: "Found") -> list[str]:
-    lines = [f'  asked "{_one_line(found.query)}": {found.reason}']
+    lines = [f'  search for "{_one_line(found.query)}": {found.reason}']
     for name, route in found.routes.items():
         place = route.get("rank")
-        shown: Any = f"place {place}" if place else "not found"
+        shown: Any = f"rank {place}" if place else "not found"
         lines.append(f"    {name}: {shown}, score {route['score']:.3f}")
     lines += [f"    {name}: {value:+.3f}" for name, value in found.boosts.items()]
-    lines += [f"    words here: {', '.join(found.here)}"] if found.here else []
-    lines += [f"    words not here: {', '.join(found.absent)}"] if found.absent else []
+    lines += [f"    matching words: {', '.join(found.here)}"] if found.here else []
+    lines += [f"    missing words: {', '.join(found.absent)}"] if found.absent else []
     return lines
 
 

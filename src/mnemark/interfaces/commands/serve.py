@@ -22,23 +22,32 @@ _STOP_SECONDS = 15.0
 def serve(
     *,
     workspace_: output.Workspace = None,
-    port: Annotated[int, typer.Option(metavar="PORT", help="0: one that is free.", min=0, max=65535)] = 0,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", help="Port to listen on; 0: any free port.", min=0, max=65535)
+    ] = 0,
     idle: Annotated[
-        float, typer.Option(metavar="MINUTES", help="End after so long without a request; 0: never.", min=0)
+        float,
+        typer.Option(metavar="MINUTES", help="Stop after this long without a request; 0: never.", min=0),
     ] = 30.0,
     allow: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="Open only workspaces in this folder; may be given again."),
+        typer.Option(
+            metavar="FOLDER", help="Only open workspaces inside this folder; can be given several times."
+        ),
     ] = None,
     nightly: Annotated[
-        bool, typer.Option("--nightly/--no-nightly", help="Consolidate at the configured time.")
+        bool,
+        typer.Option(
+            "--nightly/--no-nightly", help="Run `consolidate` every night, at the time set in mnemark.toml."
+        ),
     ] = True,
-    stop: Annotated[bool, typer.Option("--stop", help="End the one that runs.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop the running daemon.")] = False,
     json: output.Json = False,
 ) -> None:
-    """Run the daemon: one warm process for all agents and workspaces of a user.
+    """Run the daemon, which answers all your agents quickly.
 
-    Answers on 127.0.0.1 only, and only who has the token. Without it every command works alone.
+    One process serves all workspaces. It listens on 127.0.0.1 only and requires a token. It is optional: all
+    commands work without it.
     """
     from mnemark.agent import daemon
 
@@ -46,13 +55,13 @@ def serve(
         _stop(json=json)
         return
     if not daemon.installed():
-        raise UsageError('the daemon needs two packages more: pip install "mnemark[serve]"')
+        raise UsageError('the daemon needs more packages; run: pip install "mnemark[serve]"')
     from mnemark.interfaces.http.server import RunsAlreadyError, Settings
     from mnemark.interfaces.http.server import serve as run
 
     for folder in [*(allow or []), *([workspace_] if workspace_ else [])]:
         if not folder.expanduser().is_dir():
-            raise NotFoundError(f"there is no folder {folder}")
+            raise NotFoundError(f"the folder {folder} does not exist")
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     for noisy in ("mcp", "uvicorn", "watchfiles", "httpx"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
@@ -70,7 +79,7 @@ def serve(
 
         if error.daemon.version != __version__:
             raise BusyError(
-                f"{error}; this is version {__version__}: `mnemark serve --stop` ends it"
+                f"{error}; this is version {__version__}; stop the other with `mnemark serve --stop`"
             ) from None
         _tell(error.daemon, "running already", json=json)
 
@@ -90,12 +99,12 @@ def _stop(*, json: bool) -> None:
 
     found = daemon.find(any_version=True)
     if found is None:
-        raise NotFoundError("no daemon of yours runs")
+        raise NotFoundError("no daemon is running")
     os.kill(found.pid, signal.SIGTERM)
     deadline = time.monotonic() + _STOP_SECONDS
     while daemon.is_alive():
         if time.monotonic() > deadline:
-            raise MnemarkError(f"process {found.pid} is still finishing its requests; look again in a moment")
+            raise MnemarkError(f"process {found.pid} is still finishing its requests; try again in a moment")
         time.sleep(0.05)
     _tell(found, "ended", json=json)
 
@@ -109,12 +118,12 @@ def hook(
         str, typer.Option("--agent", "-a", help="claude-code, codex, gemini-cli or cursor.")
     ] = "",
     workspace_: output.Workspace = None,
-    alone: Annotated[bool, typer.Option("--alone", help="Do not ask the daemon.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Do not use the daemon.")] = False,
 ) -> None:
-    """Answer an event of an agent: JSON on stdin, JSON on stdout, always exit 0.
+    """Handle an event of an agent; agents call this, not people.
 
-    `mnemark connect` writes it into the agent's configuration. Why a hook did nothing is in
-    .mnemark/hook.log.
+    Reads JSON on stdin, writes JSON on stdout, always exits with 0. `mnemark connect` adds it to the agent's
+    settings. Errors are logged in .mnemark/hook.log.
     """
     from mnemark.agent.hook.command import run
 
@@ -129,11 +138,11 @@ def hook(
 def mcp(
     *,
     workspace_: output.Workspace = None,
-    alone: Annotated[bool, typer.Option("--alone", help="Neither ask nor start the daemon.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Neither use nor start the daemon.")] = False,
 ) -> None:
-    """Serve the memory tools to a model on stdin and stdout (MCP).
+    """Offer the memory tools over MCP, on stdin and stdout.
 
-    Asks the daemon of `mnemark serve`, and starts it when needed.
+    Uses the daemon (`mnemark serve`) and starts it if needed.
     """
     from mnemark.interfaces.mcp.front import serve
 

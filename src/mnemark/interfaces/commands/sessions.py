@@ -16,35 +16,34 @@ if TYPE_CHECKING:
 
 def sessions(
     action: Annotated[
-        str | None, typer.Argument(metavar="[end]", help="end: write down what is to be kept of a session.")
+        str | None, typer.Argument(metavar="[end]", help="end: summarize a session and save its facts.")
     ] = None,
-    session: Annotated[str | None, typer.Argument(metavar="[ID]", help="Which session.")] = None,
+    session: Annotated[str | None, typer.Argument(metavar="[ID]", help="The session to end.")] = None,
     *,
     idle: Annotated[
-        bool, typer.Option("--idle", help="With end: all that were silent for half an hour.")
+        bool, typer.Option("--idle", help="With end: all sessions without a new turn for half an hour.")
     ] = False,
     summary: Annotated[
-        bool, typer.Option("--summary/--no-summary", help="With end: a summary in the day's note.")
+        bool, typer.Option("--summary/--no-summary", help="With end: write a summary to the daily note.")
     ] = True,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
-    """List the sessions, the latest last; or end one, which may go on later.
+    """List the sessions, or end one: summarize it, save its facts.
 
-    An ended session has an episode, a summary in the day's note, its attachments and observations described,
-    the scratchpad refreshed and its facts learned. Ending it again changes nothing.
+    The latest session is last. Ending one writes an episode (its summary in a file), a summary in the daily
+    note, descriptions of its attachments and tool calls, its open questions to the scratchpad, and its facts.
+    The session can still continue and be ended again.
     """
     if action not in {None, "end"} or (action is None and (session or idle)):
-        raise UsageError(
-            "write `mnemark sessions`, `mnemark sessions end ID` or `mnemark sessions end --idle`"
-        )
+        raise UsageError("use `mnemark sessions`, `mnemark sessions end ID` or `mnemark sessions end --idle`")
     root = locate(workspace)
     if action is None:
         with opened(root, readonly=True) as memory:
             _list(memory, json=json)
         return
     if (session is None) != idle:
-        raise UsageError("name one session, or --idle for all that are silent")
+        raise UsageError("give the id of one session, or --idle for all idle sessions")
     with opened(root) as memory:
         from mnemark.memory.sessions.ending import catch_up
 
@@ -57,7 +56,7 @@ def sessions(
     for one in found:
         _show(one)
     if not found:
-        say("No silent session has anything new.")
+        say("No idle session has new turns.")
 
 
 def _list(memory: "Memory", *, json: bool) -> None:
@@ -73,7 +72,7 @@ def _list(memory: "Memory", *, json: bool) -> None:
         more = style(" · ".join(safe_line(part) for part in about if part), DIM)
         out("  ".join(part for part in (when, safe_line(one.session), safe_line(one.title), more) if part))
     if not found:
-        say("There are no sessions yet.")
+        say("No sessions yet.")
 
 
 def _end(memory: "Memory", session: str, *, summary: bool) -> "Ended":
@@ -81,7 +80,7 @@ def _end(memory: "Memory", session: str, *, summary: bool) -> "Ended":
 
     scopes = [scope for scope, info in all_sessions(memory) if info.id == session]
     if not scopes:
-        raise NotFoundError(f"there is no session {session!r}; `mnemark sessions` lists them")
+        raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
     return session_in(memory, session, scopes[0]).end(summary=summary)
 
 
@@ -92,8 +91,8 @@ def _show(one: "Ended") -> None:
         if path:
             out(style(safe(path), DIM))
     for problem in one.problems:
-        say(f"To look at: {safe(problem)}")
+        say(f"Warning: {safe(problem)}")
     if one.status == "unchanged":
-        say(f"Nothing new in {safe(one.session)}; all of it was written down before.")
+        say(f"No new turns in {safe(one.session)} since it was last ended.")
     elif one.group:
-        say(f"Take it back with `mnemark undo {one.group}`.")
+        say(f"Undo with `mnemark undo {one.group}`.")

@@ -21,22 +21,25 @@ _SHOWN_PATHS = 20
 
 
 def export(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, or to replace.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is replaced.")
+    ],
     *,
     workspace_: output.Workspace = None,
     format_: Annotated[
         str,
         typer.Option(
-            "--format", metavar="FORMAT", help='"zip": the files as they are; "jsonl": a line a passage.'
+            "--format",
+            metavar="FORMAT",
+            help='"zip": the files unchanged; "jsonl": one line for each passage.',
         ),
     ] = "zip",
     json: output.Json = False,
 ) -> None:
-    """Write the text of a memory into one file.
+    """Write the text of a memory to one file.
 
-    Notes, sessions and journals of all scopes. Pictures, hidden files and other things of the folder are not
-    in it: `mnemark backup` saves those, too. The same memory gives the same bytes. Ends with 8 where a note
-    could not be read.
+    Exports the notes, sessions and journals of all users, agents and projects, without pictures and hidden
+    files; `mnemark backup` saves those too. Exits with 8 if a note could not be read.
     """
     from mnemark.memory.transfer.transfer import export_workspace
 
@@ -46,7 +49,7 @@ def export(
     records = f", {done.records:,} lines" if done.records else ""
     tally = f"{render.counted(done.files, 'file')}{records}, {render.size(done.bytes)}"
     output.out_result(done, f"{done.target}: {tally}", json=json)
-    _report_missing(done.problems, "the export is without", json=json)
+    _report_missing(done.problems, "the export is not complete", json=json)
 
 
 def backup(
@@ -60,35 +63,35 @@ def backup(
     workspace_: output.Workspace = None,
     json: output.Json = False,
 ) -> None:
-    """Save the whole folder in one file, read it again and compare.
+    """Save the whole folder in one zip file, and verify it.
 
-    With pictures, hidden files, empty folders, links, modes and times; of .mnemark only what cannot be made
-    anew. What cannot be read is named, and then it ends with 8.
+    Includes pictures, hidden files, empty folders, links, permissions and times; the index is left out, since
+    it can be rebuilt. Files that cannot be read are listed, and the command then exits with 8.
     """
     from mnemark.memory.transfer.backup import backup as save
 
     done = save(workspace.locate(workspace_), target)
     size = render.size(done.bytes)
-    output.out_result(done, f"{done.target}: {_tally(done)}, {size}, read and compared", json=json)
-    _report_missing(done.problems, "the backup is without", json=json)
+    output.out_result(done, f"{done.target}: {_tally(done)}, {size}, verified", json=json)
+    _report_missing(done.problems, "the backup is not complete", json=json)
 
 
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder.")],
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by `mnemark backup`.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder to restore to.")],
     *,
     json: output.Json = False,
 ) -> None:
-    """Bring a backup back as a workspace of its own, to the byte.
+    """Restore a backup to a new folder.
 
-    With modes and times. A link that leads out of the folder, and what else cannot be written, is named, and
-    then it ends with 8.
+    All files are restored byte for byte, with permissions and times. Links that lead out of the folder and
+    files that cannot be written are listed, and the command then exits with 8.
     """
     from mnemark.memory.transfer.restore import restore as bring_back
 
     done = bring_back(source, folder)
     output.out_result(done, f"{done.workspace}: {_tally(done)}, {render.size(done.bytes)}", json=json)
-    _report_missing(done.problems, "the folder is without", json=json)
+    _report_missing(done.problems, "the restored folder is not complete", json=json)
 
 
 def _tally(done: "Saved | Restored") -> str:
@@ -107,7 +110,9 @@ def _report_missing(problems: "Sequence[Problem]", without: str, *, json: bool) 
         output.say(f"{what}: {output.safe_line(problem.path)}: {output.safe_line(problem.reason)}")
     missing = sum(problem.skipped for problem in problems)
     if missing:
-        raise IncompleteError(f"{without} what is named as left out ({missing:,}); all else is in it")
+        raise IncompleteError(
+            f"{without}: {render.counted(missing, 'item')} left out (see the list); all else is included"
+        )
 
 
 def import_(
@@ -119,17 +124,21 @@ def import_(
             "claude-code or codex.",
         ),
     ],
-    source: Annotated[Path, typer.Argument(metavar="PATH", help="What to bring in; it is never changed.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The file or folder to import; it is never changed.")
+    ],
     *,
     workspace_: output.Workspace = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be imported, without changing anything.")
+    ] = False,
     json: output.Json = False,
 ) -> None:
-    """Bring in notes and conversations.
+    """Import notes and conversations.
 
-    From a folder of Markdown, from our own exports, from another agent's folder, from the archive that
-    ChatGPT or Claude give you, or from the transcripts of Claude Code (~/.claude/projects) and Codex
-    (~/.codex/sessions). Doing it twice adds nothing, and nothing that is there is overwritten.
+    Reads a folder of Markdown, an export of mnemark, the folder of another agent, the archive that you can
+    download from ChatGPT or Claude, or the transcripts of Claude Code (~/.claude/projects) and Codex
+    (~/.codex/sessions). Importing twice adds nothing, and nothing is overwritten.
     """
     from mnemark.memory.transfer.transfer import import_from
 
@@ -147,12 +156,14 @@ def import_(
 def _suggest_next(summary: "Summary") -> None:
     brought = summary.notes or summary.sessions or summary.turns or summary.facts
     if summary.dry_run and brought:
-        output.say("Nothing was changed; run it without --dry-run to do it.")
+        output.say("Nothing was changed. Run it again without --dry-run to apply this.")
     elif brought:
-        output.say('Find it with `mnemark search "…"`; `mnemark status` shows what there is now.')
+        output.say('Search it with `mnemark search "…"`; see the new totals with `mnemark status`.')
         if summary.turns:
-            output.say("`mnemark learn --dry-run` shows which facts would be learned from the conversations.")
-            output.say("Hide one again with `mnemark forget --session ID`; `mnemark sessions` lists them.")
+            output.say("See which facts the conversations contain with `mnemark learn --dry-run`.")
+            output.say(
+                "Hide a conversation with `mnemark forget --session ID`; `mnemark sessions` lists the ids."
+            )
 
 
 def _show(summary: "Summary") -> None:
@@ -163,10 +174,10 @@ def _show(summary: "Summary") -> None:
         "fact": summary.facts,
     }
     found = [render.counted(count, name) for name, count in counts.items() if count]
-    others = {"there already": summary.same, "redacted": summary.redacted}
+    others = {"already there": summary.same, "redacted": summary.redacted}
     found += [f"{count:,} {name}" for name, count in others.items() if count]
-    words = ", ".join(found) or "nothing to bring in"
-    output.out(f"{'Would bring in' if summary.dry_run else 'Brought in'}: {words}")
+    words = ", ".join(found) or "nothing"
+    output.out(f"{'Would import' if summary.dry_run else 'Imported'}: {words}")
     for path in summary.paths[:_SHOWN_PATHS]:
         output.out(f"  {output.safe_line(path)}")
     if len(summary.paths) > _SHOWN_PATHS:

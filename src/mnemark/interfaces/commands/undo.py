@@ -11,16 +11,18 @@ def undo(
     id_: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ID]", help="Of the change or of a group of edits. Default: the last change."
+            metavar="[ID]",
+            help="The id of a change or group of changes (see `mnemark log`). Default: the last change.",
         ),
     ] = None,
     *,
     workspace_: output.Workspace = None,
     json: output.Json = False,
 ) -> None:
-    """Take back a change: something remembered, forgotten, pinned, or edited automatically.
+    """Undo a change.
 
-    A fact goes out of its file and the one before it holds again; what was hidden is shown again.
+    That is a fact remembered, something forgotten or pinned, or an automatic edit. Undoing a fact removes it
+    from its file and restores the value before it; forgotten text is found again.
     """
     with workspace.opened(workspace.locate(workspace_)) as memory:
         done = memory.undo(id_)
@@ -28,42 +30,48 @@ def undo(
         output.out_json({"undone": done})
         return
     names = {
-        "remember": "not remembered any more",
-        "forget": "not forgotten any more",
-        "edit": "edit taken back",
+        "remember": "removed the fact",
+        "forget": "no longer forgotten",
+        "edit": "edit undone",
     }
     for one in done:
         about = ", ".join((*one.paths, *one.waiting)) + f"\n{one.text}" if one.what == "edit" else one.text
-        output.out(output.safe(f"{names.get(one.what, 'not pinned any more')}: {about}"))
+        output.out(output.safe(f"{names.get(one.what, 'no longer pinned')}: {about}"))
         for path in one.waiting:
-            output.say(f"note: {output.safe(path)} is being saved by somebody; the next sync changes it")
+            output.say(
+                f"note: {output.safe(path)} is being saved by another program; the next sync changes it"
+            )
 
 
 def revert(
     *,
     workspace_: output.Workspace = None,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="What came from this session.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Changes from this session.")] = None,
     origin: Annotated[
         str | None,
-        typer.Option(metavar="ORIGIN", help="What came from owner, agent, tool, web, file or import."),
+        typer.Option(
+            metavar="ORIGIN", help="Changes from this source: owner (you), agent, tool, web, file or import."
+        ),
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help='What was recorded from then on: 2026-02-13, "yesterday".'),
+        typer.Option(metavar="TIME", help='Changes recorded since then: 2026-02-13, "yesterday".'),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be undone, without changing anything.")
+    ] = False,
     json: output.Json = False,
 ) -> None:
-    """Take back all that one source brought in.
+    """Undo everything that came from one session or source.
 
-    Its facts and proposals go, the facts they had replaced hold again, edits made for it are taken out, and
-    its turns are hidden. With several options, what fits all of them.
+    Removes its facts and proposals, restores the facts they replaced, undoes its edits and hides its turns.
+    With several options, only changes that match all of them.
     """
     with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
         done = memory.revert(session=session, origin=origin, since=since, dry_run=dry_run)
     output.out_result(done, done.text, json=json)
     if done.id and not json:
-        output.say(f"The turns can be shown again with `mnemark undo {done.id}`.")
+        output.say(f"Show the hidden turns again with `mnemark undo {done.id}`.")
 
 
 def pin(
@@ -72,7 +80,7 @@ def pin(
     workspace_: output.Workspace = None,
     json: output.Json = False,
 ) -> None:
-    """Keep a fact, a turn or a piece of a note from fading."""
+    """Keep a fact, turn or part of a note from being archived."""
     with workspace.opened(workspace.locate(workspace_)) as memory:
         done = memory.pin(ref)
     text = f"pinned: {done.ref or done.fact} (undo with `mnemark undo {done.id}`)"

@@ -11,27 +11,33 @@ from mnemark.interfaces.commands.find import read_text
 
 
 def add(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help='What to write down; "-" reads it from stdin.')],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help='The text to save; "-" reads it from stdin.')],
     *,
     workspace_: output.Workspace = None,
     session: Annotated[
-        str | None, typer.Option(metavar="ID", help="Record a turn of this session instead of a note.")
+        str | None,
+        typer.Option(metavar="ID", help="Save it as a turn (message) of this session, not as a note."),
     ] = None,
     role: Annotated[
-        str | None, typer.Option(metavar="ROLE", help="Who said it, with --session.", show_default="user")
+        str | None,
+        typer.Option(metavar="ROLE", help="Speaker of the turn, with --session.", show_default="user"),
     ] = None,
     scope: Annotated[
         str | None,
-        typer.Option(metavar="SCOPE", help="Whose memory: users/NAME, agents/NAME, projects/NAME."),
+        typer.Option(
+            metavar="SCOPE",
+            help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
+        ),
     ] = None,
     json: output.Json = False,
 ) -> None:
-    """Write something down.
+    """Add a line to today's note, or a turn to a session.
 
-    It becomes a line of today's note, memory/YYYY-MM-DD.md, with the time of day; or a turn of a session.
+    The note is memory/YYYY-MM-DD.md; the line begins with the time of day. A turn is one message of a
+    conversation.
     """
     if role is not None and session is None:
-        raise UsageError("--role goes with --session; a note has no speaker")
+        raise UsageError("--role can only be used with --session: a note has no speaker")
     words = read_text(text).strip()
     root = workspace.locate(workspace_)
     written = (
@@ -46,7 +52,7 @@ def add(
 def _turn(root: Path, words: str, session: str, role: str, scope: str | None) -> dict[str, str]:
     kind, _, name = (scope or "").partition("/")
     if scope and (kind not in {"users", "agents"} or not name):
-        raise UsageError(f"--scope {scope!r}: a session belongs to users/NAME or agents/NAME")
+        raise UsageError(f"--scope must be users/NAME or agents/NAME for a session, not {scope!r}")
     with workspace.opened(root) as memory:
         log = workspace.session_in(memory, session, scope or "")
         turn = log.add(role, words)
@@ -68,10 +74,10 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     words, found = redact(words, Workspace(root, config).rules)
     if found:
         kinds = ", ".join(sorted({kind for kind, _, _ in found}))
-        output.say(f"note: taken out before it was written: {kinds}")
+        output.say(f"Note: secrets were removed before saving: {kinds}")
     first, *more = words.split("\n")
     if scope is not None and (scope == "*" or not scopes_of(scope)):
-        raise UsageError("--scope names one: users/NAME, agents/NAME or projects/NAME")
+        raise UsageError(f"--scope must be users/NAME, agents/NAME or projects/NAME, not {scope!r}")
     path = f"{scope}/memory/{now:%Y-%m-%d}.md" if scope else f"memory/{now:%Y-%m-%d}.md"
     bullet = [f"- {now:%H:%M} {first}", *(f"  {line}" for line in more)]
 
@@ -81,7 +87,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
 
     result = edit(root, path, change)
     if result.status == "deferred":
-        raise BusyError(f"{path} is being saved by somebody; nothing was written, try again in a moment")
+        raise BusyError(f"another program is saving {path}; nothing was written, try again in a moment")
     for problem in result.problems:
         output.say(f"note: {output.safe(problem.path)}: {output.safe(problem.reason)}")
     where = _lines_of(result.content.decode("utf-8", "replace").splitlines(), bullet)
@@ -100,15 +106,15 @@ def _lines_of(note: list[str], bullet: list[str]) -> str:
 def log(
     *,
     workspace_: output.Workspace = None,
-    count: Annotated[int, typer.Option("-n", "--count", metavar="N", help="Entries at most.", min=1)] = 20,
-    session: Annotated[str | None, typer.Option(metavar="ID", help="Only this session's turns.")] = None,
+    count: Annotated[int, typer.Option("-n", "--count", metavar="N", help="Number of entries.", min=1)] = 20,
+    session: Annotated[str | None, typer.Option(metavar="ID", help="Only turns of this session.")] = None,
     since: output.Since = None,
     scope: output.Scope = None,
     json: output.Json = False,
 ) -> None:
-    """List what was written last.
+    """List the latest notes, turns and changes.
 
-    Turns, lines of daily notes and changes; the newest is at the end.
+    The newest is at the end. The id of a change can be given to `mnemark undo`.
     """
     from mnemark.facts.visible import Visible
     from mnemark.files.config import load
@@ -127,4 +133,6 @@ def log(
     else:
         render.entries(found)
     if not found:
-        output.say("Nothing was written yet." if since is None else "Nothing was written since then.")
+        output.say(
+            "Nothing has been written yet." if since is None else "Nothing has been written since then."
+        )

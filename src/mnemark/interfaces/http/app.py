@@ -23,6 +23,7 @@ from mnemark.interfaces.http.guard import Activity
 from mnemark.interfaces.http.pool import Workspaces
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
+from mnemark.types import KINDS, ORIGINS
 
 THREADS: Final = 8
 """Requests handled at the same time; each thread keeps its own connection to an index."""
@@ -107,7 +108,7 @@ class Api:
         body = _decoded(msgspec.json.Decoder(ToolCall), await request.body())
         name = request.path_params["tool"]
         if name not in BY_NAME:
-            raise HTTPException(404, f"there is no tool {name!r}; there are {', '.join(BY_NAME)}")
+            raise HTTPException(404, f"there is no tool {name!r}; tools: {', '.join(BY_NAME)}")
         return _json(await self.work(lambda: self._run_tool(body.workspace, name, body.arguments)))
 
     def _run_tool(self, workspace: object, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,14 +136,14 @@ class Api:
         if request is not None:
             workspace = request.query_params.get("workspace") or request.headers.get(_HEADER) or workspace
         if workspace is None:
-            return failed("which workspace? Add ?workspace=/absolute/path to the address of this server")
+            return failed("no workspace given; add ?workspace=/absolute/path to the address of this server")
         try:
             found: dict[str, Any] = await self.work(lambda: self._run_tool(workspace, name, arguments))
         except MnemarkError as error:
             return failed(str(error))
         except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
             _log.exception("unexpected in %s", name)
-            return failed(f"unexpected {type(bug).__name__} in {name}; the daemon's log says more")
+            return failed(f"unexpected {type(bug).__name__} in {name}; see the daemon's log")
         return found
 
 
@@ -155,7 +156,10 @@ def _decoded(decoder: msgspec.json.Decoder[Any], data: bytes) -> Any:
     try:
         return decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{str(error).replace('`', '')}; /openapi.json says what is wanted") from None
+        text = str(error).replace("`", "")
+        valid = ORIGINS if "$.origin" in text else KINDS if "$.kind" in text else ()
+        named = f" (must be one of {', '.join(valid)})" if valid and text.startswith("Invalid enum") else ""
+        raise UsageError(f"invalid request: {text}{named}; see /openapi.json for all fields") from None
 
 
 def _plain(value: Any) -> Any:
@@ -185,7 +189,7 @@ def _with_errors(endpoint: Endpoint) -> Endpoint:
             return _error(status, code, str(error))
         except Exception as bug:  # noqa: BLE001 - an interface: reported and logged
             _log.exception("unexpected in %s", request.url.path)
-            return _error(500, "unexpected", f"unexpected {type(bug).__name__}; the daemon's log says more")
+            return _error(500, "unexpected", f"unexpected {type(bug).__name__}; see the daemon's log")
 
     return answer
 

@@ -45,7 +45,7 @@ def _session(at: PooledWorkspace, body: Any) -> Session:
 def _recall(at: PooledWorkspace, body: bodies.Recall) -> Any:
     if body.session is None:
         if body.user is not None or body.agent is not None:
-            raise UsageError("user and agent go with a session; without one, give a scope")
+            raise UsageError("user and agent need a session; without a session, give a scope")
         return at.memory.recall(**_fields(body, "session", "user", "agent"))
     if body.scope is not None:
         raise UsageError("a session has its own scope; leave scope out")
@@ -89,37 +89,37 @@ def _status(at: PooledWorkspace, _: bodies.Status) -> Any:
 
 CALLS: Final[tuple[Call, ...]] = (
     Call("search", bodies.Search, lambda at, body: at.memory.search(**_fields(body)),
-         "The passages that answer best."),
-    Call("recall", bodies.Recall, _recall, "The block for a prompt, by a deadline."),
+         "Search notes, facts and conversations."),
+    Call("recall", bodies.Recall, _recall, "Recall text for a prompt, within a deadline."),
     Call("read", bodies.Read, lambda at, body: {"ref": body.ref, "text": at.memory.read(body.ref)},
-         "The text that a ref names."),
-    Call("turns", bodies.Turns, _turns, "Record turns of a session; kept when this answers."),
-    Call("observe", bodies.Observe, _observe, "Record that a tool was run."),
+         "Read a file or some of its lines."),
+    Call("turns", bodies.Turns, _turns, "Record turns of a session; they are on the disk when this answers."),
+    Call("observe", bodies.Observe, _observe, "Record a tool call."),
     Call("session/end", bodies.EndSession, lambda at, body: _session(at, body).end(summary=body.summary),
-         "A session has ended.", changes=True),
+         "End a session: summarize it and save its facts.", changes=True),
     Call("remember", bodies.Remember, lambda at, body: at.memory.remember(**_fields(body)),
-         "Keep a fact; kept when this answers.", changes=True),
+         "Remember a fact; it is on the disk when this answers.", changes=True),
     Call("facts", bodies.Facts, lambda at, body: {"facts": list(at.memory.facts(**_fields(body)))},
-         "The facts that hold now, or held then."),
+         "List the facts that are true now, or were at a given time."),
     Call("forget", bodies.Forget, lambda at, body: at.memory.forget(**_fields(body)),
-         "Forget, with a receipt.", changes=True),
+         "Forget something; returns a receipt.", changes=True),
     Call("undo", bodies.Undo, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
-         "Take back a change.", changes=True),
+         "Undo a change.", changes=True),
     Call("revert", bodies.Revert, lambda at, body: at.memory.revert(**_fields(body)),
-         "Take back all that one source brought in.", changes=True),
-    Call("pin", bodies.Pin, lambda at, body: at.memory.pin(body.ref), "Keep something from fading."),
+         "Undo everything that came from one session or source.", changes=True),
+    Call("pin", bodies.Pin, lambda at, body: at.memory.pin(body.ref), "Keep something from being archived."),
     Call("said", bodies.Said, lambda at, body: {"turns": _as_objects(at.memory.turns(**_fields(body)))},
-         "What was said, by session, time, role and tool."),
+         "List turns by session, time, role and tool."),
     Call("write", bodies.Write, _write, "Write a note."),
-    Call("timeline", bodies.Timeline, _timeline, "What was written last."),
+    Call("timeline", bodies.Timeline, _timeline, "List the latest turns, notes and changes."),
     Call("context", bodies.Context, lambda at, body: {"text": at.memory.context(**_fields(body))},
-         "Curated memory and today's notes, without recall."),
-    Call("prompt", bodies.Prompt, _prompt, "All layers of a prompt, with recall."),
+         "Core memory and today's notes, without recall."),
+    Call("prompt", bodies.Prompt, _prompt, "Assemble all layers of a prompt, with recall."),
     Call("sync", bodies.Sync, lambda at, body: at.memory.sync(embed=body.embed),
-         "Bring the index to the state of the files."),
-    Call("status", bodies.Status, _status, "What a workspace holds."),
+         "Update the index after files have changed."),
+    Call("status", bodies.Status, _status, "Show the contents and state of a workspace."),
     Call("consolidate", bodies.Consolidate, lambda at, body: at.memory.consolidate(**_fields(body)),
-         "Merge what repeats, archive what has faded.", changes=True),
+         "Merge duplicates, archive unused facts, update core memory.", changes=True),
 )  # fmt: skip
 
 _CODES: Final[Mapping[str, tuple[int, str]]] = {
@@ -150,10 +150,10 @@ def openapi() -> dict[str, Any]:
     for tool in TOOLS:
         made = _post(f"tools/{tool.name}", tool.description, "ToolCall")
         paths[f"/v1/tools/{tool.name}"] = {"post": made | {"x-arguments": tool.listed()["inputSchema"]}}
-    hook = _post("hook", "An event of an agent; what it answers is for the agent.", "")
+    hook = _post("hook", "Handle an event of an agent; the answer is for the agent.", "")
     event = {"name": "event", "in": "path", "required": True, "schema": {"type": "string"}}
     paths["/hook/{event}"] = {"post": hook | {"parameters": [event]}}
-    paths["/health"] = {"get": _get("health", "Version, process and how much is open.")}
+    paths["/health"] = {"get": _get("health", "Show version, process and open workspaces.")}
     paths["/openapi.json"] = {"get": _get("openapi", "This document.")}
     text = {"type": "string"}
     error = {"type": "object", "required": ["code", "message"], "properties": {"code": text, "message": text}}

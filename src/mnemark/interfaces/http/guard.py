@@ -102,11 +102,11 @@ class Guard:
             headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
         host = headers.get("host", [])
         if len(host) != 1 or host[0].lower() not in self._hosts:
-            return Refusal(403, "host", "the Host header names another server than this one")
+            return Refusal(403, "host", "the Host header does not match this server")
         if any(origin.lower() not in self._origins for origin in headers.get("origin", [])):
             return Refusal(403, "origin", "requests from pages of other servers are refused")
         if not _PLAIN_PATH.fullmatch(scope.get("raw_path") or scope["path"].encode()):
-            return Refusal(400, "path", "there is no such path; /openapi.json lists those there are")
+            return Refusal(400, "path", "this path does not exist; /openapi.json lists all paths")
         given = headers.get("authorization", [])
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         known = hmac.compare_digest(token.strip().encode("latin-1"), self._token)
@@ -116,12 +116,12 @@ class Guard:
         encoding = headers.get("content-encoding", ["identity"])
         is_json = len(kind) == 1 and _JSON.fullmatch(kind[0].strip()) and encoding == ["identity"]
         if scope["method"] == "POST" and not is_json:
-            return Refusal(415, "type", "only JSON is taken: Content-Type: application/json, not compressed")
+            return Refusal(415, "type", "send uncompressed JSON with Content-Type: application/json")
         return None
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | Refusal:
         """Receive the whole body, within the limits of size and time."""
-        large = Refusal(413, "size", f"a request has {MAX_BODY:,} bytes at most")
+        large = Refusal(413, "size", f"a request must not be longer than {MAX_BODY:,} bytes")
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if not length.isdigit() or int(length) > MAX_BODY:
             return large

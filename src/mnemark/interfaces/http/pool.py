@@ -109,15 +109,17 @@ class Workspaces:
             NotFoundError: there is no such folder; a daemon makes none.
         """
         if not isinstance(folder, str) or not folder:
-            raise UsageError('name a workspace: {"workspace": "/home/me/agent", ...}')
+            raise UsageError('give a workspace: {"workspace": "/home/me/agent", ...}')
         path = Path(folder)
         if "\0" in folder or ".." in path.parts or not path.is_absolute() or path == Path(path.anchor):
-            raise UsageError(f"{folder!r} is no absolute path of a workspace")
+            raise UsageError(f"the workspace must be an absolute path, not {folder!r}")
         root = path.resolve()
         if self._allowed and not any(root.is_relative_to(allowed) for allowed in self._allowed):
-            raise UsageError(f"{folder!r} lies outside of the folders that this daemon was started for")
+            raise UsageError(
+                f"{folder!r} is outside the folders that this daemon may open (see `mnemark serve --allow`)"
+            )
         if not root.is_dir():
-            raise NotFoundError(f"there is no folder {folder}; make it with `mnemark init {folder}`")
+            raise NotFoundError(f"the folder {folder} does not exist; create it with `mnemark init {folder}`")
         return root
 
     @contextmanager
@@ -161,7 +163,7 @@ class Workspaces:
                 self._open[root] = opened
                 return opened
         opened.close()
-        raise BusyError("the daemon is about to end; try again")
+        raise BusyError("the daemon is shutting down; try again")
 
     def _trim(self) -> None:
         """Close the least recently used workspaces beyond `most`."""

@@ -63,7 +63,7 @@ class RunsAlreadyError(MnemarkError):
 
     def __init__(self, found: daemon.Daemon) -> None:
         super().__init__(
-            f"a daemon runs already: version {found.version}, process {found.pid}, at {found.url}"
+            f"a daemon is already running: version {found.version}, process {found.pid}, at {found.url}"
         )
         self.daemon = found
 
@@ -159,7 +159,7 @@ def _lock(stack: contextlib.ExitStack, lock: Path) -> None:
                 raise RunsAlreadyError(found) from None
             if time.monotonic() > deadline:
                 raise BusyError(
-                    f"another daemon holds {lock} and does not listen; end it, and start again"
+                    f"another daemon holds {lock} but does not listen; stop it, then start again"
                 ) from None
         else:
             return
@@ -175,7 +175,9 @@ def _listening(port: int) -> Iterator[socket.socket]:
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as error:
-            raise UsageError(f"port {port} cannot be had: {error.strerror}; leave --port out") from error
+            raise UsageError(
+                f"cannot listen on port {port}: {error.strerror}; leave out --port to use any free port"
+            ) from error
         listener.listen(128)
         yield listener
 
@@ -219,7 +221,7 @@ def _run(
     with _quiet_end():
         server.run(sockets=[listener])
     if not server.started:
-        raise MnemarkError("the daemon could not start; its messages above say why")
+        raise MnemarkError("the daemon could not start; see its messages above")
 
 
 @contextlib.contextmanager

@@ -60,7 +60,9 @@ class Front:
             if len(line) > MAX_LINE:
                 while (rest := self._source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
                     pass
-                error = protocol.RpcError(protocol.PARSE_ERROR, f"a message has {MAX_LINE:,} bytes at most")
+                error = protocol.RpcError(
+                    protocol.PARSE_ERROR, f"a message must not be longer than {MAX_LINE:,} bytes"
+                )
                 self._send(protocol.failure(None, error))
             elif line.strip():
                 self._handle_line(line)
@@ -151,16 +153,14 @@ class Front:
                 except daemon.UnreachableError as error:
                     if error.sent and not BY_NAME[name].repeats:
                         return failed(
-                            f"{error}. Whether it was done is not known: look before you repeat it."
+                            f"{error}. It is not known whether this was done: check before you repeat it."
                         )
             return self._run_here(root, name, arguments)
         except MnemarkError as error:
             return failed(str(error))
         except Exception as bug:  # noqa: BLE001 - a client must get an answer to each request
             sys.stderr.write(f"mnemark: unexpected {type(bug).__name__} in {name}: {bug}\n")
-            return failed(
-                f"unexpected {type(bug).__name__} in {name}; the client's log of this server says more"
-            )
+            return failed(f"unexpected {type(bug).__name__} in {name}; see the client's log of this server")
 
     def _ask(
         self, running: daemon.Daemon, root: Path, name: str, arguments: Mapping[str, Any]
@@ -173,7 +173,7 @@ class Front:
                 raise daemon.UnreachableError(str(error)) from error
             raise
         if not isinstance(found, dict):
-            raise daemon.UnreachableError("the daemon's answer is no result", sent=True)
+            raise daemon.UnreachableError("the daemon's answer is not a valid result", sent=True)
         return found
 
     def _run_here(self, root: Path, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,7 +206,7 @@ class Front:
             try:
                 self._child = daemon.start()
             except (OSError, MnemarkError) as error:
-                sys.stderr.write(f"mnemark: the daemon could not be started, going on without: {error}\n")
+                sys.stderr.write(f"mnemark: the daemon could not be started, so it is not used: {error}\n")
 
     def _daemon(self) -> daemon.Daemon | None:
         """Return the daemon to ask, after waiting for one that was just started."""
@@ -248,7 +248,9 @@ def serve(workspace: Path | None, *, alone: bool = False) -> None:
     if workspace is not None:
         workspace = workspace.expanduser().absolute()
         if not workspace.is_dir():
-            raise NotFoundError(f"there is no folder {workspace}; make it with `mnemark init {workspace}`")
+            raise NotFoundError(
+                f"the folder {workspace} does not exist; create it with `mnemark init {workspace}`"
+            )
     if sys.stdin is None or sys.stdout is None:
         return
     Front(workspace, alone=alone, source=sys.stdin.buffer, target=sys.stdout.buffer).run()

@@ -47,7 +47,7 @@ def decode(line: bytes) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise RpcError(PARSE_ERROR, f"this line is no JSON: {error}") from None
+        raise RpcError(PARSE_ERROR, f"this line is not JSON: {error}") from None
 
 
 def encode(message: Any) -> bytes:
@@ -70,14 +70,14 @@ def is_request(message: Any) -> bool:
 def check(message: Any) -> None:
     """Raise RpcError where a message is not valid JSON-RPC 2.0."""
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-        raise RpcError(INVALID_REQUEST, 'this is no JSON-RPC 2.0: an object with "jsonrpc": "2.0" is wanted')
+        raise RpcError(INVALID_REQUEST, 'this is not JSON-RPC 2.0: send an object with "jsonrpc": "2.0"')
     if "method" not in message and not ("result" in message or "error" in message):
-        raise RpcError(INVALID_REQUEST, "this is neither a request nor an answer")
+        raise RpcError(INVALID_REQUEST, "this is neither a request nor a response")
     identifier = message.get("id", 0)
     if isinstance(identifier, bool) or not isinstance(identifier, (str, int, float)):
-        raise RpcError(INVALID_REQUEST, "an id is a text or a number")
+        raise RpcError(INVALID_REQUEST, "id must be a string or a number")
     if "method" in message and not isinstance(message["method"], str):
-        raise RpcError(INVALID_REQUEST, "a method is a text")
+        raise RpcError(INVALID_REQUEST, "method must be a string")
 
 
 def answer(message: Message, call: Call) -> Message:
@@ -94,7 +94,7 @@ def _result(method: str, params: Any, call: Call) -> Message:
     if params is None:
         params = {}
     if not isinstance(params, dict):
-        raise RpcError(INVALID_PARAMS, "params are an object")
+        raise RpcError(INVALID_PARAMS, "params must be an object")
     modern = _is_modern(params)
     match method:
         case "initialize":
@@ -108,7 +108,7 @@ def _result(method: str, params: Any, call: Call) -> Message:
             return {}
         case "tools/list":
             if params.get("cursor"):
-                raise RpcError(INVALID_PARAMS, "there is one page of tools; leave the cursor out")
+                raise RpcError(INVALID_PARAMS, "there is only one page of tools; leave out the cursor")
             found: Message = {"tools": listed()}
             return found | (_CACHING | _COMPLETE if modern else {})
         case "tools/call":
@@ -125,7 +125,7 @@ def _is_modern(params: Message) -> bool:
     if named not in MODERN:
         raise RpcError(
             UNSUPPORTED_VERSION,
-            f"version {named!r} is not spoken here",
+            f"protocol version {named!r} is not supported",
             {"supported": list(MODERN), "requested": named},
         )
     return True
@@ -135,7 +135,7 @@ def _initialized(params: Message) -> Message:
     """Accept the version wanted if it is spoken, else offer the newest."""
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, str):
-        raise RpcError(INVALID_PARAMS, "initialize names a protocolVersion, such as 2025-11-25")
+        raise RpcError(INVALID_PARAMS, "initialize needs a protocolVersion, such as 2025-11-25")
     return {
         "protocolVersion": wanted if wanted in HANDSHAKE else HANDSHAKE[0],
         "capabilities": _CAPABILITIES,
@@ -147,12 +147,12 @@ def _initialized(params: Message) -> Message:
 def _called(params: Message, call: Call) -> Message:
     name = params.get("name")
     if not isinstance(name, str) or name not in BY_NAME:
-        raise RpcError(INVALID_PARAMS, f"there is no tool {name!r}; there are {', '.join(BY_NAME)}")
+        raise RpcError(INVALID_PARAMS, f"there is no tool {name!r}; tools: {', '.join(BY_NAME)}")
     arguments = params.get("arguments")
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, dict):
-        raise RpcError(INVALID_PARAMS, f"the arguments of {name} are an object")
+        raise RpcError(INVALID_PARAMS, f"the arguments of {name} must be an object")
     try:
         return call(name, arguments)
     except UsageError as error:

@@ -25,7 +25,7 @@ def _old_sessions(look: ScopeView) -> list[Move]:
         if last and look.now - last[0].time > timedelta(days=days):
             # A session that went on after it was archived gets another number.
             to = free_name(root, look.path(f"{layout.OLD_SESSIONS}/{info.path.name}"))
-            why = (f"nothing was said for more than {days} days",)
+            why = (f"no turn for more than {days} days",)
             moves.append(Move(info.path.relative_to(root).as_posix(), to, why))
     return moves
 

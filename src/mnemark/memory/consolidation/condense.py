@@ -76,7 +76,7 @@ def propose(look: ScopeView, *, older_than: timedelta | None = None, timeout: fl
             continue
         to = archived(path)
         if (look.ws.root / to).exists():
-            notes.append(f"{path} stays: {to} is there already; merge the two by hand")
+            notes.append(f"{path} was not moved, because {to} exists already; merge the two by hand")
             continue
         months.setdefault(_stem(path)[:7], []).append(path)
     for month, paths in months.items():
@@ -182,12 +182,14 @@ def _worded(text: str, budget: int, model: _Model, path: str) -> str:
     try:
         lines = model.llm.complete(asked, schema=Shortened, timeout=model.timeout).value.lines
     except LLMUnavailable as error:
-        model.notes.append(f"{path}: condensed by rule: {error}")
+        model.notes.append(f"{path}: condensed without the language model: {error}")
         return ""
     lines = [" ".join(strip_fences(line).split()) for line in lines]
     shown = "\n".join(line if line.startswith("- ") else f"- {line}" for line in lines if line)
     if reason := flaw(shown, text, budget):
-        model.notes.append(f"{path}: condensed by rule; the model's version was not taken: {reason}")
+        model.notes.append(
+            f"{path}: condensed without the language model, whose answer was rejected: {reason}"
+        )
         return ""
     return shown
 

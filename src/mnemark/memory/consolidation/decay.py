@@ -62,11 +62,11 @@ def _faded(look: ScopeView, fact: Fact) -> str:
     last = max(learned, use.last) if use else learned
     age = look.now - last
     if fact.priority == "transient":
-        return "transient, older than a day" if age > TRANSIENT else ""
+        return "short-lived, older than a day" if age > TRANSIENT else ""
     left = strength(fact, age / timedelta(days=1))
     if left >= FLOOR or (use and use.times >= USES):
         return ""
-    return f"faded to {left:.2f} after {age.days} days without use"
+    return f"not used for {age.days} days (strength {left:.2f})"
 
 
 def _used_again(look: ScopeView) -> tuple[list[Edit], list[Fact]]:

@@ -128,7 +128,9 @@ def consolidate(
     edits.refresh()
     other = _others(edits, now)
     if other and not force:
-        reason = f"{other} consolidated this workspace in the last {_OTHERS.days} days; use --force to do it"
+        reason = (
+            f"{other} consolidated this workspace in the last {_OTHERS.days} days; repeat it with --force"
+        )
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
     learned = _would_learn(ws, notes) if dry_run else _caught_up(ws, now, llm, notes)
     start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
@@ -169,16 +171,14 @@ def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[
     report = learn_all(ws)
     notes += report.notes
     learned += [fact for fact in report.facts if fact.status != "known"]
-    notes += [
-        f"{path} is being saved by someone; old observations wait" for path in age_out(ws, now).deferred
-    ]
+    notes += [f"another program is saving {path}; archived next time" for path in age_out(ws, now).deferred]
     return learned
 
 
 def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
     """Return the facts a run would learn first; they are not planned, as what follows depends on them."""
     notes += sync_conflicts.merge(ws, dry_run=True)
-    notes += [f"the session {session.id} would be ended first, and summed up" for session in unended(ws)]
+    notes += [f"session {session.id} would first be ended and summarized" for session in unended(ws)]
     return [fact for fact in learn(ws, dry_run=True).facts if fact.status != "known"]
 
 
@@ -230,7 +230,7 @@ def _plan(look: ScopeView, *, leapt: bool) -> list[str]:
         steps[tidy.STEP] = partial(tidy.propose, llm=look.llm)
     for step, propose in steps.items():
         if step == decay.STEP and leapt:
-            notes.append("nothing was let fade: the last consolidation was long ago, or the clock is wrong")
+            notes.append("no fact was archived: the last run was long ago, or the clock is wrong")
             continue
         proposal = propose(look)
         look.take(proposal)

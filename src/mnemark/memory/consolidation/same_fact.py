@@ -81,7 +81,7 @@ def _ask(
     try:
         answer = llm.complete(question, schema=Groups, timeout=_SECONDS)
     except LLMUnavailable as error:
-        return {}, (f"what is alike was not judged: {error}",)
+        return {}, (f"similar facts were not compared by the language model: {error}",)
     place = {at: mark for mark, cluster in clusters.items() for at in cluster}
     same: dict[str, list[list[str]]] = {mark: [] for mark in clusters}
     used: set[int] = set()
@@ -95,7 +95,7 @@ def _ask(
             continue
         used |= members
         same[mark].append([facts[at].id for at in sorted(members)])
-    left_out = f"{wrong} answers of the model about what is alike were left out: they break a rule"
+    left_out = f"{wrong} answers of the language model about similar facts were rejected: they break a rule"
     groups = {mark: msgspec.json.encode(ids).decode() for mark, ids in same.items()}
     return groups, (left_out,) if wrong else ()
 

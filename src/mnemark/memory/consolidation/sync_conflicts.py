@@ -36,13 +36,13 @@ def merge(ws: OpenWorkspace, *, group: str = "", dry_run: bool = False) -> list[
         if joined is None:
             continue
         if dry_run:
-            told.append(f"{copy.path}: {joined}; it would go to {ARCHIVE}")
+            told.append(f"{copy.path}: {joined}; would be moved to {ARCHIVE}")
             continue
         scope = layout.scope_of(copy.path)
         flat = copy.path.removeprefix(f"{scope}/").replace("/", "-")
         to = free_name(ws.root, f"{scope}/{ARCHIVE}/{flat}".lstrip("/"))
         if file_edits.move(ws, copy.path, to, step=f"consolidate: {STEP}", group=group).status == "written":
-            told.append(f"{copy.path}: {joined}; it is at {to} now")
+            told.append(f"{copy.path}: {joined}; moved to {to}")
     return told
 
 
@@ -73,4 +73,4 @@ def _all_there(root: Path, copy: Copy) -> str | None:
         return None
     here = {line.strip() for line in original.text.splitlines()}
     there = {line.strip() for line in other.text.splitlines()} - {""}
-    return f"all of it is in {copy.original}" if there <= here else None
+    return f"{copy.original} has all its turns" if there <= here else None

@@ -123,7 +123,7 @@ def read_context(
     root = visible.root
     limit = BUDGET if budget is None else budget
     if limit < 1:
-        raise UsageError(f"a budget is at least 1 token, not {limit}")
+        raise UsageError(f"the budget must be at least 1 token, not {limit}")
     if scope:
         layout.check_name(scope)
     curated, notes = [], []

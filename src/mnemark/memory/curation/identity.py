@@ -199,7 +199,7 @@ class _Section:
         try:
             made = self._by_model(llm, part, timeout, notes)
         except LLMUnavailable as error:
-            notes.append(f"{self._name}: compiled by rule: {error}")
+            notes.append(f"{self._name}: compiled without the language model: {error}")
             return part
         self._save(self._key_of_sources, made)
         return made
@@ -234,7 +234,7 @@ class _Section:
         rules = outline(self._by_rule(limit).text)
         must = [item.text for item in rules if item.kind != "heading" and principle(item.text)]
         if reason := flaw(text, source, limit, must=must):
-            notes.append(f"{self._name}: the model's version was not taken: {reason}")
+            notes.append(f"{self._name}: the language model's version was rejected: {reason}")
             return part
         return self._part(text, by_llm=True)
 

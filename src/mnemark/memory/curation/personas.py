@@ -71,8 +71,8 @@ def chosen(ws: OpenWorkspace, name: str | None = None, *, scope: str = "") -> li
         active = (one for one in known if one.active and one.name.casefold() != CUSTOM)
         picked = next(active, picked)
     if name and picked is None:
-        names = ", ".join(one.name for one in known) or "none; write personas/NAME.md first"
-        raise UsageError(f"there is no persona {name!r}; there is: {names}")
+        names = ", ".join(one.name for one in known) or "none yet; create personas/NAME.md"
+        raise UsageError(f"there is no persona {name!r}; personas: {names}")
     custom = by_name.get(CUSTOM)
     return [one for one in (picked, custom if custom is not picked else None) if one is not None]
 
@@ -117,6 +117,6 @@ def _weights(path: str, value: Value) -> tuple[dict[str, float], list[Problem]]:
         if (name in KINDS or name.startswith("tag:")) and _NUMBER.fullmatch(number.strip()):
             found[name] = min(max(float(number), WEIGHTS[0]), WEIGHTS[1])
         else:
-            reason = f"weight {one!r} is left out; write a kind or tag and a number: fact=1.5 or tag:work=1.4"
+            reason = f"weight {one!r} was ignored; write a kind or tag and a number: fact=1.5 or tag:work=1.4"
             problems.append(Problem(path, reason, skipped=False))
     return found, problems

@@ -67,12 +67,12 @@ def forget(
         None if scope == "*" else scope,
     )  # fmt: skip
     if git and not erase:
-        raise UsageError("git history is looked through for what is erased only; add erase")
+        raise UsageError("git can only be used together with erase")
     if not dry_run and ws.readonly:
         raise ReadOnlyError("this memory is open for reading only; open it for writing to forget")
     finder = Selector(ws, wanted)
     items = finder.find()
-    unread = tuple(f"{path}: {reason}; it was not looked into" for path, reason in finder.unread.items())
+    unread = tuple(f"{path}: {reason}; not searched" for path, reason in finder.unread.items())
     if not items:
         return Receipt(action="nothing", dry_run=dry_run, still=unread)
     if erase:
@@ -90,14 +90,14 @@ def forget(
 def _check(given: Sequence[str], query: str | None, origin: str | None, scope: str | None) -> None:
     exact = next((name for name in given if name in {"ref", "id"}), "")
     if not given:
-        raise UsageError("say what to forget: a ref, an id, query, session, origin or since")
+        raise UsageError("say what to forget: give a ref, an id, query, session, origin or since")
     if exact and len(given) > 1:
         others = ", ".join(name for name in given if name != exact)
-        raise UsageError(f"{exact} names one thing; leave out {others}")
+        raise UsageError(f"{exact} cannot be combined with {others}")
     if query and len(query.strip()) < 2:
-        raise UsageError("a query to forget by has at least two characters")
+        raise UsageError("the query must have at least two characters")
     if origin and origin not in ORIGINS:
-        raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+        raise UsageError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r}")
     if scope is not None and scope != "*":
         scopes_of(scope)
 

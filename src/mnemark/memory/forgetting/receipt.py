@@ -16,7 +16,7 @@ from mnemark.types import Problem
 _WORDS: Final = 72
 _LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _SHOWN: Final = 40
-_UNREAD: Final = "What could not be looked into:"
+_UNREAD: Final = "Could not be searched:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {
     "turn": ("turn", "turns"),
     "note": ("piece of a note", "pieces of notes"),
@@ -110,24 +110,28 @@ def _beginning(text: str) -> str:
 def _lines(receipt: Receipt) -> list[str]:
     if receipt.action == "nothing":
         unread = [_UNREAD, *indented(receipt.still)] if receipt.still else []
-        return ["Nothing that fits was found; nothing was changed.", *unread]
+        return ["Nothing found; nothing was changed.", *unread]
     unfinished = receipt.waiting and not receipt.dry_run
-    verb = "hidden, and not erased everywhere yet" if unfinished else receipt.action
+    verb = "hidden, but not yet erased everywhere" if unfinished else receipt.action
     would = "Would be " if receipt.dry_run else ""
     lines = [f"{would}{verb}: {counted(receipt.items)}.".capitalize()]
     lines += indented(map(str, receipt.items))
     erased = receipt.action == "erased"
-    late = "It would wait for these:" if receipt.dry_run else "Not done yet; the next sync that can does it:"
+    late = (
+        "Waiting for these files first:"
+        if receipt.dry_run
+        else "Not done yet; a later `mnemark sync` does it:"
+    )
     for title, rows in (
-        ("From these places:" if erased else "Where they stand:", list(map(_place, receipt.places))),
-        ("What still holds it, or may:" if erased else _UNREAD, receipt.still),
+        ("In these files:", list(map(_place, receipt.places))),
+        ("Copies that may remain:" if erased else _UNREAD, receipt.still),
         (late, receipt.waiting),
     ):
         lines += [title, *indented(rows)] if rows else []
     if receipt.dry_run:
         lines.append("Nothing was changed.")
     elif receipt.action == "hidden":
-        lines.append(f"Show it again with `mnemark undo {receipt.id}`.")
+        lines.append(f"Undo with `mnemark undo {receipt.id}`.")
     return lines
 
 

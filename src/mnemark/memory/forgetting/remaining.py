@@ -17,7 +17,7 @@ from mnemark.memory.forgetting.sweep import Targets
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _REWRITE: Final = (
-    "mnemark leaves history as it is. To rewrite it, write the erased words into words.txt, one to a line, "
+    "mnemark does not change git history. To rewrite it, write the erased words to words.txt, one per line, "
     "outside of the repository, run `git -C {root} filter-repo --replace-text words.txt`, force-push, and "
     "have all clones made anew"
 )
@@ -51,9 +51,9 @@ def _around(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
         for index in (f"{home}{layout.PRIVATE}/{NAME}" for home in homes):
             name = layout.shown(str(outer / index))
             if index == f"{layout.PRIVATE}/{NAME}" and knows_below(outer, root.relative_to(outer).as_posix()):
-                yield f"{name}: the index of a workspace around this one; run `mnemark sync -w {outer}`"
+                yield f"{name}: the index of the outer workspace; run `mnemark sync -w {outer}`"
             elif _holds(outer / index, targets):
-                yield f"{name}: an index that was made of this folder; delete it, and it is made anew"
+                yield f"{name}: an index of this folder; delete it, and it is rebuilt"
 
 
 def _holds(index: Path, targets: Targets) -> bool:
@@ -73,17 +73,17 @@ def _git(ws: OpenWorkspace, targets: Targets, *, explain_git: bool) -> Iterator[
     try:
         found = git.history(ws.root, targets.words.notes)
     except MnemarkError as error:
-        yield f"git: its history could not be looked through ({error})"
+        yield f"git: its history could not be searched ({error})"
         return
     if found is None:
         return
     if found.objects is None:
-        yield f"git: the history of {found.root.name}/ was not looked through (too large, or git is missing)"
+        yield f"git: the history of {found.root.name}/ was not searched (too large, or git is missing)"
     elif found.objects:
-        fix = _REWRITE.format(root=found.root) if explain_git else "--git says what to run"
-        yield f"git: {found.objects} versions in the history hold it; {fix}"
+        fix = _REWRITE.format(root=found.root) if explain_git else "--git shows how to remove them"
+        yield f"git: {found.objects} versions in the history contain it; {fix}"
     if found.remotes and found.objects != 0:
-        yield f"git remotes ({', '.join(found.remotes)}): what was pushed is there"
+        yield f"git remotes ({', '.join(found.remotes)}): what was pushed is still there"
 
 
 def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
@@ -91,9 +91,9 @@ def _other_machines(ws: OpenWorkspace) -> Iterator[str]:
     names = listing.names(ws.root, FOLDER, ".jsonl")
     others = [name.removesuffix(".jsonl") for name in names if name != own]
     if others:
-        yield f"other machines ({', '.join(others)}): their copies, until they take over these changes"
+        yield f"other machines ({', '.join(others)}): their copies, until they sync"
     if any((folder / ".stfolder").exists() for folder in (ws.root, *ws.root.parents)):
-        yield "Syncthing: the other devices of this folder, until they take over these changes"
+        yield "Syncthing: the other devices that share this folder, until they sync"
 
 
 def _archives(ws: OpenWorkspace) -> Iterator[str]:
@@ -134,4 +134,4 @@ def _sources(ws: OpenWorkspace, items: Sequence[Item]) -> Iterator[str]:
     for ref in sorted({ref.strip() for fact in records for ref in fact.source.split(",")} - {""}):
         path, first, _ = split_ref(ref)
         if (path, first) not in gone and platform.is_readable(ws.root / path):
-            yield f"{layout.shown(ref)}: a fact was learned from it; forget it as well, if it should go"
+            yield f"{layout.shown(ref)}: a fact was learned from it; forget that too if you want"

@@ -194,7 +194,9 @@ class Selector:
             raise NotFoundError(f"{layout.shown(path)} {unread(error)}") from error
         place = layout.place(path)
         if place is None or (place.role == "journal" and last is None):
-            raise UsageError(f"{layout.shown(path)} is no memory; name a turn, a note or a fact by ref or id")
+            raise UsageError(
+                f"{layout.shown(path)} is not part of the memory; give the ref or id of a turn, note or fact"
+            )
         if path.lower().endswith(".jsonl"):
             found = [one for one in self.log(path) if last is None or first <= one.start_line <= last]
         elif place.role in _LEARNED and last is not None:
@@ -203,7 +205,7 @@ class Selector:
         else:
             found = self._lines_of(path, first, last)
         if not found:
-            raise NotFoundError(f"there is nothing to forget at {layout.shown(ref)}")
+            raise NotFoundError(f"nothing to forget at {layout.shown(ref)}")
         return found
 
     def _lines_of(self, path: str, first: int, last: int | None) -> list[Item]:
@@ -213,7 +215,9 @@ class Selector:
             bullets = [item for item, _ in self._bullets(path)] if self._holds_facts(path) else []
             return [*bullets, Item(kind="file", path=path, start_line=1, end_line=len(lines), text=text)]
         if not 1 <= first <= last <= len(lines):
-            raise NotFoundError(f"{layout.shown(path)} has {len(lines)} lines, not {last}")
+            raise NotFoundError(
+                f"{layout.shown(path)} has only {len(lines)} lines, so there is no line {last}"
+            )
         spans = blocks(lines)
         start, end = spans[first - 1][0], spans[last - 1][1]
         return [_note(path, lines, start, end)]
@@ -229,9 +233,7 @@ class Selector:
                 if not is_id(identifier) or jsonl.holds(self.root / path, identifier.encode()):
                     found += [one for one in self.log(path) if one.id == identifier]
         if not found:
-            raise NotFoundError(
-                f"there is no turn or fact {identifier!r}; `mnemark log` shows those there are"
-            )
+            raise NotFoundError(f"there is no turn or fact {identifier!r}; `mnemark log` shows the ids")
         return found
 
     # --- by words, session, origin, time

@@ -107,9 +107,9 @@ class Sweep:
 
     def _run(self) -> None:
         found = listing.walk(self.root)
-        self.done.still.extend(f"{one.path}: {one.reason}; it was not looked into" for one in found.odd)
+        self.done.still.extend(f"{one.path}: {one.reason}; not searched" for one in found.odd)
         self.done.still.extend(
-            f"{path}/: a workspace of its own; forget it there as well" for path in found.inner
+            f"{path}/: a separate workspace; forget it there as well" for path in found.inner
         )
         for folder in found.closed:
             self._unread(folder.path, folder.reason, is_folder=True)
@@ -133,13 +133,13 @@ class Sweep:
             if own or not (any(map(layout.skipped_folder, folders)) or self.ignored(path)):
                 self.done.waiting.append(erasures.closed(self.root, path, reason))
                 return
-        self.done.still.append(f"{layout.shown(path)}: {reason}; it was not looked into")
+        self.done.still.append(f"{layout.shown(path)}: {reason}; not searched")
 
     def _file(self, path: str) -> None:
         full = self.root / path
         name = path.rpartition("/")[2]
         if full.lstat().st_size > _LARGEST:
-            self.done.still.append(f"{layout.shown(path)}: too large to look through")
+            self.done.still.append(f"{layout.shown(path)}: too large to search")
         elif path.startswith(f"{layout.PRIVATE}/"):
             if self.step == "copies":
                 self._private(path, full)
@@ -148,9 +148,7 @@ class Sweep:
         elif _is_memory(name):
             self._text(path, full)
         elif self.step == "copies" and self.targets.words.notes.found_in(_bytes(full)):
-            self.done.still.append(
-                f"{layout.shown(path)}: is no file of mnemark's; edit or delete it by hand"
-            )
+            self.done.still.append(f"{layout.shown(path)}: not a file of mnemark; edit or delete it by hand")
 
     # --- bookkeeping
 
@@ -271,7 +269,7 @@ class Sweep:
             return
         decoded = reading.decode(data)
         if decoded is None or decoded[1].startswith("utf-1") or decoded[1].startswith("utf-3"):
-            self.done.still.append(f"{layout.shown(path)}: is no UTF-8; edit or delete it by hand")
+            self.done.still.append(f"{layout.shown(path)}: not UTF-8 text; edit or delete it by hand")
             return
         numbered = enumerate(data.splitlines(keepends=True), 1)
         gone = sum(len(line) for number, line in numbered if number in lines)
@@ -362,7 +360,7 @@ def _bytes(path: Path) -> bytes:
 
 def _check(*, busy: bool) -> None:
     if busy:
-        raise BusyError("someone is saving it")
+        raise BusyError("another program is saving it")
 
 
 def _is_memory(name: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from mnemark.embed.base import EmbedderUnavailable
 from mnemark.errors import (
     BusyError,
     IntegrityError,
@@ -84,7 +85,7 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
         findings += [Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MOST)]
     marks = " or ".join(layout.MARKS)
     for inner in found.inner:
-        what = f"{inner}/ is left out: it is a workspace of its own ({marks} is in it)"
+        what = f"{inner}/ is not indexed here: it is a separate workspace (it contains {marks})"
         findings.append(Finding("ok", what, f"search it with -w {inner}", "inner"))
     return Report(findings=tuple(findings))
 
@@ -109,7 +110,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
     if not fix:
         return Report(findings=(*findings, *verify(memory).findings))
     if not isinstance(memory, Path) and memory.readonly:
-        raise ReadOnlyError("this memory is open for reading only; open it for writing to mend it")
+        raise ReadOnlyError("this memory is open for reading only; open it for writing to repair it")
     findings += [_finding(problem) for problem in sweep(root)]
     if isinstance(memory, Path):
         rebuilt = check.rebuild(root, ignore=(), limit=256, visible=None)
@@ -120,8 +121,8 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
             root, ignore=config.ignore, limit=config.passage_tokens, visible=memory.visible
         )
         memory.index.follow()
-    before = "an unreadable index" if rebuilt.before is None else f"{rebuilt.before} passages"
-    done = Finding("ok", f"the index was built anew: {rebuilt.after} passages instead of {before}")
+    before = "the old one could not be read" if rebuilt.before is None else f"before: {rebuilt.before}"
+    done = Finding("ok", f"the index was rebuilt: {rebuilt.after} passages ({before})")
     return Report(findings=(*findings, done, *verify(memory).findings), fixed=True)
 
 
@@ -134,9 +135,7 @@ def _root(memory: OpenWorkspace | Path) -> Path:
 
 def _folder(root: Path) -> Iterator[Finding]:
     if not os.access(root, os.W_OK):
-        yield Finding(
-            "warn", f"{root} cannot be written: turns cannot be recorded", "make the folder writable"
-        )
+        yield Finding("warn", f"{root} cannot be written: nothing can be saved", "make the folder writable")
     if (problem := layout.sync_warning(root)) is not None:
         yield _finding(problem)
 
@@ -145,15 +144,17 @@ def _privacy(root: Path, *, fix: bool) -> Iterator[Finding]:
     found = privacy.readable(root)
     left = list(privacy.close(root, found.own) if fix else found.own)
     if fix and len(left) < len(found.own):
-        yield Finding("ok", f"{_some_of(len(found.own) - len(left))} of mnemark's were closed to other users")
+        yield Finding(
+            "ok", f"closed {_some_of(len(found.own) - len(left))} of mnemark to other users of this machine"
+        )
     if left:
-        what = f"other users of this machine can read {_some_of(len(left))} of mnemark's: {_few(left)}"
-        other = "they belong to another user, who can close them in the same way"
-        yield Finding("warn", what, other if fix else "run it with --fix, which closes them")
+        what = f"other users of this machine can read {_some_of(len(left))} of mnemark: {_few(left)}"
+        other = "they belong to another user, who can run `mnemark doctor --fix`"
+        yield Finding("warn", what, other if fix else "close them with --fix")
     if found.others:
         count = _some_of(len(found.others))
-        what = f"other users of this machine can read {count} of yours: {_few(found.others)}"
-        yield Finding("ok", f"{what} (where that is not meant, `chmod go= {root}` closes the folder)")
+        what = f"other users of this machine can read {count} in this folder: {_few(found.others)}"
+        yield Finding("ok", f"{what} (to prevent it, run `chmod go= {root}`)")
 
 
 def _some_of(count: int) -> str:
@@ -169,7 +170,7 @@ def _embedder(ws: OpenWorkspace) -> Iterator[Finding]:
     from mnemark.embed.api import ApiEmbedder
 
     if not ws.searcher.embeddings.wanted:
-        yield Finding("ok", "no embedder is configured: search goes by words alone")
+        yield Finding("ok", "no embedder is configured: search matches words only, not meaning")
         return
     try:
         embedder = ws.searcher.embeddings.embedder()
@@ -177,12 +178,12 @@ def _embedder(ws: OpenWorkspace) -> Iterator[Finding]:
         if not isinstance(embedder, ApiEmbedder):  # asking that one would send a text
             embedder.query("ready?")
     except MnemarkError as error:
-        yield Finding("warn", f"the embedder {ws.config.embedder!r} does not answer: {error}")
+        yield Finding("warn", f"the embedder {ws.config.embedder!r} is not available: {error}")
         return
     if embedder.semantic:
-        yield Finding("ok", f"{name}: it finds meaning")
+        yield Finding("ok", f"{name}: search matches words and meaning")
     else:
-        yield Finding("warn", f"{name}: it sees spelling, not meaning", 'set embedder = "bundled"')
+        yield Finding("warn", f"{name}: search matches spelling, not meaning", 'set embedder = "bundled"')
 
 
 def _strength(ws: OpenWorkspace) -> Iterator[Finding]:
@@ -200,7 +201,7 @@ def _freshness(ws: OpenWorkspace) -> Iterator[Finding]:
     try:
         # That there is none is told by the look into the index.
         if ws.index.exists() and (reason := ws.index.stale_reason()):
-            yield Finding("warn", f"the index will be built anew: {reason}", _SYNC)
+            yield Finding("warn", f"the index must be rebuilt: {reason}", _SYNC)
     except MnemarkError as error:
         yield Finding("error", str(error), _REBUILD)
 
@@ -221,8 +222,10 @@ def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
         yield Finding("error", str(error), _REBUILD)
         return
     with closing(index):
-        yield from _sound(lambda: check.damages(index, deep=deep), "the index is sound", _REBUILD)
-        yield from _sound(lambda: check.differences(index, found.entries), "the index knows all files", _SYNC)
+        yield from _sound(lambda: check.damages(index, deep=deep), "the index is not damaged", _REBUILD)
+        yield from _sound(
+            lambda: check.differences(index, found.entries), "the index is up to date with all files", _SYNC
+        )
         with suppress(MnemarkError):  # the check of the index has told of it
             yield from [_finding(problem, "note") for problem in stored_problems(index)]
 
@@ -249,7 +252,7 @@ def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
             problems.append(note)
     changes = len(Journal(root).read(problems=problems))
     yield from (_finding(problem, "log") for problem in problems)
-    yield Finding("ok", f"{turns} turns and {changes} changes can be read")
+    yield Finding("ok", f"sessions and journals: {turns:,} turns and {changes:,} changes can be read")
 
 
 def _is_log(path: str) -> bool:
@@ -271,22 +274,24 @@ def _problems(found: Scan) -> Iterator[Finding]:
     for entry in found.entries:
         place = layout.place(entry.path)
         if place is not None and place.role == "copy":
-            what = f"{entry.path} is a copy left by a conflict"
+            what = f"{entry.path} is a conflict copy left by a sync program"
             yield Finding("warn", what, "merge it, then delete it", "copy")
 
 
 def _coverage(ws: OpenWorkspace) -> Finding:
     if not ws.searcher.embeddings.wanted:
-        return Finding("ok", "vectors are not configured")
+        return Finding("ok", "no embedder is configured: no vectors to check")
     try:
         if not ws.index.exists():
-            return Finding("ok", "there are no passages to embed yet")
+            return Finding("ok", "no passages to embed yet")
         missing, total = check.coverage(ws.index, ws.searcher.embeddings.store())
+    except EmbedderUnavailable:
+        return Finding("warn", "vectors were not checked: the embedder is not available")
     except MnemarkError as error:
         return Finding("warn", f"vectors cannot be read: {error}")
     if missing:
-        return Finding("warn", f"{missing} of {total} texts have no vector yet", _SYNC)
-    return Finding("ok", f"all {total} texts have a vector")
+        return Finding("warn", f"{missing:,} of {total:,} texts have no vector yet", _SYNC)
+    return Finding("ok", f"all {total:,} texts have a vector")
 
 
 def _finding(problem: Problem, kind: str = "") -> Finding:

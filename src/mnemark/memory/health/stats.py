@@ -27,7 +27,7 @@ def collect(ws: OpenWorkspace) -> Stats:
     if not ws.index.exists():
         return Stats(
             root=str(ws.root), files=0, passages=0, kinds={}, scopes={}, bytes=0,
-            stale="there is no index yet; run `mnemark sync`", problems=(),
+            stale="not created yet; run `mnemark sync`", problems=(),
         )  # fmt: skip
     found = check.count(ws.index)
     return Stats(

@@ -59,7 +59,7 @@ def packages() -> str:
         if absent:
             said.append(f'{", ".join(absent)} (pip install "mnemark[{extra}]")')
     if said:
-        return f"optional packages that are not installed: {'; '.join(said)}"
+        return f"optional packages not installed (mnemark works without them): {'; '.join(said)}"
     return "all optional packages are installed"
 
 
@@ -67,7 +67,7 @@ def reranker(ws: OpenWorkspace, sample: Sample) -> tuple[str, str]:
     """Return whether and how fast the reranker answers, and the fix where it does not, or not in time."""
     model = ws.searcher.reranker
     if model is None:
-        return "no reranker is configured", ""
+        return "no reranker configured (optional)", ""
     folder = ws.config.reranker
     passages = (sample.passages or ["a passage"])[:DEPTH]
     logits, problem = model.logits("", (), _PATIENCE)  # loads the model
@@ -76,13 +76,13 @@ def reranker(ws: OpenWorkspace, sample: Sample) -> tuple[str, str]:
         logits, problem = model.logits("a question", passages, _PATIENCE)
     took = (time.monotonic() - started) / len(passages) * DEPTH * 1000
     if logits is None:
-        return f"the reranker {folder!r} does not answer: {problem}", "correct the setting reranker"
-    what = f"reranker {model.name()}: {DEPTH} passages of this memory take about {took:.0f} ms"
+        return f"the reranker {folder!r} does not work: {problem}", "correct reranker in mnemark.toml"
+    what = f"reranker {model.name()}: about {took:.0f} ms for {DEPTH} passages of this memory"
     if preset(ws.config.preset).fusion != "absolute":
-        return f"{what}; the preset {ws.config.preset!r} does not ask it", 'set preset = "default"'
+        return f"{what}; the preset {ws.config.preset!r} does not use it", 'set preset = "default"'
     if took > ws.config.recall_deadline_ms:
-        late = f"{what}, more than the {ws.config.recall_deadline_ms} ms of a recall"
-        return late, "take a smaller model or raise recall_deadline_ms"
+        late = f"{what}, longer than recall_deadline_ms ({ws.config.recall_deadline_ms} ms)"
+        return late, "use a smaller model, or raise recall_deadline_ms"
     return what, ""
 
 
@@ -90,8 +90,8 @@ def switching(ws: OpenWorkspace, sample: Sample) -> str:
     """Return what another embedder would cost: every text is embedded again."""
     about = "" if sample.texts == len(sample.passages) else "about "
     return (
-        f"another embedder would embed {sample.texts} texts, {about}{sample.characters} characters, while "
-        f"search goes on{_active_pace(ws, sample)}"
+        f"after a change of the setting embedder, `mnemark sync` embeds all {sample.texts:,} texts again "
+        f"({about}{sample.characters:,} characters); search keeps working meanwhile{_active_pace(ws, sample)}"
     )
 
 
@@ -105,8 +105,8 @@ def _active_pace(ws: OpenWorkspace, sample: Sample) -> str:
     except MnemarkError:
         return ""  # told already, as the reason why the embedder does not answer
     if isinstance(embedder, ApiEmbedder):
-        return "; the active one is not timed, for that would send texts to its server"
-    return pace(embedder, sample, "; the active one")
+        return "; the current embedder was not timed, because that would send texts to its server"
+    return pace(embedder, sample, "; the current embedder")
 
 
 def pace(embedder: Embedder, sample: Sample, who: str) -> str:
@@ -121,6 +121,6 @@ def pace(embedder: Embedder, sample: Sample, who: str) -> str:
     except MnemarkError:
         return ""  # told already, as the reason why the embedder does not answer
     return (
-        f"{who} takes about {max(each * sample.texts, 0.1):.1f} s for that here "
-        f"({1 / max(each, 1e-6):.0f} texts a second, timed on {len(sample.passages)})"
+        f"{who} takes about {max(each * sample.texts, 0.1):.1f} s on this machine "
+        f"({1 / max(each, 1e-6):.0f} texts per second, measured on {len(sample.passages)})"
     )

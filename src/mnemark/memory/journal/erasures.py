@@ -42,7 +42,7 @@ class Wait(msgspec.Struct, frozen=True):
 
 def closed(root: Path, path: str, reason: str) -> Wait:
     """A file or folder that cannot be read or changed until somebody gives it other permissions."""
-    text = f"{reason}; make it accessible, or move it out of this folder"
+    text = f"{reason}; make it readable, or move it out of this folder"
     return Wait(path, text, _state(root, path), time.time())
 
 
@@ -116,4 +116,4 @@ def still_waiting(root: Path, unfinished: Iterable[Change]) -> list[str]:
     """What keeps erasing that is not finished from being so, for people. Nothing is written."""
     known = load(root)
     found = dict.fromkeys(wait.text for note in unfinished for wait in known.get(note.id, ()))
-    return list(found) or ["it was cut off; `mnemark sync` goes on with it"]
+    return list(found) or ["it was interrupted; `mnemark sync` continues it"]

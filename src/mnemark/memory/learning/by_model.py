@@ -141,7 +141,7 @@ class _Worker:
         good = [pair for one in proposals if (pair := believed(one, said, known)) is not None]
         self._rejected += len(proposals) - len(good)
         if proposals and not good:
-            self._missed(items, "the answer says nothing that the turns say")
+            self._missed(items, "the answer contains nothing that the turns say")
             return
         new = [
             SourcedCandidate(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good

@@ -102,7 +102,7 @@ def learn(
         ws.check_writable("learn")
     logs = list(_logs(ws.root)) if session is None else _logs_of(ws, session)
     if session is not None and not logs:
-        raise NotFoundError(f"there is no session {session!r}; `mnemark sessions` lists them")
+        raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
     end = None if budget_seconds is None else time.monotonic() + budget_seconds
     run = _Run(ws, dry_run=dry_run, end=end)
     for scope, log in logs:

@@ -106,8 +106,8 @@ def _contradictions(
                 other = newest.get(_key(stated))
                 if other is not None and value_key(other.fact.value) != value_key(stated.value):
                     yield (
-                        f"{path}#L{number} says {stated.predicate}: {stated.value}; "
-                        f"{other.ref} says {other.fact.value}"
+                        f"conflict: {path}#L{number} says {stated.predicate}: {stated.value}, "
+                        f"but {other.ref} says {other.fact.value}"
                     )
 
 
@@ -130,7 +130,7 @@ def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tu
         try:
             answer = llm.complete(question(said, known), schema=Answer, timeout=ws.config.llm.timeout)
         except LLMUnavailable as error:
-            return found, f"the notes were read by rule alone: {error}"
+            return found, f"the notes were read without the language model: {error}"
         good = [pair for one in answer.value.facts if (pair := believed(one, said, known)) is not None]
         new_facts = [SourcedCandidate(fact, one.ref, scope, "file", one.turn.time) for one, fact in good]
         found += CandidateWriter(ws).keep(new_facts, by="model")

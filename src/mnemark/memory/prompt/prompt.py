@@ -114,12 +114,12 @@ def prompt(
 
 def _caps(budget: int, layers: Mapping[str, int] | None) -> dict[str, int]:
     if budget < 1:
-        raise UsageError(f"a budget is at least 1 token, not {budget}")
+        raise UsageError(f"the budget must be at least 1 token, not {budget}")
     for name, tokens in (layers or {}).items():
         if name not in LAYERS:
-            raise UsageError(f"there is no layer {name!r}; layers are {', '.join(LAYERS)}")
+            raise UsageError(f"there is no layer {name!r}; layers: {', '.join(LAYERS)}")
         if tokens < 0:
-            raise UsageError(f"layer {name!r}: {tokens} tokens are too few; 0 leaves it out")
+            raise UsageError(f"layer {name!r}: {tokens} tokens are too few; use more, or 0 to leave it out")
     return {**LAYERS, **(layers or {})}
 
 

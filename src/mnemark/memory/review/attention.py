@@ -47,15 +47,18 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
     scopes = {fact.scope for fact in facts}
     found = Counter(one.what for scope in scopes for one in review(ws, scope=scope))
     conflicts, proposed, edits = found["conflict"], found["proposal"] + found["removed"], found["edit"]
-    look = "look with `mnemark review`, then accept or reject"
+    look = "accept or reject with `mnemark review`"
     if conflicts:
-        text = f"{_things(conflicts, 'statement')} against what someone trusted more said: {look}"
+        text = f"{_things(conflicts, 'fact')} in conflict with a more trusted source: {look}"
         yield Attention(what="conflicts", count=conflicts, text=text)
     if proposed:
         text = f"{_things(proposed, 'proposed fact')} from tools, the web or imports: {look}"
         yield Attention(what="proposals", count=proposed, text=text)
     if edits:
-        text = f"{_things(edits, 'change')} made in the fact files, in effect: `mnemark review accept edits`"
+        text = (
+            f"{_things(edits, 'edit')} in fact files, already in effect: check with `mnemark review`, "
+            "then confirm all with `mnemark review accept edits`"
+        )
         yield Attention(what="edits", count=edits, text=text)
 
 
@@ -63,13 +66,13 @@ def _files(ws: OpenWorkspace) -> "Iterator[Attention]":
     seen = scan(ws.root, ignore=ws.config.ignore)
     copies = [copy.path for copy in plan_copies(entry.path for entry in seen.entries)]
     if copies:
-        text = f"{_things(len(copies), 'conflict copy')} beside the originals ({_named(copies)})"
-        fix = "`mnemark consolidate` merges session logs; merge other files by hand, then delete the copy"
+        text = f"{_things(len(copies), 'conflict copy')} left by a sync program ({_named(copies)})"
+        fix = "`mnemark consolidate` merges session files; merge other files by hand, then delete the copy"
         yield Attention(what="copies", count=len(copies), text=f"{text}: {fix}")
     found = {one.path: one for one in (*seen.problems, *collect(ws).problems) if one.skipped}
     skipped = [one for path, one in sorted(found.items()) if path not in copies]
     if skipped:
-        text = f"{_things(len(skipped), 'file')} skipped: {skipped[0].path}: {skipped[0].reason}"
+        text = f"{_things(len(skipped), 'file')} not indexed: {skipped[0].path}: {skipped[0].reason}"
         yield Attention(what="skipped", count=len(skipped), text=text)
 
 
@@ -80,8 +83,11 @@ def _extraction(ws: OpenWorkspace) -> "Iterator[Attention]":
     if waiting.failed:
         (last, *_) = state.failed(1)
         reason = " ".join(last.reason.split())[:_SAID]
-        text = f"{_things(waiting.failed, 'stretch')} of turns the model failed on ({last.ref}: {reason})"
-        fix = "`mnemark learn --retry` asks again"
+        text = (
+            f"the language model could not read {_things(waiting.failed, 'part')} of conversations "
+            f"({last.ref}: {reason})"
+        )
+        fix = "retry with `mnemark learn --retry`"
         yield Attention(what="extraction", count=waiting.failed, text=f"{text}; {fix}")
     yield from _budget(ws, state, waiting.due)
 
@@ -94,9 +100,9 @@ def _budget(ws: OpenWorkspace, state: "State", due: int) -> "Iterator[Attention]
     if calls < settings.calls_per_day and tokens < settings.tokens_per_day:
         return
     text = (
-        f"the model's budget of today is spent ({calls:,} of {settings.calls_per_day:,} calls, "
-        f"{tokens:,} of {settings.tokens_per_day:,} tokens); {_things(due, 'stretch')} of turns wait for "
-        "tomorrow, or raise [llm] in mnemark.toml"
+        f"today's budget for the language model is used up ({calls:,} of {settings.calls_per_day:,} calls, "
+        f"{tokens:,} of {settings.tokens_per_day:,} tokens); {_things(due, 'part')} of conversations will be "
+        "read tomorrow; to go on today, raise calls_per_day or tokens_per_day under [llm] in mnemark.toml"
     )
     yield Attention(what="budget", count=due, text=text)
 
@@ -106,7 +112,8 @@ def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":
     edits.refresh()
     paths = sorted({entry.path for entry in edits.open()})
     if paths:
-        text = f"{_things(len(paths), 'edit')} begun, not finished ({_named(paths)}): `mnemark consolidate`"
+        count = _things(len(paths), "automatic edit")
+        text = f"{count} interrupted ({_named(paths)}): finish with `mnemark consolidate`"
         yield Attention(what="unfinished", count=len(paths), text=text)
     waits = ws.unfinished()
     if waits:
@@ -114,7 +121,7 @@ def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":
 
 
 def _things(count: int, one: str) -> str:
-    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}es" if one.endswith("ch") else f"{one}s"
+    many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
     return f"1 {one}" if count == 1 else f"{count:,} {many}"
 
 

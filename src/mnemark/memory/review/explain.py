@@ -227,13 +227,13 @@ def _asked(ws: OpenWorkspace, about: Why, query: str) -> Found:
     for place, hit in enumerate(answer.hits, 1):
         if _is(hit, about):
             terms, shown = hit.why.get("terms", {}), ws.config.recall_hits
-            below = f"; an answer shows {shown}, {place - shown} better ones stand before it"
+            below = f"; a search shows the first {shown}"
             return Found(
                 query=query, place=place, score=hit.score, routes=hit.why.get("routes", {}),
                 boosts=hit.why.get("boosts", {}),
                 here=tuple(term for term, entry in terms.items() if entry["here"]),
                 absent=tuple(term for term, entry in terms.items() if not entry["here"]),
-                reason=f"found at place {place}{below if place > shown else ''}",
+                reason=f"found at rank {place}{below if place > shown else ''}",
             )  # fmt: skip
     here, absent = _words(about.text, query)
     return Found(query=query, place=None, here=here, absent=absent, reason=_reason(ws, about, here))
@@ -259,12 +259,18 @@ def _reason(ws: OpenWorkspace, about: Why, here: tuple[str, ...]) -> str:
     place = layout.place(path)
     searched = place is not None and place.searchable
     reasons = (
-        (bool(about.waits), f"it waits for a person ({about.waits}); `mnemark review accept {about.id}`"),
-        (about.hidden, "it was forgotten or taken back; `mnemark undo` shows it again"),
-        (place is not None and place.archived, "it is in the archive, searched only when asked for"),
-        (not searched, f"{visible(path)} is not searched"),
+        (
+            bool(about.waits),
+            f"it waits for your review ({about.waits}); accept it with `mnemark review accept {about.id}`",
+        ),
+        (
+            about.hidden,
+            "it was forgotten or undone; `mnemark undo` with the id from `mnemark log` restores it",
+        ),
+        (place is not None and place.archived, "it is in the archive; add --archived to search there"),
+        (not searched, f"{visible(path)} is not part of the index"),
         (searched and ws.index.document(path) is None, "it is not in the index; run `mnemark sync`"),
-        (not here, "it holds none of the question's words, and others are nearer in meaning"),
+        (not here, "it contains none of the words, and other passages are closer in meaning"),
     )
-    otherwise = f"others fit better: it is not among the first {_DEEP}"
+    otherwise = f"other passages match better: it is not among the first {_DEEP}"
     return next((reason for holds, reason in reasons if holds), otherwise)

@@ -62,7 +62,7 @@ def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
         last = log.known.get(fact.supersedes)
         there = log.records.get(fact.supersedes) or (last.fact if last is not None else None)
         against = there.value if there is not None else ""
-        text = f"{fact}, says {fact.origin}" + (f"; {against!r} holds" if against else "")
+        text = f"{fact} (source: {fact.origin})" + (f"; current value: {against!r}" if against else "")
         yield Waiting(
             id=one, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text
         )
@@ -129,14 +129,16 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
         _note(known, lines, "", accept=True)
         return None
     if identifier in known.log.decided:
-        raise NotFoundError(f"{identifier!r} is decided already; `mnemark review` lists what waits")
+        raise NotFoundError(
+            f"{identifier!r} was already accepted or rejected; `mnemark review` lists what is open"
+        )
     if (edited := known.log.edits.get(identifier)) is not None:
         kept = None if accept else _take_back(ws, edited)
         _note(known, [identifier], edited.fact.scope, accept=accept)
         return kept
     found = known.log.proposals.get(identifier)
     if found is None or identifier in known.log.hidden:
-        raise NotFoundError(f"nothing waits under {identifier!r}; `mnemark review` lists what does")
+        raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
     kept = _made(ws, known, found) if accept else None
     _note(known, [identifier], found.scope, accept=accept)
     path = f"{found.scope}/{REVIEW}".lstrip("/")
@@ -167,7 +169,7 @@ def _remember(ws: OpenWorkspace, fact: Fact, **more: object) -> Fact:
 
 def _take_back(ws: OpenWorkspace, edited: Edited) -> Fact | None:
     if edited.action == "moved":
-        raise UsageError(f"move the bullet back by hand; it stands in {edited.fact.path}")
+        raise UsageError(f"move the line in {edited.fact.path} back by hand")
     if edited.action == "added":
         forget(ws, id=edited.fact.id)
         return None

@@ -243,12 +243,12 @@ def describe(
     path = path_for(scope, attachment)
     if not layout.safe_path(ws.root, path).is_file():
         raise NotFoundError(
-            f"there is no attachment {attachment!r}; their names are those in memory/attachments/"
+            f"there is no attachment {attachment!r}; the names are the files in memory/attachments/"
         )
     given = {"description": description, "transcription": transcription, "text": text}
     words = {name: clean for name, value in given.items() if (clean := _clean(ws, value))}
     if not words:
-        raise UsageError("say what it shows: a description, a transcription or its text")
+        raise UsageError("give a description, a transcription or its text")
     state = ws.session_journal
     with state.lock:
         payload = {"attachment": attachment, **words}

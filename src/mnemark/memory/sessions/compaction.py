@@ -156,7 +156,7 @@ def compact(
         BusyError, ReadOnlyError: the messages could not be recorded; nothing was done.
     """
     if budget < 1:
-        raise UsageError(f"a budget is at least 1 token, not {budget}")
+        raise UsageError(f"the budget must be at least 1 token, not {budget}")
     record = _recorded(session, messages)
     start = next((at for at, message in enumerate(messages) if not is_system(message)), len(messages))
     head = [dict(message) for message in messages[:start]]
@@ -250,7 +250,9 @@ class _Compaction:
             try:
                 step(self._session, self._record.placed)
             except MnemarkError as error:
-                self._degraded.append(f"{step.__name__}: {error}; it is caught up at the end of the session")
+                self._degraded.append(
+                    f"{step.__name__}: {error}; this is done at the end of the session instead"
+                )
 
     def recent(self, parts: Sequence[Unit]) -> list[dict[str, Any]]:
         """Return the last units that fit; the very last one always, cut if need be."""
@@ -302,11 +304,13 @@ class _Compaction:
             try:
                 text = self._by_model(gone, llm, room, timeout)
             except LLMUnavailable as error:
-                self._degraded.append(f"summary by rule: {error}")
+                self._degraded.append(f"summarized without the language model: {error}")
             else:
                 if text:
                     return text, llm.model
-                self._degraded.append(f"summary by rule: {llm.model} answered nothing that can be used")
+                self._degraded.append(
+                    f"summarized without the language model: the answer of {llm.model} was not usable"
+                )
         lines = summary_lines(digest([_line(one) for one in gone]))
         return cut_to_tokens("\n".join(f"- {line}" for line in lines), room), "rules"
 

@@ -210,7 +210,9 @@ class _Ending:
         try:
             self.facts = learn(self.ws, self.session.id).facts
         except BusyError as error:
-            self.problems.append(f"facts: {error}; they are learned with the next end or consolidation")
+            self.problems.append(
+                f"facts: {error}; they are learned when a session ends next, or at the next consolidation"
+            )
             return
         if self.facts:  # what the session replaced is core memory no more; what is new has to earn it
             scope, session = self.session.scope, self.session.id
@@ -219,7 +221,7 @@ class _Ending:
     def _busy(self, paths: Iterable[str]) -> None:
         for path in paths:
             self.deferred = True
-            self.problems.append(f"{path} is being saved by someone; end the session again to write it")
+            self.problems.append(f"another program is saving {path}; end the session again to write it")
 
     def _done(self, turns: Sequence[Placed], last: Sitting) -> None:
         state = self.ws.session_journal

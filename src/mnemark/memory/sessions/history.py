@@ -68,7 +68,7 @@ def turns(
         UsageError: an argument is wrong; the message names a right one.
     """
     if limit is not None and limit < 1:
-        raise UsageError(f"limit is a number from 1 on, not {limit}; leave None for all")
+        raise UsageError(f"limit must be 1 or more, not {limit}; leave it out for all")
     now = ws.now()
     zone = now.tzinfo
     first = moment(since, "since", now)
@@ -196,7 +196,7 @@ def window(turns: Sequence[Turn], budget: int, *, tools: bool = False) -> list[d
     long. Tool turns and calls are left out unless `tools`: a result never stands without the turn before it.
     """
     if budget < 1:
-        raise UsageError(f"budget is a number of tokens from 1 on, not {budget}")
+        raise UsageError(f"the budget must be at least 1 token, not {budget}")
     said = [turn for turn in turns if tools or (turn.role in _CHAT_ROLES and turn.content.strip())]
     chosen: list[Turn] = []
     room = budget

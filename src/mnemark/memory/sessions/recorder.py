@@ -47,7 +47,7 @@ class Recorder:
         """Return a turn as `add` would record it, for `add_many`."""
         origin = fields.pop("origin", None) or _ROLE_ORIGIN.get(role, "agent")
         if origin not in ORIGINS:
-            raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+            raise UsageError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r}")
         if not role:
             raise UsageError('a turn needs a role, for example "user"')
         fields["meta"] = fields.get("meta") or {}

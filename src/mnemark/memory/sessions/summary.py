@@ -58,10 +58,10 @@ def improved(
     try:
         answer = llm.complete(question, schema=Draft, timeout=TIMEOUT)
     except LLMUnavailable as error:
-        return found, f"summary: {error}; it was written by rule"
+        return found, f"summary: written without the language model: {error}"
     draft = _clean(answer.value, rules)
     if reason := _flaw(draft, source):
-        return found, f"summary: the model's was left out, {reason}; it was written by rule"
+        return found, f"summary: written without the language model, whose answer was rejected: {reason}"
     known = source.casefold()
     return msgspec.structs.replace(
         found, title=draft.title, goal=draft.goal or found.goal, outcome=draft.outcome or found.outcome,

@@ -222,12 +222,12 @@ def _compared(root: Path, target: Path, kept: Sequence[_Kept]) -> list[Problem]:
         with zipfile.ZipFile(target) as archive:
             with archive.open(manifest.NAME) as listed:
                 read = [entry for entry in manifest.read(listed) if entry.kind != "left out"]
-            _must(read == [one.entry for one in kept], "the list of files is not as it was written")
+            _must(read == [one.entry for one in kept], "the list of files was damaged in writing")
             for one in kept:
                 if one.state is not None:
                     with archive.open(one.entry.place) as inside:
                         same = _digest(inside, one.entry.size + 1) == one.entry.sha256
-                    _must(same, f"{one.entry.path} is not as it was written")
+                    _must(same, f"{one.entry.path} was damaged in writing")
                     problems += _changes(root, one, one.state)
     except (*UNREADABLE, CutOffError, IntegrityError) as error:
         raise IntegrityError(f"the backup cannot be trusted: {error}; write it to another disk") from error
@@ -255,7 +255,7 @@ def _kept_beside(target: Path) -> Problem:
         with suppress(FileExistsError):
             platform.FS.rename_new(target, beside)
             break
-    reason = "is the older backup, kept because it holds what could not be read now"
+    reason = "is the previous backup, kept because it contains files that could not be read now"
     return Problem(layout.shown(str(beside)), reason, skipped=False)
 
 
@@ -274,12 +274,12 @@ def _changes(root: Path, one: _Kept, state: platform.Identity) -> Iterator[Probl
                 return
     except (OSError, CutOffError):  # removed, or replaced by a folder: as much a change as any
         now = None
-    _must(now != state, f"{path} reads differently each time, though nobody saves it")
+    _must(now != state, f"{path} reads differently each time, although nobody changes it")
     if one.steady:
-        reason = "was saved by someone after it was read: the backup holds it as it was before"
+        reason = "was changed after it was read: the backup contains the version before"
         yield Problem(path, reason, skipped=False)
     else:
-        yield Problem(path, "was written to while it was read, so that its copy may be torn: back up again")
+        yield Problem(path, "was changed while it was read, so its copy may be inconsistent: back up again")
 
 
 def _digest(source: IO[bytes], size: int) -> str:

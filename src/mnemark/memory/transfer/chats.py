@@ -58,7 +58,7 @@ def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reade
     for number, record in enumerate(_list(path)):
         found = reader(record) if isinstance(record, dict) else None
         if found is None:
-            reason = f"conversation {number + 1} cannot be read: left out"
+            reason = f"conversation {number + 1} cannot be read: skipped"
             incoming.problems.append(Problem(path.name, reason))
         else:
             incoming.turns("", f"{name}:{found.id}", _turns(name, found))
@@ -67,12 +67,12 @@ def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reade
 def read_jsonl(incoming: Incoming, path: Path) -> None:
     """Import our export; or messages, one a line (one session) or in `messages` (a session each line)."""
     if not path.is_file():
-        raise NotFoundError(f"{path} is no file of JSON lines")
+        raise NotFoundError(f"{path} is not a JSON Lines file")
     problems: list[Problem] = []
     records = jsonl.records(path, problems=problems, name=path.name)
     first = next(records, None)
     if first is None:
-        raise IntegrityError(f"{path.name} holds no JSON lines")
+        raise IntegrityError(f"{path.name} contains no JSON Lines")
     if first[1].get("mnemark") == "export":
         _own(incoming, (record for _, record in records))
     else:
@@ -98,7 +98,7 @@ def _own(incoming: Incoming, records: Iterator[Record]) -> None:
                 changes[path].append(jsonl.encode(record.get("record")))
             case _:
                 incoming.problems.append(
-                    Problem("export", f"a record of type {record.get('type')!r}: left out")
+                    Problem("export", f"a record of type {record.get('type')!r} was skipped")
                 )
     for path, texts in notes.items():
         incoming.note(path, "".join(texts).encode("utf-8", "replace"))
@@ -153,7 +153,7 @@ def _list(path: Path) -> list[Any]:
             with zipfile.ZipFile(file) as archive:
                 name = next((n for n in archive.namelist() if n.rpartition("/")[2] == _FILE), None)
                 if name is None or archive.getinfo(name).file_size > _MOST_BYTES:
-                    raise NotFoundError(f"{path.name} holds no {_FILE}")
+                    raise NotFoundError(f"{path.name} contains no {_FILE}")
                 data = archive.read(name)
         else:
             data = platform.content(file)
@@ -161,11 +161,11 @@ def _list(path: Path) -> list[Any]:
     except FileNotFoundError as error:
         raise NotFoundError(f"there is no {_FILE} in {path}") from error
     except (ValueError, RecursionError, zipfile.BadZipFile, RuntimeError) as error:
-        raise IntegrityError(f"{path.name} is no export of conversations: {error}") from error
+        raise IntegrityError(f"{path.name} is not an export of conversations: {error}") from error
     if isinstance(found, dict):
         found = found.get("conversations", [found])
     if not isinstance(found, list):
-        raise IntegrityError(f"{path.name} is no export of conversations: a list is expected")
+        raise IntegrityError(f"{path.name} is not an export of conversations: a list is expected")
     return found
 
 
@@ -270,9 +270,11 @@ def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
         if session:
             by_session[session].append(file)
         elif not path.is_dir():
-            raise NotFoundError(f"{path.name} is no transcript of {agent}; they are in {_WHERE[agent]}")
+            raise NotFoundError(
+                f"{path.name} is not a transcript of {agent}; transcripts are in {_WHERE[agent]}"
+            )
     if not by_session:
-        raise NotFoundError(f"there are no transcripts of {agent} in {path}; they are in {_WHERE[agent]}")
+        raise NotFoundError(f"no transcripts of {agent} in {path}; they are usually in {_WHERE[agent]}")
     for session, parts in sorted(by_session.items()):
         for part in parts:
             try:

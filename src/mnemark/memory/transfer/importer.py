@@ -84,7 +84,7 @@ class Incoming:
             return
         result = edit(self.root, name, lambda old: old or data, quiet=0.0, timeout=LOCK_SECONDS)
         if result.status == "deferred":
-            raise BusyError(f"{name} is being saved by someone else; import again, it goes on from here")
+            raise BusyError(f"another program is saving {name}; import again to continue")
 
     def turns(self, scope: str, session: str, turns: Iterable[Turn], path: str = "") -> None:
         """Import the turns of a session whose ids are not there yet, without secrets.
@@ -202,7 +202,7 @@ class Incoming:
             payload = record.get("payload")
             erases = record.get("kind") == "forget" and isinstance(payload, dict) and payload.get("erase")
             if erases:
-                self.problems.append(Problem(path, "asks to erase something: left out, nothing was erased"))
+                self.problems.append(Problem(path, "asks to erase something: skipped, nothing was erased"))
             return None if erases else line
         turn = decode_turn(record, jsonl.Line(0, 0, line, 0))
         if turn is None:

@@ -30,18 +30,18 @@ def read_mem0(incoming: Incoming, path: Path) -> None:
     found = _json(path)
     entries = found.get("results", found.get("memories")) if isinstance(found, dict) else found
     if not isinstance(entries, list):
-        raise IntegrityError(f"{path.name} is no export of mem0: it holds no list of memories")
+        raise IntegrityError(f"{path.name} is not an export of mem0: it contains no list of memories")
     by_user: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for entry in entries:
         if isinstance(entry, dict) and isinstance(entry.get("memory"), str):
             by_user[str(entry.get("user_id") or "")].append(_memory(entry, incoming))
         else:
-            incoming.problems.append(Problem(path.name, "an entry without a memory: left out"))
+            incoming.problems.append(Problem(path.name, "an entry without a memory was skipped"))
     for user, memories in sorted(by_user.items()):
         try:
             scope = f"users/{folder_name(user)}" if user and len(by_user) > 1 else ""
         except UsageError as error:
-            incoming.problems.append(Problem(path.name, f"{len(memories)} memories left out: {error}"))
+            incoming.problems.append(Problem(path.name, f"{len(memories)} memories skipped: {error}"))
             continue
         incoming.bullets(scope, fact_bullets(json.dumps(memories).encode()).bullets)
 
@@ -62,7 +62,7 @@ def read_claude_mem(incoming: Incoming, path: Path) -> None:
     """Import claude-mem's export: prompts, observations and summaries, by session."""
     found = _json(path)
     if not isinstance(found, dict) or not isinstance(found.get("observations"), list):
-        raise IntegrityError(f"{path.name} is no export of claude-mem: it holds no observations")
+        raise IntegrityError(f"{path.name} is not an export of claude-mem: it contains no observations")
     names = {
         str(one.get("content_session_id") or one.get("claude_session_id")): str(one["memory_session_id"])
         for one in _records(found, "sessions")
@@ -137,8 +137,8 @@ def _listed(value: object) -> list[str]:
 
 def _json(path: Path) -> Any:
     if not path.is_file():
-        raise NotFoundError(f"{path} is no file; name the exported JSON file")
+        raise NotFoundError(f"{path} is not a file; give the exported JSON file")
     try:
         return json.loads(platform.content(path).decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise IntegrityError(f"{path.name} is no JSON: {error}") from error
+        raise IntegrityError(f"{path.name} is not JSON: {error}") from error

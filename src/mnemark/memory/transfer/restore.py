@@ -28,7 +28,7 @@ _LONGEST_LIST: Final = 1 << 30
 """Bytes of a manifest: some five million names."""
 _PERMISSIONS: Final = 0o777
 """Restored bits of a mode: an archive must not make programs that run as another user."""
-_TAKEN: Final = "another name of the backup is the same to this file system"
+_TAKEN: Final = "this file system treats another name in the backup as the same"
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,9 +59,11 @@ def restore(archive: Path, folder: Path) -> Restored:
     """
     archive, folder = archive.expanduser().absolute(), folder.expanduser().absolute()
     if not archive.is_file():
-        raise NotFoundError(f"there is no file {archive}")
+        raise NotFoundError(f"the file {archive} does not exist")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty; name a new one, or use `mnemark import zip` to add to it")
+        raise UsageError(
+            f"{folder} is not empty; choose a new folder, or use `mnemark import zip` to add to it"
+        )
     try:
         with zipfile.ZipFile(archive) as source:
             entries = _entries(source)
@@ -74,11 +76,9 @@ def restore(archive: Path, folder: Path) -> Restored:
     except NewerFormatError:
         raise
     except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's errors were told
-        raise IntegrityError(f"{archive.name} is no backup that can be restored: {error}") from error
+        raise IntegrityError(f"{archive.name} is not a backup that can be restored: {error}") from error
     problems += [
-        Problem(one.path, f"was left out when the backup was made: {one.reason}")
-        for one in entries
-        if one.kind == "left out"
+        Problem(one.path, f"is not in the backup: {one.reason}") for one in entries if one.kind == "left out"
     ]
     missing = {problem.path for problem in problems}
     back = [entry for entry in entries if entry.path not in missing]
@@ -101,7 +101,7 @@ def _entries(source: zipfile.ZipFile) -> list[Entry]:
     _check_names(entries)
     for entry in entries:
         if entry.path != layout.CONFIG and layout.place(entry.path) is None:
-            raise IntegrityError(f"{layout.shown(entry.path)} is no memory")
+            raise IntegrityError(f"{layout.shown(entry.path)} is not part of a memory")
     return entries
 
 
@@ -113,15 +113,15 @@ def _check_names(entries: Sequence[Entry]) -> None:
             continue
         name = entry.name
         if "\0" in name or not {"", ".", ".."}.isdisjoint(name.split("/")):
-            raise UsageError(f"{entry.path!r} leads out of the folder: mnemark makes no such backup")
+            raise UsageError(f"{entry.path!r} leads out of the folder: this is not a backup of mnemark")
         if name in kinds:
-            raise IntegrityError(f"{entry.path} stands in it twice")
+            raise IntegrityError(f"it contains {entry.path} twice")
         kinds[name] = entry.kind
     for name in kinds:
         above = name
         while above := above.rpartition("/")[0]:
             if kinds.get(above, "folder") != "folder":
-                raise IntegrityError(f"{layout.shown(above)} is a {kinds[above]} and a folder in it")
+                raise IntegrityError(f"{layout.shown(above)} is both a {kinds[above]} and a folder")
 
 
 def _check_room(entries: Sequence[Entry], folder: Path) -> None:
@@ -130,7 +130,7 @@ def _check_room(entries: Sequence[Entry], folder: Path) -> None:
     if wanted > free:
         raise MnemarkError(
             f"the backup unpacks to {wanted >> 20:,} MB, and {there} has {free >> 20:,} MB left; nothing was "
-            "written: free some, or restore to another disk"
+            "written: free some space, or restore to another disk"
         )
 
 
@@ -172,7 +172,7 @@ def _unpacked(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -
 def _put(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
     name = entry.name
     if not all(map(platform.allows_name, name.split("/"))):
-        return "this system has no such names"
+        return "this system does not allow such a name"
     path = folder / name
     try:
         if entry.kind == "folder":

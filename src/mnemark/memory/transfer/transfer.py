@@ -42,7 +42,7 @@ _MOST_BYTES: Final = 4 << 30
 _LONGEST: Final = 64 << 20
 """Bytes of a line of a log in an archive."""
 _PASSAGE_TOKENS: Final = 256
-_INNER: Final = "is a workspace of its own and was left out"
+_INNER: Final = "is a separate workspace and was skipped"
 UNREADABLE: Final = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, UnicodeDecodeError, RuntimeError,
     NotImplementedError, EOFError,
@@ -74,7 +74,7 @@ def export_workspace(ws: OpenWorkspace, target: Path, *, format: ExportFormat = 
         ReadOnlyError, MnemarkError: the target cannot be written; nothing is left of it.
     """
     if format not in get_args(ExportFormat):
-        raise UsageError(f'there is no export format {format!r}; use "zip" or "jsonl"')
+        raise UsageError(f'the export format must be "zip" or "jsonl", not {format!r}')
     target = target_for(ws.root, target)
     write = _write_zip if format == "zip" else partial(_write_jsonl, ws.visible)
     with put_in_place(target) as temporary:
@@ -102,9 +102,9 @@ def target_for(root: Path, target: Path) -> Path:
     """
     target = target.expanduser().absolute()
     if target.is_dir():
-        raise UsageError(f"{target} is a folder; name a file")
+        raise UsageError(f"{target} is a folder; give a file name")
     if target.is_relative_to(root) and layout.place(target.relative_to(root).as_posix()):
-        raise UsageError(f"{target} would be memory itself; write it elsewhere")
+        raise UsageError(f"{target} would become part of the memory; choose a place outside of it")
     return target
 
 
@@ -143,10 +143,10 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
         ReadOnlyError, BusyError: the workspace cannot be written (now).
     """
     if format not in FORMATS:
-        raise UsageError(f"there is no import format {format!r}; use one of {', '.join(FORMATS)}")
+        raise UsageError(f"{format!r} is not an import format; use one of {', '.join(FORMATS)}")
     path = path.expanduser().absolute()
     if not path.exists():
-        raise NotFoundError(f"there is nothing at {path}")
+        raise NotFoundError(f"{path} does not exist")
     if not dry_run:
         ws.check_writable("import")
     with workspace_lock(ws.root, timeout=10.0):
@@ -159,7 +159,7 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
         except OSError as error:  # what could not be written here was told as such
             raise MnemarkError(
                 f"{layout.shown(error.filename or str(path))} cannot be read: {error.strerror}; make it "
-                "readable and import again, it goes on from here"
+                "readable and import again to continue"
             ) from error
         return incoming.finish()
 
@@ -286,9 +286,9 @@ def _passages(
 
 def _markdown(incoming: Incoming, folder: Path) -> None:
     if not folder.is_dir():
-        raise NotFoundError(f"{folder} is no folder of notes")
+        raise NotFoundError(f"{folder} is not a folder")
     if folder.resolve() == incoming.root.resolve():
-        raise UsageError(f"{folder} is this workspace itself; its notes are found already")
+        raise UsageError(f"{folder} is this workspace itself; its notes are already searched")
     found = scan(folder)
     incoming.problems.extend(found.problems)
     incoming.problems.extend(Problem(inner, f"{_INNER}: import that one") for inner in found.inner)
@@ -322,7 +322,7 @@ def _zip(incoming: Incoming, path: Path) -> None:
                 if not names[member.filename].startswith(below):
                     _member(incoming, archive, member, names[member.filename])
     except UNREADABLE as error:
-        raise IntegrityError(f"{path.name} is no archive that can be read: {error}") from error
+        raise IntegrityError(f"{path.name} is not a readable zip archive: {error}") from error
 
 
 def _names(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -347,7 +347,7 @@ def _inner(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
 
 def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
     if layout.shown(name) != name:
-        incoming.problems.append(Problem(layout.shown(name), "name is not valid UTF-8: left out"))
+        incoming.problems.append(Problem(layout.shown(name), "name is not valid UTF-8: skipped"))
         return
     try:
         layout.safe_path(incoming.root, name)
@@ -356,7 +356,7 @@ def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInf
         return
     place = layout.place(name)
     if place is None:  # the configuration is of the other machine; anything else is no memory
-        incoming.problems.append(Problem(layout.shown(name), "is no memory: left out"))
+        incoming.problems.append(Problem(layout.shown(name), "is not part of a memory: skipped"))
     elif place.role in {"session", "journal"}:
         with archive.open(member) as file:
             incoming.lines(name, _lines(file, name))

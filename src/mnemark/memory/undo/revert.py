@@ -79,9 +79,9 @@ def revert(
         BusyError, ReadOnlyError: it could not be written.
     """
     if not (session or origin or since):
-        raise UsageError("say what to take back: session, origin or since")
+        raise UsageError("say what to undo: give session, origin or since")
     if origin and origin not in ORIGINS:
-        raise UsageError(f"origin {origin!r} is none of {', '.join(ORIGINS)}")
+        raise UsageError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r}")
     if not dry_run:
         ws.check_writable("take changes back")
     start = moment(since, "since", ws.now())
@@ -197,7 +197,7 @@ def _taken_back(ws: OpenWorkspace, edits: list[Entry]) -> tuple[list[str], list[
 
 def _lines(found: Reverted) -> list[str]:
     if not (found.hidden or found.facts or found.edits or found.problems):
-        return ["Nothing that fits was found; nothing was changed."]
+        return ["Nothing found; nothing was changed."]
     would = "would be " if found.dry_run else ""
     rows: list[str] = []
     for title, items in (("hidden", found.hidden), ("taken back", found.facts)):
@@ -205,7 +205,7 @@ def _lines(found: Reverted) -> list[str]:
             rows += [f"{would}{title}: {counted(items)}.".capitalize(), *indented(map(str, items))]
     for title, lines in (
         (f"Edits {would}taken out of", found.edits),
-        ("To be looked at by hand:", found.problems),
+        ("Could not be undone; check by hand:", found.problems),
         ("Not done yet; the next sync does it:", found.waiting),
     ):
         rows += [title, *(f"  {line}" for line in lines)] if lines else []

@@ -62,11 +62,11 @@ def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     known = _changes(ws, own=identifier is None)
     if identifier is None:
         if not known:
-            raise NotFoundError("there is no change to take back; `mnemark log` shows those there are")
+            raise NotFoundError("there is no change to undo; `mnemark log` lists the changes")
         if _last_revert(ws) > max(known) and known[max(known)] != "forget":  # its turns can be shown
             raise UsageError(
-                "the last change was a revert, whose facts have to be told again; "
-                "to take back what was before it, name it: `mnemark log` shows the ids"
+                "the last change was a revert, which cannot be undone as a whole: remember its facts again; "
+                "to undo an earlier change, give its id from `mnemark log`"
             )
         return [_undo(ws, max(known), known)]
     if identifier in known:
@@ -76,10 +76,8 @@ def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     if group := [one for one in group if one in known]:
         return [_undo(ws, one, known) for one in reversed(group)]
     if dict(ws.fact_store.log.forgotten.standing()).get(identifier, {}).get("erase"):
-        raise UsageError("what was erased is gone and cannot be brought back")
-    raise NotFoundError(
-        f"there is no change {identifier!r} that can be taken back; `mnemark log` shows those there are"
-    )
+        raise UsageError("erased text cannot be restored")
+    raise NotFoundError(f"there is no change {identifier!r} that can be undone; `mnemark log` shows the ids")
 
 
 def _learned_in(ws: OpenWorkspace, group: str) -> list[str]:
@@ -242,7 +240,7 @@ def _payload(facts: FactStore, item: Item) -> dict[str, object]:
                     importance = "" if fact.importance is None else f"{fact.importance:g}"
                     before = {"importance": importance, "priority": fact.priority}
                     return {"fact": item.id, "path": fact.path, "before": before, "scope": scope}
-    raise NotFoundError(f"{item.ref} is no fact that holds; accept it first")
+    raise NotFoundError(f"{item.ref} is not a current fact; accept it first with `mnemark review`")
 
 
 def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:

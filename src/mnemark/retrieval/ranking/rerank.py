@@ -91,7 +91,7 @@ class BackgroundReranker:
         if self._problem and started < self._retry_at:
             return RerankResult(None, self._problem)
         if not self._free.acquire(timeout=-1 if timeout is None else max(timeout, 0.0)):
-            return RerankResult(None, "the reranker is still loading or busy with an earlier question")
+            return RerankResult(None, "the reranker is still loading or busy with an earlier search")
         given_up = threading.Event()
         try:
             work = background(lambda: self._run(question, passages, given_up), "mnemark-rerank")

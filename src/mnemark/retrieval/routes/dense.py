@@ -123,7 +123,7 @@ class WeightedQuery:
     def get(self, timeout: float | None, idf: Rarity) -> Ready:
         """Return the vector, unless its time is over; making it takes none worth limiting."""
         if timeout is not None and timeout <= 0:
-            return Ready(None, None, "there was no time left for it")
+            return Ready(None, None, "there was no time left for it; allow a longer deadline")
         return Ready(self._embedder.query_weighted(self._text, idf), self._store)
 
 

@@ -63,9 +63,9 @@ class PendingQuery:
         except TransientError as error:
             return (), f"{error}; start it with: qmd mcp --http --daemon"
         except RefusedError as error:
-            return (), f"{error}; QMD answers there from its version 2 on"
+            return (), f"{error}; QMD needs version 2 or newer"
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            return (), "the daemon's answer is not QMD's; correct routes.qmd"
+            return (), "the answer is not from QMD; correct routes.qmd"
         if isinstance(places, TimedOut):
             return (), "the daemon did not answer in time"
         return places, ""

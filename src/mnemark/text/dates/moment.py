@@ -32,7 +32,7 @@ def moment(
         return ranges[-1].end if end else ranges[0].start
     if found is None:
         raise UsageError(
-            f"{name}: {value!r} names no time; write 2026-02-13, 2026-02-13T09:30 or words like yesterday"
+            f"{name}: {value!r} is not a time; write 2026-02-13, 2026-02-13T09:30 or words like yesterday"
         )
     return found
 

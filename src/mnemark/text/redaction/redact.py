@@ -212,7 +212,7 @@ def _check_pattern(pattern: str) -> None:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"{pattern!r} is no regular expression ({error})") from error
+        raise UsageError(f"{pattern!r} is not a valid regular expression ({error})") from error
     if compiled.match("") is not None:
         raise UsageError(f"{pattern!r} matches the empty text; ask for at least one character")
     if _NESTED.search(pattern):
