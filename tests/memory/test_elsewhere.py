@@ -57,7 +57,7 @@ def test_only_edits_count_and_each_once(tmp_path: Path) -> None:
 
     def told(kind: str, **payload: str) -> bool:
         journal.append(Change(kind=kind, payload=dict(payload)))
-        return edits.came()
+        return bool(edits.came())
 
     assert not told("observe", text='say "kind":"done" to them')
     assert told("done")

@@ -1,5 +1,6 @@
 """Cache the facts of one scope: only what changed is read and ordered again."""
 
+import operator
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import tzinfo
@@ -25,6 +26,15 @@ class _Part(msgspec.Struct):
     """With what they said before people changed them."""
     held: dict[Key, list[FactVersion]] = {}
     """Of the keys that stand in this file only, once they were asked for."""
+    all_held: list[FactVersion] | None = None
+    """All of them, where all keys stand in this file only."""
+
+    def take_over(self, before: "_Part") -> None:
+        """Take over what was asked for of the keys whose facts are the same as before."""
+        for key, held in before.held.items():
+            facts, known = self.by_key.get(key, ()), before.by_key[key]
+            if len(facts) == len(known) and all(map(operator.is_, facts, known)):
+                self.held[key] = held
 
 
 class FactCache:
@@ -46,6 +56,8 @@ class FactCache:
         self._places: dict[str, str] = {}
         """The file of each id that stands in one."""
         self._paths: dict[Key, dict[str, None]] = defaultdict(dict)
+        self._shared: set[Key] = set()
+        """Keys that stand in several files."""
         self._beside: dict[Key, list[Fact]] = {}
         self._all: list[FactVersion] | None = None
         self._twice = False
@@ -75,11 +87,14 @@ class FactCache:
                 found[path] = _Part(state, facts, {})
         gone = [path for path, part in self._parts.items() if found.get(path) is not part]
         new = [path for path, part in found.items() if self._parts.get(path) is not part]
+        before = {path: self._parts[path] for path in gone}
         for path in gone:
             self._drop(path)
         self._parts = found
         for path in new:
             self._take(path)
+            if path in before:
+                found[path].take_over(before[path])
         if touched or gone or new or self._all is None:
             self._all = None
             self._beside = defaultdict(list)
@@ -98,6 +113,8 @@ class FactCache:
                 del self._places[fact.id]
         for key in part.by_key:
             self._paths[key].pop(path, None)
+            if len(self._paths[key]) < 2:
+                self._shared.discard(key)
 
     def _take(self, path: str) -> None:
         part = self._parts[path]
@@ -108,6 +125,8 @@ class FactCache:
                 part.by_key.setdefault(one.key, []).append(one)
         for key in part.by_key:
             self._paths[key][path] = None
+            if len(self._paths[key]) > 1:
+                self._shared.add(key)
 
     def group(self, key: Key) -> list[FactVersion]:
         """All versions of one fact and when they held, the oldest first."""
@@ -133,17 +152,26 @@ class FactCache:
 
     def _quickly(self) -> Iterator[FactVersion]:
         for path, part in self._parts.items():
-            for key, facts in part.by_key.items():
+            keys = part.by_key.keys()
+            if keys.isdisjoint(self._shared) and keys.isdisjoint(self._beside):
+                if part.all_held is None:
+                    part.all_held = [one for key in keys for one in self._held_alone(part, key)]
+                yield from part.all_held
+                continue
+            for key in keys:
                 there = self._paths[key]
                 if len(there) == 1 and key not in self._beside:
-                    if key not in part.held:
-                        part.held[key] = timeline(facts, self._zone)
-                    yield from part.held[key]
+                    yield from self._held_alone(part, key)
                 elif next(iter(self._in_order(key))) == path:
                     yield from self.group(key)
         for key in self._beside:
             if not self._paths.get(key):
                 yield from self.group(key)
+
+    def _held_alone(self, part: _Part, key: Key) -> list[FactVersion]:
+        if key not in part.held:
+            part.held[key] = timeline(part.by_key[key], self._zone)
+        return part.held[key]
 
     def changed(self) -> set[str]:
         """Files that are not as they were when people's changes were last noted; gone ones, too."""

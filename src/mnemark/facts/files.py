@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import msgspec
@@ -48,6 +49,14 @@ class _ReadFile(NamedTuple):
     state: platform.Identity
     saved: str
     facts: tuple[Fact, ...]
+    bullets: Mapping[str, "_Bullet"]
+
+
+class _Bullet(NamedTuple):
+    """A hash of what a bullet says, without its place, and the fact in it."""
+
+    mark: int
+    fact: Fact
 
 
 class FactFiles:
@@ -116,8 +125,10 @@ class FactFiles:
                 data, status = platform.read_file(names.inside(self.root, path))
                 state, raw = platform.identity_of(status), decode(data)
                 saved = datetime.fromtimestamp(state.mtime_ns / 1e9, UTC).isoformat()
-                facts = visible_facts(self._redacted(raw), raw, path, saved)
-                kept = self._read[path] = _ReadFile(state, saved, tuple(fact for _, fact in facts))
+                known = kept.bullets if kept is not None else {}
+                facts = visible_facts(self._redacted(raw), raw, path, saved, known)
+                bullets = {fact.id: _Bullet(_mark(parsed), fact) for parsed, fact in facts}
+                kept = self._read[path] = _ReadFile(state, saved, tuple(fact for _, fact in facts), bullets)
         except FileNotFoundError:
             return ()
         except OSError:  # the scan and the sync tell of it
@@ -155,20 +166,43 @@ def facts_in(text: str, path: str, saved: str) -> list[Fact]:
     return [_fact(parsed, path, saved) for parsed in parse(text)]
 
 
-def visible_facts(text: str, raw: str, path: str, saved: str) -> list[tuple[ParsedFact, Fact]]:
+def visible_facts(
+    text: str, raw: str, path: str, saved: str, known: Mapping[str, _Bullet] = MappingProxyType({})
+) -> list[tuple[ParsedFact, Fact]]:
     """Return the facts in the visible text of a file, each with its bullet there.
 
-    `raw` is the file's text, with the same lines: ids that derive from words derive from its words.
+    `raw` is the file's text, with the same lines: ids that derive from words derive from its words. `known`
+    are its bullets as they were read before, by id.
     """
-    shown = zip(parse(text), facts_in(text, path, saved), strict=True)
+    shown = [(parsed, _known_or_read(parsed, path, saved, known)) for parsed in parse(text)]
     if text == raw:
-        return list(shown)
+        return shown
     ids = {fact.line: fact.id for fact in facts_in(raw, path, saved)}
     return [
         (parsed, msgspec.structs.replace(fact, id=ids[fact.line]))
         for parsed, fact in shown
         if fact.line in ids
     ]
+
+
+def _mark(parsed: ParsedFact) -> int:
+    return hash((parsed.predicate, parsed.value, parsed.struck, *parsed.meta.items()))
+
+
+def _known_or_read(parsed: ParsedFact, path: str, saved: str, known: Mapping[str, _Bullet]) -> Fact:
+    """Return the fact in a bullet: the one that was read before, where it says the same."""
+    before = known.get(parsed.id)
+    if before is None or before.mark != _mark(parsed) or _needs_saved(parsed):
+        return _fact(parsed, path, saved)
+    line = parsed.bullet.line
+    return before.fact if before.fact.line == line else msgspec.structs.replace(before.fact, line=line)
+
+
+def _needs_saved(parsed: ParsedFact) -> bool:
+    """Whether a fact takes a time from that of its file."""
+    return not (parsed.meta.get("recorded") or _made(parsed.id)) or (
+        parsed.struck and not parsed.meta.get("until")
+    )
 
 
 def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:

@@ -85,10 +85,10 @@ class Episodes:
         """Return those whose file names begin with `day` and are not before `since`, oldest first."""
         folder = in_scope(scope, FOLDER)
         try:
-            there = listing.entries(self.root, folder, ".md")
+            there = listing.entries(self.root, folder, ".md", first=max(day, since))
         except OSError:  # the scan tells of it
             return []
-        wanted = (entry for entry in there if entry.name.startswith(day) and entry.name >= since)
+        wanted = (entry for entry in there if entry.name.startswith(day))
         found = [one for entry in wanted if (one := self._file(f"{folder}/{entry.name}", entry)) is not None]
         return sorted(found, key=lambda one: (one.date, one.path))
 

@@ -42,13 +42,13 @@ def listed(root: Path, folder: str, *endings: str) -> list[str]:
     return [entry.name for entry in entries(root, folder, *endings)]
 
 
-def entries(root: Path, folder: str, *endings: str) -> list["os.DirEntry[str]"]:
-    """List as `listed` does, as entries of the folder, whose status is cheap to ask for."""
+def entries(root: Path, folder: str, *endings: str, first: str = "") -> list["os.DirEntry[str]"]:
+    """List as `listed` does, as entries of the folder, whose status is cheap; names from `first` on."""
     if layout.border(root, folder):
         return []
     try:
         with os.scandir(root / folder) as there:
-            found = [entry for entry in there if entry.name.endswith(endings or "")]
+            found = [entry for entry in there if entry.name >= first and entry.name.endswith(endings or "")]
     except (FileNotFoundError, NotADirectoryError):
         return []
     inside = [entry for entry in found if not entry.is_symlink() or leads_inside(root, entry.path)]

@@ -30,11 +30,13 @@ def fact_text(fact: Fact) -> str:
 
 def _without(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
     """Empty the lines of these bullets, so that the numbers of all lines hold."""
-    for parsed, _ in reversed(found):
+    parts, at = [], 0
+    for parsed, _ in found:
         lines = text[parsed.bullet.start : parsed.bullet.end].splitlines(keepends=True)
-        ends = "".join(line[len(line.rstrip("\r\n")) :] for line in lines)
-        text = text[: parsed.bullet.start] + ends + text[parsed.bullet.end :]
-    return text
+        parts.append(text[at : parsed.bullet.start])
+        parts += [line[len(line.rstrip("\r\n")) :] for line in lines]
+        at = parsed.bullet.end
+    return "".join([*parts, text[at:]])
 
 
 def _has_body(text: str) -> bool:

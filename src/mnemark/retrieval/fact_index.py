@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
 
 from mnemark.facts.keys import predicate_key, predicate_names, subject_key, subject_names
@@ -20,9 +20,10 @@ _NEW: Final = 200
 State = Literal["current", "past", "future"]
 
 
-def without_stop_words(text: str) -> list[str]:
+@lru_cache(maxsize=16_384)
+def without_stop_words(text: str) -> tuple[str, ...]:
     """Return the distinct terms of a text without stop words."""
-    return [term for term in dict.fromkeys(query_terms(text)) if not is_stop(term)]
+    return tuple(term for term in dict.fromkeys(query_terms(text)) if not is_stop(term))
 
 
 class FactIndex:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from typing import Final
+from typing import Final, Literal
 
 from mnemark.errors import BusyError, MnemarkError, ReadOnlyError
 from mnemark.files.config import Config
@@ -36,11 +36,13 @@ class ExternalEdits:
         self._feed = journal.feed("done", "project")
         self._first = True
 
-    def came(self) -> bool:
-        """Whether a file was edited; what came before the first call does not count."""
+    def came(self) -> Literal["", "facts", "files"]:
+        """Say whether files were edited, or facts alone; what came before the first call does not count."""
         rewritten, entries = self._feed.take()
         first, self._first = self._first, False
-        return not first and (rewritten or bool(entries))
+        if first or not (rewritten or entries):
+            return ""
+        return "files" if rewritten or any(one.change.kind == "done" for one in entries) else "facts"
 
 
 class IndexRefresher:
@@ -53,6 +55,7 @@ class IndexRefresher:
         self._config = config
         self._checked = Clock()
         self._stale_count = 0
+        self._facts_due = False
         self._cost = 0.0
         self._scrub_at = 0.0
         self._syncing = threading.Lock()
@@ -66,9 +69,15 @@ class IndexRefresher:
         """Whether the index is as the files were a moment ago: the longer a look takes, the longer."""
         if self._index.readonly:
             return True
-        if self._edits.came():
+        came = self._edits.came()
+        if came == "files":
             self.mark_stale()
-        return self._checked.passed() < max(FRESH_SECONDS, _REST * self._cost)
+        elif came:
+            self.facts_changed()
+        passed = self._checked.passed()
+        if self._facts_due and (self._cost <= _QUICK or passed > _LONG):
+            return False
+        return passed < max(FRESH_SECONDS, _REST * self._cost)
 
     def sync(self, *, progress: Progress | None, wait: float, embed: bool) -> SyncReport:
         """Bring the index to the state of the files, and embed what is new.
@@ -82,6 +91,7 @@ class IndexRefresher:
         limit, ignore = self._config.passage_tokens, self._config.ignore
         with self._syncing:
             count = self._stale_count
+            self._facts_due = False
             report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=progress)
             if self._stale_count == count:  # else the look may have passed by what was written meanwhile
                 self._checked.mark()
@@ -108,6 +118,10 @@ class IndexRefresher:
         """Make the next answer look at the files first: something was written."""
         self._stale_count += 1
         self._checked.forget()
+
+    def facts_changed(self) -> None:
+        """Look at the files first where that is quick: until then answers have new facts from the journal."""
+        self._facts_due = True
 
     def freshen(self) -> None:
         """Follow the files, unless that was done a moment ago or another process is at it."""

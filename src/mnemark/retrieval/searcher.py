@@ -93,7 +93,7 @@ class Searcher:
 
     def _fact_changed(self) -> None:
         self.fact_index.wrote()
-        self.refresher.mark_stale()
+        self.refresher.facts_changed()
 
     def _log_written(self, path: str, size: int) -> None:
         self.reader.logs.wrote(path, size)

@@ -58,6 +58,7 @@ class EditJournal:
 
     def _clear(self) -> None:
         self.entries: dict[str, Entry] = {}
+        self._open: set[str] = set()
         self._ends: dict[str, State] = {}
         self.runs: list[Run] = []
         """Consolidations, oldest first."""
@@ -79,6 +80,8 @@ class EditJournal:
                 if found is not None:
                     state = self._ends.get(found.id)
                     self.entries[found.id] = found if state is None else _ended(found, state)
+                    if state is None:
+                        self._open.add(found.id)
             case "done":
                 self._end(payload, "done")
             case "drop":
@@ -92,6 +95,7 @@ class EditJournal:
         ids = payload.get("ids")
         for identifier in ids if isinstance(ids, list) else ():
             self._ends[identifier] = state
+            self._open.discard(identifier)
             if identifier in self.entries:
                 self.entries[identifier] = _ended(self.entries[identifier], state)
 
@@ -113,7 +117,8 @@ class EditJournal:
     def open(self) -> list[Entry]:
         """This machine's edits that are acknowledged and not known to be in their files, oldest first."""
         own = self.journal.file
-        return [one for _, one in sorted(self.entries.items()) if one.state == "open" and one.machine == own]
+        found = (self.entries[identifier] for identifier in sorted(self._open))
+        return [one for one in found if one.machine == own]
 
 
 def _ended(entry: Entry, state: State) -> Entry:
