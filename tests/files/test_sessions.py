@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mnemark.errors import IntegrityError, UsageError
@@ -72,6 +72,7 @@ def test_trust_does_not_change_on_the_way(tmp_path: Path) -> None:
     assert [placed.turn.origin for placed in log.turns()] == ["web", "agent"]
 
 
+@example("", {"uuid": None})
 @given(
     content=st.text(), meta=st.dictionaries(st.text(), st.none() | st.text() | st.integers(-(2**53), 2**53))
 )

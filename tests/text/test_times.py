@@ -2,7 +2,7 @@ import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mnemark.text.dates.calendar import FESTIVALS, easter_sunday, festival, lunar_day, nth_weekday
@@ -442,6 +442,7 @@ PHRASES = st.lists(WORDS, max_size=12)
     st.datetimes(),
 )
 @settings(max_examples=400, deadline=None)
+@example("1月前0天", datetime(2026, 2, 13, 9))
 def test_any_text_at_any_time(text: str, now: datetime) -> None:
     at = 0
     for start, end, found in spans(text, now):

@@ -64,10 +64,10 @@ def decode_turn(record: Record, line: jsonl.Line, undated: datetime | None = Non
     text, parts = _content(message.get("content"))
     extra = {key: value for key, value in message.items() if key not in _OWN_KEYS and key not in _TIME_KEYS}
     extra |= {k: v for k, v in record.items() if message is not record and k not in _OWN_KEYS}
-    extra |= _mapping(message.get("meta"))
     for key in ("message", "payload", "role", "uuid", "timestamp"):
         if message is not record or key == "uuid":
             extra.pop(key, None)
+    extra |= _mapping(message.get("meta"))
     if moment is None:
         extra["undated"] = True
     role = str(message["role"])

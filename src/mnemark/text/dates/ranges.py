@@ -114,7 +114,7 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
         found = [word for word in found if not _OVER_AND_OVER.fullmatch(head, word.start, word.end)]
     return [
         (word.start, word.end, DateRange(*word.span, text=head[word.start : word.end]))
-        for word in (_open_range(head, word, here) for word in _join_ranges(head, found))
+        for word in _without_overlaps([_open_range(head, word, here) for word in _join_ranges(head, found)])
         if word.span[0] < word.span[1]
     ]
 
