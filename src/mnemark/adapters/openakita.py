@@ -226,7 +226,6 @@ class OpenAkitaMemory:
                 tags=[str(tag) for tag in given.get("tags") or ()],
                 source=f"{SOURCE}{own}" if own else None,
             )
-        self._opened().searcher.refresher.mark_stale()
         return fact.id
 
     def _by_source(self, own: str) -> "Fact | None":
@@ -247,7 +246,6 @@ class OpenAkitaMemory:
                 receipt = memory.forget(id=known.id if known else memory_id)
         except NotFoundError:
             return False
-        memory.searcher.refresher.mark_stale()
         return receipt.action != "nothing"
 
     def _tool(self, name: str, params: Mapping[str, Any]) -> str:

@@ -1,5 +1,7 @@
 """Define `Fact`, its types and priorities, and how far each origin is trusted."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -10,6 +12,30 @@ from mnemark.types import Origin
 TRUST: Final[dict[Origin, int]] = {"owner": 4, "agent": 3, "file": 3, "import": 2, "tool": 1, "web": 1}
 TYPES: Final = ("fact", "preference", "rule", "skill", "error")
 PRIORITIES: Final = ("transient", "short", "long", "permanent")
+
+
+class NewFact(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact to remember: what Python, the command line, HTTP and the tools of models can say of one."""
+
+    predicate: str
+    """In any language; empty for a statement."""
+    value: str
+    subject: str = "user"
+    type: str = "fact"
+    """One of `TYPES`."""
+    origin: Origin = "owner"
+    since: datetime | str | None = None
+    """When it began to hold: a datetime, ISO text, or words such as "last week"; now by default."""
+    importance: float | None = None
+    """0 to 1, as `confidence`."""
+    confidence: float | None = None
+    priority: str = ""
+    """One of `PRIORITIES`."""
+    tags: Sequence[str] = ()
+    source: str | None = None
+    """A ref such as `sessions/cli-main-3f2a.jsonl#L12`."""
+    scope: str = ""
+    """Such as "users/ann"."""
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

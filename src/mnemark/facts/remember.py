@@ -13,7 +13,7 @@ from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.hand_edits import edits
 from mnemark.facts.keys import predicate_key, subject_key, value_key
-from mnemark.facts.model import PRIORITIES, TYPES, Fact
+from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
 from mnemark.facts.parse import clean
 from mnemark.facts.store import AT_ONCE, FactStore, bring_in
 from mnemark.facts.timeline import FactVersion
@@ -27,24 +27,9 @@ from mnemark.files.turns import decode_turn
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import Rules, redact
-from mnemark.types import ORIGINS, Origin, Turn
+from mnemark.types import ORIGINS, Turn
 
 Word = TypeVar("Word", bound=str)
-
-
-class _Arguments(msgspec.Struct, frozen=True, kw_only=True):
-    predicate: str
-    value: str
-    subject: str = "user"
-    type: str = "fact"
-    origin: Origin = "owner"
-    since: datetime | str | None = None
-    importance: float | None = None
-    confidence: float | None = None
-    priority: str = ""
-    tags: Sequence[str] = ()
-    source: str | None = None
-    scope: str = ""
 
 
 def remember(
@@ -61,10 +46,7 @@ def remember(
         predicate: in any language; empty for a statement.
         value: line breaks become blanks.
         dry_run: only return what the fact would be.
-        **arguments: `subject`; `type` (see `TYPES`); `origin`; `since`, when it began to hold (datetime, ISO
-            text, or words such as "last week"), now by default; `importance` and `confidence`, 0 to 1;
-            `priority` (see `PRIORITIES`); `tags`; `source`, a ref such as
-            `sessions/cli-main-3f2a.jsonl#L12`; `scope`, such as "users/ann".
+        **arguments: the other fields of `NewFact`.
 
     Raises:
         UsageError: an argument is wrong; the message names a right one.
@@ -74,9 +56,9 @@ def remember(
 
 
 def remember_many(
-    store: FactStore, given: Iterable[Mapping[str, Any]], *, dry_run: bool = False
+    store: FactStore, given: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
 ) -> list[Fact]:
-    """Keep many facts, each given as the arguments of `remember`: all of them or none.
+    """Keep many facts, each given as a `NewFact` or its fields: all of them or none.
 
     Each is decided in the light of those before it, with one line and one `fsync` of the journal for all, and
     one edit of each file. Raises as `remember`.
@@ -114,9 +96,9 @@ def _note_edits(store: FactStore, scope: str) -> int:
     return len(noted)
 
 
-def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any]) -> Fact:
+def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | NewFact) -> Fact:
     try:
-        given = _Arguments(**arguments)
+        given = arguments if isinstance(arguments, NewFact) else NewFact(**arguments)
     except TypeError as error:
         raise UsageError(f"wrong argument for a fact: {error}") from None
     scope, origin = _checked_scope(given.scope), _one_of(given.origin, ORIGINS, "origin")

@@ -23,6 +23,10 @@ def _nobody_follows(path: str, size: int) -> None:  # noqa: ARG001 - as `Workspa
     return
 
 
+def _nobody_listens() -> None:
+    return
+
+
 class Workspace:
     """A folder, its settings, and whether it may be written. Safe to use from several threads."""
 
@@ -33,6 +37,8 @@ class Workspace:
         self.readonly = readonly
         self.wrote: Callable[[str, int], None] = _nobody_follows
         """Called with the path and the new size of a log that this process wrote to."""
+        self.changed: Callable[[], None] = _nobody_listens
+        """Called when this process changed a file."""
 
     @cached_property
     def rules(self) -> Rules:

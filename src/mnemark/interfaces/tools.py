@@ -137,6 +137,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
             "type": _text("Kind of fact.", enum=["fact", "preference", "rule", "skill", "error"]),
             "since": _text("True since; now by default."),
             "importance": {"type": "number", "minimum": 0, "maximum": 1, "description": "0 to 1."},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1, "description": "0 to 1."},
+            "priority": _text("How long to keep it.", enum=["transient", "short", "long", "permanent"]),
             "tags": {"type": "array", "items": {"type": "string"}, "description": "Words to find it by."},
             "source": _text("Where it was said: path#L12 of a session."),
             "scope": _SCOPE,

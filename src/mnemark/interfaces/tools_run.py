@@ -144,7 +144,6 @@ def _remember(memory: "Memory", given: dict[str, Any]) -> Result:
     from mnemark.text.quoting.fence import inert
 
     fact = memory.remember(**{"predicate": "", **given}, origin="agent")
-    memory.searcher.refresher.mark_stale()
     data: Result = {"remembered": inert(str(fact)), "id": fact.id, "path": fact.path}
     data |= {name: value for name in ("ref", "supersedes") if (value := getattr(fact, name))}
     if not fact.review:
@@ -164,7 +163,6 @@ def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
         erase=given.get("erase", False),
         dry_run=given.get("dryRun", False),
     )
-    memory.searcher.refresher.mark_stale()
     return {"receipt": _inert_all(msgspec.to_builtins(receipt))}
 
 

@@ -112,5 +112,4 @@ def _append(
     written = write(memory, path, change, step=STEP)
     if written.status == "deferred":
         raise BusyError(f"another program is saving {path}; nothing was written, try again in a moment")
-    memory.searcher.refresher.mark_stale()
     return written, at

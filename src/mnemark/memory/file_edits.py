@@ -105,6 +105,7 @@ def write(
             _drop(ledger, noted)
             return Written("", path, "deferred", "")
         ledger.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
+    ws.changed()
     return Written(noted[-1], path, "written", shown)
 
 
@@ -168,6 +169,7 @@ def move(
         made = _note(ledger, "move", {"step": step, "path": path, "to": to, "group": group}, origin)
         moved = editing.move(ws.root, path, to) == "moved"
         ledger.append(Change(kind="done" if moved else "drop", payload={"ids": [made.id]}))
+    ws.changed()
     return Written(made.id, path, "written", f"{path} → {to}") if moved else Written("", path, "deferred", "")
 
 

@@ -22,7 +22,7 @@ from mnemark.memory.sessions.session import Session
 from mnemark.types import Kind, Origin, Recall, Turn
 
 if TYPE_CHECKING:
-    from mnemark.facts.model import Fact
+    from mnemark.facts.model import Fact, NewFact
     from mnemark.llm.base import LLM
     from mnemark.memory.consolidation.run import Report
     from mnemark.memory.file_edits import Written
@@ -245,15 +245,19 @@ class Memory(OpenWorkspace):
         dry_run: bool = False,
     ) -> "Fact":
         """Keep a fact; when this returns, it is on the disk. See `mnemark.facts.remember`."""
-        said = {
-            "predicate": predicate, "value": value, "subject": subject, "type": type, "origin": origin,
-            "since": since, "importance": importance, "confidence": confidence, "priority": priority,
-            "tags": tags, "source": source, "scope": scope,
-        }  # fmt: skip
+        from mnemark.facts.model import NewFact
+
+        said = NewFact(
+            predicate=predicate, value=value, subject=subject, type=type, origin=origin, since=since,
+            importance=importance, confidence=confidence, priority=priority, tags=tags, source=source,
+            scope=scope,
+        )  # fmt: skip
         return self.remember_many([said], dry_run=dry_run)[0]
 
-    def remember_many(self, said: Iterable[Mapping[str, Any]], *, dry_run: bool = False) -> "list[Fact]":
-        """Keep many facts, each given as the arguments of `remember`: all of them or none."""
+    def remember_many(
+        self, said: "Iterable[Mapping[str, Any] | NewFact]", *, dry_run: bool = False
+    ) -> "list[Fact]":
+        """Keep many facts, each given as the arguments of `remember` or a `NewFact`: all of them or none."""
         from mnemark.memory.curation.generated import remember_many
 
         return remember_many(self, said, dry_run=dry_run)

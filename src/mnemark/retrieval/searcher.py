@@ -90,10 +90,14 @@ class Searcher:
         self.fact_index = FactIndexCache(facts, lambda: self.index)
         facts.changed = self._fact_changed
         workspace.wrote = self._log_written
+        workspace.changed = self._file_changed
 
     def _fact_changed(self) -> None:
         self.fact_index.wrote()
         self.refresher.facts_changed()
+
+    def _file_changed(self) -> None:
+        self.refresher.mark_stale()
 
     def _log_written(self, path: str, size: int) -> None:
         self.reader.logs.wrote(path, size)

@@ -48,6 +48,17 @@ def remember(
     importance: Annotated[
         float | None, typer.Option(metavar="NUMBER", help="From 0 to 1.", show_default="none")
     ] = None,
+    confidence: Annotated[
+        float | None,
+        typer.Option(metavar="NUMBER", help="From 0 to 1: how certain it is.", show_default="none"),
+    ] = None,
+    priority: Annotated[
+        str,
+        typer.Option(metavar="PRIORITY", help="How long to keep it: transient, short, long or permanent."),
+    ] = "",
+    source: Annotated[
+        str | None, typer.Option(metavar="REF", help="Where it was said, for example sessions/ID.jsonl#L12.")
+    ] = None,
     tag: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")
     ] = None,
@@ -61,7 +72,8 @@ def remember(
     """
     fields: dict[str, Any] = {
         "predicate": predicate, "value": value, "subject": subject, "type": type_, "since": since,
-        "origin": origin, "importance": importance, "tags": tuple(tag or ()), "scope": scope,
+        "origin": origin, "importance": importance, "confidence": confidence, "priority": priority,
+        "source": source, "tags": tuple(tag or ()), "scope": scope,
     }  # fmt: skip
     with workspace.opened(workspace.locate(workspace_), readonly=dry_run) as memory:
         fact = memory.remember_many([fields], dry_run=dry_run)[0]

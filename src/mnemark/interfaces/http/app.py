@@ -94,10 +94,7 @@ class Api:
 
             def job() -> Response:
                 with self.workspaces.lease(body.workspace) as opened:
-                    found = call.run(opened, body)
-                    if call.changes:
-                        opened.memory.searcher.refresher.mark_stale()
-                    return _json(found)
+                    return _json(call.run(opened, body))
 
             answer: Response = await self.work(job)
             return answer

@@ -116,6 +116,7 @@ class Remember(Body):
     since: str | None = None
     importance: float | None = None
     confidence: float | None = None
+    priority: str = ""
     tags: list[str] = []
     source: str | None = None
     scope: str = ""

@@ -20,8 +20,6 @@ class Call(NamedTuple):
     body: type[bodies.Body]
     run: Callable[[PooledWorkspace, Any], Any]
     summary: str
-    changes: bool = False
-    """The files were changed without a sync: the next search looks at them."""
 
 
 def _fields(body: msgspec.Struct, *left_out: str) -> dict[str, Any]:
@@ -96,17 +94,17 @@ CALLS: Final[tuple[Call, ...]] = (
     Call("turns", bodies.Turns, _turns, "Record turns of a session; they are on the disk when this answers."),
     Call("observe", bodies.Observe, _observe, "Record a tool call."),
     Call("session/end", bodies.EndSession, lambda at, body: _session(at, body).end(summary=body.summary),
-         "End a session: summarize it and save its facts.", changes=True),
+         "End a session: summarize it and save its facts."),
     Call("remember", bodies.Remember, lambda at, body: at.memory.remember(**_fields(body)),
-         "Remember a fact; it is on the disk when this answers.", changes=True),
+         "Remember a fact; it is on the disk when this answers."),
     Call("facts", bodies.Facts, lambda at, body: {"facts": list(at.memory.facts(**_fields(body)))},
          "List the facts that are true now, or were at a given time."),
     Call("forget", bodies.Forget, lambda at, body: at.memory.forget(**_fields(body)),
-         "Forget something; returns a receipt.", changes=True),
+         "Forget something; returns a receipt."),
     Call("undo", bodies.Undo, lambda at, body: {"undone": _as_objects(at.memory.undo(body.id))},
-         "Undo a change.", changes=True),
+         "Undo a change."),
     Call("revert", bodies.Revert, lambda at, body: at.memory.revert(**_fields(body)),
-         "Undo everything that came from one session or source.", changes=True),
+         "Undo everything that came from one session or source."),
     Call("pin", bodies.Pin, lambda at, body: at.memory.pin(body.ref), "Keep something from being archived."),
     Call("said", bodies.Said, lambda at, body: {"turns": _as_objects(at.memory.turns(**_fields(body)))},
          "List turns by session, time, role and tool."),
@@ -119,7 +117,7 @@ CALLS: Final[tuple[Call, ...]] = (
          "Update the index after files have changed."),
     Call("status", bodies.Status, _status, "Show the contents and state of a workspace."),
     Call("consolidate", bodies.Consolidate, lambda at, body: at.memory.consolidate(**_fields(body)),
-         "Merge duplicates, archive unused facts, update core memory.", changes=True),
+         "Merge duplicates, archive unused facts, update core memory."),
 )  # fmt: skip
 
 _CODES: Final[Mapping[str, tuple[int, str]]] = {

@@ -76,7 +76,7 @@ class PooledWorkspace:
     def _changed(self, _: set[str]) -> None:
         if self._stop.is_set():
             return
-        self.memory.searcher.refresher.mark_stale()
+        self.memory.changed()
         started = time.monotonic()
         try:
             self.memory.sync(wait=0.0)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
-from mnemark.facts.model import Fact
+from mnemark.facts.model import Fact, NewFact
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry as entry
 from mnemark.files import layout, listing
@@ -165,7 +165,7 @@ def withdraw_replaced(ws: OpenWorkspace, facts: Iterable[Fact]) -> None:
 
 
 def remember_many(
-    ws: OpenWorkspace, said: Iterable[Mapping[str, Any]], *, dry_run: bool = False
+    ws: OpenWorkspace, said: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
 ) -> list[Fact]:
     """Remember facts, and withdraw the entries of those they replace; see `facts.remember`."""
     kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)

@@ -255,7 +255,7 @@ def end(ws: OpenWorkspace, session: Recorder, llm: "LLM | None" = None, *, summa
             found = _Ending(ws, session, llm, summary=summary).run()
     except BusyError as error:
         return Ended(session=session.id, status="deferred", problems=(str(error),))
-    ws.searcher.refresher.mark_stale()
+    ws.changed()
     return found
 
 
