@@ -2,14 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, ReadOnlyError, UsageError, one_of
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.hand_edits import edits
 from mnemark.facts.keys import predicate_key, subject_key, value_key
@@ -28,8 +28,6 @@ from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import ORIGINS, Turn
-
-Word = TypeVar("Word", bound=str)
 
 
 def remember(
@@ -101,7 +99,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         given = arguments if isinstance(arguments, NewFact) else NewFact(**arguments)
     except TypeError as error:
         raise UsageError(f"wrong argument for a fact: {error}") from None
-    scope, origin = _checked_scope(given.scope), _one_of(given.origin, ORIGINS, "origin")
+    scope, origin = _checked_scope(given.scope), one_of(given.origin, ORIGINS, "origin")
     recorded = now.isoformat()
     since = moment(given.since, "since", now)
     start = recorded if since is None else since.replace(tzinfo=since.tzinfo or store.zone).isoformat()
@@ -111,13 +109,13 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         subject=_redacted(store, given.subject) or "user",
         predicate=predicate_words(_redacted(store, given.predicate)),
         value=_redacted_value(store.rules, given.predicate, given.value),
-        type=_one_of(given.type, TYPES, "type"),
+        type=one_of(given.type, TYPES, "type"),
         since=start,
         recorded="" if start == recorded else recorded,
         origin=origin,
         importance=_share(given.importance, "importance"),
         confidence=own,
-        priority=_one_of(given.priority, PRIORITIES, "priority") if given.priority else "",
+        priority=one_of(given.priority, PRIORITIES, "priority") if given.priority else "",
         tags=tuple(filter(None, (_redacted(store, tag).replace(",", " ") for tag in given.tags))),
         source=_redacted(store, given.source or ""),
         scope=scope,
@@ -141,12 +139,6 @@ def _redacted_value(rules: Rules, predicate: str, value: str) -> str:
 
 def _redacted(store: FactStore, text: str) -> str:
     return clean(redact(strip_fences(text), store.rules).text)
-
-
-def _one_of(word: Word, known: Sequence[Word], name: str) -> Word:
-    if word not in known:
-        raise UsageError(f"{name} must be one of {', '.join(known)}, not {word!r}")
-    return word
 
 
 def _share(number: float | None, name: str) -> float | None:

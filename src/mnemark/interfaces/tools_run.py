@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError, one_of
 from mnemark.interfaces.tools import BY_NAME, known_arguments
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ def _quoted(fields: Mapping[str, Any]) -> Result:
 
 
 def _search(memory: "Memory", given: dict[str, Any]) -> Result:
-    corpus = given.get("corpus", "all")
-    if corpus not in _KINDS:
-        raise UsageError(f"corpus must be one of {', '.join(_KINDS)}, not {corpus!r}")
+    corpus = one_of(given.get("corpus", "all"), _KINDS, "corpus")
     try:
         found = memory.search(
             given["query"],

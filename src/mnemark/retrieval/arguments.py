@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from mnemark.errors import UsageError
+from mnemark.errors import UsageError, one_of
 from mnemark.retrieval.query import MAX_CHARACTERS
 
 _MOST_HITS: Final = 1_000
@@ -14,8 +14,8 @@ def among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> froz
     if values is None:
         return None
     chosen = frozenset([values] if isinstance(values, str) else values)
-    if wrong := sorted(chosen - set(known)):
-        raise UsageError(f"{name} must be one of {', '.join(known)}, not {wrong[0]!r}")
+    for value in sorted(chosen):
+        one_of(value, known, name)
     return chosen
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError
+from mnemark.errors import BusyError, ReadOnlyError, UsageError, one_of
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.scopes import scopes_of
@@ -96,8 +96,8 @@ def _check(given: Sequence[str], query: str | None, origin: str | None, scope: s
         raise UsageError(f"{exact} cannot be combined with {others}")
     if query and len(query.strip()) < 2:
         raise UsageError("the query must have at least two characters")
-    if origin and origin not in ORIGINS:
-        raise UsageError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r}")
+    if origin:
+        one_of(origin, ORIGINS, "origin")
     if scope is not None and scope != "*":
         scopes_of(scope)
 

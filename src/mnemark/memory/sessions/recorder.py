@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from mnemark.errors import UsageError
+from mnemark.errors import UsageError, one_of
 from mnemark.files import layout
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
@@ -45,9 +45,7 @@ class Recorder:
 
     def turn(self, role: str, content: str, *, time: datetime | None = None, **fields: Any) -> Turn:
         """Return a turn as `add` would record it, for `add_many`."""
-        origin = fields.pop("origin", None) or _ROLE_ORIGIN.get(role, "agent")
-        if origin not in ORIGINS:
-            raise UsageError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r}")
+        origin = one_of(fields.pop("origin", None) or _ROLE_ORIGIN.get(role, "agent"), ORIGINS, "origin")
         if not role:
             raise UsageError('a turn needs a role, for example "user"')
         fields["meta"] = fields.get("meta") or {}

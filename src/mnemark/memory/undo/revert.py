@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.errors import UsageError
+from mnemark.errors import UsageError, one_of
 from mnemark.files import listing, platform
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
@@ -80,8 +80,8 @@ def revert(
     """
     if not (session or origin or since):
         raise UsageError("say what to undo: give session, origin or since")
-    if origin and origin not in ORIGINS:
-        raise UsageError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r}")
+    if origin:
+        one_of(origin, ORIGINS, "origin")
     if not dry_run:
         ws.check_writable("take changes back")
     start = moment(since, "since", ws.now())
