@@ -1,8 +1,13 @@
 """`mnemark sessions`: what there is, and ending one by hand."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
+
+from mnemark import Memory
+from mnemark.files import platform
 
 from .conftest import Shell
 
@@ -76,3 +81,24 @@ def test_a_list_tells_sessions_apart(workspace: Shell) -> None:
     workspace("forget", "--session", "named")
     again = {row["session"]: row for row in workspace("sessions", "--json").data["sessions"]}
     assert (again["named"]["title"], again["named"]["turns"]) == ("", 0)
+
+
+def test_only_the_last_ones_are_listed_and_opened(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory.open(shell.folder) as memory:
+        for number in range(5):
+            memory.session(f"s{number}").add("user", f"We talk about topic {number}.")
+            os.utime(memory.session(f"s{number}").log.path, (number, number))
+    opened: list[str] = []
+    plain = platform.FS.open_to_read
+
+    def noted(path: Path, *, links: bool = True) -> int:
+        opened.append(path.name)
+        return plain(path, links=links)
+
+    monkeypatch.setattr(platform.FS, "open_to_read", noted)
+    found = shell("sessions", "--last", "2", "--json").data["sessions"]
+    assert [one["session"] for one in found] == ["s3", "s4"]
+    assert {name[:2] for name in opened if name.endswith(".jsonl") and name.startswith("s")} == {"s3", "s4"}
+    assert len(shell("sessions", "--json").data["sessions"]) == 5
+    assert shell("sessions", "--last", "0").code == 2
+    assert shell("sessions", "end", "s1", "--last", "2").code == 2

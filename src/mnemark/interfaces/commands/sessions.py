@@ -26,6 +26,10 @@ def sessions(
     summary: Annotated[
         bool, typer.Option("--summary/--no-summary", help="With end: write a summary to the daily note.")
     ] = True,
+    last: Annotated[
+        int | None,
+        typer.Option("--last", metavar="N", help="List only the last N sessions.", show_default="all"),
+    ] = None,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
@@ -35,12 +39,12 @@ def sessions(
     note, descriptions of its attachments and tool calls, its open questions to the scratchpad, and its facts.
     The session can still continue and be ended again.
     """
-    if action not in {None, "end"} or (action is None and (session or idle)):
+    if action not in {None, "end"} or (action is None and (session or idle)) or (action and last):
         raise UsageError("use `mnemark sessions`, `mnemark sessions end ID` or `mnemark sessions end --idle`")
     root = locate(workspace)
     if action is None:
         with opened(root, readonly=True) as memory:
-            _list(memory, json=json)
+            _list(memory, last, json=json)
         return
     if (session is None) != idle:
         raise UsageError("give the id of one session, or --idle for all idle sessions")
@@ -59,10 +63,10 @@ def sessions(
         say("No idle session has new turns.")
 
 
-def _list(memory: "Memory", *, json: bool) -> None:
+def _list(memory: "Memory", last: int | None, *, json: bool) -> None:
     from mnemark.memory.sessions.history import listed
 
-    found = listed(memory)
+    found = listed(memory, last=last)
     if json:
         out_json({"sessions": found})
         return
