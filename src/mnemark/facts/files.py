@@ -209,10 +209,8 @@ def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
     meta = parsed.meta
     subject = clean(meta.get("subject", "")) or _subject_of(path)
     kind, origin = meta.get("type", "").lower(), meta.get("origin", "").lower()
-    # Without a comment, the id is that of the words in their scope, about their subject.
-    words = "\0".join((layout.scope_of(path), subject_key(subject), parsed.words))
     return Fact(
-        id=parsed.id or derived_id(words.encode("utf-8", "replace")),
+        id=parsed.id or _id_of_words(parsed, path, subject),
         subject=subject,
         predicate=parsed.predicate,
         value=parsed.value,
@@ -222,7 +220,7 @@ def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
         origin=next((known for known in ORIGINS if known == origin), "file"),
         importance=parsed.share("importance"),
         confidence=parsed.share("confidence"),
-        tags=tuple(filter(None, map(str.strip, re.split("[,，]", meta.get("tags", ""))))),
+        tags=_tags(meta["tags"]) if "tags" in meta else (),
         scope=layout.scope_of(path),
         path=path,
         line=parsed.bullet.line,
@@ -233,6 +231,17 @@ def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
     )
 
 
+def _tags(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, re.split("[,，]", text))))
+
+
+def _id_of_words(parsed: ParsedFact, path: str, subject: str) -> str:
+    """Return the id of a bullet without a comment: that of its words in their scope, about their subject."""
+    words = "\0".join((layout.scope_of(path), subject_key(subject), parsed.words))
+    return derived_id(words.encode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=1_024)
 def _subject_of(path: str) -> str:
     stem = _stem(path)
     return "user" if subject_key(stem) in {"user", "imported"} else stem.replace("-", " ")

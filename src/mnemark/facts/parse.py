@@ -293,28 +293,28 @@ _shapes: "WeakValueDictionary[tuple[str, int, int], _Shape]" = WeakValueDictiona
 
 def _shape(raw: str, start: int, end: int) -> _Shape:
     """Read a bullet: its words begin at `start`, its last line's end begins at `end`."""
-    own: tuple[int, int] | None = None
+    comments = [(comment.span(), _fields(comment["body"])) for comment in _COMMENT.finditer(raw, start)]
+    own = next((span for span, fields in reversed(comments) if "id" in fields), None)
     words_end = end
-    for comment in _COMMENT.finditer(raw, start, end):
-        if "id" in comment["body"].lower() and "id" in _fields(comment["body"]):
-            own = comment.span()
     while (tail := _trailing_comment(raw, start, words_end)) is not None:
         words_end = tail
     words = start, start + len(raw[start:words_end].rstrip())
     bare = _COMMENT.sub("", raw[slice(*words)]).strip()
     struck = _STRUCK.fullmatch(bare)
     predicate, value = split_words(struck["inside"].strip() if struck else bare)
-    return _Shape(own, words, predicate, value, struck is not None, _meta(raw, start, own))
+    return _Shape(own, words, predicate, value, struck is not None, _meta(comments, own))
 
 
-def _meta(raw: str, start: int, own_comment: tuple[int, int] | None) -> dict[str, str]:
+def _meta(
+    comments: list[tuple[tuple[int, int], dict[str, str]]], own_comment: tuple[int, int] | None
+) -> dict[str, str]:
     meta: dict[str, str] = {}
     own: dict[str, str] = {}
-    for comment in _COMMENT.finditer(raw, start):
-        if comment.span() == own_comment:
-            own = _fields(comment["body"])
+    for span, fields in comments:
+        if span == own_comment:
+            own = fields
         else:
-            meta |= _fields(comment["body"])
+            meta |= fields
     return {key: value for key, value in meta.items() if key != "id"} | own
 
 

@@ -115,9 +115,9 @@ class Journal:
                     problems.append(Problem(f"{FOLDER}/{name}", reason, skipped=False))
         return [found[identifier] for identifier in sorted(found)]
 
-    def feed(self, *kinds: str) -> "Feed":
-        """Follow the lines of some kinds, from the first one on."""
-        return Feed(self, kinds)
+    def feed(self, *kinds: str, past: bool = True) -> "Feed":
+        """Follow the lines of some kinds: all of them, or those that come after the first `take`."""
+        return Feed(self, kinds, past=past)
 
     def size(self) -> int:
         """Bytes of this machine's file that the feeds have read."""
@@ -128,8 +128,9 @@ class Journal:
         with self._lock:
             self._read_on()
             if feed not in self._feeds:
-                known = {name: (0, end) for name, (_, end) in self._read.items()}
-                feed.waiting = self._lines(known, feed.kinds)
+                if feed.past:
+                    known = {name: (0, end) for name, (_, end) in self._read.items()}
+                    feed.waiting = self._lines(known, feed.kinds)
                 self._feeds.append(feed)
             entries, rewritten = feed.waiting, feed.rewritten
             feed.waiting, feed.rewritten = [], False
@@ -187,8 +188,9 @@ class Journal:
 class Feed:
     """The lines of some kinds of a journal, for one reader."""
 
-    def __init__(self, journal: Journal, kinds: Iterable[str]) -> None:
+    def __init__(self, journal: Journal, kinds: Iterable[str], *, past: bool) -> None:
         self.journal = journal
+        self.past = past
         self.kinds = frozenset(kinds)
         self.waiting: list[JournalEntry] = []
         self.rewritten = False

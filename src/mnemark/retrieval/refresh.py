@@ -33,14 +33,12 @@ class ExternalEdits:
     """Watches the journal for edits by other processes."""
 
     def __init__(self, journal: Journal) -> None:
-        self._feed = journal.feed("done", "project")
-        self._first = True
+        self._feed = journal.feed("done", "project", past=False)
 
     def came(self) -> Literal["", "facts", "files"]:
         """Say whether files were edited, or facts alone; what came before the first call does not count."""
         rewritten, entries = self._feed.take()
-        first, self._first = self._first, False
-        if first or not (rewritten or entries):
+        if not (rewritten or entries):
             return ""
         return "files" if rewritten or any(one.change.kind == "done" for one in entries) else "facts"
 
