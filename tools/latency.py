@@ -1,4 +1,4 @@
-"""How long agents wait: hooks and MCP, with the daemon and without, beside a bare Python start.
+"""How long agents wait: commands, hooks and MCP, with the daemon and without, beside a bare Python start.
 
     python tools/latency.py [--runs 30]
 
@@ -20,6 +20,8 @@ from typing import Any
 from mnemark.agent import daemon
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+NEEDED = "import apsw, msgspec, numkong, numpy, typer, typer.main"
+"""Of those who made the libraries; a question in English needs no more of them."""
 PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "When does the backup run?"}
 
 
@@ -50,11 +52,12 @@ def run(command: list[str], sent: list[bytes], given: bytes = b"") -> tuple[floa
     return wall * 1000, spent * 1000
 
 
-def measure(what: str, runs: int, command: list[str], sent: list[bytes], given: bytes = b"") -> None:
-    """One line of the table."""
+def measure(what: str, runs: int, command: list[str], sent: list[bytes], given: bytes = b"") -> float:
+    """One line of the table; returns the CPU time."""
     times = [run(command, sent, given) for _ in range(runs)]
-    wall, spent = (statistics.median(column) for column in zip(*times, strict=True))
-    print(f"  {what:34} wall {wall:6.0f} ms   CPU {spent:6.0f} ms", flush=True)
+    wall, spent = statistics.median(one for one, _ in times), statistics.median(one for _, one in times)
+    print(f"  {what:40} wall {wall:6.0f} ms   CPU {spent:6.0f} ms", flush=True)
+    return spent
 
 
 def notes(workspace: Path) -> None:
@@ -73,6 +76,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=30)
     runs = parser.parse_args().runs
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # it makes every start compile anew
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the command sets it
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = str(Path(folder, "state"))
         workspace = Path(folder, "workspace")
@@ -89,6 +93,11 @@ def main() -> int:
         found = [*listed, message(3, "tools/call", call)]
         event = json.dumps(PROMPT | {"cwd": str(workspace)}).encode()
         measure("python -c pass", runs, [sys.executable, "-c", "pass"], [])
+        needed = measure("the modules of others that search needs", runs, [sys.executable, "-c", NEEDED], [])
+        search = [*mnemark, "search", "-w", str(workspace)]
+        spent = measure("search, alone", runs, [*search, "when does the backup run"], [])
+        print(f"  {'':40} {spent / needed:.2f} times the modules that it needs")
+        measure("search in Chinese, alone", runs, [*search, "备份什么时候"], [])
         measure("mcp until tools/list", runs, [*front, "--alone"], listed)
         measure("mcp until a first search, alone", runs, [*front, "--alone"], found)
         measure("hook, a prompt, alone", runs, [*hook, "--alone"], [], event)
@@ -100,7 +109,7 @@ def main() -> int:
                 raise SystemExit("the daemon did not start")
             time.sleep(0.005)
         print(
-            f"  {'daemon, until it listens':34} wall {(time.perf_counter() - begun) * 1000:6.0f} ms",
+            f"  {'daemon, until it listens':40} wall {(time.perf_counter() - begun) * 1000:6.0f} ms",
             flush=True,
         )
         daemon.post("/v1/search", {"workspace": str(workspace), "query": "backup"}, 60, daemon=at)
@@ -111,7 +120,7 @@ def main() -> int:
             begun = time.perf_counter()
             daemon.post("/v1/recall", {"workspace": str(workspace), "query": "backup of host 7"}, daemon=at)
             times.append((time.perf_counter() - begun) * 1000)
-        print(f"  {'API, recall':34} wall {statistics.median(times):6.1f} ms")
+        print(f"  {'API, recall':40} wall {statistics.median(times):6.1f} ms")
         process.terminate()
         process.wait(30)
     return 0

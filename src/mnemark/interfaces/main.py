@@ -1,6 +1,7 @@
 """The entry point of the `mnemark` command. Imports stay few: every start pays for them."""
 
 import io
+import os
 import sys
 from typing import NoReturn
 
@@ -10,6 +11,8 @@ from mnemark.interfaces.process import INTERRUPTED, abandon_stdout, debugging
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
+    # numpy would start a thread of OpenBLAS for each processor: 100 ms of CPU for what nothing here uses.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = _run(sys.argv[1:])
         for stream in (sys.stdout, sys.stderr):
