@@ -7,11 +7,12 @@ The agents with hooks are Claude Code as its hooks see it: a transcript that gro
 `mnemark hook` for each prompt and each answer. Each folder begins with some turns (`--turns`), as that of an
 agent which has been used: what a process takes once while its first arrays grow is no growth.
 
-Prints every 15 seconds memory and file descriptors of the daemon; at the end times (recall beside a request
-that does nothing and a bare scan for the words of what was acknowledged in a folder), errors, recalls and
-searches that came back with nothing (all folders hold all words that are asked for, so it was not found in
-time; how many depends on the machine and is not in the verdict), what was acknowledged and is not in the
-files exactly once, and a verdict. Exits with 1 where the verdict is "failed".
+Prints every 15 seconds memory and file descriptors of the daemon; at the end, minute by minute, how many
+answers were empty and how long recalls took; times (recall beside a request that does nothing and a bare scan
+for the words of what was acknowledged in a folder), errors, recalls and searches that came back with nothing
+(all folders hold all words that are asked for, so it was not found in time; how many depends on the machine
+and is not in the verdict), what was acknowledged and is not in the files exactly once, and a verdict. Exits
+with 1 where the verdict is "failed".
 
 Memory is flat where a daemon takes no more for having run longer. Folders grow meanwhile, so that its last
 minute cannot be held against its own beginning alone: when it has ended, another one is started for the same
@@ -32,7 +33,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,6 +79,14 @@ class Used(NamedTuple):
     """Turns, notes and facts in the folders."""
 
 
+class Minute:
+    """What was asked in a minute, what came back with nothing, and how long recalls took."""
+
+    def __init__(self) -> None:
+        self.asked = self.empty = 0
+        self.times: list[float] = []
+
+
 class Load:
     """What all agents share: counts, times, and the time to stop."""
 
@@ -99,6 +108,13 @@ class Load:
         """Those that found nothing."""
         self.facts = 0.1
         """Share of rounds of an API agent in which it replaces a fact."""
+        self.begun = time.monotonic()
+        self.minutes: defaultdict[int, Minute] = defaultdict(Minute)
+        """Recalls and searches of each minute."""
+
+    def minute(self) -> "Minute":
+        """The minute that runs. Hold `guard`."""
+        return self.minutes[int((time.monotonic() - self.begun) // 60)]
 
     def timed(self, what: str, job: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """Do it, keep the time; an error is kept and not raised."""
@@ -112,6 +128,8 @@ class Load:
         with self.guard:
             self.calls += 1
             self.times.setdefault(what, []).append(time.perf_counter() - begun)
+            if what == "recall":
+                self.minute().times.append(time.perf_counter() - begun)
         return found
 
     def post(self, path: str, **body: Any) -> Any:
@@ -123,6 +141,8 @@ class Load:
         with self.guard:
             self.asked[what] += 1
             self.empty[what] += not hits
+            self.minute().asked += 1
+            self.minute().empty += not hits
 
     def keep(self, kept: dict[Path, list[str]], workspace: Path, *words: str) -> None:
         """They were acknowledged."""
@@ -318,6 +338,16 @@ def report(load: Load, minutes: float) -> None:
               f"max {found[-1] * 1000:.0f} ms")  # fmt: skip
 
 
+def by_minute(load: Load) -> None:
+    """Whether it becomes worse with time."""
+    print("minute  asked  with nothing   recall p50    p95")
+    for number, minute in sorted(load.minutes.items()):
+        found = sorted(minute.times) or [0.0]
+        p95 = found[min(len(found) - 1, int(len(found) * 0.95))] * 1000
+        print(f"  {number + 1:4} {minute.asked:6,} {minute.empty / max(minute.asked, 1):12.2%} "
+              f"{statistics.median(found) * 1000:9.1f} ms {p95:6.1f} ms")  # fmt: skip
+
+
 def verdict(load: Load, seen: list[Used], again: list[Used]) -> bool:
     """Say whether it held; whether it did.
 
@@ -450,8 +480,10 @@ def main() -> int:
         workspaces = begun(Path(folder), given.turns)
         load = Load(workspaces)
         load.facts = given.facts
+        load.begun = time.monotonic()
         seen = used(load, minutes, 0)
         report(load, minutes)
+        by_minute(load)
         again = []
         if minutes >= YOUNG + 1:
             print("another daemon for the same folders:")
