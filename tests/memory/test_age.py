@@ -62,3 +62,24 @@ def test_an_end_opens_as_many_files_as_the_first_ones(
         with opened.during() as old:
             live(memory, 40)
         assert len(old) <= few + 2, sorted(old)
+
+
+def test_where_a_look_at_the_files_takes_long_a_new_fact_is_found_without_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        memory.remember("python version", "3.10")
+        memory.sync()
+        assert memory.search("which python version do I use").hits
+        memory.searcher.refresher._cost = 1.0
+
+        def sync(*_: object, **__: object) -> None:
+            raise AssertionError("all files were looked at")
+
+        monkeypatch.setattr("mnemark.retrieval.refresh.sync", sync)
+        memory.remember("python version", "3.12")
+        found = memory.search("which python version do I use")
+        assert found.complete
+        current = [hit.text for hit in found.hits if hit.kind == "fact" and hit.meta["current"]]
+        assert [text.partition(" (")[0] for text in current] == ["user python version: 3.12"]
+        assert "3.12" in memory.recall("which python version do I use", deadline=5).text
