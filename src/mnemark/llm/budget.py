@@ -120,8 +120,7 @@ class Meter:
     def request(self, model: str, tokens_in: int, tokens_out: int) -> Iterator[Ticket]:
         """Reserve one request of about `tokens_in` and `tokens_out` tokens, and correct it afterwards.
 
-        The ticket's tokens at the end of the body are recorded, also after an exception; unless the body
-        changed them they are the estimate.
+        The ticket's tokens are recorded also after an exception; by default they are the estimate.
 
         Raises:
             LLMUnavailable: of kind `budget`, before the body runs.
