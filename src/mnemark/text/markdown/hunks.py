@@ -125,7 +125,7 @@ def _range(start: int, end: int) -> str:
 def _find_place(lines: list[str], hunk: Hunk, at: int, *, anywhere: bool = False) -> int | None:
     """Return where the hunk's old lines match with their context, nearest to line `at`, or None.
 
-    Context shorter than `_CONTEXT` was at the start or end of the file: it must match there unless `anywhere`.
+    Short context was at the start or end of the file and must match there, unless `anywhere`.
     """
     whole = (*hunk.before, *hunk.old, *hunk.after)
     first, last = len(hunk.before) < _CONTEXT, len(hunk.after) < _CONTEXT

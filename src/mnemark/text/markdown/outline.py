@@ -34,9 +34,7 @@ _ITEM: Final = lazy_pattern(
 _QUOTE: Final = lazy_pattern(r"[ ]{0,3}>[ ]?(?P<text>.*)$")
 _COMMENT: Final = ("<!--", "-->")
 _TAIL_LENGTH: Final = 4  # characters that tell how an item ends
-_MAX_LEADS: Final = (
-    20  # maximum nesting of paragraphs that end in a colon; the next one starts at the top level
-)
+_MAX_LEADS: Final = 20  # maximum nesting of paragraphs that end in a colon; the next is at the top level
 _CJK: Final = lazy_pattern(r"[\u2e80-\u9fff\u3000-\u303f\uff00-\uffef]")
 
 
@@ -163,7 +161,7 @@ class _Reader:
             self._add("paragraph", line.strip(), "")
 
     def _close_lists(self, column: int) -> None:
-        """Close the list items that text at this column (a new item, or after a blank line) is not part of."""
+        """Close the list items that text at `column` (a new item, or after a blank line) is not part of."""
         while self._lists and self._lists[-1][0] >= column:
             self._lists.pop()
 
