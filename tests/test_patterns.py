@@ -50,7 +50,7 @@ BOUNDED: Final[dict[str, tuple[int, str]]] = {
     "mnemark.text.extraction.chinese": (1_500, "a sentence of such a turn"),
     "mnemark.retrieval.routes.fact_questions": (2_000, "a question: `_LONGEST`"),
     "mnemark.text.dates.ranges": (2_000, "a question: `order_hint`"),
-    "mnemark.text.markdown.blocks": (600, "a heading: three times `_TITLE_LENGTH`"),
+    "mnemark.text.markdown.blocks": (600, "a heading: three times `_MAX_TITLE`"),
     "mnemark.text.redaction.values": (2_048, "a value: `redact_extent._LONGEST`"),
     "mnemark.files.copies": (255, "the name of a file"),
     "mnemark.memory.transfer.chats": (255, "the name of a file"),

@@ -1,7 +1,7 @@
-"""POST to an HTTP API by a deadline: retries with back-off, keys kept unseen.
+"""Send HTTP POST requests to an API by a deadline, with retries; API keys never appear in messages.
 
-Nothing here knows what is asked for. `Channel.post` is one attempt, `persist` repeats attempts while the
-fault may pass; callers turn the three errors below into their own, which name the fix.
+`Channel.post` makes one attempt; `persist` repeats it after transient errors. Callers turn `RefusedError`,
+`GaveUpError` and `KeyMissingError` into their own errors, which name the fix.
 """
 
 import email.utils
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 HOSTS = "MNEMARK_HOSTS"
-"""Environment variable with the hosts that texts and keys may be sent to."""
+"""Environment variable with the hosts, besides this machine, that texts and keys may be sent to."""
 OPENAI = "https://api.openai.com/v1"
-"""Where models are asked that have no URL of their own."""
+"""Default base URL of models that have none configured."""
 
 _TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-_FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 8.0
-_SHOWN = 200
+_MIN_PAUSE = 0.5
+_MAX_PAUSE = 8.0
+_MAX_SHOWN = 200
 _UNPRINTABLE = lazy_pattern(r"[^\x20-\x7e\u00a0-\uffff]+")
 
 
 class TransientError(Exception):
-    """An attempt failed in a way that may pass.
+    """An attempt failed with an error worth retrying.
 
-    `after` is how many seconds the server asked to wait, where it did; `billed` says whether the server may
-    have done the work all the same, so that it may cost.
+    `after` is the server's Retry-After in seconds, or None; `billed` says whether the server may have
+    processed the request all the same, so that it may cost.
     """
 
     def __init__(self, reason: str, after: float | None = None, *, billed: bool = False) -> None:
@@ -55,16 +55,16 @@ class TransientError(Exception):
 
 
 class RefusedError(Exception):
-    """The server answered with a client error or a redirect; `said` is the beginning of its answer."""
+    """The server answered with a client error or a redirect; `said` is the beginning of the response body."""
 
     def __init__(self, url: str, status: int, said: str) -> None:
-        super().__init__(f"{url} answered HTTP {status} {said[:_SHOWN]}".rstrip())
+        super().__init__(f"{url} answered HTTP {status} {said[:_MAX_SHOWN]}".rstrip())
         self.status = status
         self.said = said
 
 
 class GaveUpError(Exception):
-    """No attempt succeeded in time; `after` is how long the server asked to wait, in seconds."""
+    """No attempt succeeded by the deadline; `after` is the server's last Retry-After in seconds, or None."""
 
     def __init__(self, reason: str, after: float | None) -> None:
         super().__init__(reason)
@@ -77,27 +77,27 @@ class KeyMissingError(Exception):
 
 @dataclass(frozen=True)
 class Key:
-    """An API key that does not show in any `repr`, such as those of tracebacks with local variables."""
+    """An API key whose value is not in its `repr`, and so not in tracebacks that show local variables."""
 
     value: str = field(repr=False)
 
     def hide(self, text: str) -> str:
-        """`text` without the key, should a server repeat it."""
+        """Replace the key in `text`, in case a server repeats it."""
         return text.replace(self.value, "[key]")
 
 
 def key_from(variable: str | None) -> Key | None:
-    """Return the key in an environment variable; None where no variable is named.
+    """Return the API key in an environment variable; None if `variable` is None.
 
     Raises:
-        KeyMissingError: the variable is unset, blank, or holds what no HTTP header can carry.
+        KeyMissingError: the variable is unset, blank, or holds characters that no HTTP header can carry.
     """
     if variable is None:
         return None
     value = os.environ.get(variable, "").strip()
     if not value:
         raise KeyMissingError(f"no API key: set the environment variable {variable}")
-    # The HTTP library would quote it in its complaint.
+    # The HTTP library would quote the key in its error message.
     if not (value.isascii() and value.isprintable()) or " " in value:
         raise KeyMissingError(
             f"the API key in {variable} is not valid; set it again without spaces or line breaks"
@@ -106,17 +106,17 @@ def key_from(variable: str | None) -> Key | None:
 
 
 def check_host(url: str, what: str) -> None:
-    """Check that texts and keys may go to a URL that a folder's configuration names.
+    """Check that texts and keys may be sent to a URL from a workspace's configuration.
 
-    Whoever cloned a folder has not chosen its configuration. So it may name services of this machine only,
-    and hosts that the user allowed outside of any folder, in `MNEMARK_HOSTS` (names with commas between).
+    Whoever cloned a workspace has not chosen its configuration. So only this machine is allowed, and the
+    hosts that the user listed in the environment variable `MNEMARK_HOSTS` (comma-separated).
 
     Raises:
-        ConfigError: it may not; the message names the fix.
+        ConfigError: the host is not allowed; the message names the fix.
     """
     host = (urlsplit(url).hostname or "").casefold()
     allowed = {name.strip().casefold() for name in os.environ.get(HOSTS, "").split(",")} - {""}
-    if _is_here(host) or host in allowed:
+    if _is_loopback(host) or host in allowed:
         return
     raise ConfigError(
         f"{what} is at {host}, and sending texts there was not allowed yet; to allow it, set the "
@@ -124,7 +124,7 @@ def check_host(url: str, what: str) -> None:
     )
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -132,7 +132,7 @@ def _is_here(host: str) -> bool:
 
 
 def fix_for(status: int, model: str, key_env: str | None, *, other: str) -> str:
-    """Say what to do about a client error of a model's API; `other` for codes that have no own fix."""
+    """Return the advice for a client error of a model's API; `other` for all other status codes."""
     key = f"the key in {key_env}" if key_env else "whether it needs a key (key_env names its variable)"
     return {
         401: f"check {key}",
@@ -143,16 +143,16 @@ def fix_for(status: int, model: str, key_env: str | None, *, other: str) -> str:
 
 
 def json_bytes(body: object) -> bytes:
-    """Encode a request; lone surrogates, which come from file names that are no text, become "?"."""
+    """Encode `body` as UTF-8 JSON; lone surrogates, which come from undecodable file names, become "?"."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def base_url(url: str, what: str) -> str:
-    """Return the base URL of an API without a slash at its end.
+    """Validate the base URL of an API and return it without its trailing slash.
 
     Raises:
-        ValueError: it is no URL, or carries a password or query (as it appears in messages, no key belongs
-            there); says so about `what` without showing what it carries.
+        ValueError: it is not an HTTP URL, or has a user, password, query or fragment, which could be a secret
+            and would appear in messages; the message names `what` and does not show them.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -166,12 +166,12 @@ def base_url(url: str, what: str) -> str:
 
 
 class Channel:
-    """Posts JSON to one URL over connections that are kept; redirects are refused. Safe for threads.
+    """HTTP client that posts JSON to one URL over pooled connections, without redirects. Thread-safe.
 
     Args:
         url: where to post.
         silence: longest wait for the next byte within one attempt, in seconds.
-        most_bytes: of an answer, unpacked; a longer one is a fault.
+        most_bytes: maximum size of a response in bytes, decompressed; a longer one is a `TransientError`.
     """
 
     def __init__(self, url: str, *, silence: float, most_bytes: int) -> None:
@@ -182,11 +182,11 @@ class Channel:
         self._client: httpx.Client | None = None
 
     def post(self, body: bytes, key: Key | None, deadline: float) -> bytes:
-        """One attempt: the bytes of a successful answer, by `deadline` (`time.monotonic()`).
+        """Send one request and return the body of the response, by `deadline` (`time.monotonic()`).
 
         Raises:
-            TransientError: worth another attempt.
-            RefusedError: not worth one.
+            TransientError: the attempt failed and a retry may succeed.
+            RefusedError: a client error or a redirect; a retry would fail the same way.
         """
         left = deadline - time.monotonic()
         if left <= 0:
@@ -197,7 +197,7 @@ class Channel:
             raise TransientError(f"no answer within {left:.1f} s", billed=True) from None
 
     def close(self) -> None:
-        """Close the kept connections; the next post opens new ones."""
+        """Close the pooled connections; the next `post` opens new ones."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -207,7 +207,7 @@ class Channel:
         import httpx
 
         left = max(0.001, min(deadline - time.monotonic(), self._silence))
-        request = self._kept().build_request(
+        request = self._open_client().build_request(
             "POST",
             self.url,
             content=body,
@@ -217,7 +217,7 @@ class Channel:
         if key is not None:
             request.headers["authorization"] = f"Bearer {key.value}"
         try:
-            response = self._kept().send(request, stream=True)
+            response = self._open_client().send(request, stream=True)
             with closing(response):
                 content = self._read(response, deadline)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
@@ -228,21 +228,21 @@ class Channel:
             raise TransientError(f"the connection failed ({type(error).__name__})", billed=True) from None
         except httpx.DecodingError:
             raise TransientError("the answer could not be unpacked", billed=True) from None
-        return self._judged(response, content, key)
+        return self._checked_body(response, content, key)
 
-    def _judged(self, response: "httpx.Response", content: bytes, key: Key | None) -> bytes:
+    def _checked_body(self, response: "httpx.Response", content: bytes, key: Key | None) -> bytes:
         status = response.status_code
         if status == 200:
             return content
-        said = _said(content, key)
-        # Out of credit comes as "too many requests", but waiting does not help.
+        said = _body_start(content, key)
+        # OpenAI reports "out of credit" as 429 (too many requests), but waiting does not help.
         if status in _TRANSIENT and "insufficient_quota" not in said:
-            after = _seconds(response.headers.get("retry-after"))
-            raise TransientError(f"HTTP {status} {said[:_SHOWN]}".rstrip(), after)
+            after = _retry_after(response.headers.get("retry-after"))
+            raise TransientError(f"HTTP {status} {said[:_MAX_SHOWN]}".rstrip(), after)
         raise RefusedError(self.url, status, said)
 
     def _read(self, response: "httpx.Response", deadline: float) -> bytes:
-        """Read the body, unless it trickles past the deadline or never ends."""
+        """Read the body; raise `TransientError` once it is past the deadline or over `most_bytes`."""
         parts, size = [], 0
         for part in response.iter_bytes():
             parts.append(part)
@@ -253,7 +253,7 @@ class Channel:
                 raise TransientError("the answer was too long", billed=True)
         return b"".join(parts)
 
-    def _kept(self) -> "httpx.Client":
+    def _open_client(self) -> "httpx.Client":
         import httpx
 
         with self._lock:
@@ -264,37 +264,37 @@ class Channel:
 
 
 def within(seconds: float, work: Callable[[], _T]) -> _T:
-    """Return or raise what `work` does, within so many seconds.
+    """Run `work` with a time limit and return its result.
 
-    It runs in a thread of its own, which is left behind when it is late: name lookups, several addresses and
-    headers that trickle escape the time-outs of sockets.
+    It runs in its own thread, which is abandoned at the time limit: name lookups, several addresses and
+    slow headers are not covered by socket timeouts.
 
     Raises:
-        TimeoutError: it did not.
+        TimeoutError: `work` did not end in time.
     """
     return background(work, "mnemark-net").result(seconds)
 
 
 def background(work: Callable[[], _T], name: str) -> "Future[_T]":
-    """Run `work` in a thread called `name`, which does not keep the process alive."""
+    """Run `work` in a daemon thread called `name` and return its future."""
     future: Future[_T] = Future()
     threading.Thread(target=settle, args=(future, work), name=name, daemon=True).start()
     return future
 
 
 def settle(future: "Future[_T]", work: Callable[[], _T]) -> None:
-    """Run `work` and give the future its result or error."""
+    """Run `work` and set its result or exception on `future`."""
     try:
         future.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - nothing is swallowed: who waits for the future raises it
+    except BaseException as error:  # noqa: BLE001 - nothing is swallowed: `future.result()` raises it
         future.set_exception(error)
 
 
 def persist(attempt: Callable[[], _T], attempts: int, deadline: float) -> _T:
-    """Call `attempt` until it succeeds, with growing pauses, or those the server asks for.
+    """Call `attempt` until it succeeds, with exponential back-off, or the server's Retry-After.
 
     Raises:
-        GaveUpError: it raised `TransientError` `attempts` times, or the next try would be too late.
+        GaveUpError: it raised `TransientError` `attempts` times, or the next try would be after `deadline`.
     """
     reason, after = "there was no time left to ask", None
     for number in range(attempts):
@@ -313,24 +313,24 @@ def persist(attempt: Callable[[], _T], attempts: int, deadline: float) -> _T:
 
 
 def printable(text: str) -> str:
-    """Put a text on one line, without secrets and control characters."""
+    """Return `text` on one line, with secrets redacted and control characters replaced by spaces."""
     return _UNPRINTABLE.sub(" ", redact(text).text).strip()
 
 
-def _said(content: bytes, key: Key | None) -> str:
-    """Return the beginning of an answer; secrets are hidden before it is cut, as half a key is one."""
+def _body_start(content: bytes, key: Key | None) -> str:
+    """Return the beginning of a response body; redact before cutting, as half a key is not recognised."""
     text = content.decode("utf-8", "replace")
     return printable((key.hide(text) if key else text)[:20_000])[:2000]
 
 
 def _pause(number: int) -> float:
-    """Back off with jitter, half fixed, half random, so that many clients do not come back at once."""
-    longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * (1 << number))
+    """Return the back-off in seconds, half fixed, half jitter, so that many clients do not retry at once."""
+    longest = min(_MAX_PAUSE, _MIN_PAUSE * (1 << number))
     return longest * (0.5 + 0.5 * random.random())  # noqa: S311 - jitter, not a secret
 
 
-def _seconds(after: str | None) -> float | None:
-    """Parse a Retry-After header, a number or an HTTP date (RFC 9110, 10.2.3), to seconds from now."""
+def _retry_after(after: str | None) -> float | None:
+    """Parse a Retry-After header (seconds or an HTTP date; RFC 9110, 10.2.3) as seconds from now."""
     if after is None:
         return None
     if after.strip().isdecimal():

@@ -26,7 +26,7 @@ def script() -> Iterator[server.Script]:
 
 @pytest.fixture
 def embedder(script: server.Script, monkeypatch: pytest.MonkeyPatch) -> Iterator[ApiEmbedder]:
-    monkeypatch.setattr(net, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(net, "_MIN_PAUSE", 0.01)
     monkeypatch.setenv("MADE_UP_KEY", SECRET)
     embedder = ApiEmbedder("some/model", url=script.url, key_env="MADE_UP_KEY", limits=QUICK)
     yield embedder
@@ -316,4 +316,4 @@ def test_pauses_grow_to_a_limit_and_differ(monkeypatch: pytest.MonkeyPatch) -> N
     pauses: Callable[[int], list[float]] = lambda attempt: [net._pause(attempt) for _ in range(50)]  # noqa: E731
     assert 0.25 <= min(pauses(0)) < max(pauses(0)) <= 0.5
     assert 4 <= min(pauses(9)) < max(pauses(9)) <= 8
-    assert api_module._BATCH_CHARACTERS >= 8192
+    assert api_module._MAX_BATCH_CHARACTERS >= 8192

@@ -56,7 +56,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name in [name for name in sys.modules if name.split(".")[0] == "fastembed"]:
         monkeypatch.delitem(sys.modules, name)
     importlib.invalidate_caches()
-    monkeypatch.setattr("mnemark.embed.fetch._reach_hub", lambda: None)
+    monkeypatch.setattr("mnemark.embed.fetch._check_hub", lambda: None)
     monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path / "cache"))
     yield tmp_path / "cache"
     sys.modules.pop("fastembed", None)
@@ -121,10 +121,10 @@ def test_no_network_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: refused
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{taken.getsockname()[1]}")
         with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1 cannot be reached .*network"):
-            fetch._reach_hub()
+            fetch._check_hub()
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(EmbedderUnavailable, match="HF_HUB_OFFLINE"):
-        fetch._reach_hub()
+        fetch._check_hub()
 
 
 @pytest.mark.skipif(importlib.util.find_spec("fastembed") is not None, reason="fastembed is installed")

@@ -24,7 +24,7 @@ def entries() -> list[Entry]:
 def client(
     script: server.Script, entries: list[Entry], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ChatClient]:
-    monkeypatch.setattr(net, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(net, "_MIN_PAUSE", 0.01)
     monkeypatch.setenv("MADE_UP_KEY", SECRET)
     ledger = Ledger(entries.append, lambda day: spent_on(day, entries))
     client = ChatClient(

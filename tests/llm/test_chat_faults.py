@@ -140,7 +140,7 @@ def test_a_server_that_is_not_there_costs_no_tokens(entries: list[Entry]) -> Non
 
 
 def test_retries_end_with_the_budget(script: server.Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(net, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(net, "_MIN_PAUSE", 0.01)
     meter = Meter(Budget(calls_per_day=2, tokens_per_day=100_000), Ledger.in_memory())
     client = ChatClient("m", url=script.url, meter=meter, limits=Limits(attempts=5))
     script.steps = [server.status(500)]

@@ -1,7 +1,6 @@
-"""Embedders: text in, vectors out.
+"""Create the configured embedder.
 
-`make` turns the words of the configuration into an embedder; each embedder's module is imported only when it
-is asked for.
+Each embedder's module is imported only when `make` needs it.
 """
 
 from mnemark.embed.base import Embedder, EmbedderUnavailable
@@ -13,12 +12,12 @@ __all__ = ["Embedder", "EmbedderUnavailable", "make"]
 def make(
     spec: str, *, url: str | None = None, key_env: str | None = None, dimension: int | None = None
 ) -> Embedder:
-    """Make the embedder that `spec` names: `bundled`, `hashing`, `fastembed:MODEL_OR_FOLDER` or `api:MODEL`.
+    """Create the embedder of `spec`: `bundled`, `hashing`, `fastembed:MODEL_OR_FOLDER` or `api:MODEL`.
 
-    "none" (no vectors at all) is for the caller to handle. Building does not touch the network.
+    "none" (no vectors) must be handled by the caller. Nothing is sent over the network.
 
     Args:
-        spec: kind, and model where the kind takes one, joined by the first colon.
+        spec: the kind, and for some kinds a colon and the model.
         url: base URL of an OpenAI-compatible API, for `api`; None for OpenAI's own.
         key_env: name of the environment variable that holds the API key, for `api`; None for no key.
         dimension: length of the vectors, for `api` (sent with each request) and `hashing`; None for the

@@ -1,4 +1,4 @@
-"""Embeddings from any server that speaks OpenAI's `/embeddings`: OpenAI, DashScope, Ollama and others."""
+"""Request embeddings from an OpenAI-compatible `/embeddings` API: OpenAI, DashScope, Ollama and others."""
 
 import base64
 import binascii
@@ -38,32 +38,30 @@ _KNOWN_DIMENSIONS = {
     "text-embedding-v3": 1024,
     "text-embedding-v4": 1024,
 }
-"""What these models send unless told otherwise, so that the name is known while the server is away."""
-_BATCH = 64
-_SMALL_BATCHES = {"aliyuncs.com": 10}
-"""Hosts, by the end of their name, that take fewer texts a request. DashScope documents 10 for its
-text-embedding-v3 and -v4 models."""
-_BATCH_CHARACTERS = 100_000
-"""About as many tokens in Chinese; OpenAI takes 300,000 tokens a request."""
-_TOO_MUCH = frozenset({400, 413, 422})
-"""Answers that can mean "fewer texts at a time, please"."""
-
-
-_MOST_BYTES = 128 * 1024 * 1024
-"""More than any honest reply: the largest batch of the longest vectors in decimal is a tenth of it."""
+"""Default dimensions by model, so that `name` is known while the server is unreachable."""
+_BATCH_SIZE = 64
+_BATCH_SIZES = {"aliyuncs.com": 10}
+"""Maximum texts per request by suffix of the host name. DashScope documents 10 for its text-embedding-v3
+and -v4 models."""
+_MAX_BATCH_CHARACTERS = 100_000
+"""About as many tokens in Chinese; OpenAI's limit is 300,000 tokens per request."""
+_MAYBE_TOO_LARGE = frozenset({400, 413, 422})
+"""HTTP statuses that can mean that the batch is too large."""
+_MAX_BYTES = 128 * 1024 * 1024
+"""Maximum size of a response: ten times the largest batch of the longest vectors in decimal."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long to try. Times in seconds."""
+    """Attempts and timeouts, in seconds."""
 
     attempts: int = 4
     attempt: float = 30.0
-    """Longest silence of the server within one attempt."""
+    """Read timeout of one attempt."""
     passages: float = 120.0
-    """For one call of `passages`, all batches and retries together."""
+    """Time limit of one call of `passages`, all batches and retries together."""
     query: float = 8.0
-    """For one query, retries included: a person or an agent is waiting."""
+    """Time limit of one query, retries included: a person or an agent is waiting."""
 
 
 class _Item(msgspec.Struct):
@@ -76,18 +74,18 @@ class _Reply(msgspec.Struct):
 
 
 class ApiEmbedder:
-    """Asks an OpenAI-compatible server. Building it does not connect.
+    """Embedder that calls an OpenAI-compatible server. Creating it does not connect.
 
     Args:
         model: the server's name for the model.
         url: base URL, with `/v1` where the server has one; None for OpenAI's.
         key_env: name of the environment variable with the API key, read at each request; None for no key.
         dimension: sent with each request, for models that can shorten their vectors; None for the model's
-            own, which is asked from the server when first needed, unless known.
-        limits: attempts and deadlines.
+            own, which is requested from the server when first needed, unless known.
+        limits: attempts and timeouts.
 
     Raises:
-        ConfigError: the URL is not one, or carries a password or query.
+        ConfigError: the URL is invalid, or has a user, password, query or fragment.
     """
 
     semantic = True
@@ -107,14 +105,14 @@ class ApiEmbedder:
         except ValueError as error:
             raise ConfigError(str(error)) from None
         self._key_env = key_env
-        self._asked = dimension
+        self._requested_dimension = dimension
         self._dimension = dimension or _KNOWN_DIMENSIONS.get(model)
         self._limits = limits or Limits()
         url = f"{self._base}/embeddings"
-        self._channel = Channel(url, silence=self._limits.attempt, most_bytes=_MOST_BYTES)
+        self._channel = Channel(url, silence=self._limits.attempt, most_bytes=_MAX_BYTES)
         host = urlsplit(self._base).hostname or ""
-        small = (size for end, size in _SMALL_BATCHES.items() if host.endswith(end))
-        self._batch = next(small, _BATCH)
+        small = (size for end, size in _BATCH_SIZES.items() if host.endswith(end))
+        self._batch = next(small, _BATCH_SIZE)
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -122,9 +120,9 @@ class ApiEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of the vectors; asks the server once where neither configuration nor table knows."""
+        """Length of the vectors; requested from the server once if neither configured nor known."""
         if self._dimension is None:
-            # One question at a time; who waits finds the answer there.
+            # One thread sends the request; the others wait for its result.
             with self._lock:
                 if self._dimension is None:
                     self._dimension = self._embed(["dimension"], self._limits.query).shape[1]
@@ -132,7 +130,7 @@ class ApiEmbedder:
 
     @property
     def name(self) -> str:
-        """`api-HOST-MODEL-DIMENSION-HASH`; the hash covers the whole URL and the exact model name."""
+        """The name `api-HOST-MODEL-DIMENSION-HASH`; the hash covers the whole URL and the model name."""
         dimension = self.dimension
         identity = "\0".join([self._base, self.model, str(dimension)])
         digest = blake2b(identity.encode(), digest_size=5).hexdigest()
@@ -141,10 +139,10 @@ class ApiEmbedder:
         return f"api-{slug[:80]}-{dimension}-{digest}"
 
     def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed `texts` in batches: float32 (len(texts), dimension); blank texts are not sent and stay zero.
+        """Embed `texts` in batches: float32 (len(texts), dimension); rows of blank texts are zero, not sent.
 
         Raises:
-            EmbedderUnavailable: the server did not give every vector in time.
+            EmbedderUnavailable: the server did not return every vector in time.
         """
         return self._rows(texts, self._limits.passages)
 
@@ -162,36 +160,36 @@ class ApiEmbedder:
         self._channel.close()
 
     def _rows(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
-        spoken = [place for place, text in enumerate(texts) if text.strip()]
-        vectors = self._embed([texts[place] for place in spoken], seconds) if spoken else None
+        filled = [place for place, text in enumerate(texts) if text.strip()]
+        vectors = self._embed([texts[place] for place in filled], seconds) if filled else None
         matrix = np.zeros((len(texts), self.dimension), dtype=np.float32)
         if vectors is not None:
-            matrix[spoken] = vectors
+            matrix[filled] = vectors
         return matrix
 
     def _embed(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
-        """Return unit vectors of texts that are not blank, at least one."""
+        """Return the unit vectors of at least one text, none of them blank."""
         deadline = time.monotonic() + seconds
-        return np.vstack([self._ask(batch, deadline) for batch in self._batches(texts)])
+        return np.vstack([self._request(batch, deadline) for batch in self._batches(texts)])
 
     def _batches(self, texts: Sequence[str]) -> Iterator[Sequence[str]]:
         start = 0
         while start < len(texts):
             end, size = start + 1, len(texts[start])
-            # The size is read anew for each batch: a refusal may have made it smaller meanwhile.
+            # Read the batch size anew for each batch: `_request` makes it smaller after a refusal.
             while end < len(texts) and end - start < self._batch:
                 size += len(texts[end])
-                if size > _BATCH_CHARACTERS:
+                if size > _MAX_BATCH_CHARACTERS:
                     break
                 end += 1
             yield texts[start:end]
             start = end
 
-    def _ask(self, texts: Sequence[str], deadline: float) -> NDArray[np.float32]:
-        """Send one batch; in halves where the server refuses it as it is."""
+    def _request(self, texts: Sequence[str], deadline: float) -> NDArray[np.float32]:
+        """Request the vectors of one batch; split it in halves if the server refuses it as too large."""
         body: dict[str, object] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
-        if self._asked is not None:
-            body["dimensions"] = self._asked
+        if self._requested_dimension is not None:
+            body["dimensions"] = self._requested_dimension
         try:
             key, data = key_from(self._key_env), json_bytes(body)
             content = persist(
@@ -204,18 +202,18 @@ class ApiEmbedder:
                 f"{self._channel.url} gave no vectors: {error}; try later or check the server"
             ) from None
         except RefusedError as error:
-            if error.status in _TOO_MUCH and len(texts) > 1:
+            if error.status in _MAYBE_TOO_LARGE and len(texts) > 1:
                 middle = len(texts) // 2
-                halves = [self._ask(texts[:middle], deadline), self._ask(texts[middle:], deadline)]
+                halves = [self._request(texts[:middle], deadline), self._request(texts[middle:], deadline)]
                 self._batch = max(1, min(self._batch, middle))
                 return np.vstack(halves)
             other = f"check the model name {self.model}, the dimension and the length of the texts"
             fix = fix_for(error.status, self.model, self._key_env, other=other)
             raise EmbedderUnavailable(f"{error}; {fix}") from None
-        return self._checked_matrix(content, len(texts))
+        return self._decode(content, len(texts))
 
-    def _checked_matrix(self, content: bytes, count: int) -> NDArray[np.float32]:
-        """Return the reply's vectors in the order of the texts, each of norm 1."""
+    def _decode(self, content: bytes, count: int) -> NDArray[np.float32]:
+        """Decode a response: unit vectors in the order of the texts."""
         try:
             matrix = _matrix(msgspec.json.decode(content, type=_Reply).data, count)
         except (msgspec.DecodeError, ValueError) as error:
@@ -235,10 +233,10 @@ class ApiEmbedder:
 
 
 def _matrix(items: Sequence[_Item], count: int) -> NDArray[np.float32]:
-    """Check and order `items`, float32 (count, dimension), rows normalised.
+    """Validate and order `items`: float32 (count, dimension), rows normalised.
 
     Raises:
-        ValueError: count, order, lengths or values are wrong.
+        ValueError: count, indexes, lengths or values are wrong.
     """
     if len(items) != count:
         raise ValueError(f"{len(items)} vectors for {count} texts")
@@ -262,7 +260,7 @@ def _matrix(items: Sequence[_Item], count: int) -> NDArray[np.float32]:
 
 
 def _values(embedding: list[float] | str) -> Sequence[float] | NDArray[np.float32]:
-    """Decode base64 of little-endian float32, which some servers send unasked."""
+    """Return a vector's values; decode base64 of little-endian float32, which some servers send unasked."""
     if not isinstance(embedding, str):
         return embedding
     try:

@@ -1,8 +1,8 @@
-"""The embedder that comes with mnemark: one space for Chinese and English, offline, from a table of words.
+"""Embed texts with the bundled word table: one vector space for Chinese and English, offline.
 
-A text's vector is the sum of its words' vectors, made unit length. Weights are part of the table, so a
-vector depends on the text alone and never changes with the corpus. The table is made by
-`tools/build_embedder` (see docs/embedder.md): four bits a number, one half-precision scale a row.
+A text's vector is the sum of its words' vectors, normalised. Weights are part of the table, so a vector
+depends on the text alone and never changes with the corpus. `tools/build_embedder` makes the table (see
+docs/embedder.md): four bits per number, one half-precision scale per row.
 """
 
 import threading
@@ -18,34 +18,34 @@ from mnemark.embed.rows import WordRows
 from mnemark.embed.sections import read_about, read_sections, unpack_words
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "embedder.bin"
-"""The word table."""
+"""Path of the word table."""
 
-_BATCH = 128
+_BATCH_SIZE = 128
 
-_HALVES = np.stack([np.arange(256) % 16 - 8, np.arange(256) // 16 - 8], axis=1).astype(np.float32)
-"""(256, 2): the two numbers of each byte, low half first."""
+_NIBBLES = np.stack([np.arange(256) % 16 - 8, np.arange(256) // 16 - 8], axis=1).astype(np.float32)
+"""(256, 2): the two numbers that each byte encodes, low nibble first."""
 
 
 class _Table(NamedTuple):
     rows: WordRows
     codes: NDArray[np.uint8]
-    """(n, dimension / 2): two numbers a byte, each plus 8; mapped, read where needed."""
+    """(n, dimension / 2): two numbers per byte, each plus 8; memory-mapped."""
     scales: NDArray[np.float16]
-    """(n,): what a row's numbers are multiplied by; carries the word's weight."""
+    """(n,): factor of each row's numbers, which includes the word's weight."""
 
 
 class BundledEmbedder:
-    """The bundled word table as an `Embedder`. Making one costs nothing: the table loads on first use.
+    """Embedder that uses the bundled word table, loaded at first use.
 
     Args:
-        path: another table of the same format, for building and measuring.
+        path: the word table; another one to build and measure it.
     """
 
     semantic = True
 
     def __init__(self, path: Path = DATA) -> None:
         self._path = path
-        self._lock = _loading if path == DATA else threading.Lock()
+        self._lock = _load_lock if path == DATA else threading.Lock()
         self._loaded: _Table | None = None
 
     @cached_property
@@ -54,26 +54,26 @@ class BundledEmbedder:
 
     @property
     def name(self) -> str:
-        """Changes with the table, so that vectors of two tables are never mixed."""
+        """The name `bundled-FINGERPRINT-DIMENSION`, so that vectors of two tables are never mixed."""
         return f"bundled-{self._about['fingerprint']}-{self.dimension}"
 
     @property
     def dimension(self) -> int:
-        """Length of every vector."""
+        """Length of the vectors."""
         return int(self._about["dimension"])
 
     def passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed `texts`: float32 (len(texts), dimension), rows of length 1, or 0 without known words.
+        """Embed `texts`: float32 (len(texts), dimension), unit rows, zero rows without a known word.
 
-        A row depends on its own text only, bit by bit, whatever stands beside it.
+        A row depends on its own text only, bit for bit, whatever else is in the batch.
 
         Raises:
             IntegrityError: the data file is damaged.
         """
         table = self._table()
         out = np.zeros((len(texts), self.dimension), np.float32)
-        for start in range(0, len(texts), _BATCH):
-            part = slice(start, start + _BATCH)
+        for start in range(0, len(texts), _BATCH_SIZE):
+            part = slice(start, start + _BATCH_SIZE)
             _sum(table, table.rows.counts(texts[part]), out[part])
         return out
 
@@ -83,11 +83,11 @@ class BundledEmbedder:
         return vector
 
     def query_weighted(self, text: str, idf: Callable[[str], float]) -> NDArray[np.float32]:
-        """Embed a question whose words weigh as their rarity in the corpus says: float32 (dimension,).
+        """Embed a question with words weighted by their rarity in the corpus: float32 (dimension,).
 
-        `idf` is asked for single words as they stand in the text, but folded (lower case, simplified
-        Chinese; not stemmed), and answers 0 or more; each word's weight is multiplied by its square root.
-        A word that stands in every text, such as a speaker's name, then no longer covers the rest.
+        `idf` takes a word of the text, normalised (lower case, simplified Chinese; not stemmed), and
+        returns 0 or more; the word's weight is multiplied by its square root. So a word of every text, such
+        as a speaker's name, does not dominate the vector.
         """
         table = self._table()
         out = np.zeros((1, self.dimension), np.float32)
@@ -96,15 +96,15 @@ class BundledEmbedder:
         return vector
 
     def _table(self) -> _Table:
-        # The lock is taken every time, which costs nothing beside the work: two threads load once.
+        # Taking the lock each time is cheap beside the work, and two threads never load the table twice.
         with self._lock:
             if self._loaded is None:
-                self._loaded = _packaged() if self._path == DATA else _load(self._path)
+                self._loaded = _load_bundled() if self._path == DATA else _load(self._path)
             return self._loaded
 
 
 def _sum(table: _Table, counts: Sequence[Mapping[int, float]], out: NDArray[np.float32]) -> None:
-    """Add up the weighted rows of each text to a unit vector in `out`; texts without rows are left alone."""
+    """Write the normalised weighted sum of each text's rows to `out`; skip texts without rows."""
     filled = [number for number, found in enumerate(counts) if found]
     if not filled:
         return
@@ -112,19 +112,19 @@ def _sum(table: _Table, counts: Sequence[Mapping[int, float]], out: NDArray[np.f
     weights = np.array([weight for number in filled for weight in counts[number].values()], np.float32)
     starts = np.cumsum([0, *(len(counts[number]) for number in filled[:-1])])
     used, place = np.unique(rows, return_inverse=True)
-    values = _HALVES[table.codes[used]].reshape(len(used), -1)
+    values = _NIBBLES[table.codes[used]].reshape(len(used), -1)
     values *= table.scales[used].astype(np.float32)[:, None]
     sums = np.add.reduceat(values[place] * weights[:, None], starts, axis=0)
     lengths = np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]
     out[filled] = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
 
 
-_loading = threading.Lock()
+_load_lock = threading.Lock()
 
 
 @cache
-def _packaged() -> _Table:
-    """Load the bundled table, once for all open workspaces. Hold `_loading`."""
+def _load_bundled() -> _Table:
+    """Load the bundled table once for all open workspaces; the caller holds `_load_lock`."""
     return _load(DATA)
 
 

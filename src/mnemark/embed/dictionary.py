@@ -1,8 +1,8 @@
-"""Translate terms of a question by the dictionary behind the embedder.
+"""Translate query terms between Chinese and English with a dictionary.
 
-For questions in a language that the stored text is not written in: each term adds the words of its first
-senses as further OR terms. The data file is made by `tools/build_embedder` from CC-CEDICT (CC BY-SA 4.0);
-it loads on first use.
+For queries in another language than the stored text: the translations of each term's first senses are added
+as OR terms. `tools/build_embedder` makes the data file from CC-CEDICT (CC BY-SA 4.0); it is loaded at first
+use.
 """
 
 import threading
@@ -18,32 +18,32 @@ from mnemark.embed.sections import read_sections, unpack_words
 from mnemark.text.words.segment import query_terms
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "embedder-dictionary.bin"
-"""The dictionary."""
+"""Path of the dictionary."""
 
 MOST = 16
-"""Words one term adds at most."""
+"""Maximum number of Chinese words for one English term."""
 
 PART_WEIGHT = 0.7
-"""Of the parts of a word that is not in the dictionary."""
+"""Weight factor of the parts of a word that is not in the dictionary."""
 
 LONGEST_GIVEN_NAME = 2
-"""Characters."""
+"""Maximum characters of a Chinese given name."""
 
-_loading = threading.Lock()
+_load_lock = threading.Lock()
 
 
 class _Dictionary(NamedTuple):
     chinese: dict[str, int]
     words: list[str]
-    """Chinese words by number."""
+    """Chinese words by number, the inverse of `chinese`."""
     terms: list[str]
-    """English terms by number, as the index has them."""
+    """English terms by number, stemmed as in the index."""
     english: dict[str, list[int]]
-    """Numbers of the English words that have one stem."""
+    """Numbers of the English words by stem."""
     to_english: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-    """Starts by Chinese word, and from there English numbers and weights."""
+    """Compressed sparse rows by Chinese word: row starts, English numbers, weights."""
     to_chinese: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-    """Starts by English word, and from there Chinese numbers and weights."""
+    """Compressed sparse rows by English word: row starts, Chinese numbers, weights."""
     syllables: dict[str, str]
     """Pinyin by character."""
     surnames: dict[str, str]
@@ -51,17 +51,17 @@ class _Dictionary(NamedTuple):
 
 
 def expand(terms: Sequence[str], to: Literal["en", "zh"]) -> list[tuple[str, float]]:
-    """Translate the terms of a question: weighted terms in language `to`, best first.
+    """Translate query terms: return terms in language `to` with weights, highest first.
 
-    `terms` are those of `mnemark.text.words.segment.query_terms`, in the question's order (names are seen in
-    their neighbours); what comes back is meant for the same index: English stems or Chinese words. Weights
-    are above 0 and at most 1. A term that several senses give keeps its largest weight; terms without a
-    translation add nothing.
+    `terms` are those of `mnemark.text.words.segment.query_terms`, in the order of the query (names span
+    neighbouring terms); results are terms of the same index: English stems or Chinese words. Weights are
+    above 0 and at most 1. A term of several senses keeps its largest weight; terms without a translation
+    are skipped.
 
     Raises:
         IntegrityError: the data file is damaged.
     """
-    with _loading:  # or workspaces that are opened at the same moment would each read it
+    with _load_lock:  # workspaces opened at the same time would each read the file
         book = _read_dictionary()
     found: dict[str, float] = {}
     pairs = _english(terms, book) if to == "en" else _chinese(terms, book)
@@ -84,7 +84,7 @@ def _english(terms: Sequence[str], book: _Dictionary) -> Iterator[tuple[str, flo
 
 
 def _parts(term: str, book: _Dictionary) -> list[str]:
-    """Return the term if the dictionary has it, else the longest words it is made of."""
+    """Return the term if it is in the dictionary, else its parts by greedy longest match."""
     parts: list[str] = []
     start = 0
     while start < len(term):
@@ -99,9 +99,9 @@ def _parts(term: str, book: _Dictionary) -> list[str]:
 
 
 def _names(terms: Sequence[str], book: _Dictionary) -> Iterator[str]:
-    """Yield the pinyin of possible names: a surname and the one or two characters after it.
+    """Yield the pinyin of possible personal names: a surname, then the given name of one or two characters.
 
-    The segmenter gives a name as one term, as surname and given name, or character by character.
+    The segmenter returns a name as one term, as surname and given name, or character by character.
     """
     for place, term in enumerate(terms):
         surname, rest = _surname(term, book)
@@ -117,7 +117,7 @@ def _names(terms: Sequence[str], book: _Dictionary) -> Iterator[str]:
 
 
 def _surname(term: str, book: _Dictionary) -> tuple[str, str]:
-    """Split a term into its surname's pinyin and the rest; "" if there is none."""
+    """Split a term into its surname's pinyin and the rest; two empty strings if it has no surname."""
     for length in (2, 1):
         surname = book.surnames.get(term[:length])
         if surname and len(term) >= length:
@@ -142,7 +142,7 @@ def _slice(table: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], number: int) 
 def _read_dictionary() -> _Dictionary:
     arrays = read_sections(DATA).arrays
     words, plain = unpack_words(arrays["chinese"]), unpack_words(arrays["english"])
-    # Every one is a run of lower-case letters: one word is one term.
+    # Every word is a run of lower-case letters, so it is exactly one term.
     terms = query_terms("\n".join(plain))
     english: dict[str, list[int]] = {}
     for number, term in enumerate(terms):

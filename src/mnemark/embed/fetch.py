@@ -1,7 +1,7 @@
-"""Download a model for fastembed, only when a person asks for it; mnemark downloads nothing else.
+"""Download a fastembed model, only on explicit request; mnemark downloads nothing else.
 
-The documented choice is small enough for a laptop and reads Chinese and English alike. Other names are those
-of fastembed's list.
+The recommended model is small enough for a laptop and supports Chinese and English. Other names are those of
+fastembed's list.
 """
 
 import os
@@ -16,26 +16,26 @@ from mnemark.embed.local import LocalEmbedder, cache_folder
 
 RECOMMENDED: Final = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """About 50 languages, 384 dimensions, Apache-2.0, 0.22 GB."""
-_PATIENCE: Final = 8.0
-"""Seconds the hub has to take a connection: its own client would try for 40."""
+_TIMEOUT: Final = 8.0
+"""Seconds to connect to the model hub: its own client would try for 40."""
 
 
 class Model(NamedTuple):
-    """What is known of a model before it is fetched."""
+    """Metadata of a model before its download."""
 
     name: str
     dimension: int
     megabytes: int
-    """To download; 0 where fastembed does not say."""
+    """Size of the download; 0 if unknown."""
     licence: str
     folder: Path
-    """Where it will be."""
+    """The cache folder."""
     here: bool
-    """Whether it is there already."""
+    """Whether it is downloaded already."""
 
 
 def describe(name: str) -> Model:
-    """Look a model up in fastembed's list; nothing is downloaded.
+    """Return a model's metadata from fastembed's list, without downloading it.
 
     Raises:
         EmbedderUnavailable: fastembed is not installed, or does not know the name.
@@ -63,15 +63,14 @@ def describe(name: str) -> Model:
 
 
 def fetch(model: Model) -> float:
-    """Download a model and embed a sentence with it; the seconds that took.
+    """Download a model and test it on one query; return the seconds it took.
 
     Raises:
-        EmbedderUnavailable: the hub cannot be reached, or what came cannot be run; the message says what to
-            do.
+        EmbedderUnavailable: the hub is unreachable, or the model cannot be run; the message names the fix.
     """
     if model.here:
         return 0.0
-    _reach_hub()
+    _check_hub()
     from fastembed import TextEmbedding
 
     started = time.monotonic()
@@ -87,8 +86,8 @@ def fetch(model: Model) -> float:
     return time.monotonic() - started
 
 
-def _reach_hub() -> None:
-    """Try to connect to the hub, unless there is a proxy, which is left to the hub's own client."""
+def _check_hub() -> None:
+    """Check that the hub accepts connections; skipped behind a proxy, which the hub's client handles."""
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}:
         raise EmbedderUnavailable("HF_HUB_OFFLINE forbids downloading; unset it and try again")
     if any(os.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):
@@ -96,7 +95,7 @@ def _reach_hub() -> None:
     hub = urllib.parse.urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co")
     host = hub.hostname or "huggingface.co"
     try:
-        with socket.create_connection((host, hub.port or (80 if hub.scheme == "http" else 443)), _PATIENCE):
+        with socket.create_connection((host, hub.port or (80 if hub.scheme == "http" else 443)), _TIMEOUT):
             return
     except OSError as error:
         raise EmbedderUnavailable(

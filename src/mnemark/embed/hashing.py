@@ -1,8 +1,7 @@
-"""Feature hashing: vectors from spelling alone, the same on every machine and in every release.
+"""Embed texts by feature hashing of their spelling, the same on every machine and in every release.
 
-For tests and as a last resort. It finds shared words and word parts, not shared meaning, and says so
-(`semantic` is False). Signed feature hashing after Weinberger et al., "Feature Hashing for Large Scale
-Multitask Learning", ICML 2009.
+For tests and as a fallback. It compares words and word parts, not meaning (`semantic` is False). Signed
+feature hashing after Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009.
 """
 
 from collections import Counter
@@ -17,17 +16,16 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import in_form
 
 _VERSION = 1
-# Han, kana and hangul are written without spaces between words: there, runs of one and two characters are
-# what words are elsewhere.
+# Han, kana and hangul have no spaces between words: use their characters and bigrams as features.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _TOKEN = lazy_pattern(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
 _IS_UNSPACED = lazy_pattern(rf"[{_UNSPACED}]")
 _PART_WEIGHT = 0.4
-"""A word part counts less than the word, so that a shared word outweighs a few shared trigrams."""
+"""Weight of a word part relative to the word, so that a shared word outweighs a few shared trigrams."""
 
 
 class HashingEmbedder:
-    """Words and character n-grams, each hashed to a signed place.
+    """Embedder that hashes each word and character n-gram to a signed dimension.
 
     Args:
         dimension: length of the vectors, at least 1.
@@ -46,12 +44,12 @@ class HashingEmbedder:
         return np.array([self.query(text) for text in texts], np.float32).reshape(-1, self.dimension)
 
     def query(self, text: str) -> NDArray[np.float32]:
-        """Embed one text the way passages are: float32 (dimension,)."""
+        """Embed one text like a passage: float32 (dimension,)."""
         vector = np.zeros(self.dimension, dtype=np.float64)
         folded = in_form("NFKC", text).casefold()
         for token, count in Counter(_TOKEN.findall(folded)).items():
             places, weights = _features(token)
-            # add.at: two features of one word may fall on the same place.
+            # add.at: two features of one word may hash to the same dimension.
             np.add.at(vector, places % self.dimension, weights * np.sqrt(count))
         norm = np.linalg.norm(vector)
         if norm > 0:
@@ -61,7 +59,7 @@ class HashingEmbedder:
 
 @lru_cache(maxsize=20_000)
 def _features(token: str) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
-    """Hash the features of a token: places (before reduction to the dimension) and signed weights."""
+    """Return the features of a token: hashes (before the modulo by the dimension) and signed weights."""
     hashes, weights = [], []
     for feature, weight in _parts(token):
         number = int.from_bytes(
@@ -73,12 +71,12 @@ def _features(token: str) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
 
 
 def _parts(token: str) -> Iterator[tuple[str, float]]:
-    """Yield features with weights: the word and its trigrams, or single and double characters."""
+    """Yield features with weights: the word and its trigrams, or characters and bigrams."""
     if _IS_UNSPACED.match(token):
         yield from ((character, _PART_WEIGHT) for character in token)
         yield from ((token[i : i + 2], 1.0) for i in range(len(token) - 1))
         return
     yield token, 1.0
-    # "^" and "$" mark the ends, so that the start of a word is not taken for its middle.
+    # "^" and "$" mark the ends, so that a trigram at the start of a word differs from one in its middle.
     padded = f"^{token}$"
     yield from ((f"#{padded[i : i + 3]}", _PART_WEIGHT) for i in range(len(padded) - 2))

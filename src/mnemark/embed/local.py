@@ -1,7 +1,7 @@
-"""Run models here through fastembed: a name from its list, or a folder with an ONNX model.
+"""Embed texts with a local model run by fastembed: a name from its list, or a folder with an ONNX model.
 
-Nothing is ever downloaded from here: a hub that does not answer would hold up every search, for 40 seconds as
-measured. A missing model is an error that names the command which fetches it.
+Nothing is downloaded here: an unreachable hub would delay every search (by 40 seconds, as measured). A
+missing model is an error that names the command to download it.
 """
 
 import importlib.metadata
@@ -23,18 +23,18 @@ from numpy.typing import NDArray
 from mnemark.embed.base import EmbedderUnavailable, first_line
 
 _MODEL_FILES = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx", "onnx/model_quantized.onnx")
-_NEEDED = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
+_REQUIRED_FILES = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 _SAMPLES, _SAMPLE_BYTES = 16, 1 << 16
-"""A model's file can have gigabytes; its size and evenly spread samples tell two models apart in a moment."""
+"""Hash only samples and the size of a model file, which can have gigabytes."""
 
 
 class LocalEmbedder:
-    """A model run by fastembed, loaded when first used.
+    """Embedder that runs a fastembed model, loaded at first use.
 
     Args:
         model: a name that fastembed knows (`BAAI/bge-small-en-v1.5`), or the path of a folder that has
             `config.json`, `tokenizer.json`, `tokenizer_config.json`, `special_tokens_map.json` and an ONNX
-            model. Anything that is a folder, is absolute or starts with `.` or `~` is a path.
+            model. An existing folder, an absolute path, or anything that starts with `.` or `~` is a path.
 
     Raises:
         EmbedderUnavailable: fastembed is not installed, or the folder lacks a file.
@@ -69,7 +69,7 @@ class LocalEmbedder:
 
     @property
     def name(self) -> str:
-        """`fastembed-VERSION-MODEL-DIMENSION-HASH`: a new minor version of fastembed may pool otherwise."""
+        """The name `fastembed-VERSION-MODEL-DIMENSION-HASH`; minor versions may pool differently."""
         version = ".".join(importlib.metadata.version("fastembed").split(".")[:2])
         if self._folder is None:
             label, identity = self.model, self.model.encode()
@@ -83,30 +83,30 @@ class LocalEmbedder:
         """Embed `texts`: float32 (len(texts), dimension), unit rows, zero rows for blank texts.
 
         Raises:
-            EmbedderUnavailable: the model is not here or cannot be run.
+            EmbedderUnavailable: the model is not downloaded or cannot be run.
         """
         return self._rows(texts, "passage")
 
     def query(self, text: str) -> NDArray[np.float32]:
-        """Embed one question, with the model's own prefix for questions: float32 (dimension,).
+        """Embed one question, with the model's prefix for queries: float32 (dimension,).
 
         Raises:
-            EmbedderUnavailable: the model is not here or cannot be run.
+            EmbedderUnavailable: the model is not downloaded or cannot be run.
         """
         vector: NDArray[np.float32] = self._rows([text], "query")[0]
         return vector
 
     def _rows(self, texts: Sequence[str], role: str) -> NDArray[np.float32]:
         matrix = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        # Tokenizers refuse lone surrogates, which come from file names that are no text.
+        # Tokenizers refuse lone surrogates, which come from undecodable file names.
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
-        spoken = [place for place, text in enumerate(clean) if text.strip()]
-        if not spoken:
+        filled = [place for place, text in enumerate(clean) if text.strip()]
+        if not filled:
             return matrix
         model = self._model()
         prefix = "" if self._folder is None else self._folder.prompts.get(role, "")
         run = model.query_embed if role == "query" else model.passage_embed
-        matrix[spoken] = self._run(run, [prefix + clean[place] for place in spoken])
+        matrix[filled] = self._run(run, [prefix + clean[place] for place in filled])
         return matrix
 
     def _run(self, run: Any, texts: list[str]) -> NDArray[np.float32]:
@@ -135,9 +135,9 @@ class LocalEmbedder:
         from fastembed import TextEmbedding
 
         _ = self.dimension  # an unknown name has its own message
-        with suppress(ImportError):  # its log: the error below says the same, and how to fix it
+        with suppress(ImportError):  # silence fastembed's log: the error below says the same, with the fix
             import_module("loguru").logger.disable("fastembed")
-        # fastembed's own default lies in the folder for temporary files: found if it is still there.
+        # None is fastembed's default, in the folder for temporary files: used if it still exists.
         reason: Exception | None = None
         for cache in (str(cache_folder()), None):
             try:
@@ -153,7 +153,7 @@ class LocalEmbedder:
         from fastembed import TextEmbedding
         from fastembed.common.model_description import ModelSource, PoolingType
 
-        # fastembed wants to know a model before it loads one; the digest keeps two folders apart.
+        # fastembed loads registered models only; the digest distinguishes two folders.
         known_as = f"mnemark/{blake2b(folder.identity, digest_size=10).hexdigest()}"
         if known_as not in {model["model"] for model in TextEmbedding.list_supported_models()}:
             TextEmbedding.add_custom_model(
@@ -173,11 +173,11 @@ class LocalEmbedder:
 
 
 class _Folder:
-    """A model's folder in the layout of sentence-transformers."""
+    """A model folder in the layout of sentence-transformers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        absent = [name for name in _NEEDED if not (path / name).is_file()]
+        absent = [name for name in _REQUIRED_FILES if not (path / name).is_file()]
         found = [name for name in _MODEL_FILES if (path / name).is_file()]
         if absent or not found:
             wanted = ", ".join([*absent, *([] if found else [f"one of {', '.join(_MODEL_FILES)}"])])
@@ -199,7 +199,7 @@ class _Folder:
         self.identity = self._identity()
 
     def _json(self, name: str) -> dict[str, Any]:
-        """Read a JSON object of the folder; empty where the file is missing."""
+        """Read a JSON object from the folder; empty if the file is missing."""
         try:
             value = json.loads((self.path / name).read_bytes())
         except FileNotFoundError:
@@ -209,20 +209,20 @@ class _Folder:
         return value if isinstance(value, dict) else {}
 
     def _identity(self) -> bytes:
-        """Digest the model, the tokenizer and the way they are used."""
+        """Return a digest of the model, the tokenizer, the pooling and the prompts."""
         digest = blake2b(digest_size=16)
-        said = [self.model_file, self.dimension, self.pools_first_token, self.prompts]
-        digest.update(json.dumps(said, sort_keys=True).encode())
+        settings = [self.model_file, self.dimension, self.pools_first_token, self.prompts]
+        digest.update(json.dumps(settings, sort_keys=True).encode())
         digest.update((self.path / "tokenizer.json").read_bytes())
         model = self.path / self.model_file
-        # Weights of large models lie beside the model, in its `_data` file.
+        # Large models keep their weights in a separate `_data` file.
         for path in (model, model.with_name(f"{model.name}_data")):
             if path.is_file():
-                _sample(path, digest)
+                _hash_samples(path, digest)
         return digest.digest()
 
 
-def _sample(path: Path, digest: Any) -> None:
+def _hash_samples(path: Path, digest: Any) -> None:
     size = path.stat().st_size
     digest.update(size.to_bytes(8, "little"))
     with path.open("rb") as file:
@@ -232,6 +232,6 @@ def _sample(path: Path, digest: Any) -> None:
 
 
 def cache_folder() -> Path:
-    """Return the folder of models: FASTEMBED_CACHE_PATH, else one that outlives a restart."""
+    """Return the model cache: FASTEMBED_CACHE_PATH, else `~/.cache/fastembed`, which survives a reboot."""
     given = os.environ.get("FASTEMBED_CACHE_PATH")
     return Path(given) if given else Path.home() / ".cache" / "fastembed"

@@ -1,6 +1,6 @@
-"""Score pairs of question and passage with a cross-encoder from a folder.
+"""Score (question, passage) pairs with a local ONNX cross-encoder.
 
-It runs through onnxruntime on this machine. Nothing is downloaded from here.
+It is run by onnxruntime; nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from mnemark.embed.base import first_line
 from mnemark.errors import MnemarkError
 
 if TYPE_CHECKING:
-    # Only names in annotations: looking for a model must not import numpy.
+    # For annotations only: checking for a model must not import numpy.
     import numpy as np
     from numpy.typing import NDArray
 
 BATCH: Final = 8
-"""Pairs in one run of a model."""
+"""Pairs per model run."""
 MAX_TOKENS: Final = 512
-"""Tokens of a question and a passage together, special ones included: the longest that BERT's kin read."""
+"""Maximum tokens of a pair, special tokens included: the maximum of BERT models."""
 
 PACKAGES: Final = ("onnxruntime", "tokenizers")
 _MODEL_FILES: Final = ("model.onnx", "onnx/model.onnx")
@@ -32,36 +32,36 @@ _PADS: Final = ("[PAD]", "<pad>")
 
 
 class RerankerUnavailable(MnemarkError):  # noqa: N818 - the name says what is the matter, as callers print it
-    """The reranker cannot answer now; the message gives the reason and the fix.
+    """The reranker cannot score now; the message gives the reason and the fix.
 
-    Callers turn it into a `degraded` entry and keep the order they had.
+    Callers turn it into a `degraded` entry and keep the order without reranking.
     """
 
 
 class Reranker(Protocol):
-    """Judges passages against a question. Safe to call from several threads."""
+    """Scores passages against a question. Thread-safe."""
 
     @property
     def name(self) -> str:
-        """What to call it in messages."""
+        """The name in messages."""
         ...
 
     def logits(self, question: str, passages: Sequence[str]) -> NDArray[np.float32]:
-        """Score how well each passage answers: float32 (len(passages),), log odds, any real number.
+        """Return the log odds that each passage answers `question`: float32 (len(passages),).
 
         Raises:
-            RerankerUnavailable: no passage could be judged.
+            RerankerUnavailable: the passages could not be scored.
         """
         ...
 
 
 class OnnxReranker:
-    """A sequence classifier exported to ONNX, with its fast tokenizer; loaded when first used.
+    """Reranker that runs a sequence classifier exported to ONNX, loaded at first use.
 
     Args:
-        folder: holds `tokenizer.json` and `model.onnx`, `onnx/model.onnx` or one other `.onnx` file. The
-            model takes `input_ids` and, if it wants, `attention_mask` and `token_type_ids`; it gives one
-            logit a pair, or two of which the second is for "relevant".
+        folder: contains `tokenizer.json` and `model.onnx`, `onnx/model.onnx` or one other `.onnx` file. The
+            model's inputs are `input_ids` and optionally `attention_mask` and `token_type_ids`; its output is
+            one logit per pair, or two, of which the second is for "relevant".
 
     Raises:
         RerankerUnavailable: a package or a file is missing.
@@ -84,25 +84,25 @@ class OnnxReranker:
         return self._folder.resolve().name
 
     def load(self) -> None:
-        """Read the model now instead of with the first question.
+        """Load the model now instead of at the first call of `logits`.
 
         Raises:
-            RerankerUnavailable: the files are not a model and its tokenizer.
+            RerankerUnavailable: the files are not a valid model and tokenizer.
         """
         self._model()
 
     def logits(self, question: str, passages: Sequence[str]) -> NDArray[np.float32]:
-        """Log odds that each passage answers: float32 of shape (len(passages),).
+        """Return the log odds that each passage answers `question`: float32 (len(passages),).
 
-        The longer of question and passage is cut until both fit into `MAX_TOKENS`.
+        The longer of question and passage is truncated until both fit into `MAX_TOKENS`.
 
         Raises:
-            RerankerUnavailable: the model cannot be loaded or run, or gives something else.
+            RerankerUnavailable: the model cannot be loaded or run, or its output has another shape.
         """
         import numpy as np
 
         model = self._model()
-        # Tokenizers refuse lone surrogates, which come from file names that are no text.
+        # Tokenizers refuse lone surrogates, which come from undecodable file names.
         clean = [text.encode("utf-8", "replace").decode() for text in (question, *passages)]
         pairs = [(clean[0], passage) for passage in clean[1:]]
         found = np.zeros(len(pairs), np.float32)
@@ -122,16 +122,16 @@ class OnnxReranker:
         from tokenizers import Tokenizer
 
         options: Any = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # an answer must not take the machine from the agent
+        options.intra_op_num_threads = 1  # leave the other cores to the agent
         options.inter_op_num_threads = 1
-        options.log_severity_level = 3  # errors; they are raised anyway
+        options.log_severity_level = 3  # log nothing below errors
         try:
             session: Any = onnxruntime.InferenceSession(
                 str(self._model_path), options, providers=["CPUExecutionProvider"]
             )
             tokenizer: Any = Tokenizer.from_file(str(self._tokenizer_path))
             pad = _pad(tokenizer)
-            tokenizer.no_padding()  # done below, for the model's own inputs
+            tokenizer.no_padding()  # `_feed` pads
             tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
         except Exception as error:  # onnxruntime and tokenizers raise bare Exceptions
             raise RerankerUnavailable(
@@ -142,7 +142,7 @@ class OnnxReranker:
         return _Loaded(session, tokenizer, self._inputs(session), output, pad)
 
     def _inputs(self, session: Any) -> dict[str, str]:
-        """Return the model's inputs with their number types."""
+        """Return the model's inputs by name with their numpy types."""
         wanted = {entry.name: entry.type for entry in session.get_inputs()}
         if "input_ids" not in wanted or any(
             name not in _INPUTS or kind not in _INTEGERS for name, kind in wanted.items()
@@ -207,7 +207,7 @@ def _files(folder: Path) -> tuple[Path, Path]:
 
 
 def _pad(tokenizer: Any) -> int:
-    """Return the padding id: some models count positions by it, so that it must be theirs."""
+    """Return the model's own padding id, from which some models compute positions; 0 if unknown."""
     if tokenizer.padding is not None:
         return int(tokenizer.padding["pad_id"])
     numbers = [tokenizer.token_to_id(word) for word in _PADS]
@@ -215,7 +215,7 @@ def _pad(tokenizer: Any) -> int:
 
 
 def _feed(model: _Loaded, encoded: Sequence[Any]) -> dict[str, NDArray[Any]]:
-    """Make the model's inputs, each of shape (pairs, longest pair in tokens)."""
+    """Return the model's inputs, each of shape (pairs, longest pair in tokens)."""
     import numpy as np
 
     longest = max(len(entry.ids) for entry in encoded)

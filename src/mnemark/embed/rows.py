@@ -1,6 +1,6 @@
-"""Convert text to rows of a word table: which words it has, and how much of each.
+"""Convert text to weighted rows of a word table.
 
-Used by the bundled embedder and by the tools that make its table, so that both cut alike.
+The bundled embedder and the tools that make its table both use it, so that both tokenize the same way.
 """
 
 import unicodedata
@@ -11,10 +11,10 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import in_form, normalize
 
 LONGEST_WORD = 24
-"""Letters; a longer unknown run is a hash, a key or noise, not a word."""
+"""Maximum characters of an unknown word; a longer run is a hash, a key or noise."""
 
 PIECE = "##"
-"""Written before an English piece that stands inside a word."""
+"""Prefix of an English subword that is not at the start of a word."""
 
 _CACHE_LIMIT = 50_000
 _LATIN = "a-z0-9\u00df-\u00f6\u00f8-\u024f"
@@ -24,7 +24,7 @@ _FIRST_HAN = "\u3400"
 
 @cache
 def _jieba() -> Callable[[str], list[str]]:
-    # Its dictionary takes a tenth of a second to load: only for those who have Chinese text.
+    # Its dictionary takes 0.1 s to load: only when there is Chinese text.
     import rjieba
 
     cut: Callable[[str], list[str]] = rjieba.cut
@@ -32,38 +32,37 @@ def _jieba() -> Callable[[str], list[str]]:
 
 
 class WordRows:
-    """Cuts texts and looks their words up.
+    """Tokenizes texts and looks up the rows of their words.
 
-    What has no meaning of its own has no rows: function words, and whatever holds a digit (numbers,
-    versions, codes). A word that is not in the table is cut greedily into the longest pieces that are;
-    n pieces weigh 1/sqrt(n) each.
+    Function words and unknown words with a digit (numbers, versions, codes) have no rows. Other words that
+    are not in the table are split greedily into the longest subwords in it; n subwords weigh 1/sqrt(n) each.
 
     Args:
-        words: the words of the table in the order of its rows.
+        words: the words of the table, in row order.
         stop: function words.
-        piece_weight: by what the pieces of unknown English words, often names, weigh less.
+        piece_weight: weight factor of the subwords of unknown English words, which are often names.
     """
 
     def __init__(self, words: Sequence[str], stop: Iterable[str], piece_weight: float) -> None:
         self._rows = dict(zip(words, range(len(words)), strict=True))
         self._rows.update(dict.fromkeys(stop, -1))
         self._piece_weight = piece_weight
-        self._known: dict[str, tuple[tuple[int, float], ...]] = {}
+        self._cache: dict[str, tuple[tuple[int, float], ...]] = {}
 
     def counts(self, texts: Sequence[str]) -> list[dict[int, float]]:
-        """Weight by row of each text; empty for a text without known words."""
+        """Return the weight by row of each text; empty for a text without known words."""
         out: list[dict[int, float]] = []
         for tokens in self._tokens(texts):
             counts: dict[int, float] = {}
             for token in tokens:
-                found = self._known.get(token)
+                found = self._cache.get(token)
                 for row, weight in self._resolve(token) if found is None else found:
                     counts[row] = counts.get(row, 0.0) + weight
             out.append(counts)
         return out
 
     def scaled_counts(self, text: str, scale: Callable[[str], float]) -> dict[int, float]:
-        """Like `counts` of one text, each word's weight times `scale(word)`."""
+        """Return `counts` of one text with each word's weight multiplied by `scale(word)`."""
         counts: dict[int, float] = {}
         for token in self._tokens([text])[0]:
             found = self._resolve(token)
@@ -73,12 +72,12 @@ class WordRows:
         return counts
 
     def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """Split texts into words. All Chinese runs are cut in one call, because each call has its price."""
+        """Split texts into words; segment all Chinese runs in one call, as each call has a fixed cost."""
         found = [_TOKENS.findall(normalize(text)) for text in texts]
         runs = [token for tokens in found for token in tokens if token >= _FIRST_HAN]
         if not runs:
             return found
-        # The model for unknown words keeps most names together, so that they are not read by character.
+        # With its model for unknown words (HMM), jieba does not split most names into characters.
         lines: list[list[str]] = [[]]
         for word in _jieba()("\n".join(runs)):
             if word == "\n":
@@ -101,9 +100,9 @@ class WordRows:
             found = ((row, 1.0),) if row >= 0 else ()
         elif plain.isalpha() and len(plain) <= LONGEST_WORD:
             found = self._pieces(plain)
-        if len(self._known) >= _CACHE_LIMIT:
-            self._known.clear()
-        self._known[token] = found
+        if len(self._cache) >= _CACHE_LIMIT:
+            self._cache.clear()
+        self._cache[token] = found
         return found
 
     def _pieces(self, token: str) -> tuple[tuple[int, float], ...]:

@@ -1,4 +1,4 @@
-r"""The container of the bundled data files: named arrays in one file that can be mapped into memory.
+r"""Read and write the bundled data files: named arrays in one file that can be memory-mapped.
 
 8 bytes   magic b"MNEMARK\x01"
 4 bytes   length of the header, little-endian
@@ -22,27 +22,27 @@ _PREFIX = len(MAGIC) + 4
 
 
 class Sections(NamedTuple):
-    """A file's facts about itself and its arrays, mapped read-only."""
+    """A data file: its metadata, and its arrays, memory-mapped read-only."""
 
     about: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]]
 
 
 def read_about(path: Path) -> Mapping[str, Any]:
-    """Read what the file says about itself: cheap, nothing is mapped.
+    """Read the metadata of a data file without mapping its arrays.
 
     Raises:
-        IntegrityError: the file is missing or is none of ours.
+        IntegrityError: the file is missing or has another format.
     """
     about: Mapping[str, Any] = _header(path)[0]["about"]
     return about
 
 
 def read_sections(path: Path) -> Sections:
-    """Open a data file; arrays are views of the mapped file and cost memory only where they are read.
+    """Open a data file; arrays are views of the mapped file and use memory only where they are read.
 
     Raises:
-        IntegrityError: the file is missing, cut off, or is none of ours.
+        IntegrityError: the file is missing, truncated, or has another format.
     """
     header, start = _header(path)
     mapped = np.memmap(path, dtype=np.uint8, mode="r")
@@ -70,7 +70,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
 
 
 def write_sections(path: Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a data file; the same input gives the same bytes."""
+    """Write a data file; the same input always gives the same bytes."""
     sections: dict[str, list[Any]] = {}
     offset = 0
     for name, array in arrays.items():
@@ -86,10 +86,10 @@ def write_sections(path: Path, about: Mapping[str, Any], arrays: Mapping[str, ND
 
 
 def pack_words(words: Iterable[str]) -> NDArray[np.uint8]:
-    """Words without line breaks as one section. Not compressed: the wheel is."""
+    """Encode words without line breaks as one section. Not compressed: the wheel is."""
     return np.frombuffer("\n".join(words).encode(), np.uint8)
 
 
 def unpack_words(section: NDArray[Any]) -> list[str]:
-    """Return the words of a section made by `pack_words`."""
+    """Decode the words of a section made by `pack_words`."""
     return section.tobytes().decode().split("\n")

@@ -1,10 +1,10 @@
-"""Language models: one small client for OpenAI-compatible chat APIs, and any function as a stand-in.
+"""Call language models within a budget: a client for OpenAI-compatible chat APIs, or any Python function.
 
     from mnemark.llm import Budget, Ledger, Message, Meter
     from mnemark.llm.chat import ChatClient
 
-No call happens without a budget. The client's module, which needs httpx only when it asks, is imported by
-who uses it.
+No request is sent without a budget. `mnemark.llm.chat` is not imported here, to keep the import fast; httpx
+is imported at the first request.
 """
 
 from mnemark.llm.base import LLM, Completion, LLMUnavailable, Message

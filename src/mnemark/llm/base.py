@@ -1,4 +1,4 @@
-"""Interface between mnemark and language models."""
+"""Define the interface to language models: `LLM`, its messages, completions and error."""
 
 from collections.abc import Sequence
 from typing import Generic, Literal, Protocol, TypeVar, overload
@@ -11,20 +11,20 @@ T = TypeVar("T", bound=msgspec.Struct)
 V_co = TypeVar("V_co", covariant=True)
 
 Kind = Literal["budget", "breaker", "key", "refused", "too long", "unreachable", "invalid"]
-"""Why there is no answer.
+"""The reason of an `LLMUnavailable`.
 
-`budget`: the day's budget does not allow it, or none is configured · `breaker`: too many failures in a row,
-paused · `key`: no API key · `refused`: the server will not answer this · `too long`: send less at a time ·
-`unreachable`: no good answer in time · `invalid`: answers that are not what was asked for.
+`budget`: the daily budget is used up, or none is configured · `breaker`: the circuit breaker is open ·
+`key`: no API key · `refused`: a client error · `too long`: the prompt exceeds the context length ·
+`unreachable`: no response in time · `invalid`: the answers do not fit the schema, or are empty.
 """
 
-_NOT_ASKED: frozenset[Kind] = frozenset({"budget", "breaker", "key"})
+_NOT_SENT: frozenset[Kind] = frozenset({"budget", "breaker", "key"})
 
 
 class LLMUnavailable(MnemarkError):  # noqa: N818 - the name says what is the matter, as callers print it
     """The model cannot answer now; the message gives the reason and the fix.
 
-    `after` is how many seconds to wait before asking again, where that is known.
+    `after` is the number of seconds to wait before a retry, or None if unknown.
     """
 
     def __init__(self, kind: Kind, message: str, after: float | None = None) -> None:
@@ -34,8 +34,8 @@ class LLMUnavailable(MnemarkError):  # noqa: N818 - the name says what is the ma
 
     @property
     def asked(self) -> bool:
-        """Whether the model was asked at all; if not, it was no try and a queue should not count it."""
-        return self.kind not in _NOT_ASKED
+        """Whether a request may have been sent; if not, a queue should not count it as an attempt."""
+        return self.kind not in _NOT_SENT
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -49,24 +49,24 @@ class Completion(msgspec.Struct, Generic[V_co], frozen=True, kw_only=True):
     """A model's answer."""
 
     text: str
-    """The last answer, without the thoughts some models write before it."""
+    """The last answer, without the `<think>` part that some models write before it."""
     value: V_co
-    """The answer as the type that was asked for; None where none was."""
+    """The answer decoded as `schema`; None without a schema."""
     tokens_in: int
-    """Of all requests this took, repair and retries that were answered included."""
+    """Prompt tokens of all answered requests of this completion, including the repair request."""
     tokens_out: int
     model: str
-    """As the server names it."""
+    """The model name that the server reported."""
     requests: int = 1
-    """How many were answered."""
+    """Number of answered requests: 2 if the first answer had to be repaired."""
     estimated: bool = False
-    """The server did not count the tokens; they are estimated from the texts."""
+    """Whether token counts are estimated from the texts, as the server gave none."""
     truncated: bool = False
-    """The answer reached the limit of its length."""
+    """Whether the answer was cut off at the token limit."""
 
 
 class LLM(Protocol):
-    """Messages in, one answer out. Safe to call from several threads."""
+    """A chat model: takes messages, returns one completion. Thread-safe."""
 
     @property
     def model(self) -> str:
@@ -86,14 +86,14 @@ class LLM(Protocol):
     def complete(
         self, messages: Sequence[Message], *, schema: type[T] | None = None, timeout: float = 60.0
     ) -> Completion[T] | Completion[None]:
-        """Answer `messages`.
+        """Return the model's answer to `messages`.
 
         Args:
             messages: the conversation, redacted by the caller.
-            schema: a `msgspec.Struct` the answer must be; None for free text.
-            timeout: seconds for everything together: retries, repair, waiting.
+            schema: the `msgspec.Struct` type to decode the answer as; None for free text.
+            timeout: seconds in total, including retries, repair and back-off.
 
         Raises:
-            LLMUnavailable: there is no answer, with the reason and the fix.
+            LLMUnavailable: there is no valid answer; the message gives the reason and the fix.
         """
         ...

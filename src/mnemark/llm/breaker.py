@@ -1,4 +1,4 @@
-"""Circuit breaker: after some failures in a row nobody asks for a while, then one request tries."""
+"""Stop calling a failing model: a circuit breaker that opens after failures in a row and probes later."""
 
 import threading
 import time
@@ -7,22 +7,22 @@ from contextlib import contextmanager
 
 from mnemark.llm.base import Kind, LLMUnavailable
 
-_LONGEST_WAIT = 3600.0
-"""Seconds; a server that asks for more is asked again after this."""
+_MAX_WAIT = 3600.0
+"""Maximum Retry-After in seconds that is honoured."""
 _FAILURES: frozenset[Kind] = frozenset({"refused", "unreachable", "invalid"})
 
 
 class Breaker:
-    """Closed while answers come; open after `failures` in a row; half open after `pause` seconds.
+    """Circuit breaker: closed normally, open after `failures` in a row, half open after `pause` seconds.
 
-    Half open lets one call through: its success closes the breaker, its failure opens it again. A server that
-    says when to come back is taken at its word, from the first failure on. What never reached
-    the model (budget, key), and texts that are too long, count as neither. Lives as long as the process.
+    Half open lets one call through: its success closes the breaker, its failure opens it again. A server's
+    Retry-After opens it too, from the first failure on. Calls that never reached the model (budget, key)
+    and prompts that are too long count as neither. State is kept in memory only.
 
     Args:
-        failures: in a row, before it opens.
+        failures: number of failures in a row that opens it.
         pause: seconds it stays open.
-        clock: monotonic seconds.
+        clock: returns monotonic time in seconds.
     """
 
     def __init__(
@@ -46,10 +46,10 @@ class Breaker:
 
     @contextmanager
     def guard(self) -> Iterator[None]:
-        """Refuse the call inside while open, and learn from how it ends.
+        """Run the body unless the breaker is open, and count its success or failure.
 
         Raises:
-            LLMUnavailable: of kind `breaker`, before the body runs.
+            LLMUnavailable: of kind `breaker`, before the body runs, while open or another call probes.
         """
         probing = self._enter()
         try:
@@ -82,7 +82,7 @@ class Breaker:
         with self._lock:
             self._failed += 1
             pauses = [self._pause] if self._failed >= self._limit else []
-            pauses += [min(after, _LONGEST_WAIT)] if after is not None else []
+            pauses += [min(after, _MAX_WAIT)] if after is not None else []
             self._until = max([self._until, *(self._clock() + pause for pause in pauses)])
 
     def _succeed(self) -> None:

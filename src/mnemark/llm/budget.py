@@ -1,7 +1,7 @@
-"""Budget of a day and its ledger: no request is sent that was not booked first.
+"""Limit what language models may cost per day: every request is reserved in a ledger before it is sent.
 
-A request is entered with the most it is expected to cost before it is sent, and corrected when the answer is
-there. A process killed in between leaves the estimate: the budget errs on the side of spending less.
+An entry with the maximum expected tokens is appended before the request, and one that corrects it after the
+answer. A process killed in between leaves the estimate, so less than the budget is spent rather than more.
 """
 
 import threading
@@ -18,39 +18,39 @@ from mnemark.llm.base import LLMUnavailable
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """The most to spend in one local day. The default allows nothing."""
+    """Maximum requests and tokens per local day. The default allows none."""
 
     calls_per_day: int = 0
-    """Requests sent, retries and repairs included."""
+    """Maximum number of requests, including retries and repairs."""
     tokens_per_day: int = 0
-    """Prompt and answer together."""
+    """Maximum number of tokens, prompts and answers together."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the ledger. What was spent is the sum over a day's entries; none is ever changed."""
+    """One entry of the append-only ledger. A day's usage is the sum of its entries."""
 
     id: str
-    """Shared by the entry before a request and the one that corrects it."""
+    """Request id, shared by the entry that reserves and the one that corrects it."""
     day: date
-    """The local day it counts for: that of the request, also where the answer comes after midnight."""
+    """The local day that the entry counts for: the day of the request, even if answered after midnight."""
     time: datetime
     model: str
     what: Literal["asked", "answered", "failed", "withdrawn"]
     calls: int = 0
     tokens_in: int = 0
-    """Negative where less was used than entered before."""
+    """Prompt tokens; in a correction the difference to the reservation, so it may be negative."""
     tokens_out: int = 0
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """A day's sum."""
+    """Number of calls and tokens used in a day."""
 
     calls: int = 0
     tokens: int = 0
 
 
 def spent_on(day: date, entries: Iterable[Entry]) -> Spent:
-    """Add up the `entries` that count for `day`."""
+    """Return the sum of the `entries` of `day`."""
     ours = [entry for entry in entries if entry.day == day]
     return Spent(
         calls=sum(entry.calls for entry in ours),
@@ -60,10 +60,10 @@ def spent_on(day: date, entries: Iterable[Entry]) -> Spent:
 
 @dataclass(frozen=True)
 class Ledger:
-    """Where the spending is written down.
+    """Storage of ledger entries.
 
-    `append` keeps an entry and returns when it is kept; `spent` gives a day's sum, with what other processes
-    appended: whoever appends first and sums then cannot take the last call together with another.
+    `append` writes an entry durably before it returns; `spent` returns a day's sum, including entries of
+    other processes: two processes that append first and sum then cannot both take the last call.
     """
 
     append: Callable[[Entry], None]
@@ -71,13 +71,13 @@ class Ledger:
 
     @classmethod
     def in_memory(cls) -> "Ledger":
-        """Make a ledger that is forgotten with the process, for tests and single runs."""
+        """Return a ledger that is kept in memory only, for tests and single runs."""
         entries: list[Entry] = []
         return cls(entries.append, lambda day: spent_on(day, list(entries)))
 
 
 class Ticket:
-    """Leave to send one request, and how many tokens of what came of it. Made by `Meter.request`."""
+    """A reserved request and the tokens it used. Made by `Meter.request`."""
 
     def __init__(self, tokens_in: int, tokens_out: int) -> None:
         self.what: Literal["answered", "failed"] = "failed"
@@ -85,11 +85,11 @@ class Ticket:
         self.tokens_out = tokens_out
 
     def answered(self, tokens_in: int, tokens_out: int) -> None:
-        """Record that the request was answered and used so many tokens."""
+        """Record that the request was answered, and the tokens it used."""
         self.what, self.tokens_in, self.tokens_out = "answered", tokens_in, tokens_out
 
     def unused(self) -> None:
-        """Record that no tokens were used: the request was certainly not worked on."""
+        """Record that no tokens were used: the server certainly did not process the request."""
         self.tokens_in = self.tokens_out = 0
 
 
@@ -98,12 +98,12 @@ def _now() -> datetime:
 
 
 class Meter:
-    """Lets requests through while the budget lasts. Safe for threads, and for processes that share a ledger.
+    """Enforces a daily budget. Safe for threads, and for processes that share a ledger.
 
     Args:
-        budget: what a day may cost.
-        ledger: where it is written down.
-        clock: local time; its date is the day.
+        budget: maximum per day.
+        ledger: storage of the usage.
+        clock: returns the local time, whose date is the day that counts.
     """
 
     def __init__(self, budget: Budget, ledger: Ledger, *, clock: Callable[[], datetime] = _now) -> None:
@@ -113,14 +113,14 @@ class Meter:
         self._lock = threading.Lock()
 
     def spent(self) -> Spent:
-        """Return what today cost so far, requests under way included."""
+        """Return the usage of today, including requests in flight."""
         return self._ledger.spent(self._clock().date())
 
     @contextmanager
     def request(self, model: str, tokens_in: int, tokens_out: int) -> Iterator[Ticket]:
-        """Allow one request that will use at most about so many tokens.
+        """Reserve one request of about `tokens_in` and `tokens_out` tokens, and correct it afterwards.
 
-        What the ticket says at the end is what is written down; an exception leaves the estimate.
+        The ticket's tokens are recorded also after an exception; by default they are the estimate.
 
         Raises:
             LLMUnavailable: of kind `budget`, before the body runs.
@@ -157,18 +157,18 @@ class Meter:
             self._check(entry, before=True)
             self._ledger.append(entry)
             try:
-                # Another process may have entered one at the same moment: at worst neither gets the last.
+                # Another process may have reserved at the same time: at worst neither gets the last call.
                 self._check(entry, before=False)
             except LLMUnavailable:
-                back = msgspec.structs.replace(
+                withdrawal = msgspec.structs.replace(
                     entry, what="withdrawn", calls=-1, tokens_in=-tokens_in, tokens_out=-tokens_out
                 )
-                self._ledger.append(back)
+                self._ledger.append(withdrawal)
                 raise
         return entry
 
     def _check(self, entry: Entry, *, before: bool) -> None:
-        """Refuse `entry` where the day's sum, which has it already or not, leaves no room."""
+        """Raise `LLMUnavailable` if `entry` exceeds the budget; `before`: it is not in the ledger yet."""
         budget = self.budget
         if budget.calls_per_day <= 0 or budget.tokens_per_day <= 0:
             raise LLMUnavailable(

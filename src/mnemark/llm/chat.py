@@ -1,4 +1,4 @@
-"""Any server with OpenAI's `/chat/completions`: Ollama, vLLM, DashScope, DeepSeek, OpenAI and others."""
+"""Call an OpenAI-compatible `/chat/completions` API: Ollama, vLLM, DashScope, DeepSeek, OpenAI and others."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,9 +33,9 @@ from mnemark.types import Json
 
 Format = Literal["json_schema", "json_object", "text"]
 
-_SIMPLER: Mapping[Format, Format] = {"json_schema": "json_object", "json_object": "text"}
+_FALLBACK: Mapping[Format, Format] = {"json_schema": "json_object", "json_object": "text"}
 _JSON_OBJECT_HOSTS = ("deepseek.com", "aliyuncs.com")
-_NOT_UNDERSTOOD = frozenset({400, 404, 415, 422, 501})
+_BAD_REQUEST = frozenset({400, 404, 415, 422, 501})
 _TOO_LONG = lazy_pattern(
     r"context[ _](?:length|window|size)|maximum (?:context|input)|too (?:long|large|many tokens)"
     r"|input length|exceeds? the|prompt is too",
@@ -44,19 +44,19 @@ _TOO_LONG = lazy_pattern(
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
-    """How to ask one endpoint for one model."""
+    """The request parameters that an endpoint supports for a model."""
 
     format: Format = "json_schema"
-    """How to ask for JSON."""
+    """Type of `response_format` for JSON answers; `text` sends none."""
     length: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """What the limit of the answer's length is called."""
+    """Name of the parameter that limits the answer's tokens."""
     temperature: bool = True
-    """Whether it may be set."""
+    """Whether the server accepts the parameter `temperature`."""
 
     def body(
         self, model: str, messages: Sequence[Message], schema: type[msgspec.Struct] | None, most: int
     ) -> dict[str, Json]:
-        """Return the request; `most` is the limit of the answer's length in tokens."""
+        """Return the request body; `most` is the maximum number of answer tokens."""
         body: dict[str, Json] = {
             "model": model,
             "messages": [{"role": message.role, "content": message.content} for message in messages],
@@ -72,56 +72,56 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         return body
 
     def simpler(self, status: int, said: str, *, structured: bool) -> "Dialect | None":
-        """Return the dialect to retry with after a refusal; None where the fault is elsewhere.
+        """Return the dialect to retry with after a client error; None if no other dialect would help.
 
         Args:
-            status: of the refusal.
-            said: the beginning of its text.
-            structured: whether JSON was asked for.
+            status: HTTP status of the error.
+            said: beginning of its body.
+            structured: whether the request has a schema.
         """
-        if status not in _NOT_UNDERSTOOD or too_long(status, said):
+        if status not in _BAD_REQUEST or too_long(status, said):
             return None
         if self.length == "max_tokens" and "max_completion_tokens" in said:
             return msgspec.structs.replace(self, length="max_completion_tokens")
         if self.temperature and "temperature" in said:
             return msgspec.structs.replace(self, temperature=False)
-        # A URL or a model that is not there says so with 404 in any manner of asking.
-        simpler = _SIMPLER.get(self.format) if structured and status != 404 else None
+        # 404 means an unknown URL or model, whatever the response format.
+        simpler = _FALLBACK.get(self.format) if structured and status != 404 else None
         return msgspec.structs.replace(self, format=simpler) if simpler else None
 
 
 def first_guess(url: str) -> Dialect:
-    """Return the dialect to begin with at this base URL."""
+    """Return the dialect of the first request to this base URL."""
     host = urlsplit(url).hostname or ""
     return Dialect(
-        format="json_object" if _is(host, *_JSON_OBJECT_HOSTS) else "json_schema",
-        length="max_completion_tokens" if _is(host, "api.openai.com") else "max_tokens",
+        format="json_object" if _has_domain(host, *_JSON_OBJECT_HOSTS) else "json_schema",
+        length="max_completion_tokens" if _has_domain(host, "api.openai.com") else "max_tokens",
     )
 
 
 def too_long(status: int, said: str) -> bool:
-    """Whether the refusal says that the texts are too long for the model."""
+    """Return whether a client error says that the prompt exceeds the model's context length."""
     return status == 413 or (status in {400, 422} and _TOO_LONG.search(said) is not None)
 
 
-def _is(host: str, *ends: str) -> bool:
-    return any(host == end or host.endswith(f".{end}") for end in ends)
+def _has_domain(host: str, *domains: str) -> bool:
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 _ENDPOINT = "/chat/completions"
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How hard to try and how much to take."""
+    """Limits of requests and answers."""
 
     attempts: int = 3
-    """Of one request, where the fault may pass."""
+    """Maximum attempts of one request after transient errors."""
     silence: float = 60.0
-    """Seconds without a byte, within one attempt. A model that thinks is silent until it is done."""
+    """Read timeout of one attempt in seconds. Nothing is streamed: a model sends nothing until it is done."""
     answer: int = 4096
-    """Tokens of one answer, thoughts included; sent with the request."""
+    """Maximum tokens of one answer, reasoning included; sent with the request."""
     most_bytes: int = 8 * 1024 * 1024
-    """Of one answer."""
+    """Maximum size of one response in bytes."""
 
 
 class _Message(msgspec.Struct):
@@ -142,23 +142,23 @@ class _Answer(msgspec.Struct):
 
 
 class ChatClient(Dialogue):
-    """Asks one model on one server. Building it does not connect.
+    """Client for one model on one server. Creating it does not connect.
 
-    Without a `meter` whose budget allows it, it refuses everything: no call happens unless it was configured.
-    What the server understands (how to ask for JSON, what the length is called) is found out and remembered.
+    Without a `meter` whose budget allows it, every request is refused: no call happens unless configured.
+    The dialect that the server accepts is found by trying and kept for later requests.
 
     Args:
         model: the server's name for the model.
         url: base URL, with `/v1` where the server has one; None for OpenAI's.
         key_env: name of the environment variable with the API key, read at each request; None for no key.
-        limits: attempts, lengths and waits.
-        meter: the budget and where it is written down.
-        breaker: shared by the clients that should rest together; None for one of its own.
-        extra: more members of each request, for what only this server knows, such as
-            `{"enable_thinking": False}`; they win over ours.
+        limits: attempts, timeouts and sizes.
+        meter: the budget and its ledger.
+        breaker: circuit breaker, possibly shared with other clients; None for its own.
+        extra: additional fields of each request body, for parameters that only this server has, such as
+            `{"enable_thinking": False}`; they override mnemark's.
 
     Raises:
-        ConfigError: the URL is not one, or carries a password or query.
+        ConfigError: the URL is invalid, or has a user, password, query or fragment.
     """
 
     def __init__(
@@ -204,17 +204,17 @@ class ChatClient(Dialogue):
         while dialect is not None:
             body = json_bytes(dialect.body(self.model, messages, schema, self._limits.answer) | self._extra)
             try:
-                reply = self._persist(body, key, messages, deadline)
+                reply = self._send(body, key, messages, deadline)
             except RefusedError as error:
                 refusal = error
                 dialect = dialect.simpler(error.status, error.said, structured=schema is not None)
             else:
-                # Remembered only now: another manner of asking may not have been the cure.
+                # Kept only after success: the new dialect may fail as well.
                 self.dialect = dialect
                 return reply
-        raise self._refused(refusal)
+        raise self._refusal_error(refusal)
 
-    def _persist(self, body: bytes, key: Key | None, messages: Sequence[Message], deadline: float) -> Reply:
+    def _send(self, body: bytes, key: Key | None, messages: Sequence[Message], deadline: float) -> Reply:
         expected = tokens_of(messages)
 
         def attempt() -> Reply:
@@ -240,7 +240,7 @@ class ChatClient(Dialogue):
                 error.after,
             ) from None
 
-    def _refused(self, error: RefusedError) -> LLMUnavailable:
+    def _refusal_error(self, error: RefusedError) -> LLMUnavailable:
         if too_long(error.status, error.said):
             return LLMUnavailable("too long", f"{error}; send less at a time")
         other = f"check the model name {self.model} and the settings"
@@ -251,38 +251,38 @@ class ChatClient(Dialogue):
 
 
 def _reply(content: bytes, model: str, expected: int, key: Key | None) -> Reply:
-    """Decode the server's reply.
+    """Decode a response of the chat API.
 
     Raises:
-        TransientError: it is no reply of a chat API, or an error in the guise of one.
+        TransientError: it is not a chat completion, or an error with status 200.
     """
     try:
         answer = msgspec.json.decode(content, type=_Answer)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise TransientError("its answer is not a chat completion", billed=True) from None
     if answer.error is not None and not answer.choices:
-        raise TransientError(f"it sent an error: {_clean(str(answer.error), key)}")
+        raise TransientError(f"it sent an error: {_printable(str(answer.error), key)}")
     if answer.choices is None:
         raise TransientError("its answer is not a chat completion", billed=True)
     choice = answer.choices[0] if answer.choices else _Choice()
-    text = _text(choice.message)
-    counted_in = _count(answer.usage, "prompt_tokens")
-    counted_out = _count(answer.usage, "completion_tokens")
+    text = _content_text(choice.message)
+    counted_in = _usage_count(answer.usage, "prompt_tokens")
+    counted_out = _usage_count(answer.usage, "completion_tokens")
     return Reply(
         text=text,
         tokens_in=expected if counted_in is None else counted_in,
         tokens_out=estimate_tokens(text) if counted_out is None else counted_out,
-        model=_clean(answer.model, key) if isinstance(answer.model, str) else model,
+        model=_printable(answer.model, key) if isinstance(answer.model, str) else model,
         estimated=counted_in is None or counted_out is None,
         truncated=choice.finish_reason == "length",
     )
 
 
-def _clean(text: str, key: Key | None) -> str:
+def _printable(text: str, key: Key | None) -> str:
     return shown(key.hide(text) if key else text)
 
 
-def _text(message: _Message | None) -> str:
+def _content_text(message: _Message | None) -> str:
     if message is None:
         return ""
     if message.content is None:
@@ -292,7 +292,7 @@ def _text(message: _Message | None) -> str:
     return "".join(part["text"] for part in message.content if isinstance(part.get("text"), str))
 
 
-def _count(usage: Any, name: str) -> int | None:
-    """Return a count of the usage; None where the server gives no valid one."""
+def _usage_count(usage: Any, name: str) -> int | None:
+    """Return a token count from the `usage` object; None if it is missing or invalid."""
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None

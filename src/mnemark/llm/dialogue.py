@@ -14,15 +14,15 @@ from mnemark.llm.schema import instruction
 from mnemark.net import printable
 from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 
-_SHOWN = 200
-_REPEATED = 2000
-"""Tokens of a wrong answer that are shown to the model again."""
-_PER_MESSAGE = 4
-"""Tokens that chat templates put around a message, about."""
+_MAX_SHOWN = 200
+_MAX_REPEATED = 2000
+"""Maximum tokens of an invalid answer that are sent back to the model."""
+_TOKENS_PER_MESSAGE = 4
+"""Approximate tokens that chat templates add around a message."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """One answered request."""
+    """The answer to one request and its token counts."""
 
     text: str
     tokens_in: int
@@ -33,7 +33,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dialogue(ABC):
-    """What is the same for every model; a subclass sends the requests and keeps the budget."""
+    """Base class of models: one repair request and the circuit breaker; subclasses send within the budget."""
 
     def __init__(self, model: str, breaker: Breaker) -> None:
         self.model = model
@@ -58,19 +58,19 @@ class Dialogue(ABC):
     def complete(
         self, messages: Sequence[Message], *, schema: type[T] | None = None, timeout: float = 60.0
     ) -> Completion[T] | Completion[None]:
-        """Answer `messages`, see `LLM.complete`.
+        """Return the model's answer to `messages`, see `LLM.complete`.
 
         Raises:
-            LLMUnavailable: there is no answer, with the reason and the fix.
+            LLMUnavailable: there is no valid answer; the message gives the reason and the fix.
         """
         deadline = time.monotonic() + timeout
-        asked = list(messages) if schema is None else _instructed(messages, schema)
+        asked = list(messages) if schema is None else _with_instruction(messages, schema)
         with self._breaker.guard():
             first = self._ask(asked, schema, deadline)
             try:
                 return _completion([first], _value(first, schema))
             except InvalidAnswer as wrong:
-                asked = [*asked, *_complaint(first, wrong)]
+                asked = [*asked, *_repair_messages(first, wrong)]
             second = self._ask(asked, schema, deadline)
             try:
                 return _completion([first, second], _value(second, schema))
@@ -83,13 +83,13 @@ class Dialogue(ABC):
 
 
 def tokens_of(messages: Sequence[Message]) -> int:
-    """About how many tokens `messages` have for the model."""
-    return sum(_PER_MESSAGE + estimate_tokens(message.content) for message in messages)
+    """Estimate the prompt tokens of `messages`."""
+    return sum(_TOKENS_PER_MESSAGE + estimate_tokens(message.content) for message in messages)
 
 
 def shown(text: str) -> str:
-    """`text` from a server or model, fit for a message: no secrets, no control characters, short."""
-    return printable(text)[:_SHOWN]
+    """Return text of a server or model for an error message: redacted, one line, at most 200 characters."""
+    return printable(text)[:_MAX_SHOWN]
 
 
 def _value(reply: Reply, schema: type[T] | None) -> T | None:
@@ -119,8 +119,8 @@ def _completion(replies: Sequence[Reply], value: Any) -> Completion[Any]:
     )
 
 
-def _instructed(messages: Sequence[Message], schema: type[msgspec.Struct]) -> list[Message]:
-    """End the system message with the instruction: some chat templates take only one, at the start."""
+def _with_instruction(messages: Sequence[Message], schema: type[msgspec.Struct]) -> list[Message]:
+    """Append the JSON instruction to the system message: some chat templates take only one, at the start."""
     asked = list(messages)
     if asked and asked[0].role == "system":
         asked[0] = Message("system", f"{asked[0].content}\n\n{instruction(schema)}")
@@ -129,9 +129,9 @@ def _instructed(messages: Sequence[Message], schema: type[msgspec.Struct]) -> li
     return asked
 
 
-def _complaint(reply: Reply, wrong: InvalidAnswer) -> list[Message]:
-    """Answer a reply that does not fit; an empty one only gets the question again."""
-    said = cut_to_tokens(without_thoughts(reply.text), _REPEATED)
+def _repair_messages(reply: Reply, wrong: InvalidAnswer) -> list[Message]:
+    """Return the messages that ask the model to correct `reply`; none if it was empty."""
+    said = cut_to_tokens(without_thoughts(reply.text), _MAX_REPEATED)
     if not said:
         return []
     shorter = " Be shorter." if reply.truncated else ""

@@ -1,4 +1,4 @@
-"""Extract the JSON from a model's answer, and check it against the type asked for."""
+"""Extract JSON from a model's answer and decode it as the requested type."""
 
 import json
 from collections.abc import Iterator
@@ -7,37 +7,37 @@ import msgspec
 
 from mnemark.llm.base import T
 
-_THOUGHT_ENDS = "</think>"
+_THINK_END = "</think>"
 _DECODER = json.JSONDecoder()
-_MISTAKES = 32
-"""Braces that open no object, before giving up: each one costs a look at the whole text."""
+_MAX_ERRORS = 32
+"""Maximum number of `{` that start no valid object: parsing from each may read the whole text."""
 
 
-class InvalidAnswer(Exception):  # noqa: N818 - a verdict on the model's answer, not an error of ours
-    """The answer is not what was asked for; the message says to the model what is wrong."""
+class InvalidAnswer(Exception):  # noqa: N818 - the model's answer is at fault, not our code
+    """The answer does not fit; the message is sent to the model."""
 
 
 def without_thoughts(text: str) -> str:
-    """Return what follows the thoughts that some models write between `<think>` and `</think>`.
+    """Remove the reasoning that some models write first, between `<think>` and `</think>`.
 
-    Some servers cut the opening mark off; a thought that never ended leaves nothing.
+    Some servers drop the opening tag. If the closing tag is missing, the result is empty.
     """
     text = text.strip("\ufeff \t\r\n")
     if text.startswith("<think>"):
-        return text.partition(_THOUGHT_ENDS)[2].strip()
-    if not text.startswith(("{", "```")) and _THOUGHT_ENDS in text:
-        return text.partition(_THOUGHT_ENDS)[2].strip()
+        return text.partition(_THINK_END)[2].strip()
+    if not text.startswith(("{", "```")) and _THINK_END in text:
+        return text.partition(_THINK_END)[2].strip()
     return text
 
 
 def read(text: str, schema: type[T]) -> T:
-    """Return the object in the answer `text` that fits `schema`; the longest, where several do.
+    """Decode the longest JSON object in the answer `text` that fits `schema`, the last of equally long ones.
 
-    An object that shares no name with the type does not fit, unless it is empty: types whose fields all have
-    defaults would take anything. Numbers and booleans in quotes are taken for what they are.
+    An object with none of the type's fields does not fit, unless it is empty: types whose fields all have
+    defaults would accept anything. Quoted numbers and booleans are converted.
 
     Raises:
-        InvalidAnswer: there is none.
+        InvalidAnswer: no object fits.
     """
     text = without_thoughts(text)
     names = {field.encode_name for field in msgspec.structs.fields(schema)}
@@ -55,18 +55,18 @@ def read(text: str, schema: type[T]) -> T:
         if best is None or len(part) >= best[0]:
             best = len(part), value
     if best is None:
-        raise InvalidAnswer(wrong or _broken(text))
+        raise InvalidAnswer(wrong or _syntax_error(text))
     return best[1]
 
 
 def _objects(text: str) -> Iterator[tuple[str, set[str]]]:
-    """Yield the complete JSON objects in `text`, outermost only, each with its names.
+    """Yield each outermost, complete JSON object in `text` with its keys.
 
-    After a mistake the search goes on behind it, not within, so that a part of a broken answer is not taken
-    for an answer.
+    After a syntax error the search continues behind it, not within the object, so that a part of a broken
+    answer is not taken for the answer.
     """
     at, mistakes = text.find("{"), 0
-    while at >= 0 and mistakes < _MISTAKES:
+    while at >= 0 and mistakes < _MAX_ERRORS:
         try:
             value, end = _DECODER.raw_decode(text, at)
         except json.JSONDecodeError as error:
@@ -80,8 +80,8 @@ def _objects(text: str) -> Iterator[tuple[str, set[str]]]:
         at = text.find("{", end)
 
 
-def _broken(text: str) -> str:
-    """Say why there is no object in `text`."""
+def _syntax_error(text: str) -> str:
+    """Return the reason why `text` has no JSON object, as told to the model."""
     if not text:
         return "the answer was empty"
     at = text.find("{")

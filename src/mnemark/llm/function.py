@@ -1,4 +1,4 @@
-"""Wrap any function from messages to text as a model."""
+"""Use a Python function from messages to text as a model."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,20 +12,20 @@ from mnemark.llm.dialogue import Dialogue, Reply, shown, tokens_of
 from mnemark.net import within
 from mnemark.text.words.tokens import estimate_tokens
 
-_EXPECTED = 1024
-"""Tokens of an answer to allow for before asking, as a function cannot be told to be brief."""
+_EXPECTED_TOKENS = 1024
+"""Answer tokens reserved in the budget per call, as a function has no `max_tokens`."""
 
 
 class FunctionLLM(Dialogue):
-    """Asks a function, in a thread that is left behind when it is late.
+    """A model that calls a function in a thread, which is abandoned at the timeout.
 
     Args:
-        function: messages to the text of the answer; called in another thread, one for each request. The
-            messages say which JSON is wanted.
-        meter: the budget and where it is written down; it counts calls, and tokens by estimate.
-        model: a name for messages and the ledger.
-        breaker: shared by the models that should rest together; None for one of its own.
-        errors: what it raises when it cannot answer. Anything else is a mistake and passes through.
+        function: takes messages and returns the answer's text; called in a new thread for each request. The
+            messages contain the JSON schema.
+        meter: the budget and its ledger; it counts calls and estimated tokens.
+        model: the model name in messages and the ledger.
+        breaker: circuit breaker, possibly shared with other models; None for its own.
+        errors: exceptions of `function` that mean "no answer". All others are raised unchanged.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class FunctionLLM(Dialogue):
     def _ask(
         self,
         messages: Sequence[Message],
-        schema: type[msgspec.Struct] | None,  # noqa: ARG002 - the messages say it, a function takes no more
+        schema: type[msgspec.Struct] | None,  # noqa: ARG002 - the messages contain it
         deadline: float,
     ) -> Reply:
         left = deadline - time.monotonic()
         if left <= 0:
             raise LLMUnavailable("unreachable", f"there was no time left to ask {self.model}; allow more")
         expected = tokens_of(messages)
-        with self._meter.request(self.model, expected, _EXPECTED) as ticket:
+        with self._meter.request(self.model, expected, _EXPECTED_TOKENS) as ticket:
             try:
                 text = within(left, lambda: self._function(messages))
             except TimeoutError:
@@ -73,4 +73,4 @@ class FunctionLLM(Dialogue):
 
 
 from_callable = FunctionLLM
-"""The documented name."""
+"""The documented alias."""

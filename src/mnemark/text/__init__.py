@@ -1,1 +1,1 @@
-"""Strings in, values out: segmentation, passages, dates, quoting. No input or output."""
+"""Process text with pure functions: tokenization, passages, dates, facts, redaction, quoting."""

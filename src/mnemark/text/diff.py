@@ -1,9 +1,9 @@
 """Diff two sequences in bounded time.
 
-Small or ordinary ones are compared by `difflib`. Its time grows with the cube of lines that repeat (a table,
-a page of blank lines), so where that would take long, items unique on both sides are matched first (as in
+Small or ordinary ones are compared by `difflib`. Its time grows with the cube of repeated lines (a table, a
+page of blank lines); where that would take too long, items unique on both sides are matched first (as in
 Cohen's patience diff), and only the gaps between them are compared, within a budget. The rest counts as
-changed: true, if not the shortest diff.
+changed: a correct diff, if not the shortest.
 """
 
 from bisect import bisect_left
@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 _MOST_WORK: Final = 1_000_000  # steps of the matcher in one call, at worst: some tenths of a second
-_DEEPEST: Final = 8  # rounds of searching a gap for unique items
+_MAX_DEPTH: Final = 8  # maximum recursion depth of matching unique items
 
 
 class Run(NamedTuple):
@@ -65,7 +65,7 @@ def changes(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[Gap]:
 
 
 def runs_in(items: Sequence[Hashable], wanted: Sequence[Hashable]) -> Iterator[int]:
-    """Yield where `wanted` occurs as a run, overlaps included; linear (Knuth, Morris, Pratt).
+    """Yield the positions of `wanted` as a contiguous run, overlaps included; linear (Knuth, Morris, Pratt).
 
     >>> list(runs_in("aaab", "aa"))
     [0, 1]
@@ -90,7 +90,7 @@ def runs_in(items: Sequence[Hashable], wanted: Sequence[Hashable]) -> Iterator[i
 
 
 class _Matcher:
-    """Compares two sequences within a budget of work."""
+    """Compares two sequences within `_MOST_WORK` steps of `difflib`."""
 
     def __init__(self, one: Sequence[Hashable], other: Sequence[Hashable]) -> None:
         self._one = one
@@ -108,7 +108,7 @@ class _Matcher:
                 todo += [(inside, depth + 1) for inside in reversed(self._parts(part, depth))]
 
     def _parts(self, gap: Gap, depth: int) -> list[Gap | Run]:
-        """Split a gap into runs, and smaller gaps still to be compared."""
+        """Split a gap into common runs, and smaller gaps still to be compared."""
         a, b, c, d = gap
         start = 0
         while a + start < b and c + start < d and self._one[a + start] == self._other[c + start]:
@@ -132,12 +132,12 @@ class _Matcher:
             self._left -= work
             matcher = SequenceMatcher(None, self._one[a:b], self._other[c:d], autojunk=False)
             return [Run(a + x, c + y, size) for x, y, size in matcher.get_matching_blocks() if size]
-        if depth >= _DEEPEST:
+        if depth >= _MAX_DEPTH:
             return []
         return self._anchored(gap, mine, theirs)
 
     def _anchored(self, gap: Gap, mine: Counter[Hashable], theirs: Counter[Hashable]) -> list[Gap | Run]:
-        """Return the items unique on each side, in rising order, and the gaps between them."""
+        """Match items unique on both sides, in increasing order; return them and the gaps between them."""
         places = {self._other[at]: at for at in range(gap.c, gap.d) if theirs[self._other[at]] == 1}
         pairs = [
             (at, places[self._one[at]])
@@ -146,14 +146,14 @@ class _Matcher:
         ]
         found: list[Gap | Run] = []
         at, to = gap.a, gap.c
-        for here, there in _rising(pairs):
+        for here, there in _longest_increasing(pairs):
             found += [Gap(at, here, to, there), Run(here, there, 1)]
             at, to = here + 1, there + 1
         return [*found, Gap(at, gap.b, to, gap.d)] if found else []
 
 
-def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest increasing subsequence by the second of the pairs, which rise by the first."""
+def _longest_increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest subsequence with increasing second numbers of pairs sorted by the first."""
     lows: list[int] = []
     tops: list[int] = []
     before: list[int] = []

@@ -1,4 +1,4 @@
-"""Compile regular expressions at first use, so that a start does not wait for them."""
+"""Compile regular expressions at first use, so that importing a module is fast."""
 
 import re
 from functools import cached_property
@@ -8,7 +8,7 @@ _METHODS: Final = ("match", "fullmatch", "search", "finditer", "findall", "sub",
 
 
 class LazyPattern:
-    """A stand-in for `re.Pattern`. Its methods are those of the pattern, from the first use on."""
+    """Proxy of a `re.Pattern` that compiles it at first use."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self.pattern: Final = pattern
@@ -20,7 +20,7 @@ class LazyPattern:
         return re.compile(self.pattern, self._flags)
 
     def __getattr__(self, name: str) -> Any:
-        """Compile, and keep the methods of the pattern: later calls do not come here."""
+        """Compile the pattern and set its methods as attributes, so that later calls bypass this method."""
         if name.startswith("__"):
             raise AttributeError(name)
         for method in _METHODS:
@@ -29,7 +29,7 @@ class LazyPattern:
 
 
 def lazy_pattern(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern that is compiled when it is first used; arguments as of `re.compile`."""
+    """Return a pattern that is compiled at first use; arguments as of `re.compile`."""
     stand_in: Any = LazyPattern(pattern, flags)
     found: re.Pattern[str] = stand_in
     return found

@@ -1,25 +1,25 @@
-"""Parse TOML, refusing dotted keys so long that `tomllib` would take cubic time."""
+"""Parse TOML; refuse long dotted keys, for which `tomllib` takes cubic time."""
 
 from typing import Any, Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
-_MOST_PARTS: Final = 200
+_MAX_PARTS: Final = 200
 _PART: Final = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
-_LONG_KEY: Final = lazy_pattern(rf"(?<![\w.-])(?:{_PART}){{{_MOST_PARTS}}}")
+_LONG_KEY: Final = lazy_pattern(rf"(?<![\w.-])(?:{_PART}){{{_MAX_PARTS}}}")
 
 
 def loads(text: str) -> dict[str, Any]:
     """Parse a TOML text.
 
     Raises:
-        ValueError: no TOML, nested too deeply, or a dotted key of more than 200 parts.
+        ValueError: invalid TOML, nested too deeply, or a dotted key of more than 200 parts.
     """
-    import tomllib  # a workspace without a `mnemark.toml` does without
+    import tomllib  # imported late: a workspace without `mnemark.toml` does not need it
 
     if (found := _LONG_KEY.search(text)) is not None:
         line = text.count("\n", 0, found.start()) + 1
-        raise tomllib.TOMLDecodeError(f"line {line} has a key of more than {_MOST_PARTS} parts; shorten it")
+        raise tomllib.TOMLDecodeError(f"line {line} has a key of more than {_MAX_PARTS} parts; shorten it")
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -1,1 +1,1 @@
-"""Words such as "last Tuesday" as spans of time."""
+"""Parse time words such as "last Tuesday" as time spans."""

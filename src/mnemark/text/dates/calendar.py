@@ -1,7 +1,7 @@
-"""Dates of festivals of the Chinese and the Western calendar, 1990-2100.
+"""Compute the dates of Chinese and Western festivals, 1990-2100.
 
-Chinese months follow the moon over China, so they are a table, not a formula. Its facts are those the Hong
-Kong Observatory publishes in its Gregorian-lunar conversion tables
+Chinese months follow the moon over China, so they are a table, not a formula. Its data are those of the Hong
+Kong Observatory's Gregorian-lunar conversion tables
 (https://www.hko.gov.hk/en/gts/time/conversion.htm; rules: GB/T 33661-2017); every new year, month and solar
 term was computed from the ephemeris with `sxtwl` 2.0 and, but for 2100, agreed with `lunardate` 0.3.
 """
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 FIRST_YEAR: Final = 1990
 LAST_YEAR: Final = 2100
 
-# One year each from 1990, in hexadecimal. Bits 0-4: the new year in days after 20 January; 5-8: the month
+# One code per year from 1990, in hexadecimal. Bits 0-4: the new year in days after 20 January; 5-8: the month
 # after which the leap month comes (0: none); 9-21: whether the 1st, 2nd ... month (the leap month counted
 # in its place) has 30 days; 22: Qingming in April, less 4; 24: the winter solstice in December, less 21.
 _YEARS: Final = tuple(
@@ -40,10 +40,10 @@ Days = tuple[date, date]
 
 
 def lunar_day(year: int, month: int, day: int) -> date:
-    """Return the Gregorian date of a day of the Chinese year that begins in `year`, outside leap months.
+    """Return the Gregorian date of a day, not of a leap month, of the Chinese year that begins in `year`.
 
     Raises:
-        ValueError: outside 1990-2100, or no such month or day.
+        ValueError: the year is outside 1990-2100, or the month or day does not exist.
     """
     code = _code(year)
     leap = code >> 5 & 15
@@ -104,7 +104,7 @@ def _easter(shift: int, days: int = 1) -> Callable[[int], Days]:
 
 
 class Festival(NamedTuple):
-    """The days of a festival in a Gregorian year, and patterns of its names."""
+    """A festival: the function from a Gregorian year to its days, and patterns of its names."""
 
     days: Callable[[int], Days]
     english: str = ""
@@ -116,7 +116,7 @@ _LABOUR_DAY_ZH: Final = (
     rf"(?<![{_N}十])五一(?:劳动节|节|假期|小?长假|黄金周|(?![{_N}十年月日号个班路广]))|劳动节"
 )
 _CHILDREN_ZH: Final = rf"(?<![{_N}十])六一(?:儿童节|节|(?![{_N}十年月日号个班路]))|儿童节"
-# Of two names that begin alike, the longer one comes first.
+# Of two names with a common prefix, the longer one comes first.
 FESTIVALS: Final[Mapping[str, Festival]] = {
     # Chinese calendar. The Spring Festival is the eve and the seven days after it, as the public holiday is.
     "spring festival": Festival(_lunar(1, 1, 8, shift=-1), r"spring\s+festival", "春节|过年"),
@@ -131,7 +131,7 @@ FESTIVALS: Final[Mapping[str, Festival]] = {
     "ghost": Festival(_lunar(7, 15), "", "中元节"),
     "mid-autumn": Festival(_lunar(8, 15), r"mid-?\s?autumn(?:\s+festival)?", "中秋节?"),
     "double ninth": Festival(_lunar(9, 9), "", "重阳节?"),
-    # The eighth day of the twelfth month is in January, now and then in the last days of December.
+    # The eighth day of the twelfth month is in January, sometimes in the last days of December.
     "laba": Festival(lambda year: _span(lunar_day(year - 1, 12, 8)), "", "腊八节?"),
     "qingming": Festival(
         lambda year: _span(date(year, 4, 4 + (_code(year) >> 22 & 1))),
@@ -184,13 +184,13 @@ def festival(name: str, year: int) -> Days:
     """Return the days of a festival (a key of `FESTIVALS`) in a Gregorian year.
 
     Raises:
-        ValueError: the table does not reach that year.
+        ValueError: the year is outside the table.
     """
     return FESTIVALS[name].days(year)
 
 
 def festival_name(written: str) -> str:
-    """Return the key of the festival whose pattern matched these words."""
+    """Return the key in `FESTIVALS` of the festival whose pattern matches `written`."""
     return next(
         name
         for name, found in FESTIVALS.items()

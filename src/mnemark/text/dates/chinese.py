@@ -270,9 +270,9 @@ QUICK: Final = lazy_pattern(
     r"季度|小时|钟头|分钟|段时间|除夕|元宵|端午|七夕|中秋|重阳|清明|腊八|元旦|五一|六一|国庆|十一|双1|双十|圣诞|"
     r"万圣|平安夜|黑五|黑色星|龙抬头"
 )
-"""Finds something in every text that holds a Chinese time word; cheap."""
+"""Fast prefilter: matches in every text with a Chinese time word."""
 
 
 def words(text: str, now: datetime) -> Iterator[Word]:
-    """Yield all readings of Chinese time words, overlapping ones included. `now` is naive."""
+    """Yield all interpretations of Chinese time words, including overlapping ones. `now` is naive."""
     return read_words(_RULES, text, now)

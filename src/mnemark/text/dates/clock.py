@@ -1,9 +1,9 @@
-"""Tell the time now; apart from the rest of `dates` because it is light to import."""
+"""Return the current time; a separate module because it is fast to import."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 
 def local_now(timezone: str) -> datetime:
-    """Return the time now in the configured zone, or in that of this machine."""
+    """Return the current time in `timezone`, or in the machine's time zone if empty."""
     return datetime.now(ZoneInfo(timezone)) if timezone else datetime.now().astimezone()

@@ -146,7 +146,7 @@ def _date(match: re.Match[str], now: datetime) -> Word | None:
         return None
 
     def yearly(which: int) -> Span:
-        # 29 February of a common year: the search for the most recent one goes on to 1 March.
+        # 29 February of a common year means 1 March, so that `recent` does not fail.
         start, end = month(which, number)
         if day + size - 1 > (end - start).days and not (number == 2 and day == 29):
             raise ValueError(f"no day {day} in month {number}")
@@ -233,7 +233,7 @@ def _only_year(match: re.Match[str], _now: datetime) -> Word | None:
 
 
 def _yearly(match: re.Match[str], now: datetime, make: Yearly, grain: Grain, *, weak: bool = False) -> Word:
-    """Choose the year of a yearly time: written, relative, or the most recent one."""
+    """Return the word of a yearly time, in the year written, relative to now, or the most recent."""
     groups = match.groupdict()
     rel = " ".join((groups.get("rel") or "").lower().split())
     if groups["year"]:
@@ -297,9 +297,9 @@ QUICK: Final = lazy_pattern(
     r"|\d[\-/.](?:19|20)\d\d|(?:19|20)\d\d[\-/.]\d",
     re.IGNORECASE,
 )
-"""Finds something in every text that holds an English time word; cheap."""
+"""Fast prefilter: matches in every text with an English time word."""
 
 
 def words(text: str, now: datetime) -> Iterator[Word]:
-    """Yield all readings of English time words, overlapping ones included. `now` is naive."""
+    """Yield all interpretations of English time words, including overlapping ones. `now` is naive."""
     return read_words(_RULES, text, now)

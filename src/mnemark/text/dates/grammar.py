@@ -1,7 +1,7 @@
-"""Calendar arithmetic and the words that stand for a span of time, shared by English and Chinese.
+"""Define time words and calendar arithmetic, shared by the English and Chinese parsers.
 
-A `Word` is a stretch of text and the span it means. Words that name no year ("March", "Christmas") carry
-`yearly`, from which the span of any year follows.
+A `Word` is a match in the text and its time span. Words without a year ("March", "Christmas") have
+`yearly`, which returns the span of any year.
 """
 
 import re
@@ -30,12 +30,12 @@ CHINESE: Final = rf"(?P<number>\d{{1,4}}|好?几|数|半|两三|三四|十几|[{
 
 
 def spelled_number(text: str) -> int:
-    """Return the value of characters read digit by digit: 二〇二五 is 2025."""
+    """Return the number written digit by digit: 二〇二五 is 2025."""
     return int("".join(str(_DIGITS[digit]) for digit in text))
 
 
 def english_amount(text: str) -> tuple[int, int]:
-    """Return the least and most that words matched by `ENGLISH` may mean."""
+    """Return the minimum and maximum number that a match of `ENGLISH` may mean."""
     words = " ".join(text.lower().split())
     if re.fullmatch(_FEW_WORDS, words):
         return FEW
@@ -44,7 +44,7 @@ def english_amount(text: str) -> tuple[int, int]:
 
 
 def chinese_number(text: str) -> int:
-    """Return the value of a numeral up to 9999 in digits, or up to 999 in characters."""
+    """Return the value of a numeral in digits, or up to 999 in Chinese characters."""
     if text.isdecimal():
         return int(text)
     hundreds, _, rest = text.rpartition("百")
@@ -55,22 +55,22 @@ def chinese_number(text: str) -> int:
 
 
 def chinese_amount(text: str) -> tuple[int, int]:
-    """Return the least and most that words matched by `CHINESE` may mean."""
+    """Return the minimum and maximum number that a match of `CHINESE` may mean."""
     vague = {"几": FEW, "好几": FEW, "数": FEW, "两三": (2, 3), "三四": (3, 4), "十几": (11, 19)}
     return vague.get(text) or (chinese_number(text), chinese_number(text))
 
 
 Span = tuple[datetime, datetime]
-"""Half-open."""
+"""Start and end of a time span, half-open."""
 
 Yearly = Callable[[int], Span]
-"""The span of a given year."""
+"""Function from a year to the span in it."""
 
 Grain = Literal["minute", "hour", "day", "week", "month", "quarter", "season", "year", "span"]
 
 _UNITS: Final[tuple[Grain, ...]] = ("minute", "hour", "day", "week", "month", "quarter", "year")
 GRAINS: Final[dict[str, Grain]] = {unit: unit for unit in _UNITS}
-"""Units of time by name."""
+"""Time units by name."""
 
 Third = Literal["early", "mid", "late"]
 
@@ -85,11 +85,11 @@ _HOURS: Final = {
 """Parts of the day, in hours after midnight."""
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 FEW: Final = (2, 6)
-"""The numbers that "a few" may mean."""
+"""Minimum and maximum of "a few"."""
 
 
 class Word(NamedTuple):
-    """A time word and its half-open position in the text, in characters."""
+    """A time word: its half-open position in the text, in characters, and its time span."""
 
     start: int
     end: int
@@ -97,38 +97,38 @@ class Word(NamedTuple):
     grain: Grain
     yearly: Yearly | None = None
     weak: bool = False  # also an ordinary word ("May", "June"): counts only as the end of a range
-    weekly: bool = False  # a bare weekday
+    weekly: bool = False  # a weekday without a week
 
 
 Reading = Callable[[re.Match[str], datetime], Word | None]
-"""Interprets a match at a time; raises ValueError or OverflowError for a date that does not exist."""
+"""Function from a match and `now` to a `Word` or None; raises ValueError or OverflowError for no date."""
 
 
 def read_words(rules: Iterable[tuple[re.Pattern[str], Reading]], text: str, now: datetime) -> Iterator[Word]:
-    """Yield the readings of all matches, overlapping ones included. `now` is naive."""
+    """Yield the words of all matches of the rules, including overlapping ones. `now` is naive."""
     for pattern, read in rules:
         for match in pattern.finditer(text):
             try:
                 found = read(match, now)
             except (ValueError, OverflowError):
-                continue  # a date that does not exist (31 February, the year 10000), or outside a table
+                continue  # an invalid date (31 February, the year 10000), or one outside the festival table
             if found is not None:
                 yield found
 
 
 def midnight(day: date) -> datetime:
-    """Return the start of the day."""
+    """Return the first moment of the day."""
     return datetime.combine(day, time())
 
 
 def days(first: date, count: int = 1) -> Span:
-    """Return `count` days from midnight of `first`."""
+    """Return the span of `count` days from midnight of `first`."""
     start = midnight(first)
     return start, start + timedelta(days=count)
 
 
 def month(year: int, number: int, count: int = 1) -> Span:
-    """Return `count` calendar months; a `number` outside 1-12 counts from that year on."""
+    """Return the span of `count` calendar months; a `number` outside 1-12 is in another year."""
     return _month_start(year, number), _month_start(year, number + count)
 
 
@@ -137,7 +137,7 @@ def _month_start(year: int, number: int) -> datetime:
 
 
 def year(number: int) -> Span:
-    """Return a calendar year."""
+    """Return the span of a calendar year."""
     return month(number, 1, 12)
 
 
@@ -173,7 +173,7 @@ def recent(yearly: Yearly, now: datetime) -> Span:
 
 
 def previous(yearly: Yearly, now: datetime) -> Span:
-    """Return the most recent span that is over."""
+    """Return the most recent span that ended before today."""
     return _first_year(yearly, range(now.year + 1, now.year - 3, -1), lambda span: span[1] <= midnight(now))
 
 
@@ -183,12 +183,12 @@ def following(yearly: Yearly, now: datetime) -> Span:
 
 
 def _first_year(yearly: Yearly, years: range, fits: Callable[[Span], bool]) -> Span:
-    """Return the span of the first year that fits; of the last year unless one does."""
+    """Return the span of the first year that fits; else that of the last year."""
     return next((span for number in years[:-1] if fits(span := yearly(number))), None) or yearly(years[-1])
 
 
 def part_of(span: Span, grain: Grain, which: Third) -> Span:
-    """Return a third: of a month days 1-10, 11-20 or the rest; of a year four months."""
+    """Return a third of a span: of a month days 1-10, 11-20 or the rest; of a year four months."""
     start, end = span
     index = ("early", "mid", "late").index(which)
     if grain == "month":
@@ -202,20 +202,20 @@ def part_of(span: Span, grain: Grain, which: Third) -> Span:
 
 
 def edge_of(span: Span, grain: Grain, which: Third) -> Span:
-    """Return the beginning, middle or end: of a year two months (from January, June or November on)."""
+    """Return the start, middle or end of a span: of a year two months, from January, June or November."""
     if grain == "year":
         return month(span[0].year, {"early": 1, "mid": 6, "late": 11}[which], 2)
     return part_of(span, grain, which)
 
 
 def hours(day: Span, part: str) -> Span:
-    """Return a part (a key of `_HOURS`) of the day that `day` begins; the night ends on the next day."""
+    """Return a part (a key of `_HOURS`) of the first day of `day`; the night ends on the next day."""
     first, last = _HOURS[part]
     return day[0] + timedelta(hours=first), day[0] + timedelta(hours=last)
 
 
 def ago(now: datetime, count: int, unit: Grain) -> Span:
-    """Return the calendar unit (weeks from Monday) `count` units before the one of `now`."""
+    """Return the calendar unit (weeks start on Monday) that is `count` units before the one of `now`."""
     if unit == "day":
         return days(midnight(now) - timedelta(days=count))
     if unit == "week":
@@ -233,7 +233,7 @@ def ago(now: datetime, count: int, unit: Grain) -> Span:
 
 
 def some_time_ago(match: re.Match[str], now: datetime, counts: tuple[int, int], unit: Grain) -> Word:
-    """Return the word for "2 to 6 weeks ago"; negative counts lie ahead."""
+    """Return the word of a match such as "2 to 6 weeks ago"; negative counts are in the future."""
     first, last = sorted(ago(now, count, unit) for count in counts)
     return Word(*match.span(), (first[0], last[1]), unit if first == last else "span")
 

@@ -1,4 +1,4 @@
-"""Parse times as callers give them, and measure the time since an event."""
+"""Parse times given as arguments, and measure the time since an event."""
 
 import time
 from datetime import datetime, timedelta
@@ -10,17 +10,17 @@ from mnemark.text.dates.ranges import date_ranges
 def moment(
     value: datetime | str | None, name: str, now: datetime, *, end: bool = False, last: bool = False
 ) -> datetime | None:
-    """Parse a time given as datetime, ISO text or words ("last week", 上周五).
+    """Return a time given as datetime, ISO format or time words ("last week", 上周五).
 
     Args:
-        value: as given.
-        name: of the argument, for the message.
-        now: what words are relative to.
-        end: take the (exclusive) end of the span that words or a bare date name, not its beginning.
-        last: take the last second in the span.
+        value: the argument.
+        name: name of the argument, for the message.
+        now: the time that words are relative to.
+        end: return the (exclusive) end of the span of words or a date, not its start.
+        last: return the last second of the span.
 
     Raises:
-        UsageError: it names no time.
+        UsageError: `value` is not a time.
     """
     if value is None or isinstance(value, datetime):
         return value
@@ -45,19 +45,19 @@ def _iso(value: str) -> datetime | None:
 
 
 class Clock:
-    """Seconds since an event was last marked."""
+    """Measures the seconds since an event."""
 
     def __init__(self) -> None:
         self._at = float("-inf")
 
     def mark(self) -> None:
-        """Set the event to now."""
+        """Set the event's time to now."""
         self._at = time.monotonic()
 
     def forget(self) -> None:
-        """Forget the event."""
+        """Clear the event's time."""
         self._at = float("-inf")
 
     def passed(self) -> float:
-        """Return the seconds since the event; infinite without one."""
+        """Return the seconds since the event; infinity without one."""
         return time.monotonic() - self._at

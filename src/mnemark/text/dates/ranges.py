@@ -1,19 +1,19 @@
-"""Parse time words in English and Chinese as spans: "last Tuesday", "since March", 上周五, 去年国庆.
+"""Parse time words in English and Chinese as time spans: "last Tuesday", "since March", 上周五, 去年国庆.
 
-How words are read, where people differ:
+How ambiguous words are interpreted:
 
-- Weeks run from Monday to Monday. `last Tuesday` is the most recent one before today, `next Tuesday` the
+- Weeks start on Monday. `last Tuesday` is the most recent one before today, `next Tuesday` the
   first one after; 上周二 is the Tuesday of last week. A bare weekday, month, day or festival is the most
   recent one that began on or before now.
-- `two weeks ago`, 两个月前: the calendar week or month so far back. `last 3 days`, 最近三天: three days back
-  up to the end of today. A few is 2 to 6.
+- `two weeks ago`, 两个月前: that calendar week or month. `last 3 days`, 最近三天: from three days ago to the
+  end of today. A few is 2 to 6.
 - Seasons are calendar months (spring: March to May). Early, middle and late (上旬, 中旬, 下旬; 初, 底) are
   days 1-10, 11-20 and the rest of a month. The beginning and end of a year (年初, 年底) are its first and
   last two months.
-- `since X` ends with today; `before X` begins in the year 1; `after X` begins where X ends.
+- `since X` ends with today; `before X` begins in the year 1; `after X` begins at the end of X.
 
-Words that only look like time words give nothing: ranges move the ranking, so a wrong one costs more than a
-missed one. Everything is local time as on the clock of `now`.
+Doubtful time words are ignored: ranges affect the ranking, so a wrong one costs more than a missed one. All
+times are local, in the time zone of `now`.
 """
 
 import re
@@ -42,7 +42,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import DateRange
 
 LONGEST: Final = 16_384
-"""Characters that are read: far more than a question has."""
+"""Maximum characters parsed: far more than a question has."""
 
 Change = Callable[[Span], Span]
 
@@ -76,11 +76,11 @@ _OPEN_AFTER: Final = lazy_pattern(
     r"\s*(?:(?P<since>以来|至今|到现在|到目前|开始|起(?![来床])|到今天)|(?P<before>以前|之前|前(?![天年面端往几后两三任期半台辈者景提途线夕晚]))|"
     r"(?P<after>以后|之后|过后|后(?![天来面边端台续者果半期年悔]))|(?P<until>为止))"
 )
-_LINK: Final = lazy_pattern(
+_RANGE_LINK: Final = lazy_pattern(
     r"\s*(?:(?P<to>to|till|until|through|thru|[-–—~～至到]|直到)|(?P<and>and|和|与|跟))\s*$", re.IGNORECASE
 )
 _FROM: Final = lazy_pattern(r"(?:\b(?:(?P<between>between)|from)\s+(?:the\s+)?|在?从|自|在)$", re.IGNORECASE)
-_AMID: Final = lazy_pattern(r"(?:的?这段时间|之间|期间|这段时间)")
+_BETWEEN_END: Final = lazy_pattern(r"(?:的?这段时间|之间|期间|这段时间)")
 _DANGLING: Final = lazy_pattern(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*$", re.IGNORECASE)
 
 
@@ -89,19 +89,19 @@ _HABIT: Final = lazy_pattern(
     r"一般|通常|平时|平常|喜欢|习惯|总是|经常|往往|每",
     re.IGNORECASE,
 )
-_OVER_AND_OVER: Final = lazy_pattern(
+_RECURRING: Final = lazy_pattern(
     r"(?:the |a |on |at )*(?:weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day)|"
     r"周末|(?:周|星期|礼拜)[一二三四五六日天]",
     re.IGNORECASE,
 )
-"""Recurring days: "what do I usually do at the weekend" means none in particular."""
+"""Days that mean no date in a question about habits: "what do I usually do at the weekend"."""
 
 
 def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
-    """Return the time words of a text as `(start, end, range)`, half-open in characters, in order.
+    """Return the time words of a text in order, as `(start, end, range)` with half-open character offsets.
 
-    `now` may be naive or aware; ranges are naive, on its clock. Reads the first `LONGEST` characters in
-    linear time and never raises. `DateRange.text` is the matched words.
+    `now` may be naive or aware; ranges are naive, in its time zone. Parses the first `LONGEST` characters in
+    linear time and never raises. `DateRange.text` is the matched text.
     """
     head = text[:LONGEST]
     here = now.replace(tzinfo=None)
@@ -109,9 +109,9 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
         *(en.words(head, here) if en.QUICK.search(head) else ()),
         *(zh.words(head, here) if zh.QUICK.search(head) else ()),
     ]
-    found = _without_overlaps([_extended(head, word) for word in _without_overlaps(readings)])
+    found = _without_overlaps([_with_modifiers(head, word) for word in _without_overlaps(readings)])
     if _HABIT.search(head):
-        found = [word for word in found if not _OVER_AND_OVER.fullmatch(head, word.start, word.end)]
+        found = [word for word in found if not _RECURRING.fullmatch(head, word.start, word.end)]
     return [
         (word.start, word.end, DateRange(*word.span, text=head[word.start : word.end]))
         for word in _without_overlaps([_open_range(head, word, here) for word in _join_ranges(head, found)])
@@ -120,12 +120,12 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
 
 
 def date_ranges(text: str, now: datetime) -> list[DateRange]:
-    """Return the date ranges that the time words of a text mean, in order; see `spans`."""
+    """Return the date ranges of the time words of a text, in order; see `spans`."""
     return [found for _, _, found in spans(text, now)]
 
 
 def strip_ranges(text: str, ranges: Iterable[DateRange]) -> str:
-    """Remove the words of `ranges`, and prepositions that led to them, from a text; blanks are collapsed."""
+    """Remove the words of `ranges`, and prepositions before them, from a text; collapse white space."""
     at = 0
     kept: list[str] = []
     for found in ranges:
@@ -139,7 +139,7 @@ def strip_ranges(text: str, ranges: Iterable[DateRange]) -> str:
 
 
 def _without_overlaps(readings: list[Word]) -> list[Word]:
-    """Return the leftmost, then longest readings, without overlap."""
+    """Return non-overlapping words: the leftmost, then the longest."""
     out: list[Word] = []
     for word in sorted(readings, key=lambda word: (word.start, -word.end)):
         if not out or word.start >= out[-1].end:
@@ -147,8 +147,8 @@ def _without_overlaps(readings: list[Word]) -> list[Word]:
     return out
 
 
-def _extended(text: str, word: Word) -> Word:
-    """Narrow a word by "early", "end of", "first week of" before it, and "morning", 晚上 after it."""
+def _with_modifiers(text: str, word: Word) -> Word:
+    """Apply modifiers to a word: "early", "end of", "first week of" before it, "morning", 晚上 after it."""
     if (match := _PART_AFTER.match(text, word.end)) and word.grain == "day":
         part = match["en"].lower() if match["en"] else _ZH_PARTS[match["zh"][0]]
         word = word._replace(end=match.end(), span=hours(word.span, part), grain="hour", yearly=None)
@@ -156,7 +156,7 @@ def _extended(text: str, word: Word) -> Word:
     if match is None:
         return word
     change = _day_change(match) if word.grain == "day" else _part_change(match, word.grain)
-    return (_mapped(word, match.start(), change) if change else None) or word
+    return (_apply_change(word, match.start(), change) if change else None) or word
 
 
 def _day_change(match: re.Match[str]) -> Change | None:
@@ -165,10 +165,10 @@ def _day_change(match: re.Match[str]) -> Change | None:
     if match["side"] is None:
         return None
     before, unit = match["side"].lower() == "before", match["unit"].lower()
-    return lambda span: _beside(span, unit, before=before)
+    return lambda span: _adjacent(span, unit, before=before)
 
 
-def _beside(span: Span, unit: str, *, before: bool) -> Span:
+def _adjacent(span: Span, unit: str, *, before: bool) -> Span:
     if unit in ("day", "week"):
         size = 1 if unit == "day" else 7
         return days(span[0] - timedelta(days=size) if before else span[1], size)
@@ -196,7 +196,7 @@ def _part_change(match: re.Match[str], grain: Grain) -> Change | None:
     return None
 
 
-def _mapped(word: Word, start: int, change: Change) -> Word | None:
+def _apply_change(word: Word, start: int, change: Change) -> Word | None:
     try:
         span = change(word.span)
     except (ValueError, OverflowError):
@@ -207,7 +207,7 @@ def _mapped(word: Word, start: int, change: Change) -> Word | None:
 
 
 def _join_ranges(text: str, found: list[Word]) -> list[Word]:
-    """Join two words with "to", 到 or "between ... and" between them; drop lone weak words."""
+    """Join two words that "to", 到 or "between ... and" connects; drop other weak words."""
     out: list[Word] = []
     at = 0
     while at < len(found):
@@ -222,11 +222,11 @@ def _join_ranges(text: str, found: list[Word]) -> list[Word]:
 def _range(text: str, a: Word, b: Word) -> Word | None:
     if b.start - a.end > 16:
         return None
-    link = _LINK.match(text, a.end, b.start)
+    link = _RANGE_LINK.match(text, a.end, b.start)
     if link is None:
         return None
     lead = _FROM.search(text, max(0, a.start - 16), a.start)
-    amid = _AMID.match(text, b.end)
+    amid = _BETWEEN_END.match(text, b.end)
     if link["and"] and not (lead and (lead["between"] or amid)) and not amid:
         return None
     try:
@@ -239,7 +239,7 @@ def _range(text: str, a: Word, b: Word) -> Word | None:
 
 
 def _ordered(a: Word, b: Word) -> tuple[Span, Span]:
-    """Return both spans, with years and weeks that are not written chosen so that `b` follows `a`."""
+    """Return both spans, with unstated years and weeks chosen such that `b` follows `a`."""
     first, last = a.span, b.span
     if a.yearly and not b.yearly:
         first = a.yearly(last[0].year)
@@ -261,7 +261,7 @@ _KINDS: Final = {
 
 
 def _open_range(text: str, word: Word, now: datetime) -> Word:
-    """Open a range by "since", "before", "after", "until" before it, or 以来, 之前, 之后, 为止 after it."""
+    """Return an open range if "since", "before", "after", "until", 以来, 之后 or 为止 is beside a word."""
     lead = _OPEN_BEFORE.search(text, max(0, word.start - 16), word.start)
     tail = _OPEN_AFTER.match(text, word.end)
     start, end, kind = word.start, word.end, None
@@ -317,5 +317,5 @@ _ORDER: Final = [(hint, lazy_pattern(pattern, re.IGNORECASE)) for hint, pattern 
 
 
 def order_hint(text: str) -> Order | None:
-    """Tell whether a question asks for what came before or after something, the latest, or the first."""
+    """Return whether a question asks for what was before or after something, the latest or the first."""
     return next((hint for hint, pattern in _ORDER if pattern.search(text[:2000])), None)

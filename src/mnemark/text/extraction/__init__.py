@@ -1,1 +1,1 @@
-"""Extract facts from sentences by rule, in English and Chinese."""
+"""Extract facts from turns by rules, in English and Chinese."""

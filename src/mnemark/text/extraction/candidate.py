@@ -1,4 +1,4 @@
-"""Candidates, rules and readers of values, shared by the rules of both languages."""
+"""Define candidates, rules and value readers, shared by the rules of both languages."""
 
 import re
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact that a turn seems to state, before it is kept."""
+    """A candidate fact extracted from a turn."""
 
     subject: str
     predicate: str
@@ -25,16 +25,16 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Clause(NamedTuple):
-    """An independent part of a sentence, quotations blotted out."""
+    """A clause of a sentence, with quotations masked by `BLOT`."""
 
     text: str
-    sentence: str  # the whole sentence, blotted
+    sentence: str  # the whole sentence, masked
     turn: str  # the whole turn, cleaned
     time: datetime
 
 
 class Found(NamedTuple):
-    """A value that a rule read from a clause."""
+    """A triple that a rule read from a clause."""
 
     subject: str
     predicate: str
@@ -45,21 +45,21 @@ Read = Callable[[re.Match[str], Clause], list[Found]]
 
 
 class Rule(NamedTuple):
-    """A wording and the reader of its values."""
+    """A pattern and the reader of its match."""
 
     pattern: re.Pattern[str]
     read: Read
     type: str = "fact"
-    whole: bool = False  # match the sentence, not its clauses
-    agent: bool = False  # apply to the words of agents, too
+    whole: bool = False  # match whole sentences instead of clauses
+    agent: bool = False  # apply to turns of agents, too
     importance: float = 0.5
     priority: str = "long"
     dated: bool = False  # a past time in the sentence starts the validity
 
 
 BLOT: Final = "\x00"
-"""Replaces each character of a quotation."""
-_HAS_NO_VALUE: Final = lazy_pattern(
+"""Masks each character of a quotation."""
+_NOT_A_VALUE: Final = lazy_pattern(
     r"(?i)^(?:it|this|that|these|those|them|one|ones|you|your|his|her|their|here|there|me|us|what|how|when|why|who|"
     r"which|whatever|please|.*,? (?:and|but|so) (?:I|I'm|we|my)|same|none|nothing|anything|everything|something|someone|not|no|none|to|"
     r"(?:the|this|that|these|those|your|its|any|some)\s.*|.*\b(?:above|below|one|ones|version of this)$)(?:\s.*)?$"
@@ -71,17 +71,17 @@ _ARTICLE: Final = lazy_pattern(r"(?i)^(?:an?|the)\s+")
 
 
 def usable(value: str, longest: int = 80) -> bool:
-    """Return whether words can be a value: not empty, not too long, no pronoun or the like."""
-    return bool(value) and len(value) <= longest and BLOT not in value and not _HAS_NO_VALUE.match(value)
+    """Return whether `value` can be a value: not empty, not too long, no quotation, pronoun or the like."""
+    return bool(value) and len(value) <= longest and BLOT not in value and not _NOT_A_VALUE.match(value)
 
 
 def bare(value: str) -> str:
-    """Remove article and closing marks."""
+    """Remove the article, closing punctuation and backticks."""
     return _ARTICLE.sub("", value.strip()).rstrip(" .。!！,，;；:：~`").lstrip("`").strip()
 
 
 def listed(value: str, *, chinese: bool = False, words: int = 3) -> list[str]:
-    """Split "hiking and climbing" or 粤语和英语; return the whole if a part is long."""
+    """Split a list such as "hiking and climbing" or 粤语和英语; return it whole if a part is long."""
     whole = " ".join(value.split())
     parts = [bare(part) for part in (_LIST_ZH if chinese else _LIST_EN).split(whole)]
     if any(not part or len(part.split()) > words for part in parts):
@@ -90,7 +90,7 @@ def listed(value: str, *, chinese: bool = False, words: int = 3) -> list[str]:
 
 
 def slot(subject: str, predicate: str, *, longest: int = 60) -> Read:
-    """Return a reader of group `v` as one value."""
+    """Return a reader that takes group `v` as one value."""
 
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         value = bare(match["v"])
@@ -100,7 +100,7 @@ def slot(subject: str, predicate: str, *, longest: int = 60) -> Read:
 
 
 def many(subject: str, predicate: str, *, chinese: bool = False) -> Read:
-    """Return a reader of group `v` as a list of values."""
+    """Return a reader that takes group `v` as a list of values."""
 
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         values = listed(match["v"], chinese=chinese)
@@ -110,7 +110,7 @@ def many(subject: str, predicate: str, *, chinese: bool = False) -> Read:
 
 
 def tool(match: re.Match[str], _: Clause) -> list[Found]:
-    """Read group `v` as a program of a known kind."""
+    """Read group `v` as a program; the predicate is its kind, such as "editor"."""
     value = bare(match["v"])
     kind = kind_of(value)
     return [Found("user", kind, value)] if kind else []
@@ -152,7 +152,7 @@ NAMED: Final = "|".join(re.escape(name) for name in sorted(_KIND_OF, key=len, re
 
 
 def kind_of(name: str) -> str:
-    """Return the kind of a program ("editor"), whatever its version; empty if it is not known.
+    """Return the kind of a program ("editor"), ignoring its version; empty if unknown.
 
     >>> kind_of("VS Code"), kind_of("macOS 15"), kind_of("Bonn")
     ('editor', 'os', '')
@@ -161,6 +161,6 @@ def kind_of(name: str) -> str:
 
 
 def is_program(name: str) -> bool:
-    """Return whether a name is that of a program, language or service."""
+    """Return whether a name is a known program, programming language or service."""
     words = _VERSION_TAIL.sub("", name.strip()).casefold()
     return words in _ALL or words.split(" ")[0] in _ALL

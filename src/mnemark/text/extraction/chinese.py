@@ -1,4 +1,4 @@
-"""Chinese patterns for lasting facts, measured by `tests/data/extraction`."""
+"""Define the Chinese rules that extract lasting facts, measured by `tests/data/extraction`."""
 
 import re
 from typing import Any, Final
@@ -44,7 +44,7 @@ _ANSWER: Final = (
 )
 _NOW: Final = "(?:现在|目前|如今|平时|一般|主要|通常|一直|都|已经|习惯|日常|平常|常)*"
 _VERY: Final = "(?:很|非常|特别|最|比较|更|更加|一直|也|还|挺|超|超级|真的|其实)*"
-_ONCE: Final = lazy_pattern(
+_ONE_OFF: Final = lazy_pattern(
     "这次|这一次|就一次|今天|今晚|现在|这个|这张|这份|这段|这条|这里|这样|那个|那张|他们?|她们?|它|^先|再说|暂时|目前|刚才|"
     "上面|下面|吧$|你们"
 )
@@ -97,9 +97,9 @@ _WORK: Final = lazy_pattern(
 
 
 def _standing(match: re.Match[str], _: Clause) -> list[Found]:
-    """Read a standing rule of work: an order for more than this once."""
+    """Read a standing instruction, as opposed to a one-off request."""
     value = match["v"].strip().rstrip("。！! ，,")
-    if not _WORK.search(value) or _ONCE.search(value) or BLOT in value or not 4 <= len(value) <= 80:
+    if not _WORK.search(value) or _ONE_OFF.search(value) or BLOT in value or not 4 <= len(value) <= 80:
         return []
     if re.search("您|一定会|保障|努力|呗|^(?:强调|建议|提醒)|[（(] *[）)]|担心|客气|见过|想过", value):
         return []
@@ -131,7 +131,7 @@ _SURNAMES: Final = (
     "范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤"
 )
 PERSON: Final = rf"(?:(?:[{_SURNAMES}]|欧阳|司马|上官|诸葛)(?!个|是|不|在|座){_HAN}{{1,2}}|[小阿老]{_HAN}{{1,2}}|[A-Z][a-z]+(?: [A-Z][a-z]+)?)"
-"""A person's name: a surname and one or two characters, a familiar name, or a foreign one."""
+"""Pattern of a person's name: a surname and one or two characters, a nickname, or a Latin name."""
 _NO_PLACE_OF_WORK: Final = lazy_pattern(
     f"^(?:{_REGIONS})|^(?:这|那|哪|一|某|新|外|家|你|他|她|公司|单位|学校|学院|大学|国外|外地|国内|线上|网上|平台)|"
     "(?:市|省|区|县|家|馆|店|厅|室|楼|上|里|下|边|前|后|中|组|团队|部门|部|方面|行业|期间|时候)$"
@@ -140,7 +140,7 @@ _ASKS: Final = "(?:现在|目前)*(?:是|在|为|改成了?|换成了?|变成了
 
 
 def _work_place(match: re.Match[str], clause: Clause) -> list[Found]:
-    """Read an employer by its bare name, if the turn is an introduction or about a new job."""
+    """Read an employer without a suffix like 公司, if the turn is an introduction or about a new job."""
     value = match["v"]
     told = re.search("换工作|跳槽|入职|我(?:的名字)?叫|我是", clause.turn)
     return [Found("user", "employer", value)] if told and not _NO_PLACE_OF_WORK.search(value) else []

@@ -1,4 +1,4 @@
-"""English patterns for lasting facts, measured by `tests/data/extraction`."""
+"""Define the English rules that extract lasting facts, measured by `tests/data/extraction`."""
 
 import re
 from typing import Any, Final
@@ -43,7 +43,7 @@ _OURS: Final = (
     "frontend framework|backend framework|ci|ci system|task runner|primary key type|orm"
 )
 _ANSWER: Final = rf"(?:answer|reply|respond|write|speak|talk|communicate)(?: to me| back)?(?: only| always)? in (?P<v>{_LANGUAGES})"
-_ONCE: Final = lazy_pattern(
+_ONE_OFF: Final = lazy_pattern(
     r"(?i)\b(?:this (?:time|once|task|question|file|chart|example|one|message|session)|just once|today|tonight|for now|"
     r"right now|now|yet|here|again|below|above|it|that|these|those|him|her|them|until)\b"
 )
@@ -69,7 +69,7 @@ _DEFINITE: Final = lazy_pattern(
 
 
 def _likes(predicate: str) -> Read:
-    """Return a reader of likes of a kind of thing, unlike "the idea" and "seeing them"."""
+    """Return a reader of general likes, unlike "the idea" and "seeing them"."""
     listing = many("user", predicate)
 
     def read(match: re.Match[str], clause: Clause) -> list[Found]:
@@ -94,14 +94,14 @@ _employer = slot("user", "employer", longest=80)
 
 
 def _position(match: re.Match[str], _: Clause) -> list[Found]:
-    """Read a job with its employer: "a data analyst at Fabrikam"."""
+    """Read a job and its employer: "a data analyst at Fabrikam"."""
     job, employer = bare(match["v"]), bare(match["e"] or "")
     found = [Found("user", "job", job)] if usable(job, 40) else []
     return found + ([Found("user", "employer", employer)] if employer and usable(employer) else [])
 
 
 def _joined(match: re.Match[str], clause: Clause) -> list[Found]:
-    """Read an employer that was joined, with a word of when, unlike a call, a channel or a server."""
+    """Read the employer in "joined X" if the sentence says when, unlike joining a call or a channel."""
     when = re.search(
         r"(?i)\b(?:ago|last|this|yesterday|today|as an?|left|new job|in [A-Z]\w+|on [A-Z]\w+|since)\b",
         clause.sentence,
@@ -146,7 +146,7 @@ _STATE: Final = lazy_pattern(
     r"(?i)^(?:broken|slow|fast|down|up|not|too|still|red|green|full|empty|dead|fine|good|bad|great|ready|flaky|failing|passing|"
     r"ok|okay|stuck|huge|tiny|big|small|old|new|busy|back|done|running|working|so|very|really|quite)\b|\b(?:again|today)$"
 )
-"""Words for a state, which are no value."""
+"""Words for a state, which are not values."""
 
 
 def _ours(match: re.Match[str], _: Clause) -> list[Found]:
@@ -186,13 +186,13 @@ _WORK: Final = lazy_pattern(
 
 
 def _standing(match: re.Match[str], _: Clause) -> list[Found]:
-    """Read a standing rule of work: an order for more than this once."""
+    """Read a standing instruction, as opposed to a one-off request."""
     value = match["v"].strip().rstrip(" .!")
     order = _WORK.search(value)
     if order is None or len(value[: order.start()].split()) > 6 or not 3 <= len(value.split()) <= 30:
         return []
     told = re.match(r"(?:I|he|she|they)\b", value) or _PARTICIPLE.match(value)
-    if told or BLOT in value or _ONCE.search(value):
+    if told or BLOT in value or _ONE_OFF.search(value):
         return []
     if answered := re.search(f"(?i:{_ANSWER})$", value):
         return [Found("user", "language", answered["v"])]
@@ -200,7 +200,7 @@ def _standing(match: re.Match[str], _: Clause) -> list[Found]:
 
 
 def _general_ban(match: re.Match[str], clause: Clause) -> list[Found]:
-    """Read "don't use emojis in commit messages": a ban on things in the plural."""
+    """Read a general ban, about a plural: "don't use emojis in commit messages"."""
     words = match["v"]
     general = re.search(
         r"(?i)\b(?:in|to|on|for|with|inside) (?:any |all |our |your |my )?(?:\w+ )?\w{2,}[^s\W]s\b", words

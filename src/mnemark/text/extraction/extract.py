@@ -1,7 +1,7 @@
-"""Extract by rule what a turn states that will still be true tomorrow. Precision goes before recall.
+"""Extract lasting facts from a turn by rules. Precision goes before recall.
 
-Facts are statements of the owner about themselves, their project and how they want to work; of an agent only
-decisions and errors with their remedy. Questions, hypotheses, quotations, pasted text, code, logs, jokes,
+Facts are statements of the owner about themselves, their project and how they want to work; from agents only
+decisions and errors with their fix. Questions, hypotheses, quotations, pasted text, code, logs, jokes,
 recalled blocks, words of others, and one-off requests are ignored. `mnemark bench extract` measures it.
 """
 
@@ -22,9 +22,9 @@ from mnemark.types import Origin
 
 __all__ = ["Candidate", "extract"]
 
-_LEARNED: Final = frozenset({"owner", "agent", "import"})
-_HUMAN: Final = frozenset({"user", "human", "owner"})
-_AGENT: Final = frozenset({"assistant", "agent", "ai", "model"})
+_TRUSTED_ORIGINS: Final = frozenset({"owner", "agent", "import"})
+_OWNER_ROLES: Final = frozenset({"user", "human", "owner"})
+_AGENT_ROLES: Final = frozenset({"assistant", "agent", "ai", "model"})
 _CONFIDENCE: Final[dict[str, float]] = {"owner": 0.85, "agent": 0.6, "import": 0.6}
 
 _HAN: Final = lazy_pattern("[\u4e00-\u9fff]")
@@ -44,17 +44,17 @@ _DOUBT: Final = lazy_pattern(
     r"[他她]们?(?:说|告诉|觉得|认为)|客户说|老板说|同事说|朋友说|从没|从未"
 )
 _PAST: Final = lazy_pattern(r"(?i)\b(?:used to|no longer|not any ?more)\b|以前|曾经|过去|本来")
-_DICTATED: Final = lazy_pattern(
+_TEXT_TASK: Final = lazy_pattern(
     r"(?i)^(?:please |now |then )*(?:write|change|replace|translate|set|rename|say|type|make|print|reply|answer|put|insert|fill|"
     r"render|paste|quote|use)\b[^:]*:|^(?:请|帮我|给我|把|将|麻烦|再)*[^：:]{0,12}(?:写|翻译|改成|改为|回复|输出|打印|填上?|造句?|"
     r"替换成?|一句|句子|标题)[^：:]{0,8}[：:]"
 )
-"""Announces text to be written, which nobody states."""
-_GO_ON: Final = lazy_pattern(r"(?i)^(I(?:'m| am)?\b[^,;]{2,60}?) and (live|work|am|use|speak|prefer)\b")
-_OF_SELF: Final = lazy_pattern(
+"""Announces text to be written, which is not a statement."""
+_SECOND_VERB: Final = lazy_pattern(r"(?i)^(I(?:'m| am)?\b[^,;]{2,60}?) and (live|work|am|use|speak|prefer)\b")
+_ABOUT_SELF: Final = lazy_pattern(
     "^我(?:的名字)?(?:叫|是|今年|搬|换工作|跳槽|住|来自|对.{1,12}过敏|很?喜欢|不喜欢)"
 )
-_SELF_GOES_ON: Final = lazy_pattern(
+_CONTINUES_ABOUT_SELF: Final = lazy_pattern(
     "^(?:现在|目前|如今|刚|已经|也|还|更|最)*(?:住|不喜欢.|喜欢.|讨厌.|在.{1,12}(?:工作|上班|任职|就职)$|来自|今年|是.{0,10}$)"
 )
 _NEGATED_ZH: Final = lazy_pattern(
@@ -64,7 +64,7 @@ _SPLIT: Final = lazy_pattern(
     r"[,;:]\s+(?:(?:and|but|so|because|then)\s+)?|(?<!\s)\s++(?:(?:but|so|because|although|though|while)\s+|[-–—]+\s+)|"
     r"(?<!\s)\s++and (?=I\b|I'|we\b|my\b)|[，；]\s*(?:但是?|所以|因为|而且|并且|不过|然后)?|,(?=[\u4e00-\u9fff])"
 )
-_TAIL: Final = lazy_pattern(
+_TRAILING_ADVERB: Final = lazy_pattern(
     r"(?i)(?<!\s)\s++(?:now|these days|nowadays|currently|at the moment|at present|recently|lately|too|as well|please|by the way|btw|"
     r"on my (?:laptop|desktop|machine|computer|work machine)|at work|at home|any ?more|though|actually|for years|"
     r"since .{3,20})$|(?<!\s)\s*+(?:呢|啊|哦|啦|呀|的说|哈|～|~)$"
@@ -76,17 +76,17 @@ _CLOSE: Final = " \t.。!！,，;；"
 def extract(
     text: str, *, time: datetime, role: str = "user", origin: Origin = "owner", language: str | None = None
 ) -> list[Candidate]:
-    """Extract the facts that a turn states, in order, without duplicates; linear, never raises.
+    """Return the facts that a turn states, in order, without duplicates; linear, never raises.
 
     Args:
         text: the turn, after redaction.
-        time: of the turn; relative times are resolved by it.
-        role: "user" or "assistant"; other roles (system, tool) state nothing.
-        origin: of the turn; tools, the web and files state nothing.
-        language: "en" or "zh" to try the rules of one language alone; by default the script decides.
+        time: time of the turn, to which relative times refer.
+        role: "user" or "assistant"; for other roles (system, tool) the result is empty.
+        origin: origin of the turn; for tools, the web and files the result is empty.
+        language: "en" or "zh" to apply the rules of one language only; by default the script decides.
     """
-    own = role in _HUMAN
-    if origin not in _LEARNED or not (own or role in _AGENT):
+    own = role in _OWNER_ROLES
+    if origin not in _TRUSTED_ORIGINS or not (own or role in _AGENT_ROLES):
         return []
     found: dict[tuple[str, str, str], Candidate] = {}
     turn = without_mail(cleaned(text))
@@ -99,7 +99,7 @@ def extract(
             if (own or rule is None or rule.agent) and not _has_open_bracket(fact.value)
         ]
         for rule, fact in read:
-            if not _said_better(fact, [other for _, other in read]):
+            if not _has_better(fact, [other for _, other in read]):
                 candidate = _candidate(rule, fact, sentence, time, origin)
                 found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
     return list(found.values())
@@ -109,10 +109,10 @@ def _has_open_bracket(value: str) -> bool:
     return any(value.count(left) > value.count(right) for left, right in ("()", "（）", "[]", "「」", "“”"))
 
 
-def _said_better(fact: Found, others: list[Found]) -> bool:
-    """Return whether another reading of the sentence is better.
+def _has_better(fact: Found, others: list[Found]) -> bool:
+    """Return whether another finding in the sentence is a better version of `fact`.
 
-    A decision needs its time ("not to ship on Friday"); elsewhere the words of time are no part of the value.
+    Of decisions and rules the longer value is better ("not to ship on Friday"), else that without time words.
     """
     same = [other.value for other in others if other[:2] == fact[:2] and other.value != fact.value]
     if fact.predicate in _WHOLE:
@@ -123,7 +123,7 @@ def _said_better(fact: Found, others: list[Found]) -> bool:
 def _read(
     sentence: Sentence, turn: str, time: datetime, language: str | None
 ) -> Iterator[tuple[Rule | None, Found]]:
-    """Yield the findings in a sentence with their rule; None for the readers of `validity`."""
+    """Yield the findings in a sentence with their rule; the rule is None for the readers of `validity`."""
     text = sentence.blotted
     if _QUESTION.search(text) or _HYPOTHETICAL.match(text) or of_another(text):
         return
@@ -140,13 +140,13 @@ def _read(
     whole = Clause(text.rstrip(_CLOSE), text, turn, time)
     for clause in _clauses(whole):
         if not (_NEGATED_ZH.match(clause.text) or _PAST.search(clause.text)):
-            yield from _first(rules, clause, whole=False)
+            yield from _first_match(rules, clause, whole=False)
     if not over:
-        yield from _first(rules, whole, whole=True)
+        yield from _first_match(rules, whole, whole=True)
 
 
-def _first(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[tuple[Rule, Found]]:
-    """Yield the findings of the first rule that fits; more special rules come first."""
+def _first_match(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[tuple[Rule, Found]]:
+    """Yield the findings of the first rule that has any; more specific rules come first."""
     for rule in rules:
         if rule.whole == whole and (match := rule.pattern.match(clause.text)):
             facts = rule.read(match, clause)
@@ -156,30 +156,30 @@ def _first(rules: tuple[Rule, ...], clause: Clause, *, whole: bool) -> Iterator[
 
 
 def _clauses(whole: Clause) -> Iterator[Clause]:
-    """Yield the independent parts of a sentence, and the sentence itself."""
+    """Yield the sentence and its clauses, each also without trailing adverbs and time words."""
     parts: list[str] = []
-    if not _DICTATED.match(whole.text):
-        gone_on = (_GO_ON.sub(r"\1\n I \2", part.strip()) for part in _SPLIT.split(whole.text))
+    if not _TEXT_TASK.match(whole.text):
+        gone_on = (_SECOND_VERB.sub(r"\1\n I \2", part.strip()) for part in _SPLIT.split(whole.text))
         parts = _with_speaker([piece for part in gone_on for piece in part.split("\n ")])
     seen: set[str] = set()
     for part in [whole.text, *parts] if len(parts) > 1 else parts:
         text = part.strip(_CLOSE)
         plain = _without_times(text, whole.time)
-        for form in (text, _TAIL.sub("", text), plain, _TAIL.sub("", plain)):
+        for form in (text, _TRAILING_ADVERB.sub("", text), plain, _TRAILING_ADVERB.sub("", plain)):
             if form and form not in seen:
                 seen.add(form)
                 yield whole._replace(text=form)
 
 
 def _with_speaker(parts: list[str]) -> list[str]:
-    """Repeat the subject 我 in parts that go on about the speaker."""
-    if not _OF_SELF.match(parts[0]):
+    """Repeat the subject 我 in clauses that continue about the speaker without it."""
+    if not _ABOUT_SELF.match(parts[0]):
         return parts
-    return [parts[0], *(f"我{part}" if _SELF_GOES_ON.match(part) else part for part in parts[1:])]
+    return [parts[0], *(f"我{part}" if _CONTINUES_ABOUT_SELF.match(part) else part for part in parts[1:])]
 
 
 def _without_times(text: str, time: datetime) -> str:
-    """Remove time words from a clause."""
+    """Remove time words and a preposition left at the end from a clause."""
     for start, end, _ in reversed(spans(text, time)):
         if not re.search(r"\d\.\d", text[start:end]):
             text = (text[:start].rstrip() + " " + text[end:].lstrip()).strip()

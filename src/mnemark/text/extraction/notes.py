@@ -1,7 +1,7 @@
-"""Split a note into statements, each as its writer would say it, for the rules of turns.
+"""Split a note into statements in the first person, for the extraction rules of turns.
 
-A note says "User prefers tabs" or "决定用 SQLite" where a person speaking says "I prefer tabs" and "我们决定用
-SQLite". To-dos, headings, quotations, tables and code state nothing.
+A note says "User prefers tabs" or "决定用 SQLite" where a turn says "I prefer tabs" and "我们决定用 SQLite".
+To-dos, headings, quotations, tables and code are skipped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,12 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments
 
 _FENCE: Final = lazy_pattern(r"^\s*(```+|~~~+)")
-_NOTHING: Final = lazy_pattern(r"^\s*(?:#{1,6}\s|>|\||<!--|[-*_]{3,}\s*$|[-*+]\s+\[[ xX]\])")
+_SKIPPED: Final = lazy_pattern(r"^\s*(?:#{1,6}\s|>|\||<!--|[-*_]{3,}\s*$|[-*+]\s+\[[ xX]\])")
 _BULLET: Final = lazy_pattern(r"^\s*(?:[-*+]|\d{1,3}[.)、])\s+")
 _CLOCK: Final = lazy_pattern(r"^(?:\*\*)?\[?\d{1,2}:\d{2}(?::\d{2})?\]?(?:\*\*)?\s*[-–—:：]?\s*")
 _MARKS: Final = lazy_pattern(r"\*\*|__|`")
 _HAN: Final = lazy_pattern("[\u4e00-\u9fff]")
-_LONGEST: Final = 600  # longest statement in characters; longer text is prose
+_MAX_STATEMENT: Final = 600  # characters; longer text is prose and skipped
 _VERBS: Final = {
     "prefers": "prefer", "likes": "like", "loves": "love", "hates": "hate", "dislikes": "dislike", "lives": "live",
     "works": "work", "uses": "use", "speaks": "speak", "is": "am", "has": "have", "wants": "want", "needs": "need",
@@ -36,7 +36,7 @@ _DECIDED_ZH: Final = lazy_pattern(r"^(?=(?:最终|最后)?(?:决定|选定|约�
 
 
 def statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the statements of a note, each with its line (from 1), as its writer would say them.
+    """Yield the statements of a note in the first person, each with its line (from 1).
 
     Wrapped lines of a paragraph are joined. Linear in the text.
     """
@@ -45,13 +45,13 @@ def statements(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         fence = _FENCE.match(line)
         if fence and (not open_fence or line.strip() == open_fence):
             open_fence = "" if open_fence else fence[1]
-            line = ""  # noqa: PLW2901 - the mark says nothing
-        starts = open_fence or not line.strip() or _NOTHING.match(line) or _BULLET.match(line)
+            line = ""  # noqa: PLW2901 - the fence marker is no statement
+        starts = open_fence or not line.strip() or _SKIPPED.match(line) or _BULLET.match(line)
         if starts and parts:
             if statement := _joined(parts):
                 yield first, statement
             parts = []
-        if open_fence or not line.strip() or _NOTHING.match(line):
+        if open_fence or not line.strip() or _SKIPPED.match(line):
             continue
         first = number if not parts else first
         parts.append(_BULLET.sub("", line, count=1).strip())
@@ -63,11 +63,11 @@ def _joined(parts: Sequence[str]) -> str:
         text += part if _HAN.match(text[-1:]) and _HAN.match(part[:1]) else f" {part}"
     text = _MARKS.sub("", drop_comments(text)).strip()
     text = _RULE.sub("", _CLOCK.sub("", text, count=1), count=1).strip()
-    return "" if len(text) > _LONGEST else as_said(text)
+    return "" if len(text) > _MAX_STATEMENT else as_said(text)
 
 
 def as_said(text: str) -> str:
-    """Turn a statement about the owner into the first person.
+    """Rewrite a statement about the owner in the first person.
 
     >>> as_said("The user's name is Robin")
     'my name is Robin'

@@ -1,4 +1,4 @@
-"""Split a turn into the sentences of its speaker, without code, logs, quotations or recalled blocks."""
+"""Split a turn into the speaker's own sentences, without code, logs, quotations or recalled blocks."""
 
 import re
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.quoting.fence import is_fenced, strip_fences
 
 LONGEST: Final = 1_500
-"""Longest turn read whole; of a longer one, most likely a paste, only its first and last part."""
+"""Maximum characters of a turn read whole; of a longer one, probably a paste, only the start and end are."""
 _EDGE: Final = 400
-_SENTENCES: Final = 60
+_MAX_SENTENCES: Final = 60
 
 _CODE_BLOCK: Final = lazy_pattern(
     r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n(?:.*?^[ \t]*\1[`~]*[ \t]*$|.*\Z)", re.DOTALL | re.MULTILINE
@@ -39,7 +39,7 @@ _OPENS: Final = lazy_pattern(r"\"{3}|'{3}|““?|「")
 _CLOSES: Final = lazy_pattern(r"\"{3}|'{3}|”{2,}")
 _LONGEST_BLOCK: Final = 20_000
 _LONGEST_QUOTE: Final = 4_000
-"""Longest quotations of several lines, in characters: in block marks, and in others."""
+"""Maximum characters of a multi-line quotation in triple (`_LONGEST_BLOCK`) and in other quotation marks."""
 _END: Final = lazy_pattern(r"(?:(?<![.!?…])[.!?…]++[\"')\]”’]*+(?=\s|$)|[。！？]+[”’」』）]*|\n+)")
 _ABBREVIATION: Final = lazy_pattern(r"(?:\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|approx|[A-Z])\.)$")
 _LONGEST_ABBREVIATION: Final = 8
@@ -56,14 +56,14 @@ _JOKE: Final = lazy_pattern(
 
 
 class Sentence(NamedTuple):
-    """A sentence as written, and with its quotations blotted out (of the same length)."""
+    """A sentence as written, and with its quotations masked by `BLOT` (same length)."""
 
     text: str
     blotted: str
 
 
 def cleaned(text: str) -> str:
-    """Remove recalled blocks, code, logs and quoted lines from a turn."""
+    """Remove recalled blocks, code, logs, multi-line quotations and quoted lines from a turn."""
     text = strip_fences(text.replace("\r\n", "\n")) if is_fenced(text) else text.replace("\r\n", "\n")
     text = _without_blocks(text)
     if len(text) > LONGEST:
@@ -76,9 +76,9 @@ def cleaned(text: str) -> str:
 
 
 def _without_blocks(text: str) -> str:
-    """Replace quotations of several lines by line ends, in one pass however many are left open."""
-    closes, ends, breaks = _Next(_CLOSES, text), _Next(re.compile("”"), text), _Next(re.compile("\n"), text)
-    corners, blots = _Next(re.compile("」"), text), _Next(re.compile(BLOT), text)
+    """Replace multi-line quotations by line breaks, in one pass even if many are not closed."""
+    closes, ends, breaks = _Scan(_CLOSES, text), _Scan(re.compile("”"), text), _Scan(re.compile("\n"), text)
+    corners, blots = _Scan(re.compile("」"), text), _Scan(re.compile(BLOT), text)
     kept: list[str] = []
     start = at = 0
     while found := _OPENS.search(text, at):
@@ -99,8 +99,8 @@ def _without_blocks(text: str) -> str:
     return "".join((*kept, text[start:]))
 
 
-class _Next:
-    """The next match from a rising place on, so that no stretch is searched twice."""
+class _Scan:
+    """Finds the next match from increasing positions on, so that no text is searched twice."""
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
         self._pattern = pattern
@@ -108,7 +108,7 @@ class _Next:
         self._span = (-1, -1)
 
     def after(self, place: int) -> tuple[int, int]:
-        """Return its span; the end of the text if there is none."""
+        """Return the span of the next match from `place` on; the end of the text if there is none."""
         if self._span[0] < place:
             found = self._pattern.search(self._text, place)
             self._span = found.span() if found else (len(self._text), len(self._text))
@@ -116,7 +116,7 @@ class _Next:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """Yield the sentences of a cleaned turn, up to a request to work on the text that follows."""
+    """Yield the sentences of a cleaned turn, up to a request to process the text that follows."""
     text = text[:LONGEST]
     if _JOKE.search(text):
         return
@@ -130,6 +130,6 @@ def sentences(text: str) -> Iterator[Sentence]:
         raw, masked, start = raw[left:].rstrip(), masked[left:].rstrip(), end
         if not raw:
             continue
-        if _TASK.search(masked) or (count := count + 1) > _SENTENCES:
+        if _TASK.search(masked) or (count := count + 1) > _MAX_SENTENCES:
             return
         yield Sentence(raw, masked)

@@ -1,4 +1,4 @@
-"""Detect words of others: pasted chats, mails and letters are in the first person, too."""
+"""Detect text of other speakers: pasted chats, mails and letters, which are in the first person, too."""
 
 import re
 from typing import Final
@@ -13,22 +13,22 @@ _LABELLED_EN: Final = lazy_pattern(
     rf"^{_STAMP}(?P<label>[A-Z][\w.'-]*(?: [A-Z(][\w.'-]*\)?){{0,3}}|(?i:fwd|fw|re|from)\b[^:]{{0,40}})(?: ?[\[(][^)\]]{{1,20}}[)\]])?: "
     r"(?:(?i:hi|hello|hey|yes|yeah|no|well|ok|okay|sure)\b[^:]{0,30}[,.!] ?)?(?:I|I'm|I've|I'd|My|my|We|we|We're|We've|Our|our|Call me|[Tt]his is)\b"
 )
-_ANNOUNCES: Final = lazy_pattern(
+_NOT_A_SPEAKER: Final = lazy_pattern(
     r"(?i)(?:quick |small |important |side )?(?:update|note|notes|ps|p\.s\.|fyi|correction|context|background|reminder|info|work|job|home|"
     r"hobbies|preferences?|location|family|languages?|tools?|editor|setup|profile|bio|intro|introduction|summary|edit|"
     r"addendum|also|important|tl;?dr|btw|attention|decisions?|rules?|facts?|remember|memo|news|about me|hi|hello|hey|status|"
     r"me|myself|owner|ok|okay|yes|no|great|thanks|thank you|sorry|sure|well|right|one more thing|anyway|so)(?: [\w']+)?"
 )
-"""Labels that are no speakers: "Update: I moved"."""
+"""Labels that are not speakers: "Update: I moved"."""
 _LABELLED_ZH: Final = lazy_pattern(
     rf"^{_STAMP}(?:{PERSON}|[^：:，,。]{{0,8}}(?:同事|老板|经理|客户|朋友|妈妈|爸爸|老婆|老公|同学|老师|说|道|写|回复|转发)(?:了|的)?)"
     r"(?:\s?[（(][^）)]{1,20}[）)])?[：:]\s*(?=.{0,8}(?:我|咱))"
 )
-_HANDED: Final = lazy_pattern(
+_ANNOUNCES_OTHERS: Final = lazy_pattern(
     r"(?i)(?:\b(?:wrote|said|says|sent|writes|replied|posted|answered|messages?|e-?mails?|letter|reply|review|comments?|ticket|"
     r"post|bio|cv|resume|tweet|transcript|chat)\b[^.:]{0,40}|(?:写道|说|回复|来信|邮件|消息|评论|留言|原话|简历|聊天记录)[^：:]{0,8}):$"
 )
-"""Announces words of others on the next lines."""
+"""Announces that the next lines are of someone else."""
 _MAIL: Final = lazy_pattern(
     r"^(?:Subject|Fwd?|主题|发件人|收件人|发送时间)\s?[:：]|^From: .{0,60}[@<]|^-{3,} ?(?:Forwarded|Original)|^-{3,} ?(?:转发|原始)",
     re.MULTILINE,
@@ -42,7 +42,7 @@ _SIGNED: Final = lazy_pattern(
 
 
 def of_another(sentence: str) -> bool:
-    """Return whether a sentence has the name of its speaker before it, as in a pasted chat.
+    """Return whether a sentence starts with a speaker's name and a colon, as in a pasted chat.
 
     >>> of_another("Bob: I live in Paris"), of_another("Update: I live in Paris")
     (True, False)
@@ -51,13 +51,13 @@ def of_another(sentence: str) -> bool:
         return False
     match = _LABELLED_EN.match(sentence)
     if match is not None:
-        return _ANNOUNCES.fullmatch(match["label"]) is None
+        return _NOT_A_SPEAKER.fullmatch(match["label"]) is None
     return _LABELLED_ZH.match(sentence) is not None
 
 
 def hands_over(sentence: str) -> bool:
-    """Return whether a sentence announces words of others."""
-    return sentence[-1:] in {":", "："} and _HANDED.search(sentence[:-1] + ":") is not None
+    """Return whether a sentence announces that the next lines are of someone else."""
+    return sentence[-1:] in {":", "："} and _ANNOUNCES_OTHERS.search(sentence[:-1] + ":") is not None
 
 
 def without_mail(text: str) -> str:

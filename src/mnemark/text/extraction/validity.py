@@ -1,4 +1,4 @@
-"""Extract appointments and deadlines with their day, and errors with what helped."""
+"""Extract appointments and deadlines with their date, errors with their fix, and abandoned tools."""
 
 import re
 from datetime import datetime, timedelta
@@ -13,11 +13,11 @@ _EVENT_EN: Final = (
     r"(?:appointment|meeting|interview|call|exam|flight|class|lesson|reservation|surgery|wedding|check-?up|stand-?up|"
     r"presentation|demo|workshop|conference|train|trip|concert|party|birthday party|review|webinar|hearing|visit)"
 )
-_HAVE: Final = lazy_pattern(
+_HAVE_EVENT: Final = lazy_pattern(
     rf"(?i)^(?:(?:and|also|btw|by the way|reminder)[,:]? )*(?:I|we)(?:'ve got| have got| have| 've)(?: an?| my| the| our)? "
     rf"(?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at) (?:the |my )?\w+)?) (?:(?:on|at|in|from) )?(?:\x01)"
 )
-_IS: Final = lazy_pattern(
+_EVENT_IS: Final = lazy_pattern(
     rf"(?i)^(?:(?:and|also|btw|by the way|reminder)[,:]? )*(?:my|our|the) (?P<v>(?:[\w-]+ ){{0,3}}{_EVENT_EN}(?: (?:with|to|at|in) (?:the |my )?\w+)?) "
     rf"(?:is|'s|starts|takes place|leaves)(?: scheduled)?(?: for| on| at| in)? ?(?:\x01)"
 )
@@ -29,7 +29,7 @@ _EVENT_ZH: Final = (
     "牙医|医生|会议|开会|例会|面试|考试|体检|航班|约会|婚礼|聚餐|手术|复查|答辩|演讲|培训|讲座|飞[\u4e00-\u9fff]{2,4}|出差|"
     "演唱会|课|预约$|团建|评审会|家长会"
 )
-_MINE_ZH: Final = lazy_pattern(
+_DATE_ZH: Final = lazy_pattern(
     rf"^(?:对了[，,]?)?(?:我们?|咱们)?\s*\x01+(?:我们?)?(?:要|得|还)?(?:有(?:个|一个|一场|一次)?|约了)?(?P<v>[^，,。？?：:（）()、要计\x01]{{0,10}}?(?:{_EVENT_ZH})[^，,。？?了：:（）()、再要\x01]{{0,4}})$"
 )
 _DUE_ZH: Final = lazy_pattern(
@@ -50,7 +50,7 @@ _TROUBLE_EN: Final = lazy_pattern(
     r"(?i)\b(?:\w*error|\w*exception|failed|failing|failure|crash(?:ed|es|ing)?|time-?outs?|bug|issue|problem|broke|deadlock|"
     r"leak|conflict|warning|hang|hung|fix(?:ed)?|root cause)\b"
 )
-_HELPED_EN: Final = lazy_pattern(
+_FIXED_EN: Final = lazy_pattern(
     r"(?i)\bthe (?:fix|solution|workaround) (?:was|is)\b|\b(?:the )?(?:root )?cause (?:was|turned out to be)\b|"
     r"\b(?:we|I)(?:'ve| have)? (?:fixed|solved|resolved|worked around) (?!it\b|that\b|this\b)[^.]{3,120}? by \w+ing\b|"
     r"^fixed: .{12,}\b(?:caused by|because|by \w+ing|due to|after|was)\b|"
@@ -62,7 +62,7 @@ _NOT_EN: Final = lazy_pattern(
 _TROUBLE_ZH: Final = lazy_pattern(
     "报错|错误|异常|问题|失败|崩溃|超时|原因|泄漏|死锁|冲突|[A-Z]\\w{1,60}Error"
 )
-_HELPED_ZH: Final = lazy_pattern(
+_FIXED_ZH: Final = lazy_pattern(
     "(?:通过|把|将|改|换|加|删|重|升级|降级|设置|安装|清理|关闭|回滚).{2,60}(?:解决了|修复了|修好了|恢复正常|就好了|好了|不再报错|正常了)|"
     "(?:原因是|是因为|根因是).{4,60}(?:解决|修复|恢复|删除|改|重)|已?修复[：:].{4,80}(?:造成|导致|引起)的?"
 )
@@ -80,12 +80,12 @@ _PREFIX: Final = lazy_pattern(r"^(?i:fixed|resolved|update|note|done)[:：] ?|^�
 
 
 def dated(sentence: Sentence, time: datetime) -> list[Found]:
-    """Read appointments and deadlines with their day: `2026-03-17 15:00 dentist`."""
+    """Read appointments and deadlines with their date: `2026-03-17 15:00 dentist`."""
     times = spans(sentence.blotted, time)
     if not times or BLOT in sentence.text:
         return []
     start, end, found = times[0][0], times[-1][1], times[0][2]
-    day = _coming(found.start, found.text, time)
+    day = _future_day(found.start, found.text, time)
     if day is None or found.end - found.start > timedelta(days=1):
         return []
     text = sentence.blotted
@@ -99,16 +99,16 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
     if match := _DUE_ZH.match(marked):
         predicate = "截止日期" if match["p"] in {"截止日期", "截止时间", "期限"} else "发布日期"
         return [Found(match["of"] or "project", predicate, f"{day:%Y-%m-%d}")]
-    for pattern in (_HAVE, _IS, _MINE_ZH):
+    for pattern in (_HAVE_EVENT, _EVENT_IS, _DATE_ZH):
         if (match := pattern.match(marked)) and len(tail) < 40:
-            what = _CLOCK_ZH.sub("", match["v"]).strip() if pattern is _MINE_ZH else match["v"].strip()
+            what = _CLOCK_ZH.sub("", match["v"]).strip() if pattern is _DATE_ZH else match["v"].strip()
             what = re.sub("^(?:预?约了|有[一]?[个场次])", "", what)
             return [Found("user", "appointments", f"{when} {what}")]
     return []
 
 
-def _coming(start: datetime, words: str, time: datetime) -> datetime | None:
-    """Return the coming day that is meant; None if it is past."""
+def _future_day(start: datetime, words: str, time: datetime) -> datetime | None:
+    """Return the day that the words mean, today or later; None if it is past."""
     today = time.replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
     if start >= today:
         return start
@@ -139,7 +139,7 @@ def _clock(text: str) -> str:
 
 
 def _number(word: str) -> int:
-    """Return the value of 一 to 二十四; of 三四 the first."""
+    """Return the value of a Chinese numeral from 一 to 二十四."""
     tens, ten, ones = word.rpartition("十")
     digits = "零一二三四五六七八九"
     one = 2 if ones == "两" else max(digits.find(ones), 0) if ones else 0
@@ -147,10 +147,10 @@ def _number(word: str) -> int:
 
 
 def mended(sentence: Sentence) -> list[Found]:
-    """Read an error together with its remedy."""
+    """Read an error together with its fix."""
     text = sentence.blotted
-    english = _TROUBLE_EN.search(text) and _HELPED_EN.search(text) and not _NOT_EN.search(text)
-    chinese = _TROUBLE_ZH.search(text) and _HELPED_ZH.search(text) and not _NOT_ZH.search(text)
+    english = _TROUBLE_EN.search(text) and _FIXED_EN.search(text) and not _NOT_EN.search(text)
+    chinese = _TROUBLE_ZH.search(text) and _FIXED_ZH.search(text) and not _NOT_ZH.search(text)
     value = _PREFIX.sub("", sentence.text).rstrip(" .。!！").strip()
     if not (english or chinese) or not 8 <= len(value) <= 240:
         return []
@@ -158,7 +158,7 @@ def mended(sentence: Sentence) -> list[Found]:
 
 
 def dropped(sentence: Sentence) -> list[Found]:
-    """Read a tool no longer used as a decision; "we don't use X" alone may be a mere remark."""
+    """Read a tool that is no longer used as a decision; in English "we don't use X" alone is not one."""
     match = _DROPPED.match(sentence.blotted)
     if match is not None:
         clear = match["no"].lower() in {"no longer", "stopped", "quit"} or match["end"]

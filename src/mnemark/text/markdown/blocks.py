@@ -204,7 +204,7 @@ def _interrupts(lines: Sequence[str], at: int, *, paragraph: bool) -> bool:  # n
 def _paragraph(lines: Sequence[str], at: int) -> Block:
     end = at + 1
     if lines[at].lstrip(" \t")[0] == "[" and _REFERENCE.match(lines[at].lstrip(" \t")):
-        # A definition is no text: what follows is a paragraph, or heading, of its own.
+        # A link reference definition does not continue: the next line starts a paragraph or heading.
         return Block("paragraph", at, end)
     while end < len(lines) and not _blank(lines[end]):
         line = lines[end]
@@ -245,8 +245,8 @@ def _table_end(lines: Sequence[str], at: int) -> int:
     return len(lines)
 
 
-class _Inside:
-    """The fence or paragraph that the last line inside a list or quote leaves open."""
+class _OpenBlock:
+    """The fence or paragraph still open after the last line inside a list or quote."""
 
     def __init__(self) -> None:
         self.fence = ""
@@ -267,7 +267,7 @@ class _Inside:
 
 
 def _quote_end(lines: Sequence[str], at: int) -> int:
-    inside = _Inside()
+    inside = _OpenBlock()
     for j in range(at, len(lines)):
         line = lines[j]
         if _blank(line):
@@ -283,7 +283,7 @@ def _quote_end(lines: Sequence[str], at: int) -> int:
 
 
 def _item(line: str) -> tuple[str, int, str] | None:
-    """Return marker type, width up to the content, and content of a list item's first line."""
+    """Return marker type, width up to the content, and content of a list item's first line, or None."""
     body = line.lstrip(" \t")
     match = _ITEM.match(body)
     if match is None or (body[0] in "-*_" and _RULE.match(body.rstrip(" \t"))):
@@ -296,7 +296,7 @@ def _item(line: str) -> tuple[str, int, str] | None:
 
 
 def _list_end(lines: Sequence[str], at: int) -> int:
-    inside, end, width, kind, after_blank = _Inside(), at, 0, "", False
+    inside, end, width, kind, after_blank = _OpenBlock(), at, 0, "", False
     for j in range(at, len(lines)):
         line = lines[j]
         if _blank(line):
@@ -308,7 +308,7 @@ def _list_end(lines: Sequence[str], at: int) -> int:
             rest = line.lstrip(" \t")
         elif lead < 4 and (item := _item(line)) and kind in ("", item[0]):
             kind, width, rest = item
-            inside = _Inside()
+            inside = _OpenBlock()
         elif after_blank or inside.fence or not inside.paragraph or _interrupts(lines, j, paragraph=False):
             break
         else:
@@ -320,7 +320,7 @@ def _list_end(lines: Sequence[str], at: int) -> int:
     return end
 
 
-_TITLE_LENGTH: Final = 200
+_MAX_TITLE: Final = 200
 _MARKUP: Final = lazy_pattern(r"[<\[`*_~=\\]")
 _INLINE: Final = (
     (lazy_pattern(r"<!--.*?-->"), ""),
@@ -335,9 +335,9 @@ _INLINE: Final = (
 
 def heading_text(source: str) -> str:
     """Return the text of a heading without inline markup, shortened to 200 characters."""
-    plain = source[: _TITLE_LENGTH * 3]
+    plain = source[: _MAX_TITLE * 3]
     if _MARKUP.search(plain):
         for pattern, kept in _INLINE:
             plain = pattern.sub(kept, plain)
     plain = " ".join(plain.split())
-    return plain if len(plain) <= _TITLE_LENGTH else plain[: _TITLE_LENGTH - 1] + "…"
+    return plain if len(plain) <= _MAX_TITLE else plain[: _MAX_TITLE - 1] + "…"

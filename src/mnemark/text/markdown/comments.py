@@ -1,4 +1,4 @@
-"""Find and drop HTML comments, of people or of mnemark's bookkeeping."""
+"""Find and remove HTML comments, written by people or by mnemark."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,13 +12,13 @@ _ID: Final = lazy_pattern(r"\bid:", re.ASCII)
 
 
 def comments(text: str) -> Iterator[re.Match[str]]:
-    """Yield the closed comments in order, each with its `body`; they do not nest."""
-    # Behind the last end no comment ends; searching for one from each beginning would be quadratic.
+    """Yield a match with group `body` for each closed comment, in order; comments do not nest."""
+    # After the last "-->" no comment is closed; searching for its end from each "<!--" would be quadratic.
     return _COMMENT.finditer(text, 0, text.rfind(_END) + len(_END))
 
 
 def drop_comments(text: str, which: Callable[[str], bool] | None = None, *, blanks: str = "") -> str:
-    """Remove comments, or those whose body `which` accepts, and `blanks` before them.
+    """Remove all comments, or those whose body `which` accepts, and the characters `blanks` before them.
 
     >>> drop_comments("tea <!-- id: 01A --> or <!-- not --> coffee", names_id, blanks=" ")
     'tea or <!-- not --> coffee'
@@ -34,5 +34,5 @@ def drop_comments(text: str, which: Callable[[str], bool] | None = None, *, blan
 
 
 def names_id(body: str) -> bool:
-    """Return whether a comment is one line with an id, as those of mnemark."""
+    """Return whether a comment's body is one line with an `id:`, as mnemark writes it."""
     return "\n" not in body and _ID.search(body) is not None

@@ -1,4 +1,4 @@
-"""Cut a block that is too large for one passage."""
+"""Split a block that is too large for one passage."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ _SENTENCE: Final = lazy_pattern(r"""(?:[。！？!?…]++[”’」』）)】》
 _CLAUSE: Final = lazy_pattern(r"[，；：、,;:]\s*+(?=\D)")
 _WORD: Final = lazy_pattern(r"(?<=\s)(?=\S)")
 
-_PLACES: Final[dict[BlockKind, tuple[re.Pattern[str], ...]]] = {
+_SPLIT_POINTS: Final[dict[BlockKind, tuple[re.Pattern[str], ...]]] = {
     "list": (_ITEM, _LINE, _SENTENCE, _CLAUSE, _WORD),
     "fence": (_GAP, _LINE, _WORD),
     "code": (_GAP, _LINE, _WORD),
@@ -27,7 +27,7 @@ _PLACES: Final[dict[BlockKind, tuple[re.Pattern[str], ...]]] = {
     "front": (_LINE, _WORD),
     "paragraph": (_SENTENCE, _LINE, _CLAUSE, _WORD),
 }
-_OTHER: Final = (_LINE, _SENTENCE, _WORD)
+_DEFAULT_SPLIT_POINTS: Final = (_LINE, _SENTENCE, _WORD)
 _JOINERS: Final = frozenset("\u200d\ufe0e\ufe0f")
 
 
@@ -38,33 +38,33 @@ def cut(
     limits: tuple[float, float],
     cost: Callable[[str], float],
 ) -> Iterator[tuple[int, int, float]]:
-    """Yield parts `(start, end, tokens)` of the span: the first within `limits[0]`, the rest `limits[1]`.
+    """Yield parts `(start, end, tokens)` of the span: the first up to `limits[0]` tokens, others `limits[1]`.
 
-    Each part ends at the best place of its last half: a division of this kind of block first, then smaller
-    ones, then any character. Work per part is bounded by its length.
+    Each part ends at the best split point in its second half, by the order of `_SPLIT_POINTS`, or else at any
+    character. Work per part is bounded by its length.
     """
     start, end = span
-    places = _PLACES.get(kind, _OTHER)
+    places = _SPLIT_POINTS.get(kind, _DEFAULT_SPLIT_POINTS)
     limit = max(limits[0], 1)
     size = int(limit * 4)
     while start < end:
-        size, tokens = _window(text, (start, end), size, limit, cost)
+        size, tokens = _fit(text, (start, end), size, limit, cost)
         at = start + size
         if at < end:
             if end - at < size // 4:
-                # Two parts of about a half, rather than a full one and a scrap.
+                # Two parts of about half each, rather than a full one and a tiny one.
                 at = start + max(1, (end - start) * 5 // 8)
-            at = _place(text, start, min(at, start + size), places)
+            at = _split_point(text, start, min(at, start + size), places)
             tokens = cost(text[start:at])
         yield start, at, tokens
         start, limit = at, limits[1]
         size = max(size, 16)
 
 
-def _window(
+def _fit(
     text: str, span: tuple[int, int], guess: int, limit: float, cost: Callable[[str], float]
 ) -> tuple[int, float]:
-    """Return about the most characters that fit in `limit` tokens, at least 1, and their cost."""
+    """Return about the maximum number of characters within `limit` tokens, at least 1, and their cost."""
     start, end = span
     size = min(max(guess, 1), end - start)
     tokens = cost(text[start : start + size])
@@ -77,10 +77,10 @@ def _window(
     return size, tokens
 
 
-def _place(text: str, start: int, limit: int, places: tuple[re.Pattern[str], ...]) -> int:
+def _split_point(text: str, start: int, limit: int, places: tuple[re.Pattern[str], ...]) -> int:
     low = start + (limit - start) // 2
     for place in places:
-        # One character more, so that a division right at the limit is seen.
+        # One character more, so that a split point exactly at the limit is found.
         ends = (match.end() for match in place.finditer(text, low, limit + 1))
         if best := max((end for end in ends if low < end <= limit), default=0):
             return best
@@ -91,7 +91,7 @@ def _place(text: str, start: int, limit: int, places: tuple[re.Pattern[str], ...
 
 
 def _inseparable(text: str, at: int) -> bool:
-    """Return whether a character belongs to the one before: an accent, a joined emoji, half a line end."""
+    """Return whether `at` is inside a grapheme: before a combining mark, in a joined emoji or in CRLF."""
     if at >= len(text):
         return False
     here, before = text[at], text[at - 1]

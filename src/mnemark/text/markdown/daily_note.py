@@ -1,4 +1,4 @@
-"""Add lines to a day's note: to the part that people wrote, not to a session's summary."""
+"""Append lines to a daily note, before the sections that mnemark generates at its end."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -10,28 +10,28 @@ _END: Final = lazy_pattern(r"[ \t]*<!-- mnemark:end [\w-]+ -->")
 _HEADING: Final = lazy_pattern(r" {0,3}#{1,6}(?:[ \t]|$)")
 _CODE: Final = lazy_pattern(r" {0,3}(`{3,}|~{3,})")
 _ITEM: Final = lazy_pattern(r"[-*+] ")
-_LISTED: Final = lazy_pattern(r"(?:[-*+] |  )[^\n]*$")
+_LIST_LINE: Final = lazy_pattern(r"(?:[-*+] |  )[^\n]*$")
 OBSERVATIONS: Final = "## Observations"
-"""Heading of what tools did, as mnemark writes it."""
+"""Heading of the section of tool executions that mnemark writes."""
 
 
 def added(text: str, lines: Sequence[str]) -> tuple[str, int]:
-    """Add lines at the end of `text`, but above our sections there; return it and their first line (from 1).
+    """Insert lines at the end of `text`, before generated sections; return it and their first line (from 1).
 
-    So a note added after a session ended does not read as a part of its summary; where the last heading is a
-    person's, the lines stand below it. The old text stays, byte for byte; items of a list follow each other,
-    all else is set off by an empty line.
+    So a note added after the end of a session is not read as part of its summary; if a person wrote the last
+    heading, the lines are appended below it. The old text is unchanged, byte for byte; list items follow
+    each other, other lines are separated by an empty line.
     """
     stop = "\r\n" if "\r\n" in text else "\n"
     if text and not text.endswith("\n"):
         text += stop
     rows = text.split("\n")[:-1]
-    at = _place(rows)
+    at = _insert_at(rows)
     above = at
     while above > 0 and not rows[above - 1].strip():
         above -= 1
     before = rows[above - 1] if above else ""
-    if lines and _ITEM.match(lines[0]) and _LISTED.match(before):
+    if lines and _ITEM.match(lines[0]) and _LIST_LINE.match(before):
         at, gap = above, []
     else:
         gap = [""] if before and above == at else []
@@ -41,8 +41,8 @@ def added(text: str, lines: Sequence[str]) -> tuple[str, int]:
     return "\n".join([*rows[:at], *new, *rows[at:], ""]), at + len(gap) + 1
 
 
-def _place(rows: Sequence[str]) -> int:
-    """Return the line above the sections of ours at the end, or the number of lines."""
+def _insert_at(rows: Sequence[str]) -> int:
+    """Return the line where the generated sections at the end start, or the number of lines."""
     place = part = -1
     for number, row in _prose(rows):
         if _BEGIN.match(row):
@@ -58,7 +58,7 @@ def _place(rows: Sequence[str]) -> int:
 
 
 def _prose(rows: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the rows outside fenced code, with their numbers."""
+    """Yield the number and text of each line outside fenced code."""
     code = ""
     for number, row in enumerate(rows):
         if fence := _CODE.match(row):

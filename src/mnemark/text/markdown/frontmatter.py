@@ -1,8 +1,8 @@
-"""Parse front matter: the `---` block of simple values at the top of a Markdown file.
+"""Parse front matter: the `---` block of simple YAML values at the top of a Markdown file.
 
-It reads the YAML that people write there: `key: value`, quoted strings, numbers, true and false, inline and
-block lists, block scalars. A YAML library would add a dependency, a way to run code, and dates that change
-type by their look. Any other line makes the whole block plain text, with a problem that names the line.
+Supported: `key: value`, quoted strings, numbers, booleans, null, inline and block lists, block scalars; a
+nested mapping is kept as text. A YAML library would add a dependency, a way to run code, and dates typed by
+their format. Any other line makes the whole block plain text, with a problem that names the line.
 """
 
 import re
@@ -20,14 +20,14 @@ Scalar = str | int | float | bool | None
 Value = Scalar | tuple[Scalar, ...]
 
 LARGEST: Final = 64 * 1024
-"""Characters read. A longer block is not front matter but a rule followed by text."""
+"""Maximum characters of front matter. A longer block is a thematic break followed by text."""
 
 
 class FrontMatter(msgspec.Struct, frozen=True):
-    """The fields of a file's front matter; keys are lower case.
+    """The fields of a file's front matter, by lower-case key.
 
     `end` is the offset in characters of the first character after the block, `end_line` its last line
-    (1-based); both are 0 where there is none or where it is broken.
+    (1-based); both are 0 if there is none or if it is invalid.
     """
 
     fields: Mapping[str, Value] = {}
@@ -37,7 +37,7 @@ class FrontMatter(msgspec.Struct, frozen=True):
 
 
 class _BrokenError(Exception):
-    """A line that cannot be read; the message is for people."""
+    """Front matter is invalid; the message is shown to people."""
 
 
 _NONE: Final = FrontMatter()
@@ -55,7 +55,7 @@ _ESCAPE: Final = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 
 
 def front_matter(text: str) -> FrontMatter:
-    """Read the front matter of `text`, ignoring a byte order mark; never raises."""
+    """Parse the front matter of `text`, after an optional byte order mark; never raises."""
     start = 1 if text.startswith("\ufeff") else 0
     head = text[start : start + LARGEST]
     if not head.startswith("---"):
@@ -84,14 +84,14 @@ def front_matter(text: str) -> FrontMatter:
 
 
 def _unclosed(lines: list[str]) -> FrontMatter:
-    """Report a missing end, unless the first line `---` was only a thematic break."""
+    """Return the problem of a missing end, or nothing if the first line was only a thematic break."""
     if len(lines) > 1 and _KEY.match(lines[1]):
         return FrontMatter(problem="front matter is not closed: no line '---' after line 1")
     return _NONE
 
 
 def _fields(lines: list[str]) -> dict[str, Value] | None:
-    """Return the fields; None if the text between two rules does not look like front matter at all."""
+    """Parse the fields; return None if the first is not `key: value`, so that this is no front matter."""
     fields: dict[str, Value] = {}
     at = 0
     while at < len(lines):
@@ -115,14 +115,14 @@ def _fields(lines: list[str]) -> dict[str, Value] | None:
 
 
 def _continues(line: str, lines: list[str], at: int) -> bool:
-    """Return whether a line belongs to the key above: indented, an item, or blank before such a line."""
+    """Return whether a line belongs to the key above: indented, a list item, or blank before such a line."""
     if line.startswith((" ", "\t", "- ")) or line in ("-", "]"):
         return True
     return not line and at + 1 < len(lines) and lines[at + 1].startswith((" ", "\t", "- "))
 
 
 def _value(rest: str, below: list[str], number: int) -> Value:
-    rest = _uncommented(rest)
+    rest = _strip_comment(rest)
     below = [line for line in below if not line.lstrip(" \t").startswith("#")]
     body = [line.strip(" \t") for line in below]
     if rest[:1] in ("|", ">") and len(rest) <= 3:
@@ -130,20 +130,20 @@ def _value(rest: str, below: list[str], number: int) -> Value:
     if rest.startswith("[["):
         return " ".join([rest, *body]).strip()  # wiki links written bare, as Obsidian users do
     if rest.startswith("["):
-        return _inline_list(" ".join([rest, *(_uncommented(line) for line in body)]).strip(), number)
+        return _inline_list(" ".join([rest, *(_strip_comment(line) for line in body)]).strip(), number)
     filled = [line for line in body if line]
     if not rest and filled and all(line == "-" or line.startswith("- ") for line in filled):
-        return tuple(_scalar(_uncommented(line[1:].strip(" \t")), number) for line in filled)
+        return tuple(_scalar(_strip_comment(line[1:].strip(" \t")), number) for line in filled)
     if not rest and filled:
         # A nested mapping is kept as its text: legal YAML, which nothing here needs to understand.
         return "\n".join(line.strip("\r\n") for line in below).strip("\n")
     return _scalar(" ".join([rest, *filled]), number)
 
 
-def _uncommented(value: str) -> str:
-    """Remove a trailing `# comment`; quotes protect."""
+def _strip_comment(value: str) -> str:
+    """Remove a trailing `# comment` outside quotes."""
     if value[:1] in ("'", '"'):
-        close = _closing(value)
+        close = _closing_quote(value)
         rest = value[close + 1 :]
         return value[: close + 1] if close and rest[:1] in " \t" and rest.lstrip(" \t")[:1] == "#" else value
     if value.startswith("[") or "#" not in value:
@@ -152,7 +152,7 @@ def _uncommented(value: str) -> str:
     return value[: match.start()].rstrip(" \t") if match else value
 
 
-def _closing(value: str, start: int = 0) -> int:
+def _closing_quote(value: str, start: int = 0) -> int:
     """Return the index of the quote that closes the one at `start`; 0 if none does."""
     found = _QUOTED.match(value, start)
     return found.end() - 1 if found else 0
@@ -160,7 +160,7 @@ def _closing(value: str, start: int = 0) -> int:
 
 def _scalar(value: str, number: int) -> Scalar:
     if value[:1] in ("'", '"'):
-        if _closing(value) != len(value) - 1:
+        if _closing_quote(value) != len(value) - 1:
             raise _BrokenError(f"front matter: the quoted value at line {number} is not closed")
         inner = value[1:-1]
         return inner.replace("''", "'") if value[0] == "'" else _ESCAPE.sub(_unescape, inner)
@@ -170,7 +170,7 @@ def _scalar(value: str, number: int) -> Scalar:
     if lower in ("true", "false"):
         return lower == "true"
     if _INT.match(value):
-        # A leading zero is a code, not a number (phone numbers, zip codes).
+        # Digits with a leading zero are text (phone numbers, postal codes).
         return value if value.lstrip("+-").startswith("0") and value not in ("0", "+0", "-0") else int(value)
     return float(value) if _FLOAT.match(value) else value
 
@@ -182,11 +182,11 @@ def _unescape(match: re.Match[str]) -> str:
 def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
     items: list[Scalar] = []
     at, start = 1, 1
-    blank = True  # whether the item has had nothing but blanks so far
+    blank = True  # whether the item has only white space so far
     while at < len(value):
         char = value[at]
         if char in "'\"" and blank:
-            close = _closing(value, at)
+            close = _closing_quote(value, at)
             if not close:
                 break
             at, blank = close, False
@@ -195,7 +195,7 @@ def _inline_list(value: str, number: int) -> tuple[Scalar, ...]:
             if item or char == ",":
                 items.append(_scalar(item, number))
             if char == "]":
-                if _uncommented("x" + value[at + 1 :]) == "x":
+                if _strip_comment("x" + value[at + 1 :]) == "x":
                     return tuple(items)
                 break
             start, blank = at + 1, True
@@ -215,7 +215,7 @@ _DATE_KEYS: Final = ("date", "created", "created_at", "creation_date", "day", "p
 
 
 def document_title(text: str, fm: FrontMatter, path: str) -> str:
-    """Return the title of a document: from its front matter, first level-1 heading, or file name."""
+    """Return the title of a document: from its front matter, else its first level-1 heading or file name."""
     named = fm.fields.get("title")
     if named is not None and not isinstance(named, tuple) and str(named).strip():
         return " ".join(str(named).split())
@@ -228,7 +228,7 @@ def document_title(text: str, fm: FrontMatter, path: str) -> str:
 
 
 def document_date(path: str, fm: FrontMatter) -> str | None:
-    """Return the ISO date of a document: from its file name, its folders (`2026/02/13`) or front matter.
+    """Return the ISO date of a document: from its file name, else its folders (`2026/02/13`), front matter.
 
     Dates that do not exist, and years outside 1900-2199, are ignored.
     """

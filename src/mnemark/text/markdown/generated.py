@@ -1,11 +1,11 @@
-"""Read and write generated parts of a file that people write, too: only between visible markers.
+"""Read and write generated parts, between visible markers, of files that people also edit.
 
     <!-- mnemark:begin core | 3f2a9c 04b1de | without: 77aa01 -->
     - lines that mnemark wrote
     <!-- mnemark:end core -->
 
-The begin marker has a short hash of each line written. So a line that a person added between the markers is
-recognised and kept (it moves below the part), and one that a person removed does not come back ("without").
+The begin marker has a short hash of each generated line. So a line that a person added between the markers is
+recognised and kept (it moves below the part), and one that a person removed is not written again ("without").
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _BEGIN: Final = lazy_pattern(
     r"(?:\| without:(?P<without>[ 0-9a-f]*))?-->[ \t]*$"
 )
 _END: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:end (?P<name>[\w-]+) -->[ \t]*$")
-_DIGITS: Final = 6
+_HASH_LENGTH: Final = 6
 
 
 class Part(NamedTuple):
@@ -28,18 +28,18 @@ class Part(NamedTuple):
 
     start: int
     stop: int
-    lines: tuple[str, ...]  # lines of mnemark that are still there
+    lines: tuple[str, ...]  # generated lines that are still there
     added: tuple[str, ...]  # lines that a person wrote between the markers
-    removed: frozenset[str]  # marks of lines that a person removed
+    removed: frozenset[str]  # hashes of lines that a person removed
 
 
 def mark(line: str) -> str:
-    """Return the short hash of a line, blanks around it left out."""
-    return hashlib.blake2b(line.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()[:_DIGITS]
+    """Return the short hash of a line, without surrounding white space."""
+    return hashlib.blake2b(line.strip().encode("utf-8", "replace"), digest_size=8).hexdigest()[:_HASH_LENGTH]
 
 
 def find(text: str, name: str) -> Part | None:
-    """Return the part of that name; None unless both of its markers are there."""
+    """Return the first part with that name; None unless both of its markers are there."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if (span := _spans(lines).get(name)) is None:
         return None
@@ -55,9 +55,9 @@ def find(text: str, name: str) -> Part | None:
 
 
 def put(text: str, name: str, lines: Iterable[str]) -> str:
-    """Make `lines`, but for those that a person removed, the part of that name.
+    """Write `lines`, except those that a person removed, as the part `name` of `text`.
 
-    A new part goes to the end. Lines that a person wrote in the part move below it; all other text stays.
+    A new part is appended. Lines that a person wrote in the part move below it; all other text is unchanged.
     Idempotent.
     """
     stop = "\r\n" if "\r\n" in text else "\n"
@@ -68,10 +68,10 @@ def put(text: str, name: str, lines: Iterable[str]) -> str:
         if not wanted:
             return text
         gap = "" if not text else stop if text.endswith("\n") else 2 * stop
-        return text + gap + stop.join(_framed(name, wanted, removed)) + stop
+        return text + gap + stop.join(_with_markers(name, wanted, removed)) + stop
     old = text.split("\n")
     tail = "\r" if stop == "\r\n" else ""
-    framed = [line + tail for line in _framed(name, wanted, removed)]
+    framed = [line + tail for line in _with_markers(name, wanted, removed)]
     if part.added:
         framed += [tail, *(line + tail for line in part.added)]
     if part.stop == len(old) and tail:  # the last line of a file may lack its end
@@ -79,7 +79,7 @@ def put(text: str, name: str, lines: Iterable[str]) -> str:
     return "\n".join([*old[: part.start], *framed, *old[part.stop :]])
 
 
-def _framed(name: str, lines: Sequence[str], removed: frozenset[str]) -> list[str]:
+def _with_markers(name: str, lines: Sequence[str], removed: frozenset[str]) -> list[str]:
     own = " ".join(dict.fromkeys(mark(line) for line in lines if line.strip()))
     head = f"<!-- mnemark:begin {name} | {own}".rstrip() + " "
     head += f"| without: {' '.join(sorted(removed))} " if removed else ""
@@ -87,31 +87,31 @@ def _framed(name: str, lines: Sequence[str], removed: frozenset[str]) -> list[st
 
 
 def emptied(text: str) -> str:
-    """Empty the lines of generated parts, so that the numbers of all lines hold."""
+    """Replace generated lines by empty lines, so that line numbers do not change."""
     return "\n".join("" if owner == "ours" else line for line, owner in _owners(text))
 
 
 def without(text: str, is_gone: Callable[[str], bool]) -> str:
-    """Remove the generated lines that are gone; lines that people wrote between them stay."""
+    """Remove the generated lines for which `is_gone` is true; keep lines that people wrote."""
     left = (line for line, owner in _owners(text) if owner != "ours" or not is_gone(line.rstrip("\r")))
     return "\n".join(left)
 
 
 def written(text: str) -> frozenset[str]:
-    """Return the lines that mnemark wrote in generated parts, blank ones and markers among them."""
+    """Return the generated lines, including blank lines and markers."""
     return frozenset(line.rstrip("\r") for line, owner in _owners(text) if owner == "ours")
 
 
 def outside(text: str) -> str:
-    """Remove generated lines; lines that people wrote between the markers stay."""
+    """Remove generated lines and markers; keep lines that people wrote between them."""
     kept = [(line, owner) for line, owner in _owners(text) if owner != "ours"]
     return "\n".join(line.rstrip("\r") if owner == "added" else line for line, owner in kept)
 
 
 def _owners(text: str) -> Iterator[tuple[str, Literal["people", "added", "ours"]]]:
-    """Yield each line and whose it is: outside all parts, added to one by people, or ours.
+    """Yield each line and its owner: "people" outside all parts, "added" by people in a part, or "ours".
 
-    Parts may be nested: then a line is ours if it is in one of them.
+    Parts may be nested: then a line is "ours" if any of them lists its hash.
     """
     lines = text.split("\n")
     begins: defaultdict[int, list[str]] = defaultdict(list)
@@ -136,7 +136,7 @@ def _owners(text: str) -> Iterator[tuple[str, Literal["people", "added", "ours"]
 
 
 def _spans(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return the lines of the first part of each name, half-open, markers included."""
+    """Return the line range of the first part of each name, half-open, markers included."""
     begun: dict[str, int] = {}
     found: dict[str, tuple[int, int]] = {}
     for at, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Record an edit as hunks of lines, to apply or take back on a text that has moved on."""
+"""Record an edit as hunks of lines, and apply or revert it on a text that was edited since."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -8,11 +8,11 @@ import msgspec
 from mnemark.text.diff import Gap, changes, runs_in
 
 _CONTEXT: Final = 2
-_MOST: Final = 500  # hunks of one edit; more become one, as each is searched in the whole text
+_MAX_HUNKS: Final = 500  # more hunks are merged into one, as each is searched in the whole text
 
 
 class Hunk(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The lines `old` from line `at` (0-based) became `new`, between the lines `before` and `after`."""
+    """Replacement of the lines `old` from line `at` (0-based) by `new`, with context `before` and `after`."""
 
     at: int
     old: tuple[str, ...] = ()
@@ -22,18 +22,18 @@ class Hunk(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def reversed(self) -> "Hunk":
-        """The hunk that undoes it."""
+        """The inverse hunk."""
         return Hunk(self.at, self.new, self.old, self.before, self.after)
 
 
 def hunks(old: str, new: str) -> tuple[Hunk, ...]:
-    """Return the hunks that turn `old` into `new`, in order; `at` counts lines of `old`.
+    """Return the hunks that turn `old` into `new`, in order; `at` is a line of `old`.
 
-    Nearby changes make one hunk, so that no hunk's context is changed by another.
+    Nearby changes are merged into one hunk, so that no hunk changes the context of another.
     """
     one, two = old.split("\n"), new.split("\n")
     found = [Gap(near[0].a, near[-1].b, near[0].c, near[-1].d) for near in _group_near(changes(one, two))]
-    if len(found) > _MOST:
+    if len(found) > _MAX_HUNKS:
         found = [Gap(found[0].a, found[-1].b, found[0].c, found[-1].d)]
     return tuple(
         Hunk(
@@ -45,7 +45,7 @@ def hunks(old: str, new: str) -> tuple[Hunk, ...]:
 
 
 def without_context(edits: Sequence[Hunk], lines: Collection[int]) -> tuple[Hunk, ...]:
-    """Cut the context of edits at `lines` (0-based, of the old text)."""
+    """Remove `lines` (0-based, of the old text), and context beyond them, from the context of hunks."""
     found = []
     for hunk in edits:
         first, end = hunk.at - len(hunk.before), hunk.at + len(hunk.old)
@@ -68,20 +68,20 @@ def _group_near(gaps: Sequence[Gap]) -> list[list[Gap]]:
 
 
 def apply(text: str, edits: Sequence[Hunk]) -> str | None:
-    """Apply edits to `text`, skipping those it holds already; None where one fits nowhere.
+    """Apply hunks to `text`, skipping those already applied; return None if one fits nowhere.
 
-    Lines may have moved: each change goes where its context is, nearest to where it was.
+    Lines may have moved: each hunk is applied where its context matches, nearest to its old position.
     """
     lines = text.split("\n")
     moved = 0
     for hunk in edits:
         at = hunk.at + moved
-        place = _place(lines, hunk, at)
-        if place is None and _is_in(lines, hunk, at):
+        place = _find_place(lines, hunk, at)
+        if place is None and _is_applied(lines, hunk, at):
             moved += len(hunk.new) - len(hunk.old)
             continue
         if place is None:
-            place = _place(lines, hunk, at, anywhere=True)
+            place = _find_place(lines, hunk, at, anywhere=True)
         if place is None and (place := _loose_place(lines, hunk)) is None:
             return None
         lines[place : place + len(hunk.old)] = hunk.new
@@ -90,7 +90,7 @@ def apply(text: str, edits: Sequence[Hunk]) -> str | None:
 
 
 def take_back(text: str, edits: Sequence[Hunk]) -> str | None:
-    """Undo edits in `text`; None where one was itself changed since."""
+    """Revert hunks in `text`; return None if their lines were changed since."""
     moved = 0
     turned = []
     for hunk in edits:
@@ -100,7 +100,7 @@ def take_back(text: str, edits: Sequence[Hunk]) -> str | None:
 
 
 def diff(path: str, old: str, new: str) -> str:
-    """Return the change as a unified diff for people; empty where there is none."""
+    """Return the change as a unified diff for people; empty if there is none."""
     one, two = old.splitlines(), new.splitlines()
     rows: list[str] = []
     for near in _group_near(changes(one, two)):
@@ -117,15 +117,15 @@ def diff(path: str, old: str, new: str) -> str:
 
 
 def _range(start: int, end: int) -> str:
-    """Format lines as a unified diff counts them: from 1; of none the line before."""
+    """Format a line range for a unified diff: counted from 1; for an empty range the line before."""
     size = end - start
     return str(start + 1) if size == 1 else f"{start + bool(size)},{size}"
 
 
-def _place(lines: list[str], hunk: Hunk, at: int, *, anywhere: bool = False) -> int | None:
-    """Find the hunk's old lines with their context, nearest to line `at`.
+def _find_place(lines: list[str], hunk: Hunk, at: int, *, anywhere: bool = False) -> int | None:
+    """Return where the hunk's old lines match with their context, nearest to line `at`, or None.
 
-    Short context is that of the beginning or end of the file, and only fits there unless `anywhere`.
+    Short context was at the start or end of the file and must match there, unless `anywhere`.
     """
     whole = (*hunk.before, *hunk.old, *hunk.after)
     first, last = len(hunk.before) < _CONTEXT, len(hunk.after) < _CONTEXT
@@ -136,20 +136,20 @@ def _place(lines: list[str], hunk: Hunk, at: int, *, anywhere: bool = False) -> 
     here = at - len(hunk.before)
     if here >= 0 and tuple(lines[here : here + len(whole)]) == whole and whole and fits(here):
         return at
-    if not _has_text(whole):  # blank lines are everywhere: only where they were
+    if not _has_text(whole):  # blank lines match everywhere: accept only their old position
         return None
     found = [start + len(hunk.before) for start in runs_in(lines, whole) if fits(start)]
     return min(found, key=lambda start: abs(start - at), default=None)
 
 
-def _is_in(lines: list[str], hunk: Hunk, at: int) -> bool:
-    """Return whether the text holds the change already, whatever was added at its ends since."""
-    if _place(lines, hunk.reversed, at) is not None:
+def _is_applied(lines: list[str], hunk: Hunk, at: int) -> bool:
+    """Return whether the hunk is already applied, even if text was added at its ends since."""
+    if _find_place(lines, hunk.reversed, at) is not None:
         return True
     new, after = list(hunk.new), hunk.after
     if len(after) < _CONTEXT and not _has_text(after):
         after = ()
-        while new and not new[-1].strip():  # what ended the file need not end it now
+        while new and not new[-1].strip():  # blank lines at the end of the file may be gone
             new.pop()
     undone = hunk.old and next(runs_in(lines, (*hunk.before, *hunk.old)), None) is not None
     known = not undone and (_has_text(new) or not hunk.new)
@@ -162,7 +162,7 @@ def _has_text(lines: Iterable[str]) -> bool:
 
 
 def _loose_place(lines: list[str], hunk: Hunk) -> int | None:
-    """Find the only place of the old lines, or one beside the context that is left."""
+    """Return the only match of the old lines without context, or for an insertion of one side's context."""
     if _has_text(hunk.old):
         found = list(runs_in(lines, hunk.old))
         return found[0] if len(found) == 1 else None

@@ -1,7 +1,7 @@
-"""Read Markdown as an outline: headings, items, paragraphs, each below its parent.
+"""Parse Markdown as an outline: a tree of headings, list items and paragraphs.
 
-A list belongs to the item, the paragraph ending in a colon, or the heading above it, so that a part of an
-outline can be shown without turning its meaning: an item of "Never:" is only shown below "Never:".
+The parent of a list is the item, the paragraph ending in a colon, or the heading above it, so that part of an
+outline can be shown without changing its meaning: an item of "Never:" is only shown below "Never:".
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ ItemKind = Literal["heading", "item", "paragraph", "quote", "code", "table"]
 
 
 class Item(NamedTuple):
-    """One node of an outline. Wrapped lines are joined, but in code and tables."""
+    """One node of an outline. Wrapped lines are joined, except in code and tables."""
 
     kind: ItemKind
-    text: str  # without its mark
+    text: str  # without its marker
     mark: str  # `-`, `3.`, `>`; of a heading its `#`s; empty for paragraphs
-    parent: int  # place of the parent; -1 at the top
+    parent: int  # index of the parent; -1 at the top level
     depth: int  # number of list items around it
 
 
@@ -33,13 +33,13 @@ _ITEM: Final = lazy_pattern(
 )
 _QUOTE: Final = lazy_pattern(r"[ ]{0,3}>[ ]?(?P<text>.*)$")
 _COMMENT: Final = ("<!--", "-->")
-_END: Final = 4  # characters that tell how an item ends
-_MOST_LEADS: Final = 20  # nested paragraphs that end in a colon; the next one starts at the top again
+_TAIL_LENGTH: Final = 4  # characters that tell how an item ends
+_MAX_LEADS: Final = 20  # maximum nesting of paragraphs that end in a colon; the next is at the top level
 _CJK: Final = lazy_pattern(r"[\u2e80-\u9fff\u3000-\u303f\uff00-\uffef]")
 
 
 def without_comments(text: str) -> str:
-    """Remove HTML comments outside fenced code, and lines of nothing else; an open one goes on to the end."""
+    """Remove HTML comments outside fenced code, and the lines they empty; an open one extends to the end."""
     kept: list[str] = []
     fence = ""
     inside = False
@@ -53,15 +53,15 @@ def without_comments(text: str) -> str:
             fence = mark[1]
             kept.append(line)
         else:
-            shown, inside_after = _outside(line, inside=inside)
+            shown, open_after = _without_comment(line, inside=inside)
             if shown.strip() or (not inside and not line.strip()):
                 kept.append(shown.rstrip())
-            inside = inside_after
+            inside = open_after
     return "\n".join(kept)
 
 
-def _outside(line: str, *, inside: bool) -> tuple[str, bool]:
-    """Return the part of a line outside comments, and whether it ends inside one."""
+def _without_comment(line: str, *, inside: bool) -> tuple[str, bool]:
+    """Return a line without its comments, and whether a comment is open at its end."""
     shown: list[str] = []
     at = 0
     while (end := line.find(_COMMENT[inside], at)) >= 0:
@@ -82,15 +82,15 @@ def outline(text: str) -> list[Item]:
 
 
 class _Reader:
-    """Reads the lines of a text in one pass."""
+    """Parser that builds the outline in one pass over the lines."""
 
     def __init__(self, text: str) -> None:
         self.items: list[Item] = []
-        self.texts: list[list[str]] = []  # parts of the items' texts, which grow line by line
-        self._headings: list[tuple[int, int]] = []  # levels and places of the open headings
-        self._lists: list[tuple[int, int]] = []  # columns and places of the open list items
-        self._lead = -1  # a paragraph that ends in a colon, the parent of what comes next
-        self._chain: dict[int, int] = {}  # how many such paragraphs are nested, up to this place
+        self.texts: list[list[str]] = []  # parts of each item's text, appended line by line
+        self._headings: list[tuple[int, int]] = []  # levels and indexes of the open headings
+        self._lists: list[tuple[int, int]] = []  # columns and indexes of the open list items
+        self._lead = -1  # the paragraph ending in a colon that is the parent of what follows; -1 if none
+        self._chain: dict[int, int] = {}  # nesting of such paragraphs by index
         self._open = -1  # the item that the next line may continue; -1 after a blank line
         lines = text.splitlines()
         at = 0
@@ -106,7 +106,7 @@ class _Reader:
             return self._code(lines, at, mark[1])
         if found := _HEADING.match(line):
             self._heading(len(found[1]), found[2].rstrip(" \t").rstrip("#").rstrip(" \t"))
-        elif self._goes_on("paragraph") and _SETEXT.match(line) and not self._lists:
+        elif self._continues("paragraph") and _SETEXT.match(line) and not self._lists:
             self.items.pop()
             self._heading(1 if "=" in line else 2, "".join(self.texts.pop()))
         elif _RULE.match(line):
@@ -118,10 +118,10 @@ class _Reader:
         elif quote := _QUOTE.match(line):
             self._add_or_join("quote", quote["text"].strip(), ">")
         else:
-            self._words(line)
+            self._text_line(line)
         return at + 1
 
-    def _goes_on(self, kind: ItemKind) -> bool:
+    def _continues(self, kind: ItemKind) -> bool:
         return self._open >= 0 and self.items[self._open].kind == kind
 
     def _code(self, lines: list[str], at: int, fence: str) -> int:
@@ -150,7 +150,7 @@ class _Reader:
         self._add("item", text.strip(), mark)
         self._lists.append((column, len(self.items) - 1))
 
-    def _words(self, line: str) -> None:
+    def _text_line(self, line: str) -> None:
         if self._open < 0:
             self._close_lists(_indent(line))
         if self._open >= 0 and self.items[self._open].kind in {"item", "paragraph", "quote"}:
@@ -161,12 +161,12 @@ class _Reader:
             self._add("paragraph", line.strip(), "")
 
     def _close_lists(self, column: int) -> None:
-        """Close the items that text at this column, a new item or after a blank line, is not part of."""
+        """Close the list items that text at `column` (a new item, or after a blank line) is not part of."""
         while self._lists and self._lists[-1][0] >= column:
             self._lists.pop()
 
     def _add_or_join(self, kind: ItemKind, text: str, mark: str, joint: str = "") -> None:
-        if self._goes_on(kind):
+        if self._continues(kind):
             self._join(text, joint)
         else:
             if self._open < 0:
@@ -174,21 +174,21 @@ class _Reader:
             self._add(kind, text, mark)
 
     def _join(self, text: str, joint: str) -> None:
-        end = self._end(self._open)
+        end = self._tail(self._open)
         if not joint and end and text:
             joint = "" if _CJK.match(end[-1]) or _CJK.match(text) else " "
         self.texts[self._open] += [part for part in (joint, text) if part]
 
-    def _end(self, at: int) -> str:
-        """Return the last few characters of an item's text so far, whose later parts are not empty."""
-        return "".join(part[-_END:] for part in self.texts[at][-_END:])
+    def _tail(self, at: int) -> str:
+        """Return the last few characters of an item's text so far; no part but the first is empty."""
+        return "".join(part[-_TAIL_LENGTH:] for part in self.texts[at][-_TAIL_LENGTH:])
 
     def _add(self, kind: ItemKind, text: str, mark: str) -> None:
         last = len(self.items) - 1
         leads = last >= 0 and kind != "heading" and not self._lists and self.items[-1].kind == "paragraph"
-        if leads and self._end(last).endswith((":", "：", ":**", "：**")):
+        if leads and self._tail(last).endswith((":", "：", ":**", "：**")):
             self._chain[last] = self._chain.get(self.items[-1].parent, 0) + 1
-            self._lead = last if self._chain[last] <= _MOST_LEADS else -1
+            self._lead = last if self._chain[last] <= _MAX_LEADS else -1
         above = self._headings[-1][1] if self._headings else -1
         if kind != "heading":
             above = self._lists[-1][1] if self._lists else self._lead if self._lead >= 0 else above
@@ -203,7 +203,7 @@ def _indent(line: str) -> int:
 
 
 def ancestors(items: list[Item], at: int) -> Iterator[int]:
-    """Yield the places of an item's ancestors, the nearest first."""
+    """Yield the indexes of an item's ancestors, the nearest first."""
     at = items[at].parent
     while at >= 0:
         yield at

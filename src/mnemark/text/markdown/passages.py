@@ -1,9 +1,9 @@
-"""Split documents into passages a person would quote.
+"""Split documents into passages of a limited number of tokens.
 
 A passage is a section, or as much of one as fits in the limit. Blocks (paragraphs, lists, fences, tables,
-quotes) stay whole where they fit; a larger one is cut at the best place near the limit: between items, rows
+quotes) are not split if they fit; a larger one is split at the best point near the limit: between items, rows
 or paragraphs, then after a sentence (English or Chinese), a clause, a word, a character. Very short sections
-join the next one below the same parent, and a heading never stands alone above its text.
+are joined with the next one below the same parent, and a heading stays with its text if both fit.
 """
 
 from bisect import bisect_right
@@ -19,13 +19,13 @@ from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Passage
 
 Estimate = Callable[[str], int]
-"""Estimates tokens. But for rounding, a whole never has more than its parts."""
+"""Function that estimates tokens. Except for rounding, a text has at most the sum of its parts."""
 
 Cost = Callable[[str], float]
-"""An upper bound of tokens that can be added up."""
+"""Function that returns an additive upper bound of tokens."""
 
 CHARACTERS_PER_TOKEN: Final = 16
-"""Longest passage per token of the limit: white space and rules are cheap in tokens."""
+"""Maximum characters of a passage per token of the limit, as white space has few tokens."""
 
 
 class _Unit(NamedTuple):
@@ -40,22 +40,22 @@ class _Unit(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A passage in the making."""
+    """A passage before short ones are joined."""
 
     start: int
     end: int
     tokens: float
     path: tuple[str, ...]
     level: int  # level of its outermost heading; 0 without one
-    lone: bool  # whether it has nothing but headings
+    lone: bool  # whether it has only headings
     whole: bool  # whether it is all of one or more sections
 
 
 def passages(text: str, *, limit: int = 256, estimate: Estimate = estimate_tokens) -> list[Passage]:
     """Split a Markdown text into passages of at most `limit` tokens.
 
-    Joined in order they are the text, character for character. Only a passage of a single character may cost
-    more than the limit. Linear in the length of the text.
+    Their concatenation is the text, character for character. Only a passage of a single character may exceed
+    the limit. Linear in the length of the text.
 
     Raises:
         UsageError: `limit` is below 1.
@@ -110,7 +110,7 @@ def _passages(
 
 
 def _units(text: str, blocks: Iterable[Block], starts: list[int]) -> Iterator[_Unit]:
-    """Yield blocks with offsets and heading paths, still without costs."""
+    """Yield blocks with offsets and heading paths; costs are 0."""
     path: list[tuple[int, str]] = []
     names: tuple[str, ...] = ()
     for block in blocks:
@@ -125,7 +125,7 @@ def _units(text: str, blocks: Iterable[Block], starts: list[int]) -> Iterator[_U
 
 
 def _sections(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
-    """Yield headings with their own text. Headings without any text open the section that follows."""
+    """Yield headings with their own text. A heading without text belongs to the section that follows."""
     section: list[_Unit] = []
     lone = False
     for unit in units:
@@ -135,7 +135,7 @@ def _sections(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
                 section = []
             lone = True
         elif section:
-            # Front matter and leading blank lines count as a heading would: they describe what follows.
+            # Front matter and leading blank lines count like a heading: they belong to what follows.
             lone = False
         section.append(unit)
         if len(section) == 1 and unit.kind in ("front", "blank"):
@@ -173,7 +173,7 @@ def _tokens(units: list[_Unit]) -> float:
 
 
 def _packed(text: str, section: list[_Unit], limit: int, cost: Cost) -> list[_Piece]:
-    """Pack a section larger than the limit into pieces, as full as its blocks allow."""
+    """Split a section larger than the limit into pieces, each filled with as many blocks as fit."""
     groups: list[list[_Unit]] = []
     current: list[_Unit] = []
     used = 0.0
@@ -236,14 +236,14 @@ def _join_short(sections: Iterable[list[_Piece]], limit: int) -> list[_Piece]:
         if out and _may_join(out[-1], pieces[0], limit):
             pieces[0] = _join(out.pop(), pieces[0])
         else:
-            _sink(out, limit)
+            _join_heading(out, limit)
         out.extend(pieces)
-    _sink(out, limit)
+    _join_heading(out, limit)
     return out
 
 
-def _sink(out: list[_Piece], limit: int) -> None:
-    """Join a last heading without text to the piece above it."""
+def _join_heading(out: list[_Piece], limit: int) -> None:
+    """Join a last piece without text, only headings, to the piece above it."""
     if len(out) > 1 and out[-1].lone and out[-2].tokens + out[-1].tokens <= limit:
         last = out.pop()
         out[-1] = _join(out[-1], last)

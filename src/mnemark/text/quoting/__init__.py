@@ -1,1 +1,1 @@
-"""Quote memory for a prompt such that it cannot pass for anything else."""
+"""Quote recalled text in prompts safely, and detect prompt injection and memory poisoning."""

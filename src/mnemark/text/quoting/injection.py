@@ -1,7 +1,7 @@
-"""Detect text shaped like instructions to a model: labelled and ranked lower, never deleted.
+"""Detect text that looks like instructions to a model; it is labelled and ranked lower, never deleted.
 
-Precision comes first: a diary that says "you are now a father" or asks to ignore a previous e-mail is left
-alone. Matched is talk *to* a model *about* its instructions, roles or secrets.
+Precision before recall: a diary that says "you are now a father" or asks to ignore a previous e-mail does not
+match. Patterns match text addressed *to* a model *about* its instructions, roles or secrets.
 """
 
 from typing import Final
@@ -88,19 +88,19 @@ _MARKERS: Final = (
      (r"(?m:^)[ \t>*#-]{0,8}(?:system|developer)\s*:\s*(?:you (?:are|must|should|will)|ignore|always|never|"
       "from now on|你(?:是|必须|现在|要|将)|忽略)")),
 )  # fmt: skip
-# Words of which one must be there (a plain search costs next to nothing), and the pattern.
+# (words of which one must occur, as a substring search is fast; pattern)
 _SHAPES: Final = tuple(
     (hints.split("|"), lazy_pattern(shape)) for hints, shape in (*_ENGLISH, *_CHINESE, *_MARKERS)
 )
 
 
 def looks_like_instructions(text: str) -> bool:
-    """Return whether `text` speaks to a model about its instructions, role or secrets, in English or Chinese.
+    """Return whether `text` addresses a model about its instructions, role or secrets (English or Chinese).
 
-    Width, case, traditional characters and invisible characters make no difference.
+    Width, case, traditional and invisible characters are normalised first.
     """
     plain = normalize(text)
-    for hints, shape in _SHAPES:  # plain loops: this runs for every passage that is indexed
+    for hints, shape in _SHAPES:  # plain loops for speed: this runs for every indexed passage
         for hint in hints:
             if hint in plain:
                 if shape.search(plain):

@@ -1,8 +1,8 @@
-"""Detect text of a tool or page that speaks to a memory, or for its owner.
+"""Detect text of tools and web pages that addresses the memory or claims facts about its owner.
 
-A search finds such text, but no recall hands it to a model unasked: it may have been put there for that. So
-recall comes before precision here, unlike in `injection`: statements of a page about "the user", as if it
-knew them, count, and a manual's "if the user is not signed in" does not.
+A search finds such text, but it is not recalled automatically, as it may be memory poisoning. So recall comes
+before precision here, unlike in `injection`: statements of a page about "the user" match, a manual's "if the
+user is not signed in" does not.
 """
 
 import re
@@ -60,7 +60,7 @@ _FORGED: Final = (
      r"calls)>|\[/?inst\]"),
 )  # fmt: skip
 LEFT_OUT: Final = "[recalled text was left out here]"
-"""Replaces the recalled blocks in the output of a tool."""
+"""Notice in the output of a tool from which recalled blocks were removed."""
 _SHAPES: Final = tuple(
     lazy_pattern("|".join(shapes), re.MULTILINE) for shapes in (_ENGLISH, _CHINESE, _FORGED)
 )
@@ -72,7 +72,7 @@ _FIRST_PERSON: Final = lazy_pattern(
     r"喜欢|偏好|一直用|"
     r"们决定|的(?:名字|城市|地址|公司|邮箱))"
 )
-# Tags, directions, invisible operators and soft hyphens, which nobody types; joiners of emoji are left out.
+# Tags, direction controls, invisible operators and soft hyphens, which nobody types; not emoji joiners.
 _HIDDEN: Final = lazy_pattern(
     "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\U000e0000-\U000e007f]"
     "|(?<!^)\ufeff|\ufeff[\u2060a-zA-Z]|\x1b\\[[0-9;]*8m"
@@ -81,9 +81,9 @@ _MIXED: Final = lazy_pattern("[a-zA-Z][\u0370-\u03ff\u0400-\u04ff]|[\u0370-\u03f
 
 
 def speaks_for_owner(text: str) -> bool:
-    """Return whether text of an untrusted origin speaks to a memory or a model, for the owner, or hides text.
+    """Return whether untrusted text addresses a memory or a model, speaks for the owner, or hides text.
 
-    Only for the words of tools and pages: most of this is fine when a person says it.
+    Only for text of tools and web pages: most of this is legitimate in the words of a person.
     """
     if LEFT_OUT in text or _HIDDEN.search(text) or _MIXED.search(text) or looks_like_instructions(text):
         return True
@@ -92,5 +92,5 @@ def speaks_for_owner(text: str) -> bool:
 
 
 def without_recalled(text: str) -> str:
-    """Remove recalled blocks from the output of a tool; a line says so where there were any."""
+    """Remove recalled blocks from the output of a tool; append `LEFT_OUT` if there were any."""
     return f"{strip_fences(text).strip()}\n{LEFT_OUT}".strip() if is_fenced(text) else text

@@ -1,1 +1,1 @@
-"""Take secrets out of texts."""
+"""Redact secrets in texts."""

@@ -1,9 +1,9 @@
-"""Find where the value of a named secret begins and ends.
+"""Find the start and end of the value of a named secret.
 
-Quotation marks are clear. An unquoted value goes on to the next white space: a sign that may separate (`;`,
-`&`, `,`, a quotation mark, a bracket) does so only before white space, the end of the text, a tag, or in
-lists (`a=1;password=…;b=2`, the query of a URL) another name with its `=`. Glued to more, it is part of the
-value, as passwords hold such signs. Signs at the end that may close the sentence or expression stay outside.
+A quoted value ends at its quotation mark. An unquoted value extends to the next white space: a possible
+separator (`;`, `&`, `,`, a quotation mark, a bracket) ends it only before white space, the end of the text, a
+tag, or in lists (`a=1;password=…;b=2`, the query of a URL) another name with its `=`. Otherwise it is part of
+the value, as in passwords. Trailing punctuation that may close the sentence or expression is excluded.
 
 Patterns read a bounded number of characters and share no character with what follows them: linear in time.
 """
@@ -17,16 +17,16 @@ from mnemark.text.redaction.spans import MARK
 Extent = tuple[int, int]
 
 HEAD: Final = 128
-"""Characters of an unquoted value that are judged; the rest up to a gap belongs to it."""
+"""Maximum characters of an unquoted value that patterns check; see `whole` for the rest."""
 _LONGEST: Final = 2048  # of a quoted value
 
 QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』"}
-# Possessive: what was read is not read again.
+# Possessive quantifiers: no backtracking.
 _QUOTED = {
     mark: lazy_pattern(rf"[^{close}\\\n]*+(?:\\[^\n][^{close}\\\n]*+)*+(?={close})")
     for mark, close in QUOTES.items()
 }
-# A quotation mark between letters or digits ends nothing, if another one follows soon.
+# A quotation mark between letters or digits does not end the value if another one follows soon.
 _QUOTED_ON = {
     mark: lazy_pattern(
         rf"(?:[^{close}\\\n]++|\\[^\n]|(?<=[A-Za-z0-9]){close}(?=[A-Za-z0-9][^{close}\\\n]*{close}))*+(?={close})"
@@ -42,39 +42,39 @@ _STOPS = r"\s\"'`<>\\;&,，。；、！？（）“”「」『』"
 _CORE = lazy_pattern(rf"[^{_STOPS}]+")
 _PIECE = r"(?=[!-~]{0,16}?(?:[A-Za-z][0-9]|[0-9][A-Za-z]))"  # a letter beside a digit: more of a password
 _NAME = r"[ ]?[A-Za-z_$][\w$.-]{0,40}[\"']?[ ]?"
-_ON = r"(?=[!-~])"  # with more behind it
+_MORE = r"(?=[!-~])"  # followed by another character
 _GLUED = rf"""
     [^{_STOPS}]++
     |(?<=[!-~])(?<![:=(\[{{,+])["'`](?=[A-Za-z0-9!@#$%^&*?~_(\[{{</\\"'`-])(?!s\b|["'`][\s,:;.)\]}}>+]|["'`]\Z)
-    |<(?![/!]|[A-Za-z][^<>\n]{{0,200}}>){_ON}
-    |>(?!<){_ON}
+    |<(?![/!]|[A-Za-z][^<>\n]{{0,200}}>){_MORE}
+    |>(?!<){_MORE}
     |\\++(?![\s\\\"'`nrt]|u00(?:2[27]|3[ceCE])|u[2-9a-fA-F]|\Z)
     |[！？](?=[A-Za-z0-9])
     |[，。；、（）“”「」『』]{_PIECE}
 """
 _ENTITY = r"&(?:quot|apos|lt|gt|nbsp|\#[0-9]{1,5}|\#x[0-9a-fA-F]{1,4});"
-_AND = rf"(?!{_ENTITY}(?![A-Za-z0-9!@#$%^*]))"
-_ALONE = lazy_pattern(rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]){_ON}|{_AND}&)++", re.VERBOSE)
+_NO_ENTITY = rf"(?!{_ENTITY}(?![A-Za-z0-9!@#$%^*]))"
+_ALONE = lazy_pattern(rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]){_MORE}|{_NO_ENTITY}&)++", re.VERBOSE)
 _ENTRIES = {
     tight: lazy_pattern(
-        rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]|{_NAME}(?:=|:{after})){_ON}|{_AND}&(?!(?:amp;)?{_NAME}=))++",
+        rf"(?:{_GLUED}|[;,]++(?!//|[\"'`]|{_NAME}(?:=|:{after})){_MORE}|{_NO_ENTITY}&(?!(?:amp;)?{_NAME}=))++",
         re.VERBOSE,
     )
     for tight, after in ((True, ""), (False, r"\s"))
 }
-# Signs of a password as an input method writes them; the last ones may as well end a sentence.
+# Full-width signs of a password, as input methods write them; the last ones may also end a sentence.
 _ASCII = lazy_pattern(
     rf"(?:[!-~]++|[＠＃＄￥％＆＊＋＝＿－｜](?=[A-Za-z0-9\s，。；、：！？）]|\Z)|[！？～·](?=[A-Za-z0-9])|[，。；、：（）【】《》“”‘’「」『』…—]{_PIECE})++"
 )
 _LEADING_ZH = lazy_pattern(r"[，。；、！？：…—～·（《【]{0,3}(?=[!-~])")
 
 TRAIL: Final = ".,;:)]}\"'`\\，。；、：）】》”’」』…—"
-"""Signs that may close the sentence or expression around a value."""
-_TRAIL_OF_LINE = ",;)\\"  # where the value is all of a line
+"""Characters that may close the sentence or expression around a value."""
+_TRAIL_OF_LINE = ",;)\\"  # if the value is the rest of a line
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">", "（": "）", "【": "】", "《": "》"}
 _OPENED = {closing: opening for opening, closing in _PAIRS.items()}
 _EMPHASIS = lazy_pattern(r"\*{1,3}(?=[^\s*])")
-_CLOSED_LATER = 120  # characters in which the bracket is closed that begins a phrase
+_MAX_PHRASE = 120  # maximum characters of a phrase in brackets
 _LINE_END = lazy_pattern(r"[ \t]*(?:(?:#|//|--)[^\n]*)?(?:\r?\n|\Z|\\[nr])")
 _LONG = lazy_pattern(r"[^\s\"'`，。；、！？（）“”「」『』<>\\]*")
 
@@ -85,23 +85,23 @@ class Bare(NamedTuple):
     text: str
     start: int
     end: int
-    value: str  # the text without marks of redaction, never empty
-    core: str  # its beginning, up to the first sign that may separate; may be empty
-    wrapped: bool = False  # whether it is in brackets of its own, which are not part of it
-    opened: bool = False  # whether it follows a quotation mark that nothing closes, as in a text that was cut
+    value: str  # the text without redaction marks, never empty
+    core: str  # its start, up to the first possible separator; may be empty
+    wrapped: bool = False  # whether brackets around it were excluded
+    opened: bool = False  # whether it follows an unclosed quotation mark, as in a truncated text
 
     @property
     def extent(self) -> Extent:
-        """Its position."""
+        """Start and end of the value."""
         return self.start, self.end
 
     def ends_line(self) -> bool:
-        """Return whether nothing but a comment follows on its line."""
+        """Return whether only white space or a comment follows on the line."""
         return _LINE_END.match(self.text, self.end) is not None
 
 
 def quoted(text: str, at: int) -> Extent | None:
-    """Find the value between quotation marks, also escaped ones, at `at`."""
+    """Find the value between (possibly escaped) quotation marks at `at`."""
     if text.startswith("\\", at):
         escaped = _ESCAPED.match(text, at)
         return escaped.span("value") if escaped else None
@@ -126,7 +126,7 @@ def bare(text: str, at: int) -> Bare | None:
 
 
 def bare_entry(text: str, at: int) -> Bare | None:
-    """Find the unquoted value at `at` that may be in a list: another name with its `=` or `:` ends it.
+    """Find the unquoted value at `at` in a possible list: another name with its `=` or `:` ends it.
 
     If white space precedes it, white space must also follow the `:` of the next name.
     """
@@ -139,13 +139,13 @@ def bare_line(text: str, at: int) -> Bare | None:
 
 
 def bare_zh(text: str, at: int) -> Bare | None:
-    """Find the unquoted value at `at` of a Chinese sentence: it ends where Chinese goes on."""
+    """Find the unquoted value at `at` in a Chinese sentence: Chinese characters end it."""
     lead = _LEADING_ZH.match(text, at)
     return _bare(text, lead.end() if lead else at, _ASCII, TRAIL)
 
 
 def whole(text: str, value: Extent) -> Extent:
-    """Extend a long value, of which only the beginning was judged, to the next gap."""
+    """Extend a value that was cut at `HEAD` characters to the next white space or quotation mark."""
     start, end = value
     if end - start < HEAD - 8:
         return value
@@ -154,7 +154,7 @@ def whole(text: str, value: Extent) -> Extent:
 
 
 def _bare(text: str, at: int, run: re.Pattern[str], trail: str) -> Bare | None:
-    opened = text[at : at + 1] in QUOTES  # nothing closes it, or the caller had taken what is between
+    opened = text[at : at + 1] in QUOTES  # it is not closed, or else the caller has handled the quoted value
     if opened:
         at += 2 if text[at + 1 : at + 2] in QUOTES and text[at] != text[at + 1] else 1
     marked = text.startswith("[", at) and MARK.match(text, at)
@@ -180,7 +180,7 @@ def _bare(text: str, at: int, run: re.Pattern[str], trail: str) -> Bare | None:
 
 
 def _trimmed(text: str, start: int, end: int, trail: str) -> int:
-    """Return the end without signs that close the expression around the value."""
+    """Return the end of the value without trailing characters that close the expression around it."""
     while end > start and (closing := text[end - 1]) in trail:
         opening = _OPENED.get(closing)
         if opening is not None and text.count(opening, start, end) >= text.count(closing, start, end):
@@ -190,7 +190,7 @@ def _trimmed(text: str, start: int, end: int, trail: str) -> int:
 
 
 def _closed_later(text: str, at: int, closing: str) -> bool:
-    limit = at + _CLOSED_LATER
+    limit = at + _MAX_PHRASE
     line = text.find("\n", at, limit)
     close = text.find(closing, at, limit if line < 0 else line)
     return close >= 0 and any(map(str.isspace, text[at:close]))

@@ -1,7 +1,7 @@
 """Redact JSON values: tool arguments, tool results, metadata.
 
-Keys name secrets as they do in text, also of the values nested below them; all other strings are redacted as
-texts. The shape is kept: a value becomes a mark, no entry disappears.
+Keys name secrets as in text, also for values nested below them; all other strings are redacted as text. The
+structure is kept: a secret value is replaced by a mark, and no entry is removed.
 """
 
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ from mnemark.text.redaction.spans import MARK
 from mnemark.text.redaction.values import stands_in_quoted
 
 _DEEPEST = 100
-_HEADERS = ("authorization", "cookie")  # their values have a form of their own
+_HEADERS = ("authorization", "cookie")  # their values have their own syntax
 
 
 def redact_json(value: Any, rules: Rules = DEFAULT) -> Any:
-    """Return a copy of `value` without secrets; idempotent. Below 100 levels all becomes one mark.
+    """Return a copy of `value` without secrets; idempotent. Values nested deeper than 100 become one mark.
 
     Raises:
-        UsageError: it holds a value that is no JSON.
+        UsageError: it contains a value that is not JSON.
     """
     return _walk(value, None, rules, _DEEPEST)
 
@@ -50,18 +50,18 @@ def _walk(value: Any, how: Strength | None, rules: Rules, depth: int) -> Any:
 def _walk_object(
     value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int
 ) -> dict[str, Any]:
-    told = _name_in(value, above, rules, depth)
+    named_by_sibling = _sibling_name(value, above, rules, depth)
     result: dict[str, Any] = {}
     for given, item in value.items():
         if not isinstance(given, str):
             raise UsageError(f"the key {given!r} is no string")
         key = redact(given, rules).text
-        named = told if key.lower() == "value" and told is not None else key
+        named = named_by_sibling if key.lower() == "value" and named_by_sibling is not None else key
         result[_unused(key, result)] = _entry(named, item, above, rules, depth)
     return result
 
 
-def _name_in(value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int) -> str | None:
+def _sibling_name(value: Mapping[Any, Any], above: Strength | None, rules: Rules, depth: int) -> str | None:
     """Return the redacted name of the value in `{"name": "Authorization", "value": "…"}`."""
     key = "name" if "name" in value else "key"
     return str(_entry(key, value[key], above, rules, depth)) if isinstance(value.get(key), str) else None
@@ -75,7 +75,7 @@ def _entry(name: str, item: Any, above: Strength | None, rules: Rules, depth: in
 
 
 def _unused(key: str, taken: Mapping[str, Any]) -> str:
-    """Number `key` where redaction made two keys alike."""
+    """Append a number to `key` if redaction made two keys equal."""
     number, unused = 1, key
     while unused in taken:
         number += 1
@@ -84,7 +84,7 @@ def _unused(key: str, taken: Mapping[str, Any]) -> str:
 
 
 def _redact_named(name: str, value: str | float, how: Strength, rules: Rules) -> Any:
-    """Redact the value right beside a key that names a secret: any value of a password's key."""
+    """Redact a scalar whose own key names a secret; any value of a password's key is one."""
     if isinstance(value, bool):
         return value
     if isinstance(value, (int, float)):

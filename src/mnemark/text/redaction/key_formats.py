@@ -1,7 +1,7 @@
 """Find secrets by their format: keys with a prefix, private key blocks, tokens, e-mail addresses.
 
-The pattern of a rule is tried only where one of its literals is, and literals are searched only in the long
-words of a text, which are few. Patterns repeat one class at a time: linear in time.
+The pattern of a rule is tried only where its literal prefix occurs, and prefixes are searched only in the
+long words of a text, which are few. Adjacent repetitions share no characters: linear time.
 """
 
 import re
@@ -15,7 +15,7 @@ from mnemark.text.redaction.spans import BEGIN, Span, positions
 _WORD = r"[A-Za-z0-9_-]"
 _ALNUM = r"[A-Za-z0-9]"
 
-# What follows a prefix, and the prefixes; the kind of all of them is "key".
+# (pattern after the prefix, prefixes); all have the kind "key".
 _TAILS: tuple[tuple[str, str], ...] = (
     (r"[A-Z0-9]{16}(?![A-Za-z0-9])", "AKIA ASIA ABIA ACCA"),
     (rf"{_WORD}{{16,}}", "tskey- glpat- gldt- glrt- glptt- glft- glsoat-"),
@@ -53,21 +53,21 @@ _TAILS: tuple[tuple[str, str], ...] = (
     (r"open-apis/bot/v2/hook/[A-Za-z0-9-]{16,}", "feishu.cn/ larksuite.com/"),
 )
 _RUN_SIGNS = frozenset(string.ascii_letters + string.digits + "_-")
-# (prefix, whether it is made of the signs of a run, pattern)
+# (prefix, whether all its characters are in `_RUN_SIGNS`, pattern)
 _KEY_RULES = tuple(
     (prefix, _RUN_SIGNS.issuperset(prefix), lazy_pattern(BEGIN + re.escape(prefix) + tail, re.ASCII))
     for tail, prefixes in _TAILS
     for prefix in prefixes.split()
 )
-_SHORTEST = 16  # of all shapes
+_SHORTEST = 16  # minimum length of all formats
 _LONG_WORD = lazy_pattern(rf"[!-~]{{{_SHORTEST},}}")
 _RUN = lazy_pattern(rf"{_WORD}{{{_SHORTEST},}}")
 
 _BEGINS = lazy_pattern(BEGIN)
 _JWT = lazy_pattern(rf"eyJ{_WORD}{{8,}}+\.{_WORD}{{8,}}+(?:\.{_WORD}*+)*+")
 _JWT_HEAD = lazy_pattern(rf"{_WORD}+")
-# Shapes without a prefix: from the sign in their middle, (before, sign and what follows).
-_AROUND = (
+# Formats without a prefix: (literal in the middle, pattern before it, pattern from it on).
+_INFIX_RULES = (
     (":AA", lazy_pattern(r"(?<![\w-])\d{8,10}\Z", re.ASCII), lazy_pattern(rf":AA{_WORD}{{30,}}")),
     (
         ".",
@@ -87,7 +87,7 @@ _MAIL_HOST = lazy_pattern(
     r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24}(?![\w-])", re.ASCII
 )
 _LOGIN = lazy_pattern(r"://[^\s/?#@]{0,256}:[^\s/?#@:]{0,64}\Z")
-_MACHINE_USERS = frozenset({"git", "hg", "svn"})  # an address of a repository, not of a person
+_MACHINE_USERS = frozenset({"git", "hg", "svn"})  # repository URLs, not e-mail addresses
 
 
 def key_shapes(text: str) -> Iterator[Span]:
@@ -98,17 +98,17 @@ def key_shapes(text: str) -> Iterator[Span]:
     runs = " ".join(_RUN.findall(long))
     for literal, in_run, pattern in _KEY_RULES:
         if literal in (runs if in_run else long):
-            yield from _beginning(text, literal, pattern)
+            yield from _matches_at_prefix(text, literal, pattern)
     if "eyJ" in long:
         yield from _web_tokens(text)
-    for sign, before, after in _AROUND:
+    for sign, before, after in _INFIX_RULES:
         for found in after.finditer(text) if sign in long and after.search(long) else ():
             left = before.search(text, max(0, found.start() - 28), found.start())
             if left and any(map(str.isdigit, found[0])):
                 yield "key", left.start(), found.end()
 
 
-def _beginning(text: str, literal: str, pattern: re.Pattern[str]) -> Iterator[Span]:
+def _matches_at_prefix(text: str, literal: str, pattern: re.Pattern[str]) -> Iterator[Span]:
     at = text.find(literal)
     while at >= 0:
         found = pattern.match(text, at)
@@ -125,14 +125,14 @@ def _web_tokens(text: str) -> Iterator[Span]:
             found = _JWT.match(text, at)
             if found:
                 yield "jwt", at, found.end()
-            # Where one head is none, no other that ends at the same place is.
+            # If this is not a token, no other start within the same run of characters is.
             head = found or _JWT_HEAD.match(text, at)
             end = head.end() if head else end
         at = text.find("eyJ", end)
 
 
 def key_blocks(text: str) -> Iterator[Span]:
-    """Yield private key blocks; without an end, as far as lines look like one."""
+    """Yield PEM private key blocks; one without an END extends as far as its lines look like a key."""
     if "PRIVATE KEY" not in text:
         return
     edges = list(_PEM_EDGE.finditer(text))
@@ -144,7 +144,7 @@ def key_blocks(text: str) -> Iterator[Span]:
             end = after.end()
         else:
             end = _unclosed(text, edge.end(), after.start() if after else len(text))
-        # A mark without a key in it is someone's documentation.
+        # A block without a key in it is documentation.
         if _PEM_BODY.search(text, edge.end(), end):
             yield "private-key", edge.start(), end
 
@@ -169,6 +169,6 @@ def emails(text: str) -> Iterator[Span]:
     for at in positions(text, "@"):
         host = _MAIL_HOST.match(text, at)
         name = _MAILBOX.search(text, max(0, at - 65), at) if host else None
-        # The end of a password in a URL is no mailbox.
+        # The end of a password in a URL is not a mailbox.
         if host and name and name[0] not in _MACHINE_USERS and not _LOGIN.search(text, max(0, at - 320), at):
             yield "email", name.start(), host.end()

@@ -1,4 +1,4 @@
-"""Judge whether a value given beside the name of a secret is one, by the syntax around it."""
+"""Decide whether a value beside the name of a secret is secret, by its look and the syntax around it."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from mnemark.text.redaction.values import (
 )
 
 KINDS: dict[Strength, str] = {"strong": "password", "plain": "secret", "pin": "pin"}
-"""Kind of a value in its mark."""
+"""Kind of secret in the redaction mark, by strength."""
 
 _BLOCK = lazy_pattern(r"[|>][+-]?[ ]*\n[ \t]+")
 _LINE_START = lazy_pattern(
@@ -29,7 +29,7 @@ _LINE_START = lazy_pattern(
     r"(?:export[ ]|set[ ]|setx[ ]|ENV[ ]|ARG[ ])?"
     r"(?:\$env:|[{(]?[\"'])?\Z"
 )
-_SHORTEST_BESIDE = 20  # of a token behind its name without a separator
+_SHORTEST_BESIDE = 20  # minimum length of a token that follows its name without a separator
 _WINDOW = 80  # characters read before a name
 _OWNED_WINDOW = 48
 _OWNED = lazy_pattern(
@@ -53,7 +53,7 @@ _ALGORITHM = lazy_pattern(
     re.IGNORECASE,
 )
 _REMARKS = "([{<\\-"
-_FEWEST_DIGITS = 2  # in a random value that has signs which may separate
+_FEWEST_DIGITS = 2  # in a random value with possible separators
 _BRACKETS = frozenset("()[]{}<>\"'`")
 _LABEL = lazy_pattern(
     r"\b(?:password|passphrase|pass|secret|token|key|required|enter|please|your|the|is|are|must|for|invalid|"
@@ -64,7 +64,7 @@ _LABEL = lazy_pattern(
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A name that says its value is secret: `text[start:end]`."""
+    """The name of a secret: `text[start:end]`."""
 
     text: str
     start: int
@@ -82,7 +82,7 @@ class Key:
         return self.text[max(0, self.start - _WINDOW) : self.start]
 
     def is_option(self) -> bool:
-        """Return whether it is an option of a command: `--password`."""
+        """Return whether the name is a command line option: `--password`."""
         return self.name.startswith("--") or self.before.endswith("--")
 
     def at_line_start(self) -> bool:
@@ -94,7 +94,7 @@ class Key:
 
 
 def assigned(key: Key, at: int, separator: str) -> Extent | None:
-    """Find the value behind `=`, `:` and the like."""
+    """Find the value after `=`, `:` and similar separators."""
     if separator.strip().endswith("|"):
         return _cell(key, at)
     if key.strength == "pin" or quoted(key.text, at):
@@ -144,7 +144,7 @@ def said_zh(key: Key, at: int, *, assigns: bool) -> Extent | None:
 
 
 def _certain(key: Key, at: int) -> Extent | None:
-    """Find a value whose extent is clear: digits, or between quotation marks."""
+    """Find a quoted value or digits, whose extent is certain."""
     between = quoted(key.text, at)
     if between is not None:
         return between if fits_quoted(key.strength, key.text[slice(*between)]) else None
@@ -153,7 +153,7 @@ def _certain(key: Key, at: int) -> Extent | None:
 
 
 def beside(key: Key) -> Extent | None:
-    """Find the value in "user ann password X" and `--password X`."""
+    """Find the value that follows its name after a space: "user ann password X", `--password X`."""
     at = key.end + 1
     verb = key.name.lower() == "pass"
     if not key.text.startswith(" ", key.end) or key.strength == "pin":
@@ -191,12 +191,12 @@ def used_as(key: Key) -> Extent | None:
 
 
 def is_cookie(value: str) -> bool:
-    """Return whether the value of a cookie could be a session."""
+    """Return whether the value of a cookie may be a session id."""
     return len(value) >= 8 and _has_digit(value) and not stands_in_said(value)
 
 
 def _in_environment(key: Key, at: int) -> Extent | None:
-    """Find an unquoted value in `.env` and shell syntax: all up to the next white space."""
+    """Find an unquoted value in `.env` and shell syntax: up to the next white space."""
     found = bare_line(key.text, at)
     if found is None:
         return None
@@ -225,7 +225,7 @@ def _cell(key: Key, at: int) -> Extent | None:
 
 
 def cell_fits(strength: Strength, found: Bare) -> bool:
-    """Return whether a table cell holds a secret, if its row or column is named so with `strength`."""
+    """Return whether a table cell is a secret, given the strength of its row's or column's name."""
     value = found.value
     if strength == "pin":
         return fits_quoted(strength, value)
@@ -235,7 +235,7 @@ def cell_fits(strength: Strength, found: Bare) -> bool:
 
 
 def _listed(key: Key, at: int, separator: str) -> Extent | None:
-    """Find an unquoted value that may as well be code or a sentence."""
+    """Find an unquoted value where the text may also be code or a sentence."""
     text = key.text
     if key.strength == "strong" and key.name.lower().endswith("phrase") and key.at_line_start():
         phrase = _PHRASE.match(text, at)
@@ -252,7 +252,7 @@ def _listed(key: Key, at: int, separator: str) -> Extent | None:
 
 
 def _listed_value(key: Key, found: Bare, separator: str, *, free: bool) -> Extent | None:
-    """Return the extent of a likely value; unless `free`, it may be a name in code."""
+    """Return the extent of a probable value; unless `free`, names in code are excluded."""
     name = not (free or found.opened) and _like_a_name(found.value)
     if key.strength == "plain":
         return None if name else _machine_made(found)
@@ -266,7 +266,7 @@ def _listed_value(key: Key, found: Bare, separator: str, *, free: bool) -> Exten
 
 
 def _machine_made(found: Bare) -> Extent | None:
-    """Return a random value: its core, unless the text glued to it looks like more of it."""
+    """Return the extent of a random value: its core, unless the text attached to it looks like part of it."""
     if _fits_plain(found.core):
         end = found.start + len(found.core)
         if end < found.end and not _GOES_ON.match(found.text, end, found.end):
@@ -288,7 +288,7 @@ def _stands_in(found: Bare, *, code: bool = False, alone: bool = False) -> bool:
 
 
 def _closed(found: Bare, key: Key) -> Bare:
-    """Remove a bracket at the end of a value, where no call could go on in the next line."""
+    """Remove an open bracket at the end of a value if it cannot start a call (constant or option)."""
     shut = found.value.rstrip("([{") if key.name.isupper() or key.is_option() else ""
     return found._replace(value=shut, core=found.core.rstrip("([{")) if shut else found
 
@@ -305,7 +305,7 @@ def _refers(found: Bare, *, code: bool, alone: bool) -> bool:
 
 
 def _begins_as_remark(found: Bare, *, code: bool, alone: bool) -> bool:
-    """Return whether the core of a longer value is a remark: "none,…"."""
+    """Return whether the core of a longer value is a remark, as in "none,…"."""
     value, core = found.value, found.core
     if not core or core == value:
         return False
@@ -316,7 +316,7 @@ def _begins_as_remark(found: Bare, *, code: bool, alone: bool) -> bool:
 
 
 def fits_quoted(strength: Strength, value: str) -> bool:
-    """Return whether a value between quotation marks is a secret, given the strength of its key."""
+    """Return whether a quoted value is a secret, given the strength of its name."""
     if strength == "pin":
         return _DIGITS.fullmatch(value) is not None
     if stands_in_quoted(value) or is_path(value) or refers(value) or MARK.search(value):
@@ -337,7 +337,7 @@ def _fits_plain(value: str) -> bool:
 
 
 def _fits_word(value: str) -> bool:
-    """Return whether a word may be a password, where the syntax leaves no doubt that one is given."""
+    """Return whether a word may be a password where the syntax clearly assigns one."""
     word = value.lower()
     right = 4 <= len(value) <= 64 and value.isascii() and word not in TELLS and word not in STAND_INS
     return right and not stands_in(value)
@@ -358,7 +358,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _like_a_name(value: str) -> bool:
-    """Return whether a value is a name in code with a digit: `next_token_2`, `sha256_hex`."""
+    """Return whether a value looks like an identifier: `next_token_2`, `sha256_hex`."""
     if not value.isidentifier() or not value.isascii():
         return False
     digits = sum(map(str.isdigit, value))

@@ -1,4 +1,4 @@
-"""Judge whether a name is that of a secret, in snake, camel and kebab case, English and Chinese."""
+"""Classify names as names of secrets, in snake, camel and kebab case, English and Chinese."""
 
 from functools import lru_cache
 from typing import Final, Literal
@@ -6,7 +6,7 @@ from typing import Final, Literal
 from mnemark.text.lazy_pattern import lazy_pattern
 
 Strength = Literal["strong", "plain", "pin"]
-"""Strong: any value is secret. Plain: only what looks random. Pin: a few digits."""
+"""Strong: any value is secret. Plain: only values that look random. Pin: a few digits."""
 
 _WORDS = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _STRONG_ENDS = ("password", "passwd", "passphrase", "passcode")
@@ -15,7 +15,7 @@ _PLAIN_ENDS = ("token", "secret", "apikey", "secretkey", "accesskey", "privateke
 
 @lru_cache(maxsize=4096)
 def strength(name: str) -> Strength | None:
-    """Return how strongly the name of a key says that its value is a secret; None if it does not."""
+    """Return how strongly a name indicates a secret value; None if it does not."""
     words = [word.lower() for word in _WORDS.findall(name)] or [name]
     last = words[-1]
     if last.isdigit() and len(words) > 1:
@@ -59,7 +59,7 @@ PLAIN: Final = _words("""
 """)
 """Names whose value is secret if it looks random."""
 PIN: Final = _words("pin 验证码 驗證碼 动态码 校验码")
-"""Names of a few digits."""
+"""Names whose value is secret if it is a few digits."""
 KEYS_OF: Final = _words("""
     api access secret private encryption master account auth service signing shared storage app deploy session
     license subscription client admin fernet crypto aes des hmac webhook bot openai anthropic provider llm
@@ -74,11 +74,11 @@ ABOUT: Final = _words("""
     algorithm alg format pattern regex re string str position pos start end stream kind changed enabled
     disabled info ring vault rotation scope scopes ref from
 """)
-"""Last words of names of something about a secret."""
+"""Last words of names of a secret's properties, which are not secret."""
 PUBLIC: Final = _words("""
     public publishable pub max min num total prompt completion input output cache
 """)
-"""Words before `key` and `token` that make them public, or a count."""
+"""Words before `key` and `token` that make them public values or counts."""
 STAND_INS: Final = _words("""
     your my the a an this some any here example examples sample placeholder dummy fake test testing demo todo
     tbd fixme changeme change me replace insert put enter fill value values key keys api secret secrets token
@@ -89,7 +89,7 @@ STAND_INS: Final = _words("""
     digest xxx new old current same see above below with of in to from hash hashed encrypted string's literal
     ascii utf8 generated random input output prompt stdin credential credentials 您的 你的 密码 示例 密钥
 """)
-"""Words of placeholders, types and references: a value of these alone is no secret."""
+"""Words of placeholders, types and references: a value of only these words is not secret."""
 TELLS: Final = _words("""
     required wrong incorrect invalid valid correct not never always still already too also only just stored
     saved kept hashed encrypted protected safe secure weak strong long short needed missing empty blank lost
@@ -99,4 +99,4 @@ TELLS: Final = _words("""
     those because more less very quite really in on at it he she they we you random rotated shared different
     identical unique common leaked compromised exposed public cached passed returned
 """)
-"""Words that a sentence says about a password without giving it."""
+"""Words that a sentence says about a password without stating it."""

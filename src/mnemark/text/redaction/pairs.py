@@ -1,7 +1,7 @@
-"""Find secrets by the name beside them: `key=value`, JSON, YAML, headers, options and prose.
+"""Find secrets by the name before or after them: `key=value`, JSON, YAML, headers, options, prose, tables.
 
 Every occurrence of a stem is tried once, with patterns that read a bounded number of characters from there,
-and accepted text is skipped: linear in time. Tables name the secrets of a column in its head.
+and matched text is skipped: linear time. In tables, the header names the secrets of a column.
 """
 
 import re
@@ -19,7 +19,7 @@ _STEMS_ZH = (
     "密码", "密碼", "口令", "暗号", "密钥", "密鑰", "秘钥", "金钥", "金鑰", "令牌", "私钥", "私鑰", "权杖",
     "授权码", "授權碼", "提取码", "验证码", "驗證碼", "动态码", "校验码",
 )  # fmt: skip
-# Each ends its word, so that "keyboard" and "tokens" are passed over without a closer look.
+# Each must end its word, so that "keyboard" and "tokens" are skipped early.
 _STEMS_EN = (
     ("pass", r"pass(?:w(?:or[dt]|d)|phrase|code|in|out)?(?![a-z])"),
     ("pw", r"pwd?(?![a-z])"),
@@ -37,13 +37,13 @@ _STEMS_EN = (
     ("pin", r"pin(?![a-z])"),
 )
 _STEMS = tuple((stem, lazy_pattern(pattern)) for stem, pattern in _STEMS_EN)
-_SIGNS_ZH = "码碼令钥鑰牌杖号"  # each of the Chinese names ends in one
+_SIGNS_ZH = "码碼令钥鑰牌杖号"  # last characters of the Chinese names
 _LONGEST_KEY = 48
-_LONGEST_HEAD = 40  # of a mark, before its hash
+_LONGEST_HEAD = 40  # of a redaction mark, before its hash
 
 _RUN = lazy_pattern(r"[^\s\"'`，。；、]*")
-_MOST_ASKED = 32  # names that are looked at in one run of signs without a gap …
-_LONG_RUN = 1024  # … where the run goes on for so long
+_MAX_NAMES = 32  # maximum number of names tried in one run of characters without a gap …
+_LONG_RUN = 1024  # … if more than so many characters of the run are left
 _KEY_SIGNS = frozenset(string.ascii_letters + string.digits + "_.-")
 _LEFT = lazy_pattern(r"(?:(?<![A-Za-z0-9_.-])|(?<=\\[nrt]))[A-Za-z0-9_.-]*\Z", re.ASCII)
 _KEY_OF = lazy_pattern(
@@ -52,7 +52,7 @@ _KEY_OF = lazy_pattern(
 _RIGHT = lazy_pattern(r"[A-Za-z0-9_-]{0,40}", re.ASCII)
 _STEM_ZH = lazy_pattern("|".join(_STEMS_ZH))
 
-# What stands between a key and its value.
+# Separators between a name and its value.
 _ANNOTATED = lazy_pattern(r":[ ]?(?:str|string|String|bytes|SecretStr|&str|&'static str)[ ]?=[ ]?(?=[\"'])")
 _SEPARATOR = lazy_pattern(
     r"""\*{0,3}(?:\\{0,3}["'`”’」\]]){0,3}\*{0,2}[?!]?(?:[（(][^（）()\n]{1,16}[）)])?
@@ -88,7 +88,7 @@ _SCHEME = lazy_pattern(
 )
 _HEADER_VALUE = lazy_pattern(r"[^\s\"'`<>\\]{6,4096}")
 _LINE = lazy_pattern(r"[^\n`]{6,2048}")
-_COOKIE = (  # nothing but `;` and white space ends one; a template begins with what is left out first
+_COOKIE = (  # only `;` and white space end one; the first class excludes starts of templates
     r"[\w.-]{1,64}=(?:\"[^\s\";]+\"|[^\s\"'`;<>${}\\](?:[^\s\"'`;<>\\]|[\"'`<>]"
     r"(?=[A-Za-z0-9!#$%^*~])|\\(?![nrt])(?=[A-Za-z0-9!#$%^*~]))*)"
 )
@@ -96,9 +96,9 @@ _COOKIES = lazy_pattern(rf"{_COOKIE}(?:;[ ]?{_COOKIE})*", re.ASCII)
 _COOKIE_HEAD = 512
 _BEARER = lazy_pattern(r"[ ]+(?P<value>[A-Za-z0-9._~+/-]{16,4096}=*)")
 
-_RULE_SIGN = lazy_pattern(r"-:? ?\|")  # in every line that rules off the names of more than one column
+_RULE_SIGN = lazy_pattern(r"-:? ?\|")  # in the delimiter row of every table with more than one column
 _TABLE_RULE = lazy_pattern(r"[ \t>]{0,16}\|?[-:| \t]*+\r?")
-_TABLE_HEAD = 512  # characters of a row of names
+_TABLE_HEAD = 512  # maximum characters of a header row
 _TABLE_ROW = lazy_pattern(r"[ \t>]{0,16}\|?(?P<cells>[^\n]{0,2048})(?:\n|\Z)")
 _TABLE_CELL = lazy_pattern(r"(?P<cell>(?:[^|\\\n]++|\\[^\n])*+)(?:\||\Z)")
 _EMPHASIS = " \t\r*_`"
@@ -106,8 +106,8 @@ _LONGEST_COLUMN = 40
 
 
 def pairs(text: str) -> Iterator[Span]:
-    """Yield the values beside the names of secrets."""
-    lowered = text.replace("İ", "i").lower()  # the one letter whose lower case is longer
+    """Yield the values before or after the names of secrets."""
+    lowered = text.replace("İ", "i").lower()  # the only letter whose lower case is longer
     places = [found.start() for stem, ends in _STEMS if stem in lowered for found in ends.finditer(lowered)]
     if not text.isascii() and any(sign in text for sign in _SIGNS_ZH):
         places += (at for stem in _STEMS_ZH if stem in lowered for at in positions(lowered, stem))
@@ -119,8 +119,8 @@ def pairs(text: str) -> Iterator[Span]:
         if at >= stop:
             stop, asked = _RUN.match(text, at).end(), 0  # type: ignore[union-attr]  # may be empty
         asked += 1
-        if asked > _MOST_ASKED and stop - at > _LONG_RUN:
-            # Names without end and no gap between them: made to be slow. Nothing of it is worth keeping.
+        if asked > _MAX_NAMES and stop - at > _LONG_RUN:
+            # Many names without a gap are adversarial input: redact the rest of the run.
             done = stop
             yield "secret", at, stop
             continue
@@ -139,7 +139,7 @@ def _in_mark(text: str, at: int) -> bool:
 
 
 def _secret_at(text: str, lowered: str, at: int) -> tuple[int, Span | None]:
-    """Return the end of the key around `at`, and the secret beside it."""
+    """Return the end of the name around `at`, and the secret it names."""
     left = _LEFT.search(text, max(0, at - _LONGEST_KEY), at) if text[at - 1 : at] in _KEY_SIGNS else None
     start = left.start() if left else at
     if text.endswith("://", 0, start):
@@ -183,7 +183,7 @@ def _header(text: str, name: str, at: int) -> Span | None:
 
 
 def _value(key: values.Key) -> Extent | None:
-    """Find the value behind a separator, in a sentence, or right behind the name."""
+    """Find the value after a separator, in a sentence, or directly after the name."""
     text, end = key.text, key.end
     separator = _ANNOTATED.match(text, end) or _SEPARATOR.match(text, end)
     value = values.assigned(key, separator.end(), separator[0]) if separator else None
@@ -198,12 +198,12 @@ def _value(key: values.Key) -> Extent | None:
     english = _SAYS_EN.match(text, end)
     value = values.said(key, english.end()) if english else None
     if value is None and key.strength == "strong" and text.startswith(" to ", end):
-        value = values.said(key, end + 4)  # "to X: …" may as well give X
+        value = values.said(key, end + 4)  # "to X: …" may also state X
     return value or values.beside(key) or values.used_as(key)
 
 
 def _tables(text: str) -> Iterator[Span]:
-    """Yield the values of table columns named as secrets: `| user | password |`."""
+    """Yield the values of table columns whose header names a secret: `| user | password |`."""
     done = 0
     for sign in _RULE_SIGN.finditer(text):
         if sign.start() < done:
@@ -231,7 +231,7 @@ def _secret_columns(head: str) -> dict[int, Strength]:
 
 
 def _rows(text: str, at: int, columns: dict[int, Strength]) -> Generator[Span, None, int]:
-    """Yield the secrets of the rows that begin at `at`; return where the table ends."""
+    """Yield the secrets of the table rows from `at` on; return the end of the table."""
     while at < len(text):
         row = _TABLE_ROW.match(text, at)
         if row is None or "|" not in row[0]:

@@ -1,15 +1,15 @@
-"""Find `<private>…</private>`, which a person marked as not to be kept. The scanner fails closed.
+"""Find `<private>…</private>` spans, which are not to be stored. The scanner fails closed.
 
-Anything that could be meant as a mark counts as one: any case, white space and invisible characters inside,
-attributes, full-width brackets and letters, brackets escaped for HTML, JSON or URLs, `<私密>` and `<隐私>`.
-Where marks do not pair, more is private rather than less:
+All variants of a tag count: any case, white space and invisible characters inside, attributes, full-width
+brackets and letters, brackets escaped for HTML, JSON or URLs, `<私密>` and `<隐私>`. If tags do not pair,
+more is private rather than less:
 
-- an opening mark without its closing one: everything to the end;
-- a closing mark without an opening one: everything before it, back to the last private span;
-- a mark closes only what was opened in the same spelling (plain, full-width or escaped brackets), and only
+- an opening tag without a closing one: everything to the end;
+- a closing tag without an opening one: everything before it, back to the last private span;
+- a tag closes only what was opened in the same style (plain, full-width or escaped brackets), and only
   if it is complete, so that nothing inside can end the span early.
 
-Marks count in code fences and quotations, too: the text is stored, not its rendering.
+Tags count in code fences and quotations, too: the text is stored, not its rendering.
 """
 
 import re
@@ -26,7 +26,7 @@ _NAME = "|".join(
     _GAP.join(f"[{letter}{chr(ord(letter) + _WIDE)}]" if letter.isascii() else letter for letter in name)
     for name in _NAMES
 )
-# One pattern for each first character: such a pattern is looked for at the speed of memory.
+# One pattern per first character: `re` searches for a literal first character fast.
 _LEFTS = (
     ("plain", "<", "<"),
     ("wide", "＜", "＜"),
@@ -37,8 +37,8 @@ _LEFTS = (
 )
 _SLASH = r"(?P<close>[/／⁄∕]|&\#0{0,9}47;|&\#x0{0,9}2f;|\\u002f|%(?:25){0,9}2f)"
 _RIGHT = r"(?:>|[＞﹥]|&(?:amp;){0,9}(?:gt;?|\#0{0,9}62;?|\#x0{0,9}3e;?)|\\u003e|\\x3e|%(?:25){0,9}3e)"
-# Gaps and names share no character with what follows them, so nothing is tried twice: linear in time.
-_MARKS = tuple(
+# Gaps and names share no character with what follows them, so there is no backtracking: linear time.
+_TAGS = tuple(
     (
         style,
         first,
@@ -51,30 +51,30 @@ _MARKS = tuple(
 
 
 def private_spans(text: str) -> list[tuple[int, int]]:
-    """Return the private spans of `text`, half-open and disjoint, marks included, in order."""
+    """Return the private spans of `text`, half-open and disjoint, tags included, in order."""
     return _paired(text)[0]
 
 
 def unpaired(text: str) -> tuple[int, bool] | None:
-    """Return the place of the first mark without its partner, and whether it opens; None: all pair."""
+    """Return the position of the first unpaired tag, and whether it is an opening one; None if all pair."""
     return _paired(text)[1]
 
 
 def _paired(text: str) -> tuple[list[tuple[int, int]], tuple[int, bool] | None]:
-    """Return the private spans, and the first mark without its partner."""
+    """Return the private spans, and the first unpaired tag as `unpaired` does."""
     spans: list[tuple[int, int]] = []
     opened: list[str] = []
     begin = 0
     lone: tuple[int, bool] | None = None
-    for style, mark in _marks(text):
+    for style, mark in _tags(text):
         if mark["close"] is None:
             if not opened:
                 begin = mark.start()
             opened.append(style)
         elif mark["end"] is None:
-            continue  # not a whole closing mark: it ends nothing
+            continue  # an incomplete closing tag does not end the span
         elif not opened:
-            # Its opening mark was misspelt or lost: what it was to protect lies before it.
+            # The opening tag was misspelt or lost: the text before is to be protected.
             lone = lone or (mark.start(), False)
             _add(spans, spans[-1][1] if spans else 0, mark.end())
         elif opened[-1] == style:
@@ -87,10 +87,10 @@ def _paired(text: str) -> tuple[list[tuple[int, int]], tuple[int, bool] | None]:
     return spans, lone
 
 
-def _marks(text: str) -> list[tuple[str, re.Match[str]]]:
-    """Return all marks in order, each with the spelling of its brackets."""
+def _tags(text: str) -> list[tuple[str, re.Match[str]]]:
+    """Return all tags in order, each with the style of its brackets."""
     found = [
-        (style, mark) for style, first, pattern in _MARKS if first in text for mark in pattern.finditer(text)
+        (style, mark) for style, first, pattern in _TAGS if first in text for mark in pattern.finditer(text)
     ]
     return sorted(found, key=lambda one: one[1].start())
 

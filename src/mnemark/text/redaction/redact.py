@@ -1,12 +1,12 @@
-"""Redact secrets in a text, before it is cut, stored, embedded, logged or shown.
+"""Redact secrets in a text, before it is truncated, stored, embedded, logged or shown.
 
-`redact` is pure. A secret is replaced by `[redacted:kind:hash]` (by `[private]` if a person marked it so).
-The hash tells two secrets of one workspace apart and is keyed with its random salt: without the salt nobody
-can test guesses against it, not even of a four-digit PIN. Without a salt every hash is 00000000, so that
-losing the salt costs the distinction and never the secret.
+`redact` is pure. A secret is replaced by `[redacted:kind:hash]`, a private span by `[private]`. The hash
+distinguishes the secrets of a workspace and is keyed with its random salt: without the salt nobody can test
+guesses against it, not even of a four-digit PIN. Without a salt every hash is 00000000, so losing the salt
+loses the distinction but exposes no secret.
 
-Redaction is idempotent: rules run until they find no more, and a text that needs more than `_MOST_ROUNDS`
-rounds (it was made to do so) is redacted as a whole.
+Redaction is idempotent: rules run until they find no more, and a text that needs more than `_MAX_ROUNDS`
+rounds (adversarial input) is redacted as a whole.
 """
 
 import hashlib
@@ -24,18 +24,18 @@ from mnemark.text.redaction.private import PLACEHOLDER, private_spans
 from mnemark.text.redaction.spans import MARK, Span, positions
 from mnemark.text.redaction.urls import commands, urls
 
-_MOST_ROUNDS = 8
-_WINDOW = 4_000  # characters a custom pattern sees at a time
-_LONGEST_PATTERN = 500
-_SHORTEST_VALUE = 8
+_MAX_ROUNDS = 8
+_WINDOW = 4_000  # characters that a custom pattern is applied to at a time
+_MAX_PATTERN = 500
+_MIN_VALUE = 8
 _NESTED = lazy_pattern(r"[+*}]\)[+*{]|\((?:[^()\\]|\\.)*[+*](?:[^()\\]|\\.)*\)(?:[+*]|\{\d*,)")
 NO_HASH = "0" * 8
-"""Hash in marks made without a salt."""
+"""The hash in marks without a salt."""
 _BREAK = lazy_pattern(r"\r\n?|\n")
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of redaction. Make them with `DEFAULT.with_…`, which check their arguments."""
+    """The rules of redaction. Create them with `DEFAULT.with_…`, which validate their arguments."""
 
     emails: bool = True
     values: tuple[str, ...] = ()  # exact secrets, longest first
@@ -43,16 +43,16 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     salt: bytes = b""  # key of the hashes, 16 to 32 random bytes; empty: no hashes
 
     def with_values(self, values: Iterable[str]) -> "Rules":
-        """Add exact secrets, such as those in the environment, of 8 characters or more."""
-        kept = {value for value in values if len(value) >= _SHORTEST_VALUE and not MARK.search(value)}
+        """Add exact secrets of 8 characters or more, such as those in the environment."""
+        kept = {value for value in values if len(value) >= _MIN_VALUE and not MARK.search(value)}
         longest_first = sorted({*self.values, *kept}, key=lambda value: (-len(value), value))
         return msgspec.structs.replace(self, values=tuple(longest_first))
 
     def with_patterns(self, patterns: Iterable[str]) -> "Rules":
-        """Add a person's own regular expressions.
+        """Add custom regular expressions.
 
         Raises:
-            UsageError: a pattern is invalid, matches the empty text, is too long, or repeats a repetition.
+            UsageError: a pattern is invalid, matches the empty text, is too long, or nests repetitions.
         """
         added = tuple(patterns)
         for pattern in added:
@@ -60,7 +60,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, patterns=(*self.patterns, *added))
 
     def with_salt(self, salt: bytes) -> "Rules":
-        """Key the hashes by the workspace's salt (16 to 32 random bytes).
+        """Set the workspace's salt, the key of the hashes (16 to 32 random bytes).
 
         Raises:
             UsageError: the salt has another length.
@@ -82,7 +82,7 @@ class Redacted(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A stretch of the original text (`kind` is None), or the mark that replaces it."""
+    """Part of the original text (`kind` is None), or the mark that replaces it."""
 
     text: str
     start: int  # position in the original text
@@ -93,11 +93,11 @@ class _Piece(NamedTuple):
 def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Redacted:
     """Redact the secrets of `text`, in linear time.
 
-    With `keep_lines`, line breaks inside a secret stay behind its mark, so that line numbers are kept.
+    With `keep_lines`, line breaks inside a secret are kept after its mark, so that line numbers are kept.
     """
     pieces = [_Piece(text, 0, len(text), None)]
     current = text
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         spans = _merged(_found(current, rules), current)
         if not spans:
             break
@@ -113,7 +113,7 @@ def redact(text: str, rules: Rules = DEFAULT, *, keep_lines: bool = False) -> Re
 
 
 def _found(text: str, rules: Rules) -> Iterator[Span]:
-    """Yield all findings; of two that overlap, the earlier rule names the kind."""
+    """Yield all findings; if two overlap, the earlier one determines the kind."""
     yield from (("private", start, end) for start, end in private_spans(text))
     yield from key_blocks(text)
     for value in rules.values:
@@ -129,7 +129,7 @@ def _found(text: str, rules: Rules) -> Iterator[Span]:
 
 
 def _merged(found: Iterable[Span], text: str) -> list[Span]:
-    """Return disjoint spans in order, without the marks already in `text`."""
+    """Merge overlapping findings; return disjoint spans in order, without the marks already in `text`."""
     ranked = sorted((start, rank, end, kind) for rank, (kind, start, end) in enumerate(found) if start < end)
     spans: list[tuple[int, int, int, str]] = []
     for start, rank, end, kind in ranked:
@@ -156,7 +156,7 @@ def _around_marks(spans: list[tuple[int, int, int, str]], text: str) -> Iterator
 
 
 def _cut(pieces: list[_Piece], spans: list[Span], rules: Rules, *, keep_lines: bool) -> list[_Piece]:
-    """Replace `spans`, which are positions in the joined pieces and touch no mark, by marks."""
+    """Replace `spans`, positions in the joined pieces that do not overlap marks, by marks."""
     result: list[_Piece] = []
     left = iter(spans)
     span = next(left, None)
@@ -207,8 +207,8 @@ def _custom(text: str, pattern: re.Pattern[str]) -> Iterator[Span]:
 
 
 def _check_pattern(pattern: str) -> None:
-    if len(pattern) > _LONGEST_PATTERN:
-        raise UsageError(f"the pattern {pattern[:40]!r}… is longer than {_LONGEST_PATTERN} characters")
+    if len(pattern) > _MAX_PATTERN:
+        raise UsageError(f"the pattern {pattern[:40]!r}… is longer than {_MAX_PATTERN} characters")
     try:
         compiled = re.compile(pattern)
     except re.error as error:

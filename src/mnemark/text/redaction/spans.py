@@ -1,22 +1,22 @@
-"""Spans, marks, and where a token may begin: shared by the rules of redaction."""
+"""Define spans, redaction marks and token starts, shared by the rules of redaction."""
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
 VERSION = 2
-"""Version of all rules. Raise it when they find more: data derived from files is then rebuilt."""
+"""Version of all rules; raise it when they find more, so that data derived from files is rebuilt."""
 
 Span = tuple[str, int, int]
-"""(kind, start, end): half-open, in characters."""
+"""A finding (kind, start, end): half-open, in characters."""
 
 MARK = lazy_pattern(r"\[redacted:[a-z-]{1,24}:[0-9a-f]{8}\]|\[private\]")
-"""Replaces a secret. Rules never touch a mark."""
+"""Pattern of a mark, which replaces a secret. Rules never change a mark."""
 
 BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
-"""A token begins here: also behind an escaped line break or an escaped character of a URL."""
+"""Pattern of a token's start: also after an escaped line break or an escaped character of a URL."""
 
 
 def positions(text: str, needle: str) -> list[int]:
-    """Return where `needle` begins in `text`, without overlaps."""
+    """Return the positions of `needle` in `text`, without overlaps."""
     found: list[int] = []
     at = text.find(needle)
     while at >= 0:

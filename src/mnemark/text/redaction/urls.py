@@ -16,7 +16,7 @@ from mnemark.text.redaction.values import (
 _LOGIN = lazy_pattern(
     r"://(?P<user>[^\s/?#\"'`<>@:]{0,256})(?::(?P<word>[^\s/?#\"'`<>]{1,256}))?@(?=[\w\[{$.-])"
 )
-# A password with signs that a URL may not hold; behind the colon of a host are only digits.
+# A password with characters that are invalid in a URL; a host's colon is followed by digits only (the port).
 _GLUED = r"[\"'`<>](?=[!-~])"
 _RAW_LOGIN = lazy_pattern(
     r"://[^\s/?#\"'`<>@:]{0,256}:(?P<word>(?![0-9]{1,5}(?:[^\w@]|$)|/)"
@@ -29,7 +29,7 @@ _QUERY = lazy_pattern(
 )
 _CHOSEN_NAMES = frozenset({"pass", "pwd", "auth"})
 
-# A shell ends an unquoted word at `;`, `|`, `<` and `>`; glued to more they were part of a password.
+# A shell ends an unquoted word at `;`, `|`, `<` and `>`; before other characters they are part of a password.
 _BARE = r"(?P<bare>[^\s\"'`<>|;](?:[^\s\"'`<>|;]|[\"'`<>|;](?=[A-Za-z0-9!@#$%^*?~_])){2,127})"
 _WORD = rf"(?:\"(?P<double>[^\"\n]{{3,128}})\"|'(?P<single>[^'\n]{{3,128}})'|{_BARE})"
 _USER = r"[\w.@-]{1,64}:"
@@ -38,7 +38,7 @@ _LOGIN_WORD = (
     rf"[\"']?{_USER}{_WORD})"
 )
 _GAP = r"[^\n|;&]{0,100}?[ ]"
-# (what must occur, where the pattern begins, pattern)
+# (literal that must occur, literal at the start of the pattern, pattern)
 _COMMANDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(
     (needed, first, lazy_pattern(first.strip() + pattern))
     for needed, first, pattern in (
@@ -82,7 +82,7 @@ def urls(text: str) -> Iterator[Span]:
 
 
 def commands(text: str) -> Iterator[Span]:
-    """Yield passwords given to well-known command line tools and calls."""
+    """Yield passwords in the arguments of well-known command line tools and of `auth=(…)`."""
     for needed, first, pattern in (*_COMMANDS, ("auth=(", "auth=(", _BASIC)):
         if needed not in text:
             continue

@@ -1,7 +1,7 @@
-"""Classify values by their look: random, chosen by a person, a reference or a placeholder.
+"""Classify values by their form: random, chosen by a person, a reference or a placeholder.
 
 Values that refer to a secret (`$API_KEY`, `getpass()`, `self.token`), describe one (`str`, `required`) or
-stand in for one (`<your-key>`, `xxxx`, `changeme`) are no secrets.
+are placeholders (`<your-key>`, `xxxx`, `changeme`) are not secrets.
 """
 
 import math
@@ -16,7 +16,7 @@ from mnemark.text.redaction.names import STAND_INS, strength
 _PARTS = lazy_pattern(r"[^\W\d_]+|\d+")
 _PERCENT = r"%(?:[({][\w.: -]*[)}]|-?\d*[sdrv](?![A-Za-z0-9])|\w+%)"
 _COMMON = rf"{_PERCENT}|\.\.\.|…|#\{{|://|->|&(?:lt|\#60|\#x3[cC]);"
-# In code, what follows the sign is a name: its digits stand at its end.
+# In code, the sign is followed by a name, whose digits are at its end.
 _REFERENCE = lazy_pattern(
     rf"{_COMMON}|\$|\{{|<|\(|\)(?![A-Za-z0-9])|\[|\*{{2,}}|`|\\?u?\{{|\|(?![A-Za-z0-9])|!!|"
     r"&[A-Za-z_]+\d{0,2}$|@[A-Za-z_]+\d{0,2}$|![A-Za-z_.:]+(?:\d{0,2}$|[(\[])"
@@ -43,7 +43,7 @@ _PATH = lazy_pattern(r"(?:[A-Za-z_]\w*(?:\.|->|::))+[A-Za-z_]\w*$")
 _FILE = lazy_pattern(
     r"~?\.{0,2}/(?:[\w.-]+/)*[\w.-]+$|[\w-]+\.(?:py|js|ts|json|ya?ml|toml|txt|md|pem|key|crt|html?)$"
 )
-_MADE_UP = lazy_pattern(r"/[0-9_]*[A-Za-z][A-Za-z_]*[0-9]\w*$", re.ASCII)  # rather a password than a folder
+_MADE_UP = lazy_pattern(r"/[0-9_]*[A-Za-z][A-Za-z_]*[0-9]\w*$", re.ASCII)  # a password rather than a folder
 _BASE64 = lazy_pattern(r"(?=\S*[a-z])(?=\S*[A-Z])(?=\S*[0-9])(?:/|[A-Za-z0-9]{12,}+)++$")
 _COMPOUND = lazy_pattern(r"(?:[A-Za-z]+(?:[_.-][A-Za-z]+)++|[A-Za-z]+[A-Z][a-z]+)$")
 _SHORT_NAME = 4  # letters of a name before its number: $row1
@@ -56,7 +56,7 @@ _CLOSERS = ")]}>"
 def stands_in(value: str, *, alone: bool = False) -> bool:
     """Return whether a value that may be code is a reference, a type or a placeholder.
 
-    `alone`: the value ends its line, so that a bracket left open opens nothing.
+    `alone`: the value ends its line, so that an unclosed bracket at its start is ignored.
     """
     opened = _OPENERS.find(value[:1])
     if alone and opened >= 0 and value and _CLOSERS[opened] not in value:
@@ -66,18 +66,18 @@ def stands_in(value: str, *, alone: bool = False) -> bool:
 
 
 def stands_in_said(value: str) -> bool:
-    """As `stands_in`, for a value in a sentence or on a line of its own, where signs are seldom code."""
+    """Like `stands_in`, for a value in a sentence or on its own line, where signs are rarely code."""
     matched = _PLACEHOLDER.match(value) or _CLOSED_CALL.match(value) or _METHOD.match(value)
     return bool(matched) or _is_templated(value) or is_variable(value) or is_blank(value)
 
 
 def stands_in_quoted(value: str) -> bool:
-    """As `stands_in`, for a value between quotation marks, where brackets are signs and not calls."""
+    """Like `stands_in`, for a quoted value, where brackets are not calls."""
     return _TEMPLATE.match(value) is not None or is_variable(value) or is_blank(value)
 
 
 def _is_templated(value: str) -> bool:
-    """Return whether a value has a field `{name}`, or `{}` unless all kinds of signs are around it."""
+    """Return whether a value has a field `{name}`, or `{}` unless the rest has all character classes."""
     if _TEMPLATED.match(value) is None:
         return False
     rest = _EMPTY_BRACES.sub("", value)
@@ -85,7 +85,7 @@ def _is_templated(value: str) -> bool:
 
 
 def is_variable(value: str) -> bool:
-    """Return whether it is a variable (`$PASS`, `$db_pass1`, `$row.id`), not a password (`$ecret12`)."""
+    """Return whether a value is a variable (`$PASS`, `$db_pass1`, `$row.id`), not a password (`$ecret12`)."""
     found = _VARIABLE.match(value)
     if found is None or found["more"] is None:
         return False
@@ -97,7 +97,7 @@ def is_variable(value: str) -> bool:
 
 
 def is_blank(value: str) -> bool:
-    """Return whether a value is a file, a mask (`xxxx`) or made of the words of placeholders alone."""
+    """Return whether a value is a file name, a mask (`xxxx`) or made of placeholder words only."""
     if _FILE.match(value) and not _MADE_UP.match(value) and not _BASE64.match(value):
         return True
     if _MASKS.issuperset(value):
@@ -107,7 +107,7 @@ def is_blank(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Return whether a value is a name in code: `self.password`, `settings::token`."""
+    """Return whether a value is a qualified name in code: `self.password`, `settings::token`."""
     return _PATH.match(value) is not None and not any(map(str.isdigit, value))
 
 
@@ -117,7 +117,7 @@ def refers(value: str) -> bool:
 
 
 def classes(value: str) -> int:
-    """Count which of lower case, upper case, digits and signs occur."""
+    """Return how many of the classes lower case, upper case, digits and signs occur."""
     return (
         any(map(str.islower, value))
         + any(map(str.isupper, value))
@@ -133,7 +133,7 @@ def entropy(value: str) -> float:
 
 
 def looks_random(value: str) -> bool:
-    """Return whether a value is long and mixed enough to be machine-made."""
+    """Return whether a value is long and mixed enough to be generated by a machine."""
     if len(value) < 12 or " " in value:
         return False
     head = value[:512]

@@ -1,4 +1,4 @@
-"""Detect text without content: a courtesy, a bare heading, front matter alone."""
+"""Detect text without content: greetings and thanks, a heading alone, front matter alone."""
 
 import re
 from typing import Final
@@ -13,29 +13,29 @@ _COURTESY: Final = lazy_pattern(
     r"你好|您好|好的?|好呀|收到|明白了?|知道了|了解了?|记下了|记住了|谢谢你?|多谢|没问题|不客气|嗯+|再见)",
     re.IGNORECASE,
 )
-_BETWEEN: Final = " \t\r\n.,!…。，！、~～"
-_OWN_NAME: Final = lazy_pattern(r"[A-Z][A-Z_]*|\d{4}-\d{2}(?:-\d{2})?")
-"""Names of files whose first heading is generated: MEMORY, USER, SCRATCHPAD, a day, a month."""
+_SEPARATORS: Final = " \t\r\n.,!…。，！、~～"
+_GENERATED_NAME: Final = lazy_pattern(r"[A-Z][A-Z_]*|\d{4}-\d{2}(?:-\d{2})?")
+"""Names of files with a generated first heading: MEMORY, USER, SCRATCHPAD, a day, a month."""
 
 
 def is_courtesy(text: str) -> bool:
-    """Return whether a turn is only greeting, thanks or acknowledgement. "Yes" and "no" are answers."""
+    """Return whether a turn is only greeting, thanks or acknowledgement; "yes" and "no" are answers."""
     at, found = 0, False
     while True:
-        while at < len(text) and text[at] in _BETWEEN:
+        while at < len(text) and text[at] in _SEPARATORS:
             at += 1
         if at == len(text):
             return found
         match = _COURTESY.match(text, at)
         end = match.end() if match else at
-        # A Latin word must end there: "okra" is no "ok".
+        # A Latin word must end there: "okra" does not contain "ok".
         if match is None or (text[end - 1].isascii() and text[end : end + 1].isalnum()):
             return False
         at, found = end, True
 
 
 def is_bare(text: str, path: str) -> bool:
-    """Return whether a passage is only front matter, comments, or a heading that repeats its file's name."""
+    """Return whether a passage is only front matter, comments, or a heading that repeats its file name."""
     head = front_matter(text).end
     if head and not text[head:].strip():
         return True
@@ -43,5 +43,5 @@ def is_bare(text: str, path: str) -> bool:
     plain = without_comments(text).strip()
     heading = plain.lstrip("#").strip()
     return not plain or bool(
-        plain[:1] == "#" and _OWN_NAME.fullmatch(stem) and heading.casefold() == stem.casefold()
+        plain[:1] == "#" and _GENERATED_NAME.fullmatch(stem) and heading.casefold() == stem.casefold()
     )

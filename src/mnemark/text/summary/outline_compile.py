@@ -1,8 +1,8 @@
-"""Shorten long instructions by rule: whole items, and what must be kept first.
+"""Shorten Markdown instructions to a token budget by selecting whole items, and check shortened texts.
 
-Nothing is rephrased. Where not all fits a budget, rules ("never", "必须") go first, then lists, then the
-first sentence of each paragraph, then the rest; an item is shown below its ancestors, with its own number.
-Items left out are named.
+Nothing is rephrased. If not all fits the budget, rules ("never", "必须") are selected first, then list items,
+then the first sentence of each paragraph, then the rest; an item is shown below its ancestors, with its own
+number. Omitted items are listed.
 """
 
 import re
@@ -46,23 +46,23 @@ _KEY: Final = lazy_pattern(r"^[*_]*+[^:：\n]{1,60}[*_]*+\s*+[:：][*_]*\s*(?P<v
 
 
 def kept(items: list[Item]) -> list[int]:
-    """Return the places of the items with content: no examples, placeholders or empty headings."""
+    """Return the indexes of the items with content: no examples, placeholders or empty headings."""
     gone: set[int] = set()
     for at, item in enumerate(items):
-        if any(above in gone for above in ancestors(items, at)) or _is_out(items, at):
+        if any(above in gone for above in ancestors(items, at)) or _is_example(items, at):
             gone.add(at)
         elif item.kind == "code" and at and at - 1 in gone and _EXAMPLE.match(items[at - 1].text):
-            gone.add(at)  # "Example:" and below it the example
-    filled: set[int] = set()  # places with a child that stays
+            gone.add(at)  # the code block of an "Example:"
+    filled: set[int] = set()  # indexes with a child that is kept
     for at in range(len(items) - 1, -1, -1):
-        if at not in gone and at not in filled and _is_hollow(items, at, gone):
+        if at not in gone and at not in filled and _is_empty(items, at, gone):
             gone.add(at)
         elif at not in gone:
             filled.add(items[at].parent)
     return [at for at in range(len(items)) if at not in gone]
 
 
-def _is_out(items: list[Item], at: int) -> bool:
+def _is_example(items: list[Item], at: int) -> bool:
     item = items[at]
     if item.kind == "heading":
         return bool(_EXAMPLE_HEADING.match(item.text) or _PLACEHOLDER.fullmatch(item.text))
@@ -84,13 +84,13 @@ def _is_placeholder(text: str) -> bool:
     )
 
 
-def _is_hollow(items: list[Item], at: int, gone: set[int]) -> bool:
-    """Return whether an item without children has no content: a heading, or a key."""
+def _is_empty(items: list[Item], at: int, gone: set[int]) -> bool:
+    """Return whether an item without children has no content: a heading, or a key without a value."""
     item = items[at]
     if item.kind == "heading":
         return True
     follows = items[at + 1].kind if at + 1 < len(items) and at + 1 not in gone else ""
-    if follows in {"code", "table", "quote"}:  # without its "Do not run:" the code says the opposite
+    if follows in {"code", "table", "quote"}:  # code without its "Do not run:" means the opposite
         return False
     text = _CHECKBOX.sub("", item.text)
     key = _KEY.match(text)
@@ -98,16 +98,16 @@ def _is_hollow(items: list[Item], at: int, gone: set[int]) -> bool:
 
 
 GROUNDED: Final = 0.6
-"""Share of a line's words that must be in the source."""
+"""Minimum share of a line's words that must be in the source."""
 COVERED: Final = 0.5
-"""Share of a rule's words that a line must have to count as its wording."""
+"""Minimum share of a rule's words that a line must have to match the rule."""
 MOST_LINES: Final = 400
 MOST_CHARACTERS: Final = 50_000
-"""Largest shorter form that is checked: each line is searched in the whole source."""
+"""Maximum size of a shortened text that is checked, as each line is searched in the whole source."""
 _EXACT: Final = lazy_pattern(
     r"`[^`\n]+`|https?://\S+|\d[\d.,:/-]*\d|\d|(?<!\w)[~./][\w./-]{2,}|(?<![\w-])[\w-]+/[\w./-]+"
 )
-_NOT: Final = lazy_pattern(
+_NEGATION: Final = lazy_pattern(
     r"\b(?:not|never|no|don'?t|doesn'?t|cannot|can'?t|won'?t|without|avoid|forbidden|refuse|except|unless|neither|nor)\b|"
     r"不|没|别|勿|禁|严禁|绝不|避免|除非|无需|拒绝",
     re.IGNORECASE,
@@ -116,18 +116,18 @@ _MARKS: Final = lazy_pattern(r"^[\s>#*+-]*+(?:\d{1,3}[.)、])?\s*")
 
 
 def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -> list[str]:
-    """Check `lines` as a shorter form of `source` and return the errors.
+    """Check `lines` as a shortened form of `source` and return the errors.
 
     Args:
-        lines: the shorter form.
-        source: the text it was made from.
-        must: items of the source that must be there in some wording.
+        lines: the shortened form.
+        source: the original text.
+        must: items of the source that must be present in some wording.
     """
     shown = [line for line in lines if _MARKS.sub("", line).strip()]
     if len(shown) > MOST_LINES or sum(map(len, shown)) > MOST_CHARACTERS:
         return [f"more than {MOST_LINES} lines or {MOST_CHARACTERS:,} characters: too long to be checked"]
     known = _Source(source)
-    found = [wrong for line in shown if (wrong := _wrong(line, known))]
+    found = [wrong for line in shown if (wrong := _error_in(line, known))]
     kept = [words_of(line) for line in shown]
     for rule in must:
         words = words_of(rule)
@@ -137,34 +137,34 @@ def complaints(lines: Iterable[str], source: str, *, must: Sequence[str] = ()) -
 
 
 class _Source:
-    """The items of a text, indexed by their words."""
+    """Inverted index of the items of a text by their words."""
 
     def __init__(self, text: str) -> None:
         self.words = words_of(text)
         self._flat = _flat(text)
         self._exact = {_bare(exact) for exact in _EXACT.findall(text)}
-        pieces: dict[frozenset[str], str] = {}  # of those with the same words the first is the nearest
+        pieces: dict[frozenset[str], str] = {}  # of items with the same words the first counts
         for item in outline(text):
             pieces.setdefault(words_of(item.text), item.text)
         self._pieces = list(pieces.values())
         self._sizes = [len(words) for words in pieces]
-        self._denials: dict[int, int] = {}
+        self._negations: dict[int, int] = {}
         self._holders: defaultdict[str, list[int]] = defaultdict(list)
         for place, words in enumerate(pieces):
             for word in words:
                 self._holders[word].append(place)
 
     def has(self, exact: str) -> bool:
-        """Return whether a number, path or code is in the text as it is."""
+        """Return whether a number, path or code is in the text verbatim."""
         bare = _bare(exact)
         return bare in self._exact or bare in self._flat
 
-    def denials(self, words: frozenset[str]) -> int | None:
-        """Count the negations of the item with most words in common; None where none has enough."""
+    def negations(self, words: frozenset[str]) -> int | None:
+        """Count the negations of the most similar item; None if no item is similar enough."""
         nearest = self._nearest(words)
-        if nearest is not None and nearest not in self._denials:
-            self._denials[nearest] = len(_NOT.findall(self._pieces[nearest]))
-        return None if nearest is None else self._denials[nearest]
+        if nearest is not None and nearest not in self._negations:
+            self._negations[nearest] = len(_NEGATION.findall(self._pieces[nearest]))
+        return None if nearest is None else self._negations[nearest]
 
     def _nearest(self, words: frozenset[str]) -> int | None:
         shared = Counter(place for word in words for place in self._holders.get(word, ()))
@@ -177,11 +177,11 @@ class _Source:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text, as search cuts them, without stop words."""
+    """Return the terms of a text, as the index tokenizes it, without stop words."""
     return frozenset(term for term in query_terms(text) if not is_stop(term))
 
 
-def _wrong(line: str, source: _Source) -> str:
+def _error_in(line: str, source: _Source) -> str:
     said = _MARKS.sub("", line)
     words = words_of(said)
     for exact in _EXACT.findall(said):
@@ -189,8 +189,8 @@ def _wrong(line: str, source: _Source) -> str:
             return f"not in the source: {exact} in {line[:80]!r}"
     if words and len(words & source.words) / len(words) < GROUNDED:
         return f"not in the source: {line[:80]!r}"
-    denials = source.denials(words)
-    if denials is not None and len(_NOT.findall(line)) != denials:
+    negations = source.negations(words)
+    if negations is not None and len(_NEGATION.findall(line)) != negations:
         return f"turned round: {line[:80]!r}"
     return ""
 
@@ -216,19 +216,19 @@ _TITLE: Final = lazy_pattern(
     r"灵魂|身份|用户|记忆|人格|关于|档案|智能体|说明)|^\d{4}-\d{2}(?:-\d{2})?",
     re.IGNORECASE,
 )
-_LEADS: Final = 8  # so many ancestors are searched for strict words
+_MAX_ANCESTORS: Final = 8  # maximum number of ancestors searched for rules
 
 
 class Compiled(NamedTuple):
-    """A text made short."""
+    """A shortened text."""
 
     text: str
     tokens: int  # estimated
-    left_out: tuple[str, ...] = ()  # the first words of each item left out
+    left_out: tuple[str, ...] = ()  # first words of each omitted item
 
 
 def principle(text: str) -> bool:
-    """Return whether a text says how something must, or must not, be done."""
+    """Return whether a text is a rule: how something must, or must not, be done."""
     return _STRICT.search(text) is not None
 
 
@@ -237,28 +237,28 @@ def compiled(text: str, budget: int, *, level: int = 3, first: Callable[[str], b
 
     Args:
         text: Markdown as a person wrote it.
-        budget: most tokens.
-        level: of the outermost headings in the result.
-        first: which texts to keep before all others; by default rules.
+        budget: maximum number of tokens.
+        level: level of the outermost headings in the result.
+        first: predicate of texts to select before all others; by default rules.
     """
     items = outline(text)
     places = _without_title(items, kept(items))
-    choice = _Choice(items, places, level, first)
+    selection = _Selection(items, places, level, first)
     for rank in range(4):
         for at in places:
-            choice.take(at, rank, budget)
-    shown = choice.text()
-    while shown and estimate_tokens(shown) > budget:  # sums of rounded estimates may be short of a token
-        choice.give_back()
-        shown = choice.text()
+            selection.take(at, rank, budget)
+    shown = selection.text()
+    while shown and estimate_tokens(shown) > budget:  # the sum of rounded estimates may be too small
+        selection.remove_last()
+        shown = selection.text()
     if not shown and places:
         only = next((at for at in places if items[at].kind != "heading"), places[0])
         shown = cut_to_tokens(items[only].text, budget)
-    return Compiled(shown, estimate_tokens(shown), choice.left_out())
+    return Compiled(shown, estimate_tokens(shown), selection.left_out())
 
 
 def _without_title(items: list[Item], places: list[int]) -> list[int]:
-    """Drop a first heading that only names the file."""
+    """Remove a first heading that only names the file."""
     if not places:
         return places
     first = items[places[0]]
@@ -271,8 +271,8 @@ def sentences(text: str) -> list[str]:
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
 
 
-class _Choice:
-    """The items chosen so far, and their cost."""
+class _Selection:
+    """The items selected so far, and their cost in tokens."""
 
     def __init__(
         self, items: list[Item], places: list[int], level: int, first: Callable[[str], bool]
@@ -295,30 +295,30 @@ class _Choice:
         leads_on = at in self._parents and item.text.rstrip("*_ ").endswith((":", "："))
         if item.kind == "heading" or leads_on:
             return 9
-        leads = islice(ancestors(self._items, at), _LEADS)
+        leads = islice(ancestors(self._items, at), _MAX_ANCESTORS)
         if at == self._first or any(map(self._says_rule, [at, *leads])):
             return 0
         return {"item": 1, "paragraph": 2}.get(item.kind, 3)
 
     def _says_rule(self, at: int) -> bool:
-        """Return whether an item is to be kept first; cached, as thousands may be below it."""
+        """Return whether an item is selected first; cached, as it may have thousands of descendants."""
         if at not in self._rules:
             self._rules[at] = self._is_first(self._items[at].text)
         return self._rules[at]
 
     def take(self, at: int, rank: int, budget: int) -> None:
-        """Choose an item, or more of it, if it is of this rank and there is room."""
+        """Select an item, or more of it, if it has this rank and fits the budget."""
         item = self._items[at]
         own = self._ranks[at]
         brief = _brief(item, self._is_first)
         if own == rank and at not in self._shown:
-            self._put(at, item.text if own < 2 else brief, budget)
+            self._add(at, item.text if own < 2 else brief, budget)
             if own < 2 and at not in self._shown and brief != item.text:
-                self._put(at, brief, budget)
+                self._add(at, brief, budget)
         elif rank == 3 and self._shown.get(at, item.text) != item.text:
-            self._put(at, item.text, budget)
+            self._add(at, item.text, budget)
 
-    def _put(self, at: int, text: str, budget: int) -> None:
+    def _add(self, at: int, text: str, budget: int) -> None:
         above = [one for one in ancestors(self._items, at) if one in self._ranks and one not in self._shown]
         cost = self._price(at, text) - (self._price(at, self._shown[at]) if at in self._shown else 0)
         cost += sum(map(self._whole_price, above))
@@ -339,8 +339,8 @@ class _Choice:
             self._prices[at] = self._price(at, self._items[at].text)
         return self._prices[at]
 
-    def give_back(self) -> None:
-        """Remove the last item again, and ancestors that only led to it."""
+    def remove_last(self) -> None:
+        """Remove the item selected last, and ancestors that were only needed for it."""
         last = self._order.pop()
         del self._shown[last]
         for at in sorted(self._shown, reverse=True):
@@ -354,7 +354,7 @@ class _Choice:
         return tuple(cut_to_tokens(" ".join(self._items[at].text.split()), 12) for at in missing)
 
     def text(self) -> str:
-        """Return the chosen items in their order."""
+        """Return the text of the selected items, in document order."""
         return "\n".join(self._line(at, self._shown[at]) for at in sorted(self._shown)).strip("\n")
 
     def _line(self, at: int, text: str) -> str:
@@ -374,7 +374,7 @@ class _Choice:
 
 
 def _brief(item: Item, first: Callable[[str], bool]) -> str:
-    """Return the first sentence and those that are rules; code and tables have no short form."""
+    """Return the first sentence and those that are rules; code and tables are returned whole."""
     if item.kind not in {"paragraph", "item", "quote"}:
         return item.text
     parts = sentences(item.text)

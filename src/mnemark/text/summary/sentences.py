@@ -1,4 +1,4 @@
-"""Classify sentences of a conversation in English and Chinese, and find names in them."""
+"""Classify sentences of a conversation in English and Chinese, and extract names from them."""
 
 # ruff: noqa: E501 - a pattern reads best with its alternatives on one line
 
@@ -71,7 +71,7 @@ LEFT: Final = lazy_pattern(
     r"\b(?:next steps?|to-?do|remaining|remains to|still (?:need|have|has|needs) to|left to do)\b|下一步|接下来|待办|还需要|还差|剩下",
     re.IGNORECASE,
 )
-"""How an assistant announces remaining work."""
+"""An assistant announces remaining work."""
 UNSURE: Final = lazy_pattern(
     r"\b(?:not sure|unclear|undecided|open question|tbd|don't know (?:yet|whether|if|which)|"
     r"have(?:n't| not) decided|to be decided|need to (?:decide|figure out|find out))\b|"
@@ -84,7 +84,7 @@ TASK: Final = lazy_pattern(
     r"generate|implement|debug|clean|merge|order|remind|schedule)\b|^(?:修|写|跑|查|找|看|做|改|加|删|整理|翻译|总结|生成|部署|发布|准备|订|提醒|安排|比较|解释|检查|更新)",
     re.IGNORECASE,
 )
-"""How a request without politeness begins."""
+"""A request starts without polite words."""
 OWN: Final = lazy_pattern(r"\b(?:i|i'm|i've|my|we|we're|our|me)\b|我|咱", re.IGNORECASE)
 OFFER: Final = lazy_pattern(
     r"^(?:(?:let me know|feel free|i can(?! ?no)|i could(?! no)|shall i|should i|do you want|would you like|"
@@ -135,9 +135,9 @@ _NOT_PROJECTS: Final = frozenset(
     ]
 )
 _NO_NAME_ENDS: Final = frozenset("把将对在从给是有做搞个些的这那该本新老跟和与为用让被于到去看了")
-"""Last characters of words before 项目 that are no names (我想把项目…)."""
-_LOOKED_AT: Final = 200  # at least so many of the most frequent names are searched in the others
-_TRIES: Final = 20
+"""Last characters of words before 项目 that are not names (我想把项目…)."""
+_MIN_COMPARED: Final = 200  # minimum number of frequent names checked for being part of a longer one
+_MAX_FINDS: Final = 20
 _SUFFIX_DOTS: Final = frozenset({"e.g", "i.e", "a.m", "p.m"})
 
 
@@ -147,7 +147,7 @@ def is_chinese(text: str) -> bool:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a message, each on one line, without code, quotations and list marks."""
+    """Yield the sentences of a message, each on one line, without code, quotations and list markers."""
     for line in _FENCED.sub("\n", text).splitlines():
         if line.lstrip().startswith((">", "|")):
             continue
@@ -158,7 +158,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def request(sentence: str) -> str:
-    """Remove words of politeness around a request, unless nothing else is left."""
+    """Remove polite words around a request, unless nothing else is left."""
     words = sentence
     for _ in range(4):
         shorter = POLITE.sub("", words, count=1).lstrip(" ，,")
@@ -186,14 +186,14 @@ def entities(texts: Iterable[str], *, most: int = 12) -> list[str]:
             counts[key] += 1
     order = [key for key, _ in counts.most_common()]
     together = "\0".join(("", *order, ""))
-    looked_at = order[: max(_LOOKED_AT, most)]
+    looked_at = order[: max(_MIN_COMPARED, most)]
     return [spelled[key] for key in looked_at if not _is_within(key, together)][:most]
 
 
 def _is_within(key: str, names: str) -> bool:
     """Return whether a name is a word of another, longer one; `names` has each between NULs."""
     at = names.find(key)
-    for _ in range(_TRIES):  # nearly always enough, and much less than a pattern for each name
+    for _ in range(_MAX_FINDS):  # nearly always enough, and much faster than a regular expression per name
         if at < 0:
             return False
         before, after = names[at - 1], names[at + len(key)]
@@ -215,7 +215,7 @@ def _entities(text: str) -> Iterator[str]:
 def projects(
     texts: Iterable[str], paths: Iterable[str] = (), known: Iterable[str] = (), *, most: int = 5
 ) -> list[str]:
-    """Return projects named in texts ("project Falcon", 猎鹰项目) or by the folders that tools worked in."""
+    """Return projects named in texts ("project Falcon", 猎鹰项目) or by the folders of tool executions."""
     found: dict[str, None] = {}
     texts = list(texts)
     for text in texts:

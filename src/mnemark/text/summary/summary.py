@@ -1,6 +1,6 @@
-"""Summarize a conversation by rule: goal, outcome, what was said, decided and left. Pure.
+"""Summarize a conversation by rules: goal, outcome, statements, decisions, next steps, open questions.
 
-Precision before recall: a line that is kept stands in a person's notes for years.
+Precision before recall: a line that is kept stays in a person's notes for years.
 """
 
 import math
@@ -41,18 +41,18 @@ _NAME: Final = lazy_pattern(r"(?<=[a-z,;] )[A-Z][\w'-]{2,}")  # a capitalised wo
 _WORD: Final = lazy_pattern(r"[a-z][\w'-]{3,}", re.IGNORECASE)
 _HAN: Final = lazy_pattern(r"[\u4e00-\u9fff]+")
 LONGEST_CHECKED: Final = 20_000
-"""Longest summary that is checked: each of its numbers and names is searched in the conversation."""
-_STEM: Final = 4
-_FEWEST: Final = 5  # fewer word stems are not compared
-_SHARED: Final = 0.25
-_ABOUT: Final = frozenset({"user", "users", "assistant", "agent", "owner", "the user", "english", "chinese"})
+"""Maximum characters of a summary checked: each number and name is searched in the conversation."""
+_STEM_LENGTH: Final = 4
+_MIN_STEMS: Final = 5  # summaries with fewer word stems are not compared
+_MIN_SHARED: Final = 0.25
+_COMMON: Final = frozenset({"user", "users", "assistant", "agent", "owner", "the user", "english", "chinese"})
 
 
 def unfounded(words: str, said: str) -> str:
-    """Return why `words` are no summary of `said`, as a clause after "because"; empty where they may be.
+    """Return why `words` is not a summary of `said`, as a clause after "because"; empty if it may be one.
 
-    Good summaries share well over a third of their word stems (Chinese: pairs of characters) with the
-    conversation, unrelated answers a tenth. Inventions are found, not distortions.
+    Good summaries share well over a third of their word stems (Chinese: character bigrams) with the
+    conversation, unrelated answers a tenth. Invented content is found, distortions are not.
 
     >>> unfounded("Ann fixed the parser in 3 hours, with 97 tests.", "ann: I fixed the parser")
     'it names 97, which nobody said'
@@ -66,28 +66,28 @@ def unfounded(words: str, said: str) -> str:
     low = said.casefold()
     for name in dict.fromkeys(_NAME.findall(words)):
         bare = name.casefold().removesuffix("'s")
-        if bare not in low and bare not in _ABOUT:
+        if bare not in low and bare not in _COMMON:
             return f"it names {name}, which nobody said"
-    pieces = _pieces(words)
-    if len(pieces) >= _FEWEST and len(pieces & _pieces(said)) < _SHARED * len(pieces):
+    pieces = _stems(words)
+    if len(pieces) >= _MIN_STEMS and len(pieces & _stems(said)) < _MIN_SHARED * len(pieces):
         return "it has hardly a word of the conversation"
     return ""
 
 
-def _pieces(text: str) -> set[str]:
-    stems = {word[:_STEM].casefold() for word in _WORD.findall(text)}
+def _stems(text: str) -> set[str]:
+    stems = {word[:_STEM_LENGTH].casefold() for word in _WORD.findall(text)}
     pairs = {run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1)}
     return stems | pairs
 
 
 Status = Literal["done", "failed", "open"]
 LONGEST: Final = 160
-"""Longest kept sentence in characters."""
-_SAID: Final = 3
-_LISTED: Final = 4
+"""Maximum length of a sentence in characters; longer ones are truncated."""
+_MAX_STATEMENTS: Final = 3
+_MAX_LISTED: Final = 4
 _STEP: Final = lazy_pattern(r"(?:next steps?|to-?do|下一步|接下来|待办)\s*[:：]\s*", re.IGNORECASE)
-"""How a line of a to-do list begins."""
-_LAST: Final = 6  # the outcome is searched in so many last turns
+"""The label before an item of a to-do list."""
+_LAST_TURNS: Final = 6  # number of last turns in which the outcome is searched
 
 
 class Line(NamedTuple):
@@ -100,7 +100,7 @@ class Line(NamedTuple):
 
 
 class Action(NamedTuple):
-    """An execution of a tool."""
+    """A tool execution."""
 
     title: str
     tool: str
@@ -110,7 +110,7 @@ class Action(NamedTuple):
 
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
-    """The summary of a conversation in parts."""
+    """The parts of a conversation's summary."""
 
     title: str
     goal: str
@@ -122,7 +122,7 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     projects: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
-    summary: str = ""  # running text, where a model wrote one
+    summary: str = ""  # prose summary, if a model wrote one
     chinese: bool = False
 
 
@@ -133,23 +133,23 @@ class _Sentence(NamedTuple):
 
 
 def digest(lines: Sequence[Line], actions: Sequence[Action] = (), known: Sequence[str] = ()) -> Digest:
-    """Summarize a conversation.
+    """Return the summary of a conversation.
 
     Args:
         lines: the turns, redacted and without recalled blocks, oldest first.
-        actions: the executions of tools.
-        known: names of known projects, which count without the word "project".
+        actions: the tool executions.
+        known: names of known projects, recognised without the word "project".
     """
     said = list(_sentences(lines))
     chinese = is_chinese("\n".join(line.text for line in lines if line.role == "user"))
     goal = _goal(said)
-    decided = _unique((_cut(one.text) for one in said if _is_decision(one)), most=_LISTED)
+    decided = _unique((_cut(one.text) for one in said if _is_decision(one)), most=_MAX_LISTED)
     outcome, status = _outcome(lines, said, actions)
     answered = max((at for at, line in enumerate(lines) if line.role == "assistant"), default=-1)
     left = (_cut(_STEP.sub("", request(one.text)) or one.text) for one in said if _is_step(one, answered))
-    steps = _unique(left, most=_LISTED, last=True)
+    steps = _unique(left, most=_MAX_LISTED, last=True)
     asked = (text for text in _open_questions(said, answered) if request(text) not in steps)
-    questions = _unique(asked, most=_LISTED, last=True)
+    questions = _unique(asked, most=_MAX_LISTED, last=True)
     taken = {goal, outcome, *decided, *steps, *questions}
     texts = [line.text for line in lines if line.role in {"user", "assistant"}]
     paths = [path for action in actions for path in action.paths]
@@ -178,7 +178,7 @@ def _sentences(lines: Sequence[Line]) -> Iterator[_Sentence]:
 
 
 def _goal(said: Sequence[_Sentence]) -> str:
-    """Return the first request of the user, with the sentence before it if it is short."""
+    """Return the first request of the user, with the sentence before it if the request is short."""
     own = [one for one in said if one.role == "user" and _content(one.text)]
     if not own:
         return ""
@@ -200,7 +200,7 @@ def _asks(text: str) -> bool:
 def _outcome(
     lines: Sequence[Line], said: Sequence[_Sentence], actions: Sequence[Action]
 ) -> tuple[str, Status]:
-    last = len(lines) - _LAST
+    last = len(lines) - _LAST_TURNS
     replies = [
         one
         for one in said
@@ -230,7 +230,7 @@ def _is_decision(one: _Sentence) -> bool:
 
 
 def _is_step(one: _Sentence, answered: int) -> bool:
-    """Return whether work is left: no answered request, nor what an assistant says of a day."""
+    """Return whether a sentence is a next step: not an answered request, nor just a date of the assistant."""
     if QUESTION.search(one.text) or not NEXT.search(one.text) or DONE.search(one.text):
         return False
     if one.role == "user":
@@ -246,7 +246,7 @@ def _open_questions(said: Sequence[_Sentence], answered: int) -> Iterator[str]:
 
 
 def _statements(said: Sequence[_Sentence], taken: set[str]) -> tuple[str, ...]:
-    """Return the richest statements of the user on themselves and the matter: no questions, no requests."""
+    """Return the user's statements with the most frequent terms, without questions and requests."""
     counts = Counter(term for one in said for term in set(_content(one.text)))
     ranked: list[tuple[float, int, str]] = []
     for number, one in enumerate(said):
@@ -259,7 +259,7 @@ def _statements(said: Sequence[_Sentence], taken: set[str]) -> tuple[str, ...]:
         if len(terms) >= 2:
             value = sum(math.log1p(counts[term]) for term in set(terms)) / math.sqrt(len(terms) + 4)
             ranked.append((value, number, text))
-    chosen = sorted(ranked, key=lambda row: -row[0])[:_SAID]
+    chosen = sorted(ranked, key=lambda row: -row[0])[:_MAX_STATEMENTS]
     return tuple(text for _, _, text in sorted(chosen, key=lambda row: row[1]))
 
 
@@ -285,7 +285,7 @@ def _shorter(text: str, limit: int) -> str:
 
 
 def overlap(one: str, other: str) -> float:
-    """Return the share of the content of `one` that is in `other`, 0 to 1."""
+    """Return the share of the terms of `one` that are in `other`, 0 to 1."""
     terms = set(_content(one))
     return len(terms & set(_content(other))) / len(terms) if terms else 0.0
 
@@ -303,7 +303,7 @@ _LABELS: Final = {
 
 
 def label(name: str, *, chinese: bool) -> str:
-    """Return the label of a part of a digest in the language of the conversation."""
+    """Return the label of a part of a digest in Chinese or English."""
     return _LABELS[name][chinese]
 
 

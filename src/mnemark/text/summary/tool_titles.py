@@ -1,4 +1,4 @@
-"""Classify tool executions (significant? failed?) and give them short titles. Pure.
+"""Classify tool executions (significant? failed?) and return short titles for them.
 
 Hosts name tools differently (`exec`, `Bash`, `functions.exec_command`, `mcp__git__commit`), so names are
 split into words.
@@ -22,7 +22,7 @@ SIGNIFICANT: Final = (
     *("test", "migrate", "schedule", "cron", "task", "agent", "subagent", "spawn", "delegate", "update"),
 )
 """Words in a tool's name that make its executions significant."""
-_READING: Final = frozenset(
+_READ_WORDS: Final = frozenset(
     {
         *("read", "list", "ls", "glob", "grep", "find", "search", "view", "cat", "get", "show", "open"),
         *("status", "memory", "recall", "remember", "todo", "todowrite", "think", "plan", "query", "lookup"),
@@ -65,18 +65,18 @@ _EXIT: Final = lazy_pattern(
     r"\s*+(?:[:=：]\s*+)?(?P<code>-?\d{1,6})\b",
     re.IGNORECASE,
 )
-_BAD_START: Final = lazy_pattern(
+_ERROR_START: Final = lazy_pattern(
     r"\s*(?:(?:error|fatal)(?:\s*[:\[(]|\s*$)|traceback \(most recent|[\w.]*(?:Error|Exception)\b\s*[:(]|"
     r"command not found|permission denied|no such file|错误|失败|异常|报错)",
     re.IGNORECASE,
 )
 _SPLIT: Final = lazy_pattern(r"&&|\|\||[;|\n]")
 TITLE: Final = 96
-"""Longest title in characters."""
+"""Maximum length of a title in characters."""
 
 
 class Execution(NamedTuple):
-    """A call of a tool, as the host reports it."""
+    """A tool call, as the host reports it."""
 
     tool: str
     arguments: Json
@@ -84,7 +84,7 @@ class Execution(NamedTuple):
 
 
 def execution_of(call: Json) -> Execution | None:
-    """Read a tool call of OpenAI, Anthropic or plain `{"name", "arguments"}` shape; None if it is none."""
+    """Parse a tool call in the format of OpenAI, Anthropic or `{"name", "arguments"}`; None if it is none."""
     if not isinstance(call, Mapping):
         return None
     inner = call.get("function")
@@ -114,12 +114,12 @@ def words_of(tool: str) -> list[str]:
 
 
 def is_significant(tool: str, arguments: Json, patterns: Sequence[str] = SIGNIFICANT) -> bool:
-    """Return whether an execution is worth keeping.
+    """Return whether an execution should be recorded.
 
     Args:
-        tool: its name.
-        arguments: of the call.
-        patterns: words of names, or shell patterns of whole names (`mcp__git__*`); `!read*` excludes.
+        tool: the tool's name.
+        arguments: arguments of the call.
+        patterns: words of tool names, or shell patterns of whole names (`mcp__git__*`); `!read*` excludes.
     """
     name = tool.casefold()
     if any(fnmatchcase(name, one[1:].casefold()) for one in patterns if one.startswith("!")):
@@ -132,7 +132,7 @@ def is_significant(tool: str, arguments: Json, patterns: Sequence[str] = SIGNIFI
         if not wanted.intersection(words_of(tool)):
             return False
         web = "web" in words or "browser" in words
-        if words and words[0] in _READING and not web:
+        if words and words[0] in _READ_WORDS and not web:
             return False
     command = _command(arguments)
     return not (command and _only_reads(command))
@@ -156,11 +156,11 @@ class Outcome(NamedTuple):
     """The result of an execution."""
 
     failed: bool
-    reason: str = ""  # in a few words: "exit 2", "ConnectionError"
+    reason: str = ""  # short: "exit 2", "ConnectionError"
 
 
 def outcome_of(result: Json, error: object = None) -> Outcome:  # noqa: PLR0911 - one for each sign
-    """Tell whether an execution failed, from the report of its host or its output."""
+    """Return whether an execution failed, and why, judged by the host's error, exit code or output."""
     if error:
         return Outcome(failed=True, reason=_reason(str(error)))
     if isinstance(result, Mapping):
@@ -178,7 +178,7 @@ def outcome_of(result: Json, error: object = None) -> Outcome:  # noqa: PLR0911 
     if found := _EXIT.search(edge):
         code = int(found["code"])
         return Outcome(failed=code != 0, reason=f"exit {code}" if code else "")
-    if _BAD_START.match(text):
+    if _ERROR_START.match(text):
         return Outcome(failed=True, reason=_reason(text))
     return Outcome(failed=False)
 
@@ -191,7 +191,7 @@ def _reason(text: str) -> str:
 
 
 def text_of(value: Json) -> str:
-    """Return the result of a tool as text."""
+    """Return a tool result as text."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -204,7 +204,7 @@ def text_of(value: Json) -> str:
 
 
 def head_and_tail(text: str, limit: int) -> str:
-    """Shorten to about `limit` characters: two thirds of the beginning, one of the end, in whole lines."""
+    """Shorten `text` to about `limit` characters, two thirds from the start, in whole lines if possible."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit * 2 // 3], text[-(limit // 3) :]
@@ -218,7 +218,7 @@ def head_and_tail(text: str, limit: int) -> str:
 def title_of(tool: str, arguments: Json, outcome: Outcome, *, limit: int = TITLE) -> str:
     """Return a short title: "exec: make test failed (exit 2)", "write: src/app.py", "fetch: example.com/a".
 
-    It is made of name and arguments alone, so that no output of a tool gets into notes by a title.
+    It is made of name, arguments and outcome, so that no output of a tool gets into notes by a title.
     """
     end = (f" failed ({outcome.reason})" if outcome.reason else " failed") if outcome.failed else ""
     about = _about(arguments)

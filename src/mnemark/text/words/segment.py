@@ -1,12 +1,12 @@
-"""Segment text into terms: one cut for the index and the query, Chinese and English.
+"""Tokenize text into terms for the index and for queries, in Chinese and English.
 
 Tested invariants:
 
-* A term of the query is a term (word or part) of every text that contains the query at word bounds.
-  Chinese is cut with the dictionary alone: the statistical model for unknown words depends on neighbours,
-  so that a name would be cut differently in query and text. In the text every dictionary word inside a run
-  of Chinese and every single character is a part, whichever way the query is cut.
-* An identifier, path, version or date is one word, and its parts are found as well (see `terms`).
+* A term of the query is a term (word or part) of every text that contains the query at word boundaries.
+  Chinese is segmented with the dictionary alone: the statistical model for unknown words depends on context,
+  so that a name would be segmented differently in query and text. In the text every dictionary word inside
+  a run of Chinese and every single character is a part, however the query is segmented.
+* An identifier, path, version or date is one word, and its parts are terms as well (see `terms`).
 * Any string is safe, in linear time; a term has at most `MAX_TERM` characters.
 """
 
@@ -20,13 +20,13 @@ from mnemark.text.words.normalize import VARIANTS, fold
 from mnemark.text.words.terms import MAX_TERM, WordCache
 
 VERSION = 1
-"""Raise it whenever a change here, in `terms` or in `normalize` changes terms."""
+"""Version of the tokenizer; raise it whenever a change here, in `terms` or in `normalize` changes terms."""
 
 
 class Terms(NamedTuple):
     """The words of a text in order with repeats, and the parts of its compounds.
 
-    Parts (words inside longer Chinese words, parts of identifiers) do not count towards the length.
+    Parts (words inside longer Chinese words, parts of identifiers) do not count towards document length.
     """
 
     words: list[str]
@@ -34,13 +34,13 @@ class Terms(NamedTuple):
 
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-# Written without spaces, or with endings that grow on words: found by pairs of characters.
-_PAIRED = (
+# Scripts without spaces, or with agglutinative endings: tokenized as character bigrams.
+_BIGRAM_SCRIPTS = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3041-\u3096\u3099-\u309f"
     "\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31f0-\u31ff\ua960-\ua97f\uac00-\ud7ff"
 )
 _EMOJI = "\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
-# Signs that belong to the letter before them, but are no letters: Hebrew, Arabic, Indic.
+# Combining marks, which are not letters in `re`: Hebrew, Arabic, Indic.
 _MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
 _INDIC = "\u0900-\u0963\u0966-\u0dff"
 _JOINS = r"(?:['\u2019._/\\:@-]|::|://|__|(?<=[0-9]),(?=[0-9]{3}(?![0-9])))"
@@ -52,31 +52,31 @@ def _word(letters: str) -> str:
 
 _ASCII_TOKENS = lazy_pattern(_word("[0-9A-Za-z]"))
 _TOKENS = lazy_pattern(
-    f"[{_HAN}]+|[{_PAIRED}]+|[{_EMOJI}]|"
-    + _word(rf"(?:[^\W_{_HAN}{_PAIRED}{_INDIC}{_EMOJI}]|[{_MARKS}{_INDIC}])")
+    f"[{_HAN}]+|[{_BIGRAM_SCRIPTS}]+|[{_EMOJI}]|"
+    + _word(rf"(?:[^\W_{_HAN}{_BIGRAM_SCRIPTS}{_INDIC}{_EMOJI}]|[{_MARKS}{_INDIC}])")
 )
 _is_han = lazy_pattern(f"[{_HAN}]").match
-_is_paired = lazy_pattern(f"[{_PAIRED}]").match
+_is_bigram_script = lazy_pattern(f"[{_BIGRAM_SCRIPTS}]").match
 
 _FIRST_HAN = "\u3005"
-_FIRST_PAIRED = "\u0e00"
-_OTHER = "\n"
+_FIRST_BIGRAM = "\u0e00"
+_PLACEHOLDER = "\n"
 _cache = WordCache()
 
 
 @cache
 def _jieba() -> Any:
-    # Its dictionary takes a tenth of a second to load: only for those who have Chinese text.
+    # Its dictionary takes 0.1 s to load: only when there is Chinese text.
     import rjieba
 
     return rjieba
 
 
 def index_terms(text: str) -> Terms:
-    """Return the terms under which `text` is found; a part that is a word of it as well is left out."""
+    """Return the terms to index `text` by; omit Chinese parts that are also words of it."""
     words: list[str] = []
     parts: list[str] = []
-    line, others = _set_apart(text)
+    line, others = _separate_chinese(text)
     if not line:
         _index_others(others, words, parts)
         return Terms(words, parts)
@@ -84,21 +84,21 @@ def index_terms(text: str) -> Terms:
     for word in _jieba().cut(line, hmm=False):
         if word >= _FIRST_HAN:
             words.append(word)
-        elif word == _OTHER:
+        elif word == _PLACEHOLDER:
             _index_others((next(place),), words, parts)
-    known = {*words, _OTHER, " "}
+    known = {*words, _PLACEHOLDER, " "}
     inside = _jieba().cut_all(line)
     parts += [word for word in inside if word not in known]
-    # A character that is no word by itself in the dictionary (the first of 蓇葖) must be found alone, too.
+    # A character that is not a dictionary word (the first of 蓇葖) must be a term as well.
     if alone := set(line).difference(known, inside):
         parts += [character for character in line if character in alone]
     return Terms(words, parts)
 
 
-def _set_apart(text: str) -> tuple[str, list[str]]:
-    """Return the Chinese of `text` as one line, with `_OTHER` for each other token, and those tokens.
+def _separate_chinese(text: str) -> tuple[str, list[str]]:
+    """Return the Chinese of `text` on one line, with `_PLACEHOLDER` for each other token, and those tokens.
 
-    One line, so that one call of jieba cuts it all. It is empty without Chinese.
+    On one line, so that one call of jieba segments it all. The line is empty without Chinese.
     """
     if text.isascii():
         return "", _ASCII_TOKENS.findall(text)
@@ -109,15 +109,15 @@ def _set_apart(text: str) -> tuple[str, list[str]]:
         if token >= _FIRST_HAN and _is_han(token):
             runs.append(token)
         else:
-            runs.append(_OTHER)
+            runs.append(_PLACEHOLDER)
             others.append(token)
     return (" ".join(runs), others) if len(others) < len(tokens) else ("", others)
 
 
 def _index_others(tokens: Iterable[str], words: list[str], parts: list[str]) -> None:
     for token in tokens:
-        if token >= _FIRST_PAIRED and _is_paired(token):
-            words += _pairs(token)
+        if token >= _FIRST_BIGRAM and _is_bigram_script(token):
+            words += _bigrams(token)
             if len(token) > 1:
                 parts += token
                 parts.append(token[:MAX_TERM])
@@ -130,36 +130,36 @@ def _index_others(tokens: Iterable[str], words: list[str], parts: list[str]) -> 
             parts += terms.parts
 
 
-def _pairs(run: str) -> list[str]:
+def _bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
 def query_terms(text: str) -> list[str]:
-    """Return the terms of a query in order with repeats, stop words included.
+    """Return the terms of a query in order with repeats, including stop words.
 
-    A compound gives itself and, where separators or humps show that they are words, its parts.
+    A compound gives its windows of up to four atoms and, if separators or camel case show words, its atoms.
     """
     found: list[str] = []
-    line, others = _set_apart(text)
+    line, others = _separate_chinese(text)
     place = iter(others)
-    for word in _jieba().cut(line, hmm=False) if line else [_OTHER] * len(others):
+    for word in _jieba().cut(line, hmm=False) if line else [_PLACEHOLDER] * len(others):
         if word >= _FIRST_HAN:
             found.append(word)
-        elif word == _OTHER:
+        elif word == _PLACEHOLDER:
             found += _query_other(next(place))
     return found
 
 
 def _query_other(token: str) -> Iterable[str]:
-    if token >= _FIRST_PAIRED and _is_paired(token):
-        return _pairs(token)
+    if token >= _FIRST_BIGRAM and _is_bigram_script(token):
+        return _bigrams(token)
     terms = _cache[token]
     return (terms,) if isinstance(terms, str) else terms.query
 
 
 @cache
 def fingerprint() -> str:
-    """Return a string that changes whenever terms could: our version, the libraries', the character table."""
+    """Return an identifier of everything that terms depend on: our version, the libraries' and the tables."""
     import hashlib
     from importlib.metadata import version
 

@@ -1,9 +1,9 @@
-"""Group short texts that say the same, or may, in little more than linear time.
+"""Find duplicate and similar short texts, in little more than linear time.
 
-Texts are the *same* if they only differ in case, punctuation, plural or words without weight; numbers,
-negation and the order of words count. They have one key, so that grouping costs one pass. They are *alike* by
-their share of common words (Jaccard), found by prefix filtering (Chaudhuri, Ganti, Kaushik, "A Primitive
-Operator for Similarity Joins in Data Cleaning", 2006): with words in the order of their rarity, two sets that
+Texts are the *same* (duplicates) if they only differ in case, punctuation, plural or filler words; numbers,
+negation and word order count. Duplicates share a key, so grouping takes one pass. Texts are *alike* by
+Jaccard similarity of their words, found by prefix filtering (Chaudhuri, Ganti, Kaushik, "A Primitive
+Operator for Similarity Joins in Data Cleaning", 2006): with words sorted by rarity, two sets that
 share a part `t` of their words share one of the first `n - ceil(t * n) + 1`.
 """
 
@@ -16,11 +16,11 @@ from mnemark.text.words.segment import query_terms
 from mnemark.text.words.terms import stem
 
 ALIKE: Final = 0.6
-"""Share of common words from which two texts are alike."""
+"""Minimum Jaccard similarity of texts that are alike."""
 MOST_PEERS: Final = 64
-"""Texts with one rare word that are compared with each other."""
+"""Maximum candidates compared per rare word."""
 
-_LIGHT: Final = frozenset(
+_FILLER: Final = frozenset(
     stem(word)
     for word in (  # noqa: SIM905 - a list of this length reads as words
         "a an the to of in at is are was were be been am it its this that these those i me my mine user "
@@ -30,7 +30,7 @@ _LIGHT: Final = frozenset(
 
 
 class Pair(NamedTuple):
-    """The places of two texts that are alike, and their share of common words."""
+    """The positions of two similar texts, and their Jaccard similarity."""
 
     one: int
     other: int
@@ -38,30 +38,30 @@ class Pair(NamedTuple):
 
 
 class Similar(NamedTuple):
-    """Groups and pairs of similar texts, by place."""
+    """Duplicates and similar pairs, by position."""
 
-    same: list[list[int]]  # groups of two or more, in order
-    alike: list[Pair]  # of a group of the same only the first is paired
+    same: list[list[int]]  # groups of two or more duplicates, in order
+    alike: list[Pair]  # of duplicates only the first is paired
     compared: int
 
 
 def key_of(text: str) -> tuple[str, ...]:
-    """Return the key that texts that say the same share; empty for a text of words without weight.
+    """Return the key that duplicates share; empty for a text of filler words only.
 
     >>> key_of("The user likes hiking!") == key_of("likes to hike")
     True
     >>> key_of("prefers tabs over spaces") == key_of("prefers spaces over tabs")
     False
     """
-    return tuple(term for term in query_terms(text) if term not in _LIGHT)
+    return tuple(term for term in query_terms(text) if term not in _FILLER)
 
 
 def similar(texts: Sequence[str], groups: Sequence[object] | None = None) -> Similar:
-    """Find short texts that say the same, and pairs that are alike.
+    """Find duplicates and similar pairs among short texts.
 
     Args:
         texts: short texts.
-        groups: the group of each text; only texts of one group are compared.
+        groups: the group of each text; only texts of the same group are compared.
     """
     where = groups or [None] * len(texts)
     by_key: dict[tuple[object, tuple[str, ...]], list[int]] = defaultdict(list)

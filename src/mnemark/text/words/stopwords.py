@@ -1,6 +1,6 @@
-"""Stop words of English and Chinese, and question words.
+"""List the stop words of English and Chinese, including question words.
 
-They are stemmed as every text is, so that a term of `segment` is looked up as it is.
+They are stemmed like all terms, so that a term of `segment` can be looked up directly.
 """
 
 from mnemark.text.words.terms import stem
@@ -36,5 +36,5 @@ STOP: frozenset[str] = frozenset(stem(word) for word in (_ENGLISH + _CHINESE).sp
 
 
 def is_stop(term: str) -> bool:
-    """Return whether a term of `segment` is a function word or a question word."""
+    """Return whether a term of `segment` is a stop word."""
     return term in STOP

@@ -1,9 +1,9 @@
-"""Split a run of letters and digits: a plain word, or a compound (identifier, path, version, date).
+"""Turn a token into terms: the stem of a plain word, or the parts of a compound (identifier, path, date).
 
-A compound is cut into atoms at separators, at camel-case humps and between letters and digits. Its terms
-are the atoms, and every window of two to four neighbouring atoms: so `path.join` is found in
-`os.path.join`, and `text/normal.py` in a longer path. Inside terms, `-`, `_` and humps leave nothing
-behind, so that `e-mail` is `email` and `snake_case` is `snakeCase`; between digits they stay as `-`.
+A compound is split into atoms at separators, at camel case and between letters and digits. Its terms are the
+atoms, and every window of two to four neighbouring atoms: so `path.join` is found in `os.path.join`, and
+`text/normal.py` in a longer path. Inside terms, `-`, `_` and camel case are removed, so that `e-mail` is
+`email` and `snake_case` is `snakeCase`; between digits they become `-`.
 """
 
 import re
@@ -18,13 +18,13 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import in_form
 
 MAX_TERM = 64
-"""Longest term in characters; longer ones are cut off, in the index and in the query."""
+"""Maximum length of a term in characters; longer ones are truncated, in the index and in the query."""
 
-_WIDEST = 4  # atoms in the widest window; a longer compound is asked for by its windows of this width
+_MAX_WINDOW = 4  # atoms in the widest window; a query for a longer compound uses its windows of this width
 
 
 class Compound(NamedTuple):
-    """The terms of a compound in a text (`word`, `parts`) and in a query (`query`)."""
+    """The terms of a compound in the index (`word`, `parts`) and in a query (`query`)."""
 
     word: str
     parts: tuple[str, ...]
@@ -38,16 +38,16 @@ _PIECES = lazy_pattern(r"[^'._/\\:@,+#-]+")
 # Plural acronyms (LLMs), acronyms before a word (HTTP in HTTPServer), words, digits.
 _ACRONYMS = lazy_pattern(r"[A-Z]{2,}s$")
 _ATOMS = lazy_pattern(r"[A-Z]{2,}s(?![A-Za-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_SHIFT = lazy_pattern(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_LETTER_DIGIT = lazy_pattern(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _JOINTS = {"-": "-", "_": "-", "__": "-", "": "", "'": "", ",": "", "\\": "/", "::": "."}
-_MOST_SHIFTS = 2  # `a3f9c2e1` is a hash, `v2beta` is not
+_MAX_SHIFTS = 2  # `a3f9c2e1` is a hash, `v2beta` is not
 
 _stemmer = Stemmer.Stemmer("english", 0)
 _stemmer_lock = threading.Lock()  # a Stemmer object is not safe to share between threads
 
 
 def stem(word: str) -> str:
-    """Return the English stem of a lower-case word; other than ASCII letters stay as they are."""
+    """Return the English stem of a lower-case word; words with other than ASCII letters are not stemmed."""
     word = word[:MAX_TERM]
     return _english(word) if len(word) > 2 and word.isascii() and word.isalpha() else word
 
@@ -59,9 +59,9 @@ def _english(word: str) -> str:
 
 
 def analyse(token: str) -> str | Compound:
-    """Return the term of a plain word, or the terms of a compound. `token` is folded but keeps its case."""
+    """Return the term of a plain word, or the terms of a compound; `token` is folded but keeps its case."""
     if not token.isascii():
-        token = _plain_latin(token)
+        token = _without_accents(token)
     elif token.isalpha() and (token.islower() or token[1:].islower()):
         return stem(token.lower())
     if token[-1] in "+#":
@@ -78,8 +78,8 @@ def analyse(token: str) -> str | Compound:
     return _compound(_SCHEME.sub("", token))
 
 
-def _plain_latin(token: str) -> str:
-    """Remove accents if only they keep `token` from being ASCII (`café`)."""
+def _without_accents(token: str) -> str:
+    """Remove accents if the result is ASCII (`café`), else return `token`."""
     bare = "".join(c for c in in_form("NFD", token) if not unicodedata.combining(c))
     return bare if bare and bare.replace("\u2019", "'").isascii() else token
 
@@ -94,12 +94,12 @@ def _compound(token: str) -> str | Compound:
     whole = _join(atoms, joints, 0, len(atoms))
     stems = [stem(atom) for atom in atoms]
     parts = list(dict.fromkeys(stems))
-    for width in range(2, min(_WIDEST, len(atoms)) + 1):
+    for width in range(2, min(_MAX_WINDOW, len(atoms)) + 1):
         parts += [_join(atoms, joints, i, i + width) for i in range(len(atoms) - width + 1)]
     literal = token.casefold()[:MAX_TERM]
     # A whole that is longer than the widest window is still found as it is written.
     parts = [part for part in dict.fromkeys([*parts, literal]) if part != whole]
-    widest = min(_WIDEST, len(atoms))
+    widest = min(_MAX_WINDOW, len(atoms))
     query = [_join(atoms, joints, i, i + widest) for i in range(len(atoms) - widest + 1)]
     if not humps or _is_identifier(token, atoms):
         query += [s for s, atom in zip(stems, atoms, strict=True) if len(atom) > 1 and not atom.isdigit()]
@@ -107,13 +107,13 @@ def _compound(token: str) -> str | Compound:
 
 
 def _is_identifier(token: str, atoms: list[str]) -> bool:
-    """Return whether humps separate words (`getUser`), unlike those of names (`GitHub`, `iPhone`)."""
+    """Return whether camel case separates words (`getUser`), unlike in names (`GitHub`, `iPhone`)."""
     words = sum(not atom.isdigit() for atom in atoms)
     return words > 2 or (words == 2 and token[0].islower() and len(atoms[0]) > 1)
 
 
 def _atoms(token: str) -> tuple[list[str], list[str], bool]:
-    """Return case-folded atoms, the joint of each to the one before, and whether only humps separate them."""
+    """Return case-folded atoms, the joint before each, and whether only camel case separates them."""
     atoms: list[str] = []
     joints: list[str] = []
     end = 0
@@ -131,13 +131,13 @@ def _atoms(token: str) -> tuple[list[str], list[str], bool]:
 def _split(piece: str) -> list[str]:
     if len(piece) > MAX_TERM or not piece.isascii():
         return [piece[: MAX_TERM * 2].casefold()]
-    if len(_SHIFT.findall(piece)) > _MOST_SHIFTS:
+    if len(_LETTER_DIGIT.findall(piece)) > _MAX_SHIFTS:
         return [piece.lower()]
     return [atom.lower() for atom in _ATOMS.findall(piece)]
 
 
 def _join(atoms: list[str], joints: list[str], start: int, end: int) -> str:
-    """Join the atoms `start` to `end` to a term: a hyphen only shows between digits."""
+    """Join the atoms `start` to `end` to a term: keep a hyphen only between digits."""
     text = atoms[start]
     for i in range(start + 1, end):
         joint = joints[i]
@@ -152,7 +152,7 @@ def _join(atoms: list[str], joints: list[str], start: int, end: int) -> str:
 
 
 class WordCache(dict[str, str | Compound]):
-    """Cache of `analyse` for short tokens; emptied when it is full."""
+    """Cache of `analyse` for tokens of at most `MAX_TERM` characters; cleared when full."""
 
     MOST = 1 << 16
 

@@ -1,4 +1,4 @@
-"""Estimate how many tokens a model will see, and cut text to a budget.
+"""Estimate the number of tokens of a text, and truncate text to a token budget.
 
 The weights are fitted to the tokenizers of Qwen (two thirds), DeepSeek and Mistral on English and Chinese
 dialogue, notes with code, JSON and Python. On English and code that were not fitted, the estimate is within
@@ -20,9 +20,9 @@ _PLAIN: tuple[tuple[bytes, float], ...] = (
     (b"\n", 0.5),
     (bytes(c for c in range(33, 127) if not chr(c).isalnum()), 0.12),
 )
-# UTF-8 names the script in the first byte of a character: bytes, and tokens for each.
+# The first byte of a UTF-8 character tells its script: first bytes, and tokens per character.
 _SCRIPTS: tuple[tuple[bytes, float], ...] = (
-    (bytes(range(0xC2, 0xC6)), 1.0),  # letters with accents: they break a word up
+    (bytes(range(0xC2, 0xC6)), 1.0),  # letters with accents, which split a word
     (bytes(range(0xC6, 0xE0)), 0.42),  # Greek, Cyrillic, Hebrew, Arabic
     (b"\xe0\xe1", 0.6),  # Indic, Thai
     (b"\xe2", 0.95),  # dashes, quotes, arrows
@@ -41,9 +41,9 @@ _BOUND = lazy_pattern(r"\s+|(?<=[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of `text` in linear time: at least 1 unless it is blank.
+    """Estimate the number of tokens of `text` in linear time: at least 1 unless it is blank.
 
-    A text never has a smaller estimate than its beginning.
+    The estimate of a text is never smaller than that of its prefixes.
     """
     data = text.encode("utf-8", "surrogatepass")
     tokens = _WORD * len(data.translate(_LETTERS).split()) + _RUN * len(data.translate(_SIGNS).split())
@@ -59,16 +59,16 @@ def _weigh(data: bytes, weights: tuple[tuple[bytes, float], ...]) -> float:
 
 
 def cut_to_tokens(text: str, budget: int) -> str:
-    """Return the beginning of `text` within `budget` tokens, ending with a paragraph, a sentence or a word.
+    """Truncate `text` to `budget` tokens, at the end of a paragraph, a sentence or a word.
 
-    A bound counts if it keeps at least half of what fits; spaces at the cut are dropped.
+    A boundary counts if it keeps at least half of what fits; trailing white space is removed.
     """
     if budget <= 0:
         return ""
     fits = _fitting(text, budget)
     if fits == len(text):
         return text
-    room = text[: fits + 1]  # one more, to see whether a word ends just here
+    room = text[: fits + 1]  # one character more, to see whether a word ends just here
     for bounds in (_PARAGRAPH, _SENTENCE, _BOUND):
         ends = [found.start() if bounds is _PARAGRAPH else found.end() for found in bounds.finditer(room)]
         ends = [end for end in ends if fits // 2 <= end <= fits]
