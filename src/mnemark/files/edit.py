@@ -1,4 +1,4 @@
-"""Edit, move and remove shared files: Markdown that people and programs save at any time.
+"""Edit, move and remove shared Markdown files that people and programs may save at any time.
 
 An edit waits until nobody has saved for a second, writes a new file beside, checks that the file still is
 what was read, exchanges the two, and keeps the displaced one for a minute in case a save was under way (see
@@ -35,7 +35,7 @@ _NEVER_LOOKED_AT = platform.Identity(0, 0, 0, 0)
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv"})
 
 Moved = Literal["moved", "missing", "changed", "occupied", "deferred"]
-"""Result of a move. `changed`: the file is not as expected; `occupied`: another file stands in the way."""
+"""Result of a move. `changed`: the file is not as expected; `occupied`: the target exists."""
 
 
 class EditResult(NamedTuple):
@@ -44,9 +44,9 @@ class EditResult(NamedTuple):
     status: Literal["written", "unchanged", "deferred"]
     path: Path
     content: bytes
-    """What the file holds now; empty where deferred."""
+    """The new content of the file; empty if deferred."""
     problems: tuple[Problem, ...] = ()
-    """Conflict copies that were made."""
+    """Conflict copies that were written."""
 
 
 class _Task(NamedTuple):
@@ -192,7 +192,7 @@ def remove(root: Path, path: str, *, expected: bytes, timeout: float = PATIENCE)
 
 
 def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Literal["busy"] | None:
-    """Wait until a file is free and return its state (None: there is none), or "busy" at the deadline."""
+    """Wait until a file is quiet; return its identity (None: no file), or "busy" at the deadline."""
     before = None
     while True:
         state = platform.identity(task.target)
@@ -210,7 +210,7 @@ def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Liter
 
 
 def _is_ours(task: _Task) -> bool:
-    """Whether the file holds what our last edit wrote: then nobody is saving."""
+    """Whether the file is as our last edit wrote it, so that nobody is saving."""
     with suppress(BusyError, FileNotFoundError), workspace_lock(task.root, 0.0):
         last = task.records.last(task.name)
         return last is not None and last.mark == mark_of(platform.read_file(task.target)[0])
@@ -218,7 +218,7 @@ def _is_ours(task: _Task) -> bool:
 
 
 def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
-    """Edit once, under the lock; None where someone saved in between and it is to be tried again."""
+    """Edit once, under the lock; return None if someone saved in between, to be retried."""
     records = task.records
     with translate_os_errors(task.target):
         current, status = _read(task.target)
@@ -261,7 +261,7 @@ def _keep_copy(task: _Task, data: bytes) -> Problem | None:
 
 
 def _put(task: _Task, texts: Texts, found: Findings, status: os.stat_result | None) -> bool:
-    """Write the new text in place of the old one; False where the file was no longer that."""
+    """Replace the old text by the new; return False if the file had changed."""
     records = task.records
     identifier = new_id()
     temporary = task.target.with_name(jsonl.TEMPORARY + identifier)
@@ -305,7 +305,7 @@ def _take_back(records: EditRecords, record: Edit) -> Literal[False]:
 
 
 def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) -> bool:
-    """Exchange the new file and the old one; undo it where what came out is not `texts.held`."""
+    """Exchange the new file and the old one; undo it if the old one is not `texts.held`."""
     records, temporary = task.records, task.records.temporary(record)
     if not _is_still(task.target, status):
         return _take_back(records, record)
@@ -326,7 +326,7 @@ def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) 
 
 
 def _replaced(task: _Task, record: Edit, status: os.stat_result) -> bool:
-    """Put the new file in place where files cannot be exchanged: a hard link keeps the old one."""
+    """Replace the file on systems that cannot exchange files; a hard link keeps the old one."""
     with suppress(OSError):  # file systems without links: late saves cannot be seen there
         platform.FS.link(task.target, task.records.old(record))
     if not _is_still(task.target, status):
