@@ -230,7 +230,7 @@ def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
         problems = [_keep_copy(task, data) for data in found.copies]
         changed = new != (current or b"")
         texts = Texts(base=current or b"", new=new, held=current or b"")
-        if changed and not _put(task, texts, found, status):
+        if changed and not _install(task, texts, found, status):
             return None
         records.note(found)
         # What this edit displaced is only dropped where all is.
@@ -260,7 +260,7 @@ def _keep_copy(task: _Task, data: bytes) -> Problem | None:
     return Problem(copy.relative_to(task.root).as_posix(), reason)
 
 
-def _put(task: _Task, texts: Texts, found: Findings, status: os.stat_result | None) -> bool:
+def _install(task: _Task, texts: Texts, found: Findings, status: os.stat_result | None) -> bool:
     """Replace the old text by the new; return False if the file had changed."""
     records = task.records
     identifier = new_id()
@@ -283,7 +283,7 @@ def _put(task: _Task, texts: Texts, found: Findings, status: os.stat_result | No
         elif not _exchanged(task, record, texts, status):
             return False
     except FileExistsError:
-        return _take_back(records, record)
+        return _undo(records, record)
     except OSError:
         with suppress(OSError):  # what is left half done is settled by the next look
             records.of(task.name)
@@ -297,7 +297,7 @@ def _put(task: _Task, texts: Texts, found: Findings, status: os.stat_result | No
     return True
 
 
-def _take_back(records: EditRecords, record: Edit) -> Literal[False]:
+def _undo(records: EditRecords, record: Edit) -> Literal[False]:
     """Undo an edit whose new file still has its temporary name."""
     platform.FS.unlink(records.temporary(record))
     records.drop(record)
@@ -308,14 +308,14 @@ def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) 
     """Exchange the new file and the old one; undo it if the old one is not `texts.held`."""
     records, temporary = task.records, task.records.temporary(record)
     if not _is_still(task.target, status):
-        return _take_back(records, record)
+        return _undo(records, record)
     if not platform.FS.exchange(temporary, task.target):
         return _replaced(task, record, status)
     if platform.read_file(temporary)[0] == texts.held:
         return True
     platform.FS.exchange(temporary, task.target)
     if platform.read_file(temporary)[0] == texts.new:
-        return _take_back(records, record)
+        return _undo(records, record)
     # Someone saved over the new file in the moment it was there: a late save like any other.
     records.store(record)
     records.save(
@@ -330,7 +330,7 @@ def _replaced(task: _Task, record: Edit, status: os.stat_result) -> bool:
     with suppress(OSError):  # file systems without links: late saves cannot be seen there
         platform.FS.link(task.target, task.records.old(record))
     if not _is_still(task.target, status):
-        return _take_back(task.records, record)
+        return _undo(task.records, record)
     platform.FS.replace(task.records.temporary(record), task.target)
     return True
 
