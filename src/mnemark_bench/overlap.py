@@ -63,7 +63,7 @@ class Exact(VectorStore):
         found = np.append(self._matrix @ query, np.float32(0))
         return np.asarray(found[:-1] if rows is None else found[rows], np.float32)
 
-    def _begin(self) -> None:
+    def _create(self) -> None:
         raise NotImplementedError
 
     def _append(self, keys: Packed, matrix: NDArray[np.float32]) -> None:

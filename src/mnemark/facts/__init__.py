@@ -1,1 +1,1 @@
-"""All about facts that needs no index: format, files, journal, versions."""
+"""Parse, store and version facts in files and the journal, without the index."""

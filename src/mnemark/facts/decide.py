@@ -1,4 +1,4 @@
-"""Decide whether to keep a new fact, to confirm or supersede another by it, or to propose it."""
+"""Decide whether a new fact is stored, confirms or supersedes another, or is proposed for review."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -22,26 +22,26 @@ from mnemark.types import Origin, Turn
 CONFIDENCE: Final[dict[Origin, float]] = {
     "owner": 0.9, "agent": 0.7, "file": 0.9, "import": 0.6, "tool": 0.3, "web": 0.3,
 }  # fmt: skip
-"""Defaults by origin."""
+"""Default confidence by origin."""
 
 
 class Decision:
-    """Decides on facts, each in the light of those before it; `changes` are the lines to write."""
+    """Decisions on new facts, in order, each aware of those before; `changes` are the journal lines."""
 
     def __init__(self, facts: FactStore, scopes: Iterable[str], *, fresh: bool = False) -> None:
-        """`fresh`: the facts of these scopes were read a moment ago, under the same lock."""
+        """`fresh`: the cached facts of these scopes are current, so do not refresh them."""
         self._facts = facts
         self._groups: dict[tuple[str, ...], list[FactVersion]] = {}
         self._scopes = {scope: facts.kept(scope) if fresh else facts.fresh(scope) for scope in scopes}
         self._path_for = cache(facts.files.path_for)
         self.changes: list[Change] = []
 
-    def decide_all(self, said: Sequence[tuple[Fact, Turn | None]]) -> list[Fact]:
-        """Return the result for each fact, given with the turn that its source names."""
-        return [self._decide(fact, turn) for fact, turn in said]
+    def decide_all(self, given: Sequence[tuple[Fact, Turn | None]]) -> list[Fact]:
+        """Return the resulting fact for each (fact, turn that its source names)."""
+        return [self._decide(fact, turn) for fact, turn in given]
 
     def _group(self, fact: Fact) -> list[FactVersion]:
-        """Return the versions of the same fact, those decided before included."""
+        """Return the versions of the same fact, including those decided before."""
         key = (fact.scope, *fact.key)
         if key not in self._groups:
             self._groups[key] = self._scopes[fact.scope].group(fact.key)
@@ -50,26 +50,26 @@ class Decision:
     def _decide(self, fact: Fact, turn: Turn | None) -> Fact:
         held = self._group(fact)
         start = order(fact, self._facts.zone)[0]
-        there = [one.fact for one in held if one.at(start)]
-        same = next((one for one in there if words_of(one) == words_of(fact)), None)
+        current = [version.fact for version in held if version.at(start)]
+        same = next((other for other in current if words_of(other) == words_of(fact)), None)
         if same is not None:
             return self._confirm(same, fact)
-        rival = max(there, key=lambda one: TRUST[one.origin], default=None)
-        if reason := _doubt(self._facts.log, fact, rival, turn):
+        rival = max(current, key=lambda other: TRUST[other.origin], default=None)
+        if reason := _review_reason(self._facts.log, fact, rival, turn):
             return self._propose(fact, rival, reason)
         path = (rival.path if rival is not None else "") or self._path_for(fact.subject, fact.scope)
-        fact = msgspec.structs.replace(fact, path=path, supersedes=there[-1].id if there else "")
+        fact = msgspec.structs.replace(fact, path=path, supersedes=current[-1].id if current else "")
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
-        self._groups[fact.scope, *fact.key] = timeline([*(one.fact for one in held), kept], self._facts.zone)
+        self._groups[fact.scope, *fact.key] = timeline([*(v.fact for v in held), kept], self._facts.zone)
         return kept
 
     def _propose(self, fact: Fact, rival: Fact | None, reason: str) -> Fact:
-        """Propose a fact to a person; one that waits already, or was rejected, is not listed again."""
+        """Propose a fact for review, unless an equal proposal is pending or was rejected."""
         words = words_of(fact)
-        for one in self._facts.log.proposals.values():
-            if one.scope == fact.scope and one.origin == fact.origin and words_of(one) == words:
-                return one
+        for other in self._facts.log.proposals.values():
+            if other.scope == fact.scope and other.origin == fact.origin and words_of(other) == words:
+                return other
         against = rival.id if rival is not None else ""
         fact = msgspec.structs.replace(fact, review=reason, supersedes=against)
         self._write("conflict" if reason == "conflict" else "propose", fact)
@@ -84,8 +84,8 @@ class Decision:
         """Confirm a fact: an independent source raises its confidence; an untrusted one changes nothing."""
         if fact.origin in {"tool", "web"}:
             return same
-        confirmations = (one for one in self._facts.log.confirmations.values() if one.fact == same.id)
-        refs = [*same.source.split(","), *(one.fields.get("source", "") for one in confirmations)]
+        confirmations = (item for item in self._facts.log.confirmations.values() if item.fact == same.id)
+        refs = [*same.source.split(","), *(item.fields.get("source", "") for item in confirmations)]
         fields: dict[str, str] = {}
         if fact.source and _file_of(fact.source) not in map(_file_of, refs):
             before = CONFIDENCE[same.origin] if same.confidence is None else same.confidence
@@ -102,13 +102,13 @@ class Decision:
         self.changes.append(change)
         kept = confirmed_by(same, [Confirmation(change.id, same.id, fields)])
         self._groups[fact.scope, *fact.key] = [
-            one._replace(fact=kept) if one.fact.id == kept.id else one for one in self._group(fact)
+            v._replace(fact=kept) if v.fact.id == kept.id else v for v in self._group(fact)
         ]
         return kept
 
 
-def _doubt(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
-    """Return the reason why a fact has to wait for a person; empty if it need not."""
+def _review_reason(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn | None) -> str:
+    """Return why a fact needs review by a person; empty if it does not."""
     if fact.origin in {"tool", "web"} or (fact.origin != "owner" and _is_suspect(fact)):
         return "untrusted"
     if rival is not None and TRUST[rival.origin] > TRUST[fact.origin]:
@@ -121,10 +121,10 @@ def _doubt(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn | None) 
 
 
 def _is_suspect(fact: Fact) -> bool:
-    """Whether a fact speaks to a model about its instructions; who passed that on may not have meant to."""
+    """Whether a fact looks like instructions to a model, which an agent may have copied unaware."""
     return looks_like_instructions(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)
 
 
 def _file_of(source: str) -> str:
-    """Return the file of a ref: sources in different files are independent."""
+    """Return the file of a ref; sources in different files are independent."""
     return split_ref(source.strip())[0]

@@ -1,4 +1,4 @@
-"""Doubt what was known of facts where files or journals were written since; see `facts.states`."""
+"""Find the cached fact states that later writes to files or journals invalidated; see `facts.states`."""
 
 import re
 from collections import defaultdict
@@ -26,7 +26,7 @@ from mnemark.files import jsonl, platform
 from mnemark.types import Json
 
 MOST_BYTES: Final = 1 << 18
-"""Of changed files and of what was appended to journals: more is not read under a deadline."""
+"""Maximum bytes read of changed files and appended journal lines, to meet a deadline."""
 
 
 _LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|edit|tombstone|forget|undo|erased)"')
@@ -36,24 +36,24 @@ _WORDS: Final = ("subject", "predicate", "value")
 
 
 def known_of(held: FactVersion) -> Known:
-    """What is to be known of a fact."""
+    """Return the state to cache of a fact version."""
     fact = held.fact
     return Known(
         fact.id,
         mark_of(fact.path) if fact.line else "",
-        _about(fact),
-        _words(fact),
+        _key_hash(fact),
+        _words_hash(fact),
         entry_mark(core_entry(fact)),
         None if held.begin is None else held.begin.timestamp(),
         None if held.end is None else held.end.timestamp(),
     )
 
 
-def _about(fact: Fact) -> str:
+def _key_hash(fact: Fact) -> str:
     return mark_of("\0".join(fact.key))
 
 
-def _words(fact: Fact) -> str:
+def _words_hash(fact: Fact) -> str:
     words = (subject_key(fact.subject), predicate_key(fact.predicate), value_key(fact.value), fact.since)
     return mark_of("\0".join(words))
 
@@ -61,7 +61,7 @@ def _words(fact: Fact) -> str:
 def doubted(
     root: Path, redacted: Callable[[str], str], scope: str, section: Section, facts: Mapping[str, Known]
 ) -> Doubt:
-    """What is not known any more of the facts of a scope, because of what was written since."""
+    """Return which cached facts of a scope are invalid because of later writes."""
     files = FactFiles(root, redacted)
     doubt = Doubt()
     room = _read_files(files, scope, section, facts, doubt)
@@ -72,7 +72,7 @@ def doubted(
 def _read_files(
     files: FactFiles, scope: str, section: Section, facts: Mapping[str, Known], doubt: Doubt
 ) -> int:
-    """Look at the files that changed; returns how many bytes may still be read."""
+    """Invalidate facts of changed files; return how many bytes may still be read."""
     room = MOST_BYTES
     now = {mark_of(path): (path, state) for path, state in states_in(files.root, facts_folder(scope))}
     changed = {
@@ -80,9 +80,9 @@ def _read_files(
     }
     if not changed:
         return room
-    stood: dict[str, list[Known]] = defaultdict(list)
+    cached: dict[str, list[Known]] = defaultdict(list)
     for known in facts.values():
-        stood[known.file].append(known)
+        cached[known.file].append(known)
     readable = set(files.paths(scope))
     for mark in changed:
         path, state = now.get(mark, ("", (0, 0, 0)))
@@ -91,7 +91,7 @@ def _read_files(
             doubt.everything = True
             return room
         standing = {fact.id: fact for fact in files.facts(path)} if path in readable else {}
-        for known in stood[mark]:
+        for known in cached[mark]:
             if known.id not in standing:
                 doubt.ids.add(known.id)
                 doubt.about.add(known.about)
@@ -101,11 +101,11 @@ def _read_files(
 
 
 def _compare(known: Known | None, fact: Fact, doubt: Doubt) -> None:
-    """Doubt what a fact in a file is about, unless it says what it said."""
+    """Invalidate a fact in a file, and its key, unless it is unchanged."""
     ended = bool(fact.until) and known is not None and known.end is None
-    if known is None or ended or known.words != _words(fact):
+    if known is None or ended or known.words != _words_hash(fact):
         doubt.ids.add(fact.id)
-        doubt.about.add(_about(fact))
+        doubt.about.add(_key_hash(fact))
         if known is not None:
             doubt.about.add(known.about)
 
@@ -118,13 +118,13 @@ def _read_journals(root: Path, scope: str, section: Section, doubt: Doubt, room:
             continue
         rewritten = state is None or state[1] < before[1] or (before[1] > 0 and state[2] != before[2])
         room -= 0 if state is None else state[1] - before[1]
-        if rewritten or room < 0 or not _appended(root / path, before[1], scope, doubt):
+        if rewritten or room < 0 or not _read_appended(root / path, before[1], scope, doubt):
             doubt.everything = True
             return
 
 
-def _appended(path: Path, offset: int, scope: str, doubt: Doubt) -> bool:
-    """Doubt what the lines behind `offset` speak of; False where that cannot be told."""
+def _read_appended(path: Path, offset: int, scope: str, doubt: Doubt) -> bool:
+    """Invalidate the facts named by lines after `offset`; return False if they cannot be determined."""
     try:
         with platform.opened(path) as file:
             file.seek(max(offset - 1, 0))
@@ -132,7 +132,7 @@ def _appended(path: Path, offset: int, scope: str, doubt: Doubt) -> bool:
     except OSError:
         return False
     if offset and data[:1] != b"\n":
-        return False  # it was in the middle of a line
+        return False  # not at the start of a line
     for line in data.split(b"\n"):
         if _LINE.search(line) and not _take(jsonl.decode(line) or {}, scope, doubt):
             return False
@@ -140,7 +140,7 @@ def _appended(path: Path, offset: int, scope: str, doubt: Doubt) -> bool:
 
 
 def _take(record: Mapping[str, Json], scope: str, doubt: Doubt) -> bool:
-    """Doubt what one line of a journal speaks of; False where that may be any fact."""
+    """Invalidate the facts a journal line names; return False if it may concern any fact."""
     kind, payload = record.get("kind"), record.get("payload")
     if not isinstance(payload, dict) or kind in {"undo", "erased"}:
         return False
@@ -149,9 +149,9 @@ def _take(record: Mapping[str, Json], scope: str, doubt: Doubt) -> bool:
             if isinstance(part, dict):
                 subject, predicate, value = (clean(str(part.get(name) or "")) for name in _WORDS)
                 doubt.about.add(
-                    _about(Fact(id="", subject=subject or "user", predicate=predicate, value=value))
+                    _key_hash(Fact(id="", subject=subject or "user", predicate=predicate, value=value))
                 )
     for name in ("fact", "id", "ids", "passing", "ends"):
         found = payload.get(name)
-        doubt.ids.update(str(one) for one in (found if isinstance(found, (list, dict)) else [found]) if one)
+        doubt.ids.update(str(key) for key in (found if isinstance(found, (list, dict)) else [found]) if key)
     return True

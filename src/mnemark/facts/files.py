@@ -28,17 +28,17 @@ from mnemark.text.markdown.frontmatter import front_matter
 from mnemark.types import ORIGINS
 
 REVIEW: Final = "memory/review/facts.md"
-"""Proposals that wait for a person, in each scope."""
+"""File of proposals that wait for review, in each scope."""
 _OLDEST: Final = datetime(2001, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 _BLANK: Final = "\ufeff \t\r\n"
 _READABLE_NAME: Final = 60
-_TOGETHER: Final = 3  # from so many on, new facts are added to a file in one step
-_BUSY: Final = 0.3  # seconds a change waits for the workspace's lock before it is left for the next time
+_MIN_BATCH: Final = 3  # from so many on, new facts are added to a file in one step
+_WAIT: Final = 0.3  # seconds a change waits for the workspace's lock before it is left for the next time
 
 
 class Confirmation(NamedTuple):
-    """A confirmation of a fact; `fields` are keys of its comment and their new values."""
+    """A confirmation of a fact; `fields` are new values of its comment."""
 
     id: str
     fact: str
@@ -53,16 +53,16 @@ class _ReadFile(NamedTuple):
 
 
 class _Bullet(NamedTuple):
-    """A hash of what a bullet says, without its place, and the fact in it."""
+    """A hash of a bullet's content, without its position, and its fact."""
 
     mark: int
     fact: Fact
 
 
 class FactFiles:
-    """The fact files of a workspace, read again only when they change.
+    """The fact files of a workspace, cached until they change.
 
-    `redacted` takes secrets out of a text and keeps its lines.
+    `redacted` removes secrets from a text and keeps its line numbers.
     """
 
     def __init__(self, root: Path, redacted: Callable[[str], str] = str) -> None:
@@ -71,24 +71,24 @@ class FactFiles:
         self._read: dict[str, _ReadFile] = {}
         self._links: set[str] = set()
         self._listed: dict[str, list[str]] = {}
-        """The files of each folder, as it was last listed."""
+        """The last listing of each folder."""
 
     def saved(self, path: str) -> datetime:
-        """Return when a file was last written, as it was last read; now where it was not."""
+        """Return the modification time of a file when it was last read; now if it was not."""
         return datetime.fromisoformat(self.saved_iso(path))
 
     def saved_iso(self, path: str) -> str:
-        """Return the time of `saved` as text: that of bullets without a time of their own."""
+        """Return `saved` as text: the time of bullets that have none."""
         kept = self._read.get(path)
         return kept.saved if kept else datetime.now(UTC).isoformat()
 
     def state(self, path: str) -> platform.Identity | None:
-        """Return the state of a file when it was last read, or None."""
+        """Return the identity of a file when it was last read, or None."""
         kept = self._read.get(path)
         return kept.state if kept else None
 
     def paths(self, scope: str = "") -> list[str]:
-        """Return the relative paths of the fact files of a scope, in the order of their names."""
+        """Return the relative paths of the fact files of a scope, sorted by name."""
         folder = layout.in_scope(scope, FACTS)
         if layout.border(self.root, folder):
             return []
@@ -97,13 +97,13 @@ class FactFiles:
                 found = sorted(entry.name for entry in entries if self._is_file(folder, entry))
         except (FileNotFoundError, NotADirectoryError):
             return []
-        except OSError:  # it cannot be listed: nobody removed the files that were seen in it
+        except OSError:  # unreadable folder: its files were not removed
             return self._listed.get(folder, [])
         self._listed[folder] = [path for name in found if _is_fact_file(path := f"{folder}/{name}")]
         return self._listed[folder]
 
     def _is_file(self, folder: str, entry: "os.DirEntry[str]") -> bool:
-        """Whether it is a file, and no link that leads out; the scan tells people of those."""
+        """Whether an entry is a file and no link out of the workspace, which the scan reports."""
         if not entry.is_symlink():
             return entry.is_file()
         self._links.add(f"{folder}/{entry.name}")
@@ -113,7 +113,7 @@ class FactFiles:
             return False
 
     def facts(self, path: str) -> tuple[Fact, ...]:
-        """Return the facts in a file; of one that cannot be read, those it held when it was last read."""
+        """Return the facts in a file; if it is unreadable, those last read."""
         full = names.inside(self.root, path) if path in self._links else self.root / path
         kept = self._read.get(path)
         try:
@@ -127,16 +127,16 @@ class FactFiles:
                 saved = datetime.fromtimestamp(state.mtime_ns / 1e9, UTC).isoformat()
                 known = kept.bullets if kept is not None else {}
                 facts = visible_facts(self._redacted(raw), raw, path, saved, known)
-                bullets = {fact.id: _Bullet(_mark(parsed), fact) for parsed, fact in facts}
+                bullets = {fact.id: _Bullet(_content_hash(parsed), fact) for parsed, fact in facts}
                 kept = self._read[path] = _ReadFile(state, saved, tuple(fact for _, fact in facts), bullets)
         except FileNotFoundError:
             return ()
-        except OSError:  # the scan and the sync tell of it
+        except OSError:  # reported by scan and sync
             return kept.facts if kept else ()
         return kept.facts
 
     def path_for(self, subject: str, scope: str = "") -> str:
-        """Return the file for facts about a subject: one there, in any case or language, or a new one."""
+        """Return the file for facts about a subject: an existing one, in any language, or a new one."""
         key = subject_key(subject)
         paths = [path for path in self.paths(scope) if path.endswith(".md")]
         there = next((path for path in paths if _stem(path) == key), None)
@@ -155,24 +155,24 @@ def _stem(path: str) -> str:
 
 
 def _file_name(key: str) -> str:
-    """Return the plain key where it is a file name on every system, else a name made of it."""
+    """Return the key as a file name if it is valid on every system, else a name derived from it."""
     plain, name = key.replace(" ", "-"), names.file_name(key, ".md")
     is_plain = name.rpartition("-")[0] == plain and len(plain.encode()) <= _READABLE_NAME
     return f"{plain}.md" if is_plain and _is_fact_file(f"{FACTS}/{plain}.md") else name
 
 
 def facts_in(text: str, path: str, saved: str) -> list[Fact]:
-    """Return the facts in a file's text; `saved` (ISO) is their time where they have none."""
+    """Return the facts in a file's text; `saved` (ISO) is the time of facts without one."""
     return [_fact(parsed, path, saved) for parsed in parse(text)]
 
 
 def visible_facts(
     text: str, raw: str, path: str, saved: str, known: Mapping[str, _Bullet] = MappingProxyType({})
 ) -> list[tuple[ParsedFact, Fact]]:
-    """Return the facts in the visible text of a file, each with its bullet there.
+    """Return the facts in the visible text of a file, each with its parsed bullet.
 
-    `raw` is the file's text, with the same lines: ids that derive from words derive from its words. `known`
-    are its bullets as they were read before, by id.
+    `raw` is the file's text, with the same lines, from which ids of facts without one derive. `known` are the
+    bullets read before, by id.
     """
     shown = [(parsed, _known_or_read(parsed, path, saved, known)) for parsed in parse(text)]
     if text == raw:
@@ -185,22 +185,22 @@ def visible_facts(
     ]
 
 
-def _mark(parsed: ParsedFact) -> int:
+def _content_hash(parsed: ParsedFact) -> int:
     return hash((parsed.predicate, parsed.value, parsed.struck, *parsed.meta.items()))
 
 
 def _known_or_read(parsed: ParsedFact, path: str, saved: str, known: Mapping[str, _Bullet]) -> Fact:
-    """Return the fact in a bullet: the one that was read before, where it says the same."""
+    """Return the fact in a bullet, reused from `known` if its content is unchanged."""
     before = known.get(parsed.id)
-    if before is None or before.mark != _mark(parsed) or _needs_saved(parsed):
+    if before is None or before.mark != _content_hash(parsed) or _needs_saved(parsed):
         return _fact(parsed, path, saved)
     line = parsed.bullet.line
     return before.fact if before.fact.line == line else msgspec.structs.replace(before.fact, line=line)
 
 
 def _needs_saved(parsed: ParsedFact) -> bool:
-    """Whether a fact takes a time from that of its file."""
-    return not (parsed.meta.get("recorded") or _made(parsed.id)) or (
+    """Whether a fact takes a time from its file's modification time."""
+    return not (parsed.meta.get("recorded") or _time_in_id(parsed.id)) or (
         parsed.struck and not parsed.meta.get("until")
     )
 
@@ -216,7 +216,7 @@ def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
         value=parsed.value,
         type=kind if kind in TYPES else "fact",
         until=meta.get("until", "") or (saved if parsed.struck else ""),
-        recorded=meta.get("recorded", "") or _made(parsed.id) or saved,
+        recorded=meta.get("recorded", "") or _time_in_id(parsed.id) or saved,
         origin=next((known for known in ORIGINS if known == origin), "file"),
         importance=parsed.share("importance"),
         confidence=parsed.share("confidence"),
@@ -248,43 +248,43 @@ def _subject_of(path: str) -> str:
 
 
 @lru_cache(maxsize=8_192)
-def _made(identifier: str) -> str:
-    """Return when an id was made; empty for ids without a time."""
+def _time_in_id(identifier: str) -> str:
+    """Return the ISO time encoded in an id; empty if there is none."""
     made = time_of(identifier) if is_id(identifier) else None
     return made.isoformat() if made is not None and _OLDEST < made < _LATEST else ""
 
 
 def project(
-    root: Path, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _BUSY
+    root: Path, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo, *, timeout: float = _WAIT
 ) -> tuple[EditResult, list[str]]:
-    """Write acknowledged changes to a file; return the ids of those that stand in it now.
+    """Apply acknowledged changes to a file; return the result and the ids of those now in it.
 
     A busy file is left alone (status "deferred"). Errors as for `edit`.
     """
     done: list[str] = []
 
     def change(data: bytes) -> bytes:
-        text, together = _added_together(decode(data), path, changes, zone)
-        done[:] = together
+        text, batch = _with_batch(decode(data), path, changes, zone)
+        done[:] = batch
         for item in changes:
-            if item.id not in together:
-                text, stands = applied(text, path, item, zone)
-                done.extend([item.id] if stands else [])
+            if item.id not in batch:
+                text, is_in = applied(text, path, item, zone)
+                done.extend([item.id] if is_in else [])
         return encode(text)
 
     result = edit(root, path, change, timeout=timeout)
     return result, [] if result.status == "deferred" else done
 
 
-def _added_together(
+def _with_batch(
     text: str, path: str, changes: Sequence[Fact | Confirmation], zone: tzinfo
 ) -> tuple[str, frozenset[str]]:
-    """Append all facts with new keys in one step; return the text and their ids.
+    """Append all facts with new keys at once; return the text and their ids.
 
-    If some fact would not read back as itself, none is appended: then each is tried by itself.
+    If any fact would not parse back unchanged, none is appended; the caller then adds them one by one.
     """
     facts = [change for change in changes if isinstance(change, Fact)]
-    if len(facts) < _TOGETHER:
+    if len(facts) < _MIN_BATCH:
         return text, frozenset()
     now = datetime.now(UTC)
     standing = {fact.key[:2] for fact in facts_in(text, path, now.isoformat())}
@@ -294,7 +294,7 @@ def _added_together(
         if fact.key[:2] not in standing and counts[fact.key] == 1:
             groups[fact.key[:2]].append(fact)
     new = [fact for group in groups.values() for fact in group]
-    if len(new) < _TOGETHER:
+    if len(new) < _MIN_BATCH:
         return text, frozenset()
     end = write.line_end(text)
     if not text.strip(_BLANK):
@@ -321,7 +321,7 @@ def _bullet(fact: Fact, end: datetime | None, now: datetime) -> str:
 
 
 def applied(text: str, path: str, change: Fact | Confirmation, zone: tzinfo) -> tuple[str, bool]:
-    """Apply one change to a file's text; return the text and whether the change stands in it."""
+    """Apply one change to a file's text; return the text and whether the change is in it."""
     if isinstance(change, Confirmation):
         return _confirm(text, path, change), True
     now = datetime.now(UTC)
@@ -368,7 +368,7 @@ def _comment(fact: Fact) -> dict[str, str]:
 def _insert(
     text: str, fact: Fact, below: int | None, end: datetime | None, now: datetime
 ) -> tuple[str, bool]:
-    """Put the bullet where it reads back as itself, and nothing else changes its meaning."""
+    """Insert a fact's bullet where it parses back unchanged and alters no other bullet."""
     line = _bullet(fact, end, now)
     if not text.strip(_BLANK):
         return f"{text}{_heading(fact.path)}{line}\n", True
@@ -390,7 +390,7 @@ def _insert(
 
 
 def _confirm(text: str, path: str, change: Confirmation) -> str:
-    """Write a confirmation to the comment of its fact, if that is still in the file."""
+    """Write a confirmation to the comment of its fact, if the fact is still in the file."""
     for parsed in parse(text):
         fact = _fact(parsed, path, "")
         if fact.id == change.fact:
@@ -403,7 +403,7 @@ def _confirm(text: str, path: str, change: Confirmation) -> str:
 
 
 def review_bullet(data: bytes, fact: Fact) -> bytes:
-    """Add a proposal to the list, unless it is in it."""
+    """Add a proposal to the review file, unless it is there."""
     text = decode(data)
     if any(parsed.id == fact.id for parsed in parse(text)):
         return data

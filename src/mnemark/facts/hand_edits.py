@@ -1,4 +1,4 @@
-"""Find what people changed in the fact files by hand."""
+"""Detect hand edits in fact files and convert them to journal lines."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 
 def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> list[Change]:
-    """Return journal lines for what people changed in the files of a scope since the last ones.
+    """Return journal lines for the hand edits in a scope since the last call.
 
-    Only changed files are looked at; none while a journal cannot be read, as its facts would be taken for
-    new.
+    Only changed files are compared; none while a journal is unreadable, as its facts would look new.
     """
     if journal.look(log.journal.root).problems:
         return []
@@ -31,11 +30,11 @@ def edits(log: FactJournal, files: FactFiles, kept: "FactCache", scope: str) -> 
     paths = kept.changed()
     if not paths:
         return []
-    gone = _gone(log, files, scope, kept.everywhere(), paths)
+    gone = _missing_facts(log, files, scope, kept.everywhere(), paths)
     if gone:
         edit.settle(files.root)
         kept.refresh()
-        gone = _gone(log, files, scope, kept.everywhere(), paths)
+        gone = _missing_facts(log, files, scope, kept.everywhere(), paths)
     found: list[Change] = []
     for fact in kept.standing(paths).values():
         last = last_known(log, fact.id)
@@ -69,31 +68,31 @@ def _edit(fact: Fact, last: Fact | None, replaced: Fact | None, files: FactFiles
 
 
 def _replaced(fact: Fact, gone: list[Fact]) -> Fact | None:
-    """Return the removed fact of which a person wrote the bullet anew: of the same key in the same file."""
+    """Return the removed fact that a new bullet replaces: of the same key in the same file; or None."""
     if holds_many(fact.predicate):
         return None
     return next((old for old in gone if old.path == fact.path and old.key == fact.key), None)
 
 
-def _gone(
+def _missing_facts(
     log: FactJournal, files: FactFiles, scope: str, standing: Collection[str], paths: Collection[str]
 ) -> list[Fact]:
-    """Return the facts that this machine saw in one of these files and that stand in none any more."""
+    """Return the facts that this machine saw in one of these files and that are in no file now."""
     missing = [
         known.fact
         for identifier, known in log.known.items()
         if known.own and identifier not in standing and known.fact.scope == scope and known.fact.path in paths
     ]
     missing = [fact for fact in missing if _is_removed(files, fact.path)]
-    # What moved to the archive, the quarantine or a copy was not removed.
-    elsewhere = _notes(files.root, layout.in_scope(scope, "memory")) if missing else []
+    # Facts moved to the archive, the quarantine or a copy were not removed.
+    elsewhere = _note_contents(files.root, layout.in_scope(scope, "memory")) if missing else []
     return [fact for fact in missing if not any(f"id: {fact.id}".encode() in data for data in elsewhere)]
 
 
 def _is_removed(files: FactFiles, path: str) -> bool:
-    """Whether what is missing in a file was removed: the file is in this workspace, readable and not busy.
+    """Whether facts missing in a file were removed: the file is in this workspace, readable and not busy.
 
-    A save in place begins by emptying the file.
+    An in-place save truncates the file first.
     """
     full = files.root / path
     try:
@@ -107,10 +106,10 @@ def _is_removed(files: FactFiles, path: str) -> bool:
     return time() - files.saved(path).timestamp() >= edit.QUIET
 
 
-def _notes(root: Path, folder: str) -> list[bytes]:
+def _note_contents(root: Path, folder: str) -> list[bytes]:
     found = []
     for path in listing.walk(root, folder).files:
         if path.endswith(".md"):
-            with suppress(OSError):  # the sync tells of it
+            with suppress(OSError):  # reported by the sync
                 found.append(platform.content(root / path))
     return found

@@ -1,4 +1,4 @@
-"""Read what the journal says about facts: remembered, written, edited, removed, proposed."""
+"""Replay the journal lines about facts: remembered, written, edited, removed, proposed."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -33,32 +33,32 @@ _SHARES: Final = ("importance", "confidence")
 
 
 class Known(NamedTuple):
-    """A fact as this journal last saw it in a file; `own`: this machine saw it."""
+    """A fact as last seen in a file; `own`: seen by this machine."""
 
     fact: Fact
     own: bool
 
 
 def words_of(fact: Fact) -> Words:
-    """What tells whether a fact still says the same."""
+    """Return the keys by which the content of facts is compared."""
     return subject_key(fact.subject), predicate_key(fact.predicate), value_key(fact.value)
 
 
 def said_mark(scope: str, words: Words) -> str:
-    """What tells, without a word of it, that something was said before: a hash of scope and words."""
+    """Return a hash of scope and words, to recognise erased facts without storing their text."""
     text = "\0".join((scope, *words))
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=10).hexdigest()
 
 
 def payload_of(fact: Fact) -> dict[str, Json]:
-    """A fact as it stands in a line of the journal, without what the line itself says."""
+    """Return the journal payload of a fact, without the fields of the line itself."""
     texts = {name: getattr(fact, name) for name in (*_TEXTS, "type", "path", "review") if getattr(fact, name)}
     shares = {name: getattr(fact, name) for name in _SHARES if getattr(fact, name) is not None}
     return texts | shares | ({"tags": list(fact.tags)} if fact.tags else {})
 
 
 def fact_from(payload: Json, change: Change, identifier: str) -> Fact | None:
-    """The fact in a line of the journal; None where there is none."""
+    """Return the fact in a journal payload, or None."""
     if not isinstance(payload, Mapping) or not isinstance(payload.get("value"), str):
         return None
     texts: dict[str, Any] = {
@@ -85,12 +85,12 @@ def fact_from(payload: Json, change: Change, identifier: str) -> Fact | None:
 
 
 def past_id(fact: Fact) -> str:
-    """The id of what a fact said before a person changed it in its file."""
+    """Return the id of the version of a fact before a hand edit."""
     return derived_id("\0".join((fact.id, *words_of(fact))).encode("utf-8", "replace"))
 
 
 class Edited(NamedTuple):
-    """What a person did to a fact in its file, as a line of the journal says."""
+    """A hand edit of a fact, from a journal line."""
 
     line: str
     action: str
@@ -100,7 +100,7 @@ class Edited(NamedTuple):
 
 
 class FactJournal:
-    """The state of the journal; `refresh` reads on from where it stopped."""
+    """The state of facts in the journal; `refresh` reads new lines."""
 
     KINDS: Final = (
         "remember", "propose", "conflict", "confirm", "project", "edit", "tombstone", "accept", "reject",
@@ -108,60 +108,60 @@ class FactJournal:
     )  # fmt: skip
 
     def __init__(self, journal: Journal, redacted: Callable[[str], str] = str) -> None:
-        """`redacted` takes secrets out of a text: older lines may tell of bullets that hold some."""
+        """`redacted` removes secrets from a text: older lines may quote bullets with some."""
         self._redacted = redacted
         self.journal = journal
         self._feed = journal.feed(*self.KINDS)
-        self._forget()
+        self._reset()
 
     epoch = 0
-    """Rises when lines change what is known of facts they do not name."""
+    """Increases when lines change facts that they do not name."""
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self.epoch += 1
         self.touched: list[str] = []
-        """Ids that the lines read since then name, in their order."""
+        """Ids named by the lines read since the last reset, in order."""
         self.records: dict[str, Fact] = {}
         """Remembered facts by id."""
         self.confirmations: dict[str, Confirmation] = {}
         self.scopes: dict[str, str] = {}
-        """Scope of each record, confirmation and proposal."""
+        """The scope of each record, confirmation and proposal."""
         self.machines: dict[str, str] = {}
-        """Journal file in which each of them was acknowledged."""
-        self._open: set[str] = set()
-        self._closed: set[str] = set()
+        """The journal file of each record, confirmation and proposal."""
+        self._pending: set[str] = set()
+        self._settled: set[str] = set()
         self.known: dict[str, Known] = {}
         self.changed: dict[str, tuple[Words, str, str]] = {}
-        """What a person made of a fact, since when, and the id of what it was before."""
+        """Hand-edited facts by id: new words, since when, and the id of the version before."""
         self.ended: dict[str, str] = {}
-        """When a person struck a fact through without saying when it ended."""
+        """End times of facts struck through by hand without one."""
         self.past: dict[str, Fact] = {}
         self.removed: dict[tuple[str, Words], str] = {}
-        """When a person removed a fact: by scope and words."""
+        """Times of removal by hand, by scope and words."""
         self.hidden: set[str] = set()
-        """Ids forgotten or taken back: not shown even where a file still holds them."""
+        """Ids that were forgotten or withdrawn: hidden even if still in a file."""
         self.ends: dict[str, str] = {}
-        """When facts ended whose successor was forgotten: forgetting does not bring them back."""
+        """End times of facts whose successor was forgotten, so that they stay ended."""
         self.withdrawn: set[str] = set()
-        """Remembered facts that were taken back."""
+        """Ids of withdrawn facts."""
         self.forgotten = Forgotten()
-        self._waited: dict[str, frozenset[str]] = {}
-        """Ids that waited for their file when a line hid them."""
+        self._hidden_pending: dict[str, frozenset[str]] = {}
+        """Ids that were pending when a line hid them, by the id of the line."""
         self.proposals: dict[str, Fact] = {}
         self.edits: dict[str, Edited] = {}
-        """What people changed in the files, by the id of the line that says so."""
+        """Hand edits by the id of their line."""
         self.decided: set[str] = set()
 
     def refresh(self) -> None:
-        """Read what was appended; all of it where a journal was rewritten."""
+        """Read appended lines; all lines if a journal was rewritten."""
         rewritten, entries = self._feed.take()
         if rewritten:
-            self._forget()
+            self._reset()
         for entry in entries:
             self._read(entry)
 
     def append(self, *changes: Change) -> list[Change]:
-        """Acknowledge changes, and know them."""
+        """Append changes to the journal and apply them."""
         kept = self.journal.append_many(changes)
         self.refresh()
         return kept
@@ -180,9 +180,9 @@ class FactJournal:
                     str(payload.get("fact", "")),
                     {name: str(text) for name, text in dict(payload.get("fields") or {}).items()},
                 )
-                self._place(entry)
+                self._add_pending(entry)
             case "project":
-                self._close(*_ids(payload))
+                self._settle(*_ids(payload))
                 for identifier in _ids(payload):
                     if record := self.records.get(identifier):
                         path = str(payload.get("path", record.path))
@@ -194,13 +194,13 @@ class FactJournal:
             case "forget" | "undo" | "erased":
                 self.forgotten.take(change)
                 if change.kind == "forget":
-                    self._hide_waiting(change.id, payload)
+                    self._hide_pending(change.id, payload)
                 elif change.kind == "undo":
                     for identifier in _ids(payload):
-                        self._take_back(identifier)
-                self._hide()
+                        self._undo(identifier)
+                self._update_hidden()
             case "accept" | "reject":
-                self._close(*_ids(payload))
+                self._settle(*_ids(payload))
                 self.decided.update(_ids(payload))
 
     def _touch(self, change: Change, payload: Mapping[str, Json]) -> None:
@@ -211,23 +211,23 @@ class FactJournal:
             ids.append(str(before["id"]))
         self.touched += ids
 
-    def _place(self, entry: JournalEntry) -> None:
+    def _add_pending(self, entry: JournalEntry) -> None:
         self.scopes[entry.change.id] = entry.change.scope
         self.machines[entry.change.id] = entry.file
-        if entry.change.id not in self._closed:
-            self._open.add(entry.change.id)
+        if entry.change.id not in self._settled:
+            self._pending.add(entry.change.id)
 
-    def _close(self, *ids: str) -> None:
-        """Lines that stand in their file, or never will."""
-        self._closed.update(ids)
-        self._open.difference_update(ids)
+    def _settle(self, *ids: str) -> None:
+        """Mark lines as no longer pending: written to their file, or never to be."""
+        self._settled.update(ids)
+        self._pending.difference_update(ids)
 
     def _acknowledged(self, entry: JournalEntry, payload: Mapping[str, Json]) -> None:
         fact = fact_from(payload, entry.change, entry.change.id)
         if fact is not None:
             where = self.records if entry.change.kind == "remember" else self.proposals
             where[fact.id] = fact
-            self._place(entry)
+            self._add_pending(entry)
 
     def _edited(self, change: Change, payload: Mapping[str, Json], *, own: bool) -> None:
         identifier = str(payload.get("fact", ""))
@@ -255,14 +255,14 @@ class FactJournal:
         self.removed.pop((change.scope, words_of(fact)), None)
 
     def _visible(self, payload: Mapping[str, Json]) -> Mapping[str, Json]:
-        """What people wrote in a bullet, without secrets; also in what it said `before`."""
+        """Return the payload of a hand edit without secrets, including its `before`."""
         clean = dict(payload)
         if isinstance(before := payload.get("before"), Mapping):
             clean["before"] = dict(self._visible(before))
         if isinstance(value := payload.get("value"), str):
             name = f"{payload.get('predicate', '')}: "
-            told = self._redacted(name + value)
-            clean["value"] = told.removeprefix(name) if told.startswith(name) else self._redacted(value)
+            shown = self._redacted(name + value)
+            clean["value"] = shown.removeprefix(name) if shown.startswith(name) else self._redacted(value)
         return clean
 
     def _edit(self, change: Change, action: str, fact: Fact, before: Fact | None) -> None:
@@ -272,7 +272,7 @@ class FactJournal:
     def _removed(self, change: Change, payload: Mapping[str, Json]) -> None:
         identifier = str(payload.get("fact", ""))
         self.known.pop(identifier, None)
-        self._close(identifier)
+        self._settle(identifier)
         fact = fact_from(self._visible(payload), change, identifier)
         if fact is not None:
             self._edit(change, "removed", fact, fact)
@@ -280,29 +280,29 @@ class FactJournal:
                 (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
             )
 
-    def _hide_waiting(self, line: str, payload: Mapping[str, Json]) -> None:
-        """Let facts that are forgotten wait for their files no longer."""
+    def _hide_pending(self, line: str, payload: Mapping[str, Json]) -> None:
+        """Remove forgotten facts from the pending lines."""
         if line in self.forgotten.undone:
             return
         ids = self.forgotten.hidden_facts(line)
-        self._waited[line] = ids & self._open
-        self._close(*ids)
+        self._hidden_pending[line] = ids & self._pending
+        self._settle(*ids)
         if payload.get("erase"):
-            for identifier in ids:  # or its bullet would be missed, and its words be noted once more
+            for identifier in ids:  # or a missing bullet would be journaled as removed, with its text
                 self.known.pop(identifier, None)
 
-    def _take_back(self, identifier: str) -> None:
-        """Show again what a line hid; or let go of a remembered fact."""
-        if identifier in self._waited:
-            waited = self._waited.pop(identifier)
-            self._closed -= waited
-            self._open |= waited
+    def _undo(self, identifier: str) -> None:
+        """Undo a line: restore the pending ids that it hid, or withdraw a remembered fact."""
+        if identifier in self._hidden_pending:
+            waited = self._hidden_pending.pop(identifier)
+            self._settled -= waited
+            self._pending |= waited
         elif identifier in self.records:
             self.withdrawn.add(identifier)
-            self._close(identifier)
+            self._settle(identifier)
             self.known.pop(identifier, None)
 
-    def _hide(self) -> None:
+    def _update_hidden(self) -> None:
         self.epoch += 1
         standing = dict(self.forgotten.standing())
         self.hidden = self.withdrawn.union(*(self.forgotten.hidden_facts(line) for line in standing))
@@ -313,21 +313,21 @@ class FactJournal:
         }
 
     def was_erased(self) -> dict[str, str]:
-        """The line that erased a fact last, by the mark (`said_mark`) of its words.
+        """Return the id of the line that last erased a fact, by `said_mark` of its words.
 
-        From what was said before that line it is not learned again.
+        The fact is not learned again from older sources.
         """
         return {
             mark: line for line, payload in self.forgotten.standing() for mark in strings(payload.get("said"))
         }
 
     def fact(self, identifier: str) -> Fact | None:
-        """The fact that was remembered or proposed under an id."""
+        """Return the remembered or proposed fact of an id, or None."""
         return self.records.get(identifier) or self.proposals.get(identifier)
 
     def pending(self, scope: str | None = None) -> list[str]:
-        """Ids of acknowledged lines that no file holds yet, oldest first."""
-        return sorted(one for one in self._open if scope in (None, self.scopes[one]))
+        """Return the ids of acknowledged lines that are in no file yet, oldest first."""
+        return sorted(one for one in self._pending if scope in (None, self.scopes[one]))
 
 
 def _ids(payload: Mapping[str, Json]) -> Sequence[str]:

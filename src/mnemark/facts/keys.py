@@ -1,7 +1,7 @@
-"""Normalize subjects and predicates to keys, whatever their case, number, language or wording.
+"""Normalize subjects and predicates to keys, independent of case, number, language and synonyms.
 
-`name`, `Names`, `my name`, `名字` and `姓名` are one key; a word not in the table is a key of its own. Keys
-are for comparing: a file shows the words that were written.
+`name`, `Names`, `my name`, `名字` and `姓名` have one key; a word not in the table is its own key. Keys are
+only compared: files keep the words as written.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Final
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import fold, normalize
 
-_SAME: Final = {
+_SYNONYMS: Final = {
     "name": "full name, real name, is called, called, named, 名字, 姓名, 名, 叫, 全名, 名称",
     "nickname": "nick name, goes by, 昵称, 外号, 小名",
     "city": "lives in, live in, living in, resides in, residence, home city, current city, "
@@ -107,7 +107,7 @@ _SINGULAR: Final = frozenset(
     ).split()
 )
 
-_MOST_ROUNDS: Final = 8
+_MAX_ROUNDS: Final = 8
 
 
 def _table(groups: dict[str, str]) -> dict[str, str]:
@@ -135,7 +135,7 @@ def singular(word: str) -> str:
     return word[:-2] if _ES.search(word) else word[:-1]
 
 
-_PREDICATES: Final = _table(_SAME)
+_PREDICATES: Final = _table(_SYNONYMS)
 _SUBJECT_KEYS: Final = _table(_SUBJECTS)
 
 
@@ -159,7 +159,7 @@ def predicate_key(predicate: str) -> str:
     True
     """
     key = plain_words(predicate)
-    for _ in range(_MOST_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
+    for _ in range(_MAX_ROUNDS):  # "the boxes' sizes" settles in a few; the bound is for safety only
         words, forms = key, _forms(key)
         unknown = words if _natural_plural(words) else forms[-1]
         key = next((_PREDICATES[form] for form in forms if form in _PREDICATES), unknown)

@@ -62,13 +62,13 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     supersedes: str = ""
     scope: str = ""
     path: str = ""
-    """File it stands in, relative to the workspace; while pending, the file it will stand in."""
+    """Its file, relative to the workspace; while pending, the file it will be written to."""
     line: int = 0
-    """First line of its bullet; 0 where it stands in no file."""
+    """First line of its bullet; 0 if it is in no file."""
     pending: bool = False
-    """Acknowledged, and not yet in its file."""
+    """Whether it is in the journal but not yet in its file."""
     review: str = ""
-    """Why it waits for a person ("untrusted", "conflict", "removed"); such a fact is no fact yet."""
+    """Why it needs review by a person ("untrusted", "conflict", "removed"); until then it is not valid."""
 
     def __str__(self) -> str:
         about = f"{self.subject} {self.predicate}".strip()
@@ -76,11 +76,11 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Keys of subject, predicate and, where many hold, value: facts of one key supersede each other."""
+        """Keys of subject, predicate and, for plurals, value: facts of one key supersede each other."""
         many = holds_many(self.predicate)
         return subject_key(self.subject), predicate_key(self.predicate), value_key(self.value) if many else ""
 
     @property
     def ref(self) -> str:
-        """`path#L3`; empty where it stands in no file."""
+        """The ref of its bullet, `path#L3`; empty if it is in no file."""
         return f"{self.path}#L{self.line}" if self.line else ""

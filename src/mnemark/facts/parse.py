@@ -1,7 +1,6 @@
-"""Parse fact files: bullets are facts, except in front matter, fenced code and comments over several lines.
+"""Parse fact files: bullets are facts, except in front matter, fenced code and multi-line comments.
 
-The format is in docs/format.md. `encode` gives back unchanged any bytes that `decode` read; parsing never
-fails.
+The format is in docs/format.md. `encode` restores the exact bytes that `decode` read; parsing never fails.
 """
 
 import re
@@ -18,20 +17,20 @@ from mnemark.facts.keys import predicate_key, value_key
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import front_matter
 
-_MARKED: Final = lazy_pattern(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
+_RESERVED: Final = lazy_pattern(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
 _CODES: Final = {sign: f"%{ord(sign):02X}" for sign in "%|>\r\n"}
 _SHARE_SCALE: Final = 10.0
 
 
 class Bullet(msgspec.Struct, frozen=True):
-    """The place of a bullet. Offsets count characters of the decoded file and are half-open."""
+    """The position of a bullet. Offsets count characters of the decoded file and are half-open."""
 
     start: int
     """First character of its first line."""
     end: int
-    """Behind its own lines, line end included; bullets nested in it begin there."""
+    """End of its own lines, line end included; nested bullets begin there."""
     line: int
-    """Its first line, from 1."""
+    """Number of its first line, from 1."""
     end_line: int
     indent: str
     marker: str
@@ -39,23 +38,23 @@ class Bullet(msgspec.Struct, frozen=True):
     comment: tuple[int, int] | None = None
     """Span of mnemark's own comment (the one with an id)."""
     words: tuple[int, int] = (0, 0)
-    """Span of the words, with strike-through marks and without comments."""
+    """Span of the text, with strike-through marks and without comments."""
 
 
 class ParsedFact(msgspec.Struct, frozen=True):
-    """A bullet read as a fact."""
+    """A bullet parsed as a fact."""
 
     predicate: str
-    """As written; empty where the bullet is a statement."""
+    """As written; empty if the bullet is a statement."""
     value: str
     struck: bool
     meta: Mapping[str, str]
-    """Keys of its comments in the order written, lower case; mnemark's own comment wins."""
+    """Fields of its comments, keys in lower case; mnemark's own comment takes precedence."""
     bullet: Bullet
 
     @property
     def id(self) -> str:
-        """The id in its comment; empty where there is none."""
+        """The id in its comment; empty if there is none."""
         return self.meta.get("id", "") if self.bullet.comment else ""
 
     @property
@@ -69,7 +68,7 @@ class ParsedFact(msgspec.Struct, frozen=True):
         return f"{self.key}\0{value_key(self.value)}"
 
     def share(self, name: str) -> float | None:
-        """Return `importance` or `confidence` from 0 to 1; a number from 1 to 10 counts as tenths."""
+        """Return `importance` or `confidence` from 0 to 1, or None; 1 to 10 are divided by 10."""
         try:
             number = float(self.meta.get(name, ""))
         except ValueError:
@@ -85,7 +84,7 @@ def encode_field(text: str) -> str:
     >>> encode_field("a|b --> 50%7C")
     'a%7Cb --%3E 50%257C'
     """
-    return _MARKED.sub(lambda found: _CODES[found[0]], text.strip())
+    return _RESERVED.sub(lambda found: _CODES[found[0]], text.strip())
 
 
 def decode_field(text: str) -> str:
@@ -116,17 +115,17 @@ _PLAIN: Final = lazy_pattern(
 _TIGHT: Final = lazy_pattern(
     r"(?P<key>[\u3400-\u9fff][^:：\\,，;；。!！?？<>|\s]{0,19}):(?P<value>[^/\s].*)", re.DOTALL
 )
-_MOST_KEY_WORDS: Final = 6
+_MAX_KEY_WORDS: Final = 6
 _NO_KEY: Final = lazy_pattern(r"[\d\s./:-]*$")
 _STRUCK: Final = lazy_pattern(r"~~(?P<inside>.+)~~", re.DOTALL)
-_SHORT: Final = 1 << 14  # characters
-_COMMON: Final = 12
+_SHORT_TEXT: Final = 1 << 14  # characters
+_INTERN_MAX: Final = 12
 _ESCAPED: Final = lazy_pattern(r"(?<!\\)\\(\\*(?:~~|[:：]))|(?<=<)\\(\\*!--)")
 _UNESCAPE_START: Final = lazy_pattern(r"^\\(?=\\*[-+*#>|`_])")
 
 
 def decode(data: bytes) -> str:
-    """Decode a fact file; bytes that are not UTF-8 become lone surrogates and survive."""
+    """Decode a fact file; bytes that are not UTF-8 become lone surrogates, which `encode` restores."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -136,10 +135,10 @@ def encode(text: str) -> bytes:
 
 
 def clean(text: str) -> str:
-    """Make a text fit for people and JSON: on one line, with a visible mark for what is not UTF-8."""
+    """Return a text on one line, with replacement characters for what is not UTF-8."""
     try:
         data = encode(text)
-    except UnicodeEncodeError:  # halves of characters, as JSON can spell them
+    except UnicodeEncodeError:  # lone surrogates from JSON escapes
         data = text.encode("utf-8", "replace")
     return " ".join(data.decode("utf-8", "replace").split())
 
@@ -149,7 +148,7 @@ class _Line(NamedTuple):
     start: int
     end: int
     text: str
-    """Without its line end."""
+    """Text without its line end."""
 
 
 def parse(text: str) -> list[ParsedFact]:
@@ -160,29 +159,29 @@ def parse(text: str) -> list[ParsedFact]:
     >>> [(fact.predicate, fact.value) for fact in parse("- **city**: Berlin\n- 城市：杭州\n* likes tea\n")]
     [('city', 'Berlin'), ('城市', '杭州'), ('', 'likes tea')]
     """
-    return list((_parsed_short(text) if len(text) <= _SHORT else _parsed_long(text))[0])
+    return list((_parsed_short(text) if len(text) <= _SHORT_TEXT else _parsed_long(text))[0])
 
 
-def _parsed(text: str) -> "tuple[tuple[ParsedFact, ...], tuple[_Shape, ...]]":
-    """Return the facts, and the shapes of their bullets, which are cached as long as some text has them."""
+def _parsed(text: str) -> "tuple[tuple[ParsedFact, ...], tuple[_Content, ...]]":
+    """Return the facts and their bullets' content, which is cached while a cached text refers to it."""
     found: list[ParsedFact] = []
-    shapes: list[_Shape] = []
+    contents: list[_Content] = []
     above: list[tuple[int, str]] = []
-    for bullet, shape in _bullets(text):
-        shapes.append(shape)
+    for bullet, content in _bullets(text):
+        contents.append(content)
         width = len(bullet.indent.expandtabs(4))
         while above and above[-1][0] >= width:
             above.pop()
         outer = above[-1][1] if above else ""
-        predicate = " ".join(filter(None, (outer, shape.predicate)))
-        above.append((width, outer if shape.value else predicate))
-        if shape.value:
-            found.append(ParsedFact(predicate, shape.value, shape.struck, shape.meta, bullet))
-    return tuple(found), tuple(shapes)
+        predicate = " ".join(filter(None, (outer, content.predicate)))
+        above.append((width, outer if content.value else predicate))
+        if content.value:
+            found.append(ParsedFact(predicate, content.value, content.struck, content.meta, bullet))
+    return tuple(found), tuple(contents)
 
 
-# A change reads the same text several times: to decide, to write, to look again. What was read takes ten
-# bytes a character, so of long texts fewer are kept: or a file that grows would be there eight times.
+# A change parses the same text several times. A cached result takes ten bytes a character, so fewer long
+# texts are cached.
 _parsed_short = lru_cache(maxsize=8)(_parsed)
 _parsed_long = lru_cache(maxsize=2)(_parsed)
 
@@ -194,7 +193,7 @@ def _lines(text: str) -> Iterator[_Line]:
         start += len(line)
 
 
-def _bullets(text: str) -> "Iterator[tuple[Bullet, _Shape]]":
+def _bullets(text: str) -> "Iterator[tuple[Bullet, _Content]]":
     lines = list(_lines(text))
     skip_to = front_matter(text).end
     at, fence, hidden = 0, "", False
@@ -214,14 +213,14 @@ def _bullets(text: str) -> "Iterator[tuple[Bullet, _Shape]]":
             fence = mark["fence"]
         elif (match := _BULLET.match(bare)) and not _RULE.match(bare.strip()):
             last = _last_line(lines, at - 1)
-            yield _located(text, line, lines[last], match, len(line.text) - len(bare))
+            yield _bullet(text, line, lines[last], match, len(line.text) - len(bare))
             at = last + 1
         elif bare.lstrip(" \t").startswith("<!--"):
             hidden = "-->" not in bare
 
 
 def _last_line(lines: list[_Line], first: int) -> int:
-    """Return the last line of a bullet: up to a blank line or the next block, or while a comment is open."""
+    """Return the last line of a bullet: before a blank line or the next block outside a comment."""
     closes = _closing(lines, first)
     at = first if closes is None else closes
     while at + 1 < len(lines):
@@ -233,9 +232,9 @@ def _last_line(lines: list[_Line], first: int) -> int:
 
 
 def _closing(lines: list[_Line], first: int) -> int | None:
-    """Return the line where a comment that `first` leaves open ends, `first` if none is open.
+    """Return the line where a comment opened on `first` is closed; `first` if none is open.
 
-    A blank line or a bullet ends the search.
+    Return None if a blank line, a bullet or the end of the text comes first.
     """
     if not _is_open(lines[first].text, was=False):
         return first
@@ -257,8 +256,8 @@ def _is_open(text: str, *, was: bool) -> bool:
         at, was = found + 3, not was
 
 
-class _Shape(msgspec.Struct, frozen=True, weakref=True):
-    """A bullet without its place; spans count from its first character."""
+class _Content(msgspec.Struct, frozen=True, weakref=True):
+    """The content of a bullet without its position; spans count from its first character."""
 
     comment: tuple[int, int] | None
     words: tuple[int, int]
@@ -266,14 +265,16 @@ class _Shape(msgspec.Struct, frozen=True, weakref=True):
     value: str
     struck: bool
     meta: dict[str, str]
-    """Shared by all reads of the same bullet: not to be changed."""
+    """Shared by all parses of the same bullet: do not modify."""
 
 
-def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: int) -> tuple[Bullet, _Shape]:
+def _bullet(
+    text: str, first: _Line, last: _Line, match: re.Match[str], shift: int
+) -> tuple[Bullet, _Content]:
     start = first.start + shift
     key = text[start : last.end], match.end(), last.start + len(last.text) - start
-    if (shape := _shapes.get(key)) is None:
-        shape = _shapes[key] = _shape(*key)
+    if (content := _contents.get(key)) is None:
+        content = _contents[key] = _parse_content(*key)
     bullet = Bullet(
         start=start,
         end=last.end,
@@ -281,18 +282,18 @@ def _located(text: str, first: _Line, last: _Line, match: re.Match[str], shift: 
         end_line=last.number,
         indent=match["indent"],
         marker=match["marker"],
-        comment=shape.comment and (start + shape.comment[0], start + shape.comment[1]),
-        words=(start + shape.words[0], start + shape.words[1]),
+        comment=content.comment and (start + content.comment[0], start + content.comment[1]),
+        words=(start + content.words[0], start + content.words[1]),
     )
-    return bullet, shape
+    return bullet, content
 
 
-# Of a file that gains a fact all others are known.
-_shapes: "WeakValueDictionary[tuple[str, int, int], _Shape]" = WeakValueDictionary()
+# When a fact is added to a file, all other bullets are found here.
+_contents: "WeakValueDictionary[tuple[str, int, int], _Content]" = WeakValueDictionary()
 
 
-def _shape(raw: str, start: int, end: int) -> _Shape:
-    """Read a bullet: its words begin at `start`, its last line's end begins at `end`."""
+def _parse_content(raw: str, start: int, end: int) -> _Content:
+    """Parse a bullet whose text is `raw[start:end]`."""
     comments = [(comment.span(), _fields(comment["body"])) for comment in _COMMENT.finditer(raw, start)]
     own = next((span for span, fields in reversed(comments) if "id" in fields), None)
     words_end = end
@@ -302,7 +303,7 @@ def _shape(raw: str, start: int, end: int) -> _Shape:
     bare = _COMMENT.sub("", raw[slice(*words)]).strip()
     struck = _STRUCK.fullmatch(bare)
     predicate, value = split_words(struck["inside"].strip() if struck else bare)
-    return _Shape(own, words, predicate, value, struck is not None, _meta(comments, own))
+    return _Content(own, words, predicate, value, struck is not None, _meta(comments, own))
 
 
 def _meta(
@@ -321,7 +322,7 @@ def _meta(
 def _trailing_comment(text: str, start: int, end: int) -> int | None:
     """Return the begin of the comment that `text[start:end]` ends with, or None."""
     stripped = end
-    while stripped > start and text[stripped - 1].isspace():  # no slice: there may be thousands of comments
+    while stripped > start and text[stripped - 1].isspace():  # a slice per comment would be quadratic
         stripped -= 1
     if not text.endswith("-->", start, stripped):
         return None
@@ -337,8 +338,8 @@ def _fields(body: str) -> dict[str, str]:
         if match is None:
             return {}
         value = decode_field(" ".join(match["value"].split()))
-        # A file has the same keys, and many of the same values, in each of its comments.
-        found[sys.intern(match["key"].lower())] = sys.intern(value) if len(value) <= _COMMON else value
+        # Comments repeat the same keys and many values: intern them.
+        found[sys.intern(match["key"].lower())] = sys.intern(value) if len(value) <= _INTERN_MAX else value
     return found
 
 
@@ -363,7 +364,7 @@ def _unescape(words: str) -> str:
 
 def _plain(words: str) -> re.Match[str] | None:
     match = _PLAIN.fullmatch(words) or _TIGHT.fullmatch(words)
-    if match is None or _NO_KEY.match(match["key"]) or len(match["key"].split()) > _MOST_KEY_WORDS:
+    if match is None or _NO_KEY.match(match["key"]) or len(match["key"].split()) > _MAX_KEY_WORDS:
         return None
     return match
 

@@ -1,4 +1,4 @@
-"""Remember facts, list them as of any day, and write pending ones to their files."""
+"""Remember facts, list the facts valid at a time, and write pending ones to their files."""
 
 import re
 from collections import defaultdict
@@ -33,22 +33,22 @@ from mnemark.types import ORIGINS, Turn
 def remember(
     store: FactStore, predicate: str, value: str, *, dry_run: bool = False, **arguments: Any
 ) -> Fact:
-    """Keep a fact and return it once it is on the disk.
+    """Store a fact and return it once it is on disk.
 
-    Of the same subject and predicate the newer `since` holds; the value before is kept as history. The same
-    value from another source raises the confidence. Facts of tools or the web, those that contradict someone
-    who is trusted more, and those that a person removed wait in `memory/review/`: they have a `review`.
+    For the same subject and predicate the newer `since` is valid; earlier values are kept as history. The
+    same value from another source raises the confidence. Facts of tools or the web, facts that contradict a
+    more trusted origin, and facts that a person removed are proposed in `memory/review/`, with a `review`.
 
     Args:
-        store: keeps the fact.
+        store: the fact store.
         predicate: in any language; empty for a statement.
         value: line breaks become blanks.
-        dry_run: only return what the fact would be.
+        dry_run: return the resulting fact without storing it.
         **arguments: the other fields of `NewFact`.
 
     Raises:
         UsageError: an argument is wrong; the message names a right one.
-        BusyError, ReadOnlyError: it could not be written, and is not kept.
+        BusyError, ReadOnlyError: the fact could not be written and is not stored.
     """
     return remember_many(store, [{"predicate": predicate, "value": value, **arguments}], dry_run=dry_run)[0]
 
@@ -56,10 +56,10 @@ def remember(
 def remember_many(
     store: FactStore, given: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
 ) -> list[Fact]:
-    """Keep many facts, each given as a `NewFact` or its fields: all of them or none.
+    """Store many facts, each given as a `NewFact` or its fields, atomically.
 
-    Each is decided in the light of those before it, with one line and one `fsync` of the journal for all, and
-    one edit of each file. Raises as `remember`.
+    Each is decided given those before it. The journal is appended and synced once, and each file edited once.
+    Raises as `remember`.
     """
     if not dry_run:
         store.workspace.check_writable("remember")
@@ -76,8 +76,8 @@ def remember_many(
             return Decision(store, scopes).decide_all(said)
         with workspace_lock(store.root):
             store.log.refresh()
-            noted = sum(_note_edits(store, scope) for scope in scopes)
-            decision = Decision(store, scopes, fresh=not noted)
+            recorded_edits = sum(_record_edits(store, scope) for scope in scopes)
+            decision = Decision(store, scopes, fresh=not recorded_edits)
             kept = decision.decide_all(said)
             if decision.changes:
                 store.log.append(*decision.changes)
@@ -87,11 +87,11 @@ def remember_many(
     return kept
 
 
-def _note_edits(store: FactStore, scope: str) -> int:
-    noted = edits(store.log, store.files, store.kept(scope), scope)
-    if noted:
-        store.log.append(*noted)
-    return len(noted)
+def _record_edits(store: FactStore, scope: str) -> int:
+    recorded_edits = edits(store.log, store.files, store.kept(scope), scope)
+    if recorded_edits:
+        store.log.append(*recorded_edits)
+    return len(recorded_edits)
 
 
 def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | NewFact) -> Fact:
@@ -123,10 +123,10 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
 
 
 def _redacted_value(rules: Rules, predicate: str, value: str) -> str:
-    """Return the value without secrets and recalled blocks, on one line."""
+    """Return the value on one line, without secrets and recalled blocks; raise UsageError if it is empty."""
     if predicate_key(predicate) == "email":  # an address is what this fact is about, not a leak
         rules = msgspec.structs.replace(rules, emails=False)
-    before = f"{predicate_words(predicate)}: "  # "password: …" tells what the value alone does not
+    before = f"{predicate_words(predicate)}: "  # "password: …" reveals a secret that the value alone does not
     together = redact(before + strip_fences(value), rules).text
     alone = together.startswith(before)
     words = clean(together.removeprefix(before) if alone else redact(strip_fences(value), rules).text)
@@ -155,11 +155,11 @@ def _checked_scope(scope: str) -> str:
 
 
 def _as_owner(fact: Fact, turn: Turn | None) -> Fact:
-    """Make an agent's fact that cites an owner's turn with the value in it the owner's."""
+    """Return an agent's fact with origin "owner" if the owner's turn it cites contains the value."""
     if fact.origin != "agent" or turn is None or turn.origin != "owner":
         return fact
     value = re.escape(value_key(fact.value))
-    # "3" is not said by "3.12", nor "Ann" by "Anna"; Chinese words have no edges to look for.
+    # "3" does not match "3.12", nor "Ann" "Anna"; Chinese words have no boundaries to check.
     before, after = (r"(?<![a-z0-9.])" if value[:1].isascii() else ""), r"(?!\.?[a-z0-9])"
     found = re.search(
         before + value + (after if value[-1:].isascii() else ""), value_key(strip_fences(turn.content))
@@ -168,7 +168,7 @@ def _as_owner(fact: Fact, turn: Turn | None) -> Fact:
 
 
 def _turn_of(store: FactStore, source: str) -> Turn | None:
-    """Return the turn that a source names, or None."""
+    """Return the turn that a source refers to, or None."""
     path, line, last = split_ref(source)
     if last is None or not path.endswith(".jsonl"):
         return None
@@ -181,7 +181,7 @@ def _turn_of(store: FactStore, source: str) -> Turn | None:
 def catch_up(store: FactStore, *, most: int = AT_ONCE) -> int:
     """Write up to `most` pending changes to the files; return how many are still pending.
 
-    Busy files are left for later. Reads show pending changes, too.
+    Busy files are skipped. Reads include pending changes.
     """
     with store.lock:
         store.log.refresh()
@@ -191,12 +191,12 @@ def catch_up(store: FactStore, *, most: int = AT_ONCE) -> int:
 
 
 def follow(store: FactStore, scope: str = "") -> int:
-    """Note in the journal what people changed in the fact files; return the number of changes."""
+    """Record hand edits of the fact files in the journal; return their number."""
     store.workspace.check_writable("note changes")
     where = _checked_scope(scope)
     with store.lock, workspace_lock(store.root):
         store.log.refresh()
-        return _note_edits(store, where)
+        return _record_edits(store, where)
 
 
 def facts(
@@ -207,21 +207,21 @@ def facts(
     history: bool = False,
     scope: str = "",
 ) -> Iterator[Fact]:
-    """Yield the facts that hold, pending ones included; a scope's own before the root's.
+    """Yield the valid facts, pending ones included; a scope's own before the root's.
 
     Args:
         store: the facts.
         subject: yield only facts about this one.
-        as_of: yield facts that held then; now by default. A fact without a date counts as true all along.
-        history: yield the values before, too, each behind the one that replaced it, with `until`.
-        scope: whose memory beside the root's.
+        as_of: the time at which facts are valid; now by default. A fact without a date is always valid.
+        history: also yield earlier values, each after the one that superseded it, with `until`.
+        scope: a scope to include beside the root.
 
     Raises:
         UsageError: an argument is wrong; the message names a right one.
     """
     at = moment(as_of, "as_of", store.workspace.now(), last=True) or datetime.now(UTC)
     at = at.replace(tzinfo=at.tzinfo or store.zone)
-    with suppress(BusyError, ReadOnlyError):  # what waits for its file is shown all the same
+    with suppress(BusyError, ReadOnlyError):  # pending facts are included anyway
         catch_up(store)
     with store.lock:
         held = [one for where in dict.fromkeys((_checked_scope(scope), "")) for one in store.held(where)]

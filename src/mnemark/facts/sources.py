@@ -1,4 +1,4 @@
-"""Which facts were learned from which turn or note, whatever became of them since."""
+"""Track which facts were learned from which turn or note, including facts changed or removed since."""
 
 from collections import defaultdict
 from datetime import datetime
@@ -9,7 +9,7 @@ from mnemark.files.ids import time_of
 
 
 class Sources:
-    """The sources of the facts in a journal; `refresh` takes in what it gained. Hold the store's lock."""
+    """The sources of the facts in a journal; `refresh` reads new lines. Hold the store's lock."""
 
     def __init__(self, journal: FactJournal) -> None:
         self._journal = journal
@@ -20,19 +20,19 @@ class Sources:
         self._erased: dict[str, datetime] = {}
 
     def refresh(self) -> None:
-        """Read on in the journal."""
+        """Read new lines of the journal."""
         log = self._journal
         log.refresh()
-        if log.touched is not self._touched:  # all of it was read anew
+        if log.touched is not self._touched:  # the journal was read from the start
             self._touched, self._seen = log.touched, 0
         for identifier in log.touched[self._seen :]:
-            self._take(identifier)
+            self._add(identifier)
         self._seen = len(log.touched)
         if log.epoch != self._epoch:
             self._epoch = log.epoch
             self._erased = {mark: time_of(line) for mark, line in log.was_erased().items()}
 
-    def _take(self, identifier: str) -> None:
+    def _add(self, identifier: str) -> None:
         log = self._journal
         said = log.confirmations.get(identifier)
         fact = log.fact(said.fact if said is not None else identifier)
@@ -41,15 +41,15 @@ class Sources:
             self._known[fact.scope, words_of(fact)].update(_sources(source))
 
     def knows(self, fact: Fact, said: datetime) -> bool:
-        """Return whether a fact was learned from its source before, or erased after it was said."""
+        """Return whether a fact was already learned from its source, or erased after `said`."""
         when = self._erased.get(said_mark(fact.scope, words_of(fact)))
-        if when is not None and said <= when:  # then no other place that says so brings it back
+        if when is not None and said <= when:  # older sources do not restore an erased fact
             return True
         return not _sources(fact.source).isdisjoint(self._known.get((fact.scope, words_of(fact)), ()))
 
 
 def _sources(refs: str) -> set[str]:
-    """The identities of the sources in a list: a turn keeps its line, in a note lines move."""
+    """Return the sources in a list: turns with their line; notes without, since their lines move."""
     found = set()
     for ref in refs.split(","):
         path, _, _ = ref.strip().partition("#")

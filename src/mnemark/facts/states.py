@@ -1,10 +1,10 @@
-"""Tell which facts hold without reading them all, for an answer that has little time.
+"""Cache when each fact is valid, so that answers under a deadline need not read all facts.
 
-Who has read the facts of a scope leaves here when each of them holds, and which files and journals say so.
-Later that is believed of every fact of which nothing was written since: changed files are read, and of the
-journals what was appended. Of any other fact it is not known whether it holds, and it is not shown.
+After reading the facts of a scope, their validity and the states of their files and journals are saved.
+The cache is used for facts not touched since: changed files and appended journal lines are read. Other facts
+count as unknown and are not shown.
 
-No words are kept: facts are named by their ids, and what they are about by hashes. Derived, deleted at will.
+No text is stored, only ids and hashes. The cache is derived and may be deleted.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,14 +33,14 @@ from mnemark.files.ids import new_id
 from mnemark.files.journal import FOLDER as JOURNAL
 
 KEPT_IN: Final = "facts"
-"""Folder below `.mnemark/`."""
+"""The folder of the cache below `.mnemark/`."""
 
 
 class FactStates:
-    """What is known of the facts of a workspace, by scope, as it was kept and as it was changed since.
+    """The cached states of the facts of a workspace, checked against later writes.
 
-    Good for one answer. `section` gives what was kept of a scope; None where nothing was. `redacted` takes
-    secrets out of a text and keeps its lines, as for the facts that were kept.
+    For one answer. `section` returns the cache of a scope, or None. `redacted` removes secrets from a text
+    and keeps its line numbers, as when the cache was made.
     """
 
     def __init__(
@@ -53,22 +53,22 @@ class FactStates:
         self._hidden: dict[str, frozenset[str]] = {}
 
     def holds(self, scope: str, identifier: str, now: datetime) -> bool | None:
-        """Whether a fact holds at a moment (with a zone); None where that is not known."""
+        """Return whether a fact is valid at `now` (with zone); None if unknown."""
         facts, doubt = self._known(scope)
         known = facts.get(identifier)
         return None if known is None or doubt.of(known) else known.holds(now.timestamp())
 
     def is_past(self, scope: str, line: str, now: datetime) -> bool:
-        """Whether a line of a generated part tells a fact that does not hold, or of which that is unknown."""
+        """Whether a line of a generated section states a fact that is not valid, or not known to be."""
         if scope not in self._hidden:
             facts, doubt = self._known(scope)
             moment = now.timestamp()
-            held = {one.entry for one in facts.values() if one.holds(moment) and not doubt.of(one)}
-            self._hidden[scope] = frozenset(one.entry for one in facts.values()) - held
+            held = {fact.entry for fact in facts.values() if fact.holds(moment) and not doubt.of(fact)}
+            self._hidden[scope] = frozenset(fact.entry for fact in facts.values()) - held
         return entry_mark(line) in self._hidden[scope]
 
     def settled(self, scope: str) -> bool:
-        """Whether nothing that says something about facts was written since."""
+        """Whether nothing about the facts of a scope was written since the cache was saved."""
         return not self._known(scope)[1]
 
     def _known(self, scope: str) -> tuple[dict[str, Known], Doubt]:
@@ -77,7 +77,7 @@ class FactStates:
             if section is None:
                 self._read[scope] = {}, Doubt(everything=True)
             else:
-                facts = {one.id: one for one in section.facts}
+                facts = {fact.id: fact for fact in section.facts}
                 self._read[scope] = facts, self._doubt(scope, section, facts)
         return self._read[scope]
 
@@ -85,18 +85,18 @@ class FactStates:
         files = {mark_of(path): state for path, state in states_in(self._root, facts_folder(scope))}
         if files == section.files and dict(journals_of(self._root)) == section.journals:
             return Doubt()
-        from mnemark.facts.doubts import doubted  # what reads facts takes long to load
+        from mnemark.facts.doubts import doubted  # a slow import
 
         return doubted(self._root, self._redacted, scope, section, facts)
 
 
 def kept(root: Path, home: Path, redacted: Callable[[str], str]) -> FactStates:
-    """What was kept beside the index in `home` of the facts of the workspace at `root`; see `FactStates`."""
+    """Return the fact states cached in `home` for the workspace at `root`; see `FactStates`."""
     return FactStates(root, lambda scope: load(home, scope), redacted)
 
 
 def load(home: Path, scope: str) -> Section | None:
-    """What was kept of a scope; None where nothing was, or nothing that this version reads."""
+    """Return the cache of a scope; None if there is none that this version can read."""
     try:
         found = msgspec.msgpack.decode(
             (home / layout.PRIVATE / KEPT_IN / mark_of(scope)).read_bytes(), type=Section
@@ -107,7 +107,7 @@ def load(home: Path, scope: str) -> Section | None:
 
 
 def save(home: Path, scope: str, section: Section) -> None:
-    """Keep it; where that fails, it is only not known the next time."""
+    """Save the cache of a scope; ignore write errors."""
     with suppress(OSError, ReadOnlyError):
         folder = layout.private_folder(home) / KEPT_IN
         platform.make_folder(folder)
@@ -117,18 +117,18 @@ def save(home: Path, scope: str, section: Section) -> None:
 
 
 def drop(home: Path) -> None:
-    """Remove what was kept, as what facts are about can be guessed from hashes."""
+    """Delete the cache, because the content of facts can be guessed from hashes."""
     for path in (home / layout.PRIVATE / KEPT_IN).glob("*"):
         platform.FS.unlink(path)
 
 
 def stamp_of(root: Path, scopes: Iterable[str]) -> Stamp:
-    """The states of all files that say something about the facts of these scopes; of journals first."""
-    return (*journals_of(root), *(one for scope in scopes for one in states_in(root, facts_folder(scope))))
+    """Return the states of all journals and of the fact files of these scopes."""
+    return (*journals_of(root), *(fact for scope in scopes for fact in states_in(root, facts_folder(scope))))
 
 
 def section_of(stamp: Stamp, scope: str, facts: Iterable[Known]) -> Section:
-    """What is to be kept of a scope whose facts were read after `stamp` was taken."""
+    """Return the cache of a scope whose facts were read after `stamp` was taken."""
     inside = f"{facts_folder(scope)}/"
     files = {mark_of(path): state for path, state in stamp if path.startswith(inside)}
     journals = {path: state for path, state in stamp if path.startswith(f"{JOURNAL}/")}

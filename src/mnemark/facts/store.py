@@ -1,4 +1,4 @@
-"""`FactStore`: the facts of a workspace, and pending changes into their files."""
+"""Provide the facts of a workspace, and write pending changes to their files."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -25,13 +25,13 @@ from mnemark.text.redaction.redact import Rules
 
 T = TypeVar("T")
 _DAY: Final = 86_400.0
-_BUSY: Final = 0.3
+_LOCK_TIMEOUT: Final = 0.3
 AT_ONCE: Final = 50
-"""Changes that one call brings into the files: a long backlog must not hold up a reader."""
+"""Maximum number of changes one call writes to the files: a long backlog must not delay a reader."""
 
 
 class FactStore:
-    """The facts of a workspace: files and journal together. Hold `lock` while changing them."""
+    """The facts of a workspace from files and journal. Hold `lock` while changing them."""
 
     def __init__(self, workspace: Workspace, visible: Visible) -> None:
         root, zone = workspace.root, workspace.config.timezone
@@ -46,12 +46,12 @@ class FactStore:
         self._kept: dict[str, FactCache] = {}
         self._derived: dict[Any, dict[str, tuple[Fact, Any]]] = {}
         self.blocked: dict[str, str] = {}
-        """Files that facts wait for and that cannot be written, with the reason."""
-        self.changed: Callable[[], None] = _nobody_listens
-        """Called when this process wrote a fact; who searches listens."""
+        """Files with pending facts that cannot be written, with the reason."""
+        self.changed: Callable[[], None] = _no_callback
+        """A callback for facts written by this process."""
 
     def derive(self, make: Callable[[Fact, tzinfo], T], fact: Fact) -> T:
-        """Return `make(fact, zone)`, made once for as long as the fact stays as it was read."""
+        """Return `make(fact, zone)`, cached until the fact changes."""
         made = self._derived.setdefault(make, {})
         known = made.get(fact.id)
         if known is None or known[0] is not fact:
@@ -61,31 +61,31 @@ class FactStore:
 
     @property
     def rules(self) -> Rules:
-        """What is taken out of a fact before it is kept."""
+        """The redaction rules applied to a fact before it is stored."""
         return self.workspace.rules
 
     def scopes(self) -> list[str]:
-        """Scopes whose facts were read."""
+        """Return the scopes whose facts were read."""
         return list(self._kept)
 
     def held(self, scope: str) -> list[FactVersion]:
-        """All versions of the facts of a scope and when they held."""
-        return self.fresh(scope).held()
+        """Return all versions of the facts of a scope with their validity."""
+        return self.fresh(scope).timelines()
 
     def fresh(self, scope: str) -> FactCache:
-        """The facts of a scope as files and journal are now."""
+        """Return the facts of a scope, refreshed."""
         kept = self.kept(scope)
         kept.refresh()
         return kept
 
     def kept(self, scope: str) -> FactCache:
-        """The facts of a scope as they were last read."""
+        """Return the facts of a scope as last read."""
         if scope not in self._kept:
             self._kept[scope] = FactCache(self.log, self.files, scope, self.zone)
         return self._kept[scope]
 
 
-def _nobody_listens() -> None:
+def _no_callback() -> None:
     return
 
 
@@ -94,7 +94,7 @@ def _local() -> tzinfo:
 
 
 def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE) -> None:
-    """Bring up to `most` acknowledged changes into the files; what is busy is left for the next time."""
+    """Write up to `most` pending changes to the files; skip busy files."""
     links.check_again(facts.root)
     log = facts.log
     log.refresh()
@@ -105,8 +105,8 @@ def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE)
     for (where, path), waiting in groups.items():
         ids = waiting[:most]
         try:
-            done = _brought(facts, path, ids)
-        except (ReadOnlyError, UsageError) as error:  # a file that is closed, or none: the others go on
+            done = _write(facts, path, ids)
+        except (ReadOnlyError, UsageError) as error:  # not writable or not a file: continue with the others
             facts.blocked[path] = str(error)
             continue
         facts.blocked.pop(path, None)
@@ -117,15 +117,15 @@ def bring_in(facts: FactStore, scope: str | None = None, *, most: int = AT_ONCE)
             break
 
 
-def _brought(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
-    """Bring changes into one file; the ids of those that stand in it now."""
+def _write(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
+    """Write changes to one file; return the ids of those now in it."""
     if path.endswith(REVIEW):
         return _propose(facts, path, ids)
     return project(facts.root, path, [_change_of(facts.log, one, path) for one in ids], facts.zone)[1]
 
 
 def _is_ours(log: FactJournal, identifier: str) -> bool:
-    """Whether this machine brings a change into its file: its own, or one left lying for a day."""
+    """Whether this machine writes a change: its own, or another machine's after a day."""
     if log.machines[identifier] == log.journal.file:
         return True
     made = time_of(identifier) if is_id(identifier) else datetime.now(UTC)
@@ -137,11 +137,11 @@ def _path_of(facts: FactStore, identifier: str) -> str:
     scope = log.scopes[identifier]
     if identifier in log.proposals:
         return f"{scope}/{REVIEW}" if scope else REVIEW
-    if (said := log.confirmations.get(identifier)) is not None:
+    if (confirmation := log.confirmations.get(identifier)) is not None:
         for path in facts.files.paths(scope):
-            if any(fact.id == said.fact for fact in facts.files.facts(path)):
+            if any(fact.id == confirmation.fact for fact in facts.files.facts(path)):
                 return path
-        record = log.records.get(said.fact)
+        record = log.records.get(confirmation.fact)
         return record.path if record is not None else facts.files.path_for("user", scope)
     record = log.records[identifier]
     path = record.path or facts.files.path_for(record.subject, scope)
@@ -158,11 +158,11 @@ def _change_of(log: FactJournal, identifier: str, path: str) -> Fact | Confirmat
 
 
 def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
-    """List proposals for a person to decide on."""
+    """Add proposals to the review file; return their ids, or none if it is busy."""
 
     def change(data: bytes) -> bytes:
         for one in ids:
             data = review_bullet(data, facts.log.proposals[one])
         return data
 
-    return list(ids) if edit(facts.root, path, change, timeout=_BUSY).status != "deferred" else []
+    return list(ids) if edit(facts.root, path, change, timeout=_LOCK_TIMEOUT).status != "deferred" else []

@@ -1,7 +1,7 @@
-"""Order facts in valid time: which value held when, and which superseded it.
+"""Order facts by valid time: which value was valid when, and which superseded it.
 
-A fact holds for `since <= t < until`. Of one subject and predicate one value holds at a time: a later `since`
-(ties: the greater id) ends the earlier one. Natural plurals hold values side by side.
+A fact is valid for `since <= t < until`. A subject and predicate have one valid value at a time: a later
+`since` (ties: the greater id) ends the earlier one. Natural plurals have several values at once.
 """
 
 from collections import defaultdict
@@ -17,19 +17,19 @@ _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class FactVersion(NamedTuple):
-    """A fact and its validity; `begin` None: always, `end` None: until now."""
+    """A fact and its validity; `begin` None: since always; `end` None: still valid."""
 
     fact: Fact
     begin: datetime | None
     end: datetime | None
 
     def at(self, moment: datetime) -> bool:
-        """Whether it held at a moment."""
+        """Whether it was valid at `moment`."""
         return (self.begin is None or self.begin <= moment) and (self.end is None or moment < self.end)
 
 
 def when(text: str, zone: tzinfo) -> datetime | None:
-    """Parse an ISO date or time, in `zone` where it names none; None if it is none.
+    """Parse an ISO date or time, in `zone` if it has none; return None if it is invalid.
 
     >>> str(when("2026-02-20", UTC))
     '2026-02-20 00:00:00+00:00'
@@ -44,7 +44,7 @@ def when(text: str, zone: tzinfo) -> datetime | None:
 def timeline(facts: Iterable[Fact], zone: tzinfo) -> list[FactVersion]:
     """Return all facts with their validity, oldest first within each subject and predicate.
 
-    Where a later fact ended an earlier one, it names it in `supersedes`, and the earlier one has an `until`.
+    A fact that ends an earlier one names it in `supersedes`, and the earlier one gets an `until`.
     """
     groups: defaultdict[tuple[str, str, str], list[Fact]] = defaultdict(list)
     for fact in facts:
@@ -53,9 +53,9 @@ def timeline(facts: Iterable[Fact], zone: tzinfo) -> list[FactVersion]:
 
 
 def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
-    """Return the sort key of facts of one key: the begin of validity, and the id.
+    """Return the sort key of a fact among those of its key: begin of validity and id.
 
-    An undated fact counts from when it was learned, and never from after its end.
+    An undated fact begins when it was recorded, but not after its end.
     """
     since = when(fact.since, zone)
     if since is not None:
@@ -65,7 +65,7 @@ def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
 
 
 def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
-    ordered = sorted(_ended(group, zone), key=lambda fact: order(fact, zone))
+    ordered = sorted(_with_ends(group, zone), key=lambda fact: order(fact, zone))
     starts = [order(fact, zone) for fact in ordered]
     enders = _enders(ordered, starts, zone)
     found: list[FactVersion] = []
@@ -80,18 +80,18 @@ def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
             end, until = starts[later][0], ordered[later].since or ordered[later].recorded
         followed = fact.supersedes or (ended.get(begin, "") if begin else "")
         same = (fact.until, fact.supersedes) == (until, followed)
-        told = fact if same else msgspec.structs.replace(fact, until=until, supersedes=followed)
-        found.append(FactVersion(told, begin, end))
-        others.add(order(told, zone)[0] if begin is None else None)
+        dated_fact = fact if same else msgspec.structs.replace(fact, until=until, supersedes=followed)
+        found.append(FactVersion(dated_fact, begin, end))
+        others.add(order(dated_fact, zone)[0] if begin is None else None)
         if end is not None:
-            ended[end] = told.id
+            ended[end] = dated_fact.id
     return found
 
 
 def _enders(ordered: Sequence[Fact], starts: Sequence[tuple[datetime, str]], zone: tzinfo) -> list[int]:
     """Return for each fact the index of the first later one that ends it; the length if none does.
 
-    Of two undated facts that were learned together neither is the newer: both hold.
+    Of undated facts that were recorded together none is newer: all are valid.
     """
     dated = [when(fact.since, zone) is not None for fact in ordered]
     found = [len(ordered)] * len(ordered)
@@ -101,8 +101,8 @@ def _enders(ordered: Sequence[Fact], starts: Sequence[tuple[datetime, str]], zon
     return found
 
 
-def _ended(group: Sequence[Fact], zone: tzinfo) -> list[Fact]:
-    """Set the ends of undated facts that later ones supersede."""
+def _with_ends(group: Sequence[Fact], zone: tzinfo) -> list[Fact]:
+    """Return the facts, with the ends of undated ones that later facts name in `supersedes`."""
     ends = {fact.supersedes: fact.since for fact in group if fact.supersedes and when(fact.since, zone)}
     found = []
     for fact in group:
@@ -113,7 +113,7 @@ def _ended(group: Sequence[Fact], zone: tzinfo) -> list[Fact]:
 
 
 def confirmed(confidence: float, by: float) -> float:
-    """Raise a confidence after an independent source: by half of what is missing, weighted by the source's.
+    """Return a confidence raised by an independent source of confidence `by`: by `by / 2` of the rest to 1.
 
     >>> confirmed(0.7, 0.7)
     0.805

@@ -17,19 +17,19 @@ _SHARES: Final = frozenset({"importance", "confidence"})
 
 
 def versions(log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
-    """Return every version of every fact of a scope, in the order of the files; pending ones last."""
+    """Return all versions of the facts of a scope: in file order, then those that are in no file."""
     standing = standing_facts(log, files, scope)
     found = [one for fact in standing.values() for one in shown_of(fact, log, files, scope)]
     return found + beside_files(log, files, scope, {fact.id for fact in found})
 
 
 def shown_of(fact: Fact, log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
-    """Return a fact in a file, and its version before a person changed it; none if it was forgotten."""
+    """Return a fact in a file and its version before a hand edit; nothing if it was forgotten."""
     return [] if fact.id in log.hidden else _completed(_with_past(fact, log, files), log, scope)
 
 
 def beside_files(log: FactJournal, files: FactFiles, scope: str, there: Collection[str]) -> list[Fact]:
-    """Return past and pending facts, without those whose ids are `there`, in files."""
+    """Return past and pending facts, except those in files, whose ids are `there`."""
     found = [
         fact
         for fact in log.past.values()
@@ -44,9 +44,9 @@ def beside_files(log: FactJournal, files: FactFiles, scope: str, there: Collecti
 
 
 def _completed(facts: Iterable[Fact], log: FactJournal, scope: str) -> list[Fact]:
-    """Add pending confirmations, and the ends that forgotten facts had given their predecessors.
+    """Apply pending confirmations, and ends set by successors that were forgotten.
 
-    So a predecessor does not come back by itself.
+    So a predecessor does not become valid again.
     """
     said = [log.confirmations[one] for one in log.pending(scope) if one in log.confirmations]
     found = []
@@ -59,7 +59,7 @@ def _completed(facts: Iterable[Fact], log: FactJournal, scope: str) -> list[Fact
 def standing_facts(log: FactJournal, files: FactFiles, scope: str) -> dict[str, Fact]:
     """Return the facts in the files of a scope by id.
 
-    Of an id that stands twice, the bullet with the last known words keeps it; the other gets one of its own.
+    Of a duplicate id, the bullet with the last known words keeps it; the other gets a derived id.
     """
     found: dict[str, Fact] = {}
     for path in files.paths(scope):
@@ -84,7 +84,7 @@ def last_known(log: FactJournal, identifier: str) -> Fact | None:
 
 
 def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
-    """Return a fact, and before it its version before a person changed it in its file."""
+    """Return a fact, preceded by its version before a hand edit."""
     if fact.id in log.ended and struck_by_hand(fact, files):
         fact = msgspec.structs.replace(fact, until=log.ended[fact.id])
     words, since, before = log.changed.get(fact.id, (None, "", ""))
@@ -102,9 +102,9 @@ def _with_past(fact: Fact, log: FactJournal, files: FactFiles) -> list[Fact]:
 
 
 def edited_at(files: FactFiles, path: str, last: Fact) -> str:
-    """Return when a person changed a fact: at the file's last save, but after it began to hold.
+    """Return the time of a hand edit: the file's modification time, but after the fact became valid.
 
-    A copy keeps the time of its original, and clocks differ.
+    A copied file keeps an old modification time, and clocks differ.
     """
     saved = files.saved(path)
     began = when(last.since, UTC) or when(last.recorded, UTC)
@@ -112,12 +112,12 @@ def edited_at(files: FactFiles, path: str, last: Fact) -> str:
 
 
 def struck_by_hand(fact: Fact, files: FactFiles) -> bool:
-    """Whether a bullet is struck through without a time: it then ended at the file's last save."""
+    """Whether a bullet was struck through without `until`, so that it ended at the file's last save."""
     return bool(fact.until) and fact.until == files.saved_iso(fact.path)
 
 
 def says_same(last: Fact, fact: Fact) -> bool:
-    """Whether a bullet says the same as before; in another file the subject may differ."""
+    """Whether two versions have equal content; in another file the subject may differ."""
     as_written = (last.predicate, last.value) == (fact.predicate, fact.value)
     if as_written and (last.path != fact.path or last.subject == fact.subject):
         return True

@@ -1,7 +1,7 @@
-"""Show texts of a workspace without secrets, private passages and what was forgotten.
+"""Remove secrets, private passages and forgotten text from texts of a workspace.
 
-What is derived from a file (index, vectors), and what is shown to a model, goes through here. Marks have no
-hashes (`rules_without_salt`), and lines keep their numbers.
+Everything derived from a file (index, vectors) or shown to a model passes through here. Redaction marks have
+no hashes (`rules_without_salt`), and line numbers are kept.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ from mnemark.types import Problem, Turn
 
 
 class Visible:
-    """The visible texts of one workspace. Safe to use from several threads."""
+    """The visible texts of one workspace. Thread-safe."""
 
     def __init__(self, root: Path, config: Config | None = None, journal: Journal | None = None) -> None:
         self.root = root
@@ -39,30 +39,30 @@ class Visible:
 
     @cached_property
     def rules(self) -> Rules:
-        """The rules for redacting texts that are shown."""
+        """The redaction rules for texts that are shown."""
         rules = rules_without_salt(self.root, patterns=self._patterns)
         return msgspec.structs.replace(rules, emails=self._emails)
 
     @property
     def identity(self) -> str:
-        """Identifies the settings that visible texts depend on, to keep what is derived from them.
+        """A fingerprint of the settings that visible texts depend on, to validate derived data.
 
-        Secrets of the environment are left out: those of another process would make all of it anew.
+        Secrets of the environment are left out: another process's would cause a rebuild.
         """
         settings = "\0".join((str(self._emails), *self._patterns)).encode("utf-8", "replace")
         return f"{spans.VERSION};{hashlib.blake2b(settings, digest_size=8).hexdigest()}"
 
     def redacted(self, text: str) -> str:
-        """Redact secrets and private passages of a text; lines keep their numbers."""
+        """Return a text with secrets and private passages redacted; line numbers are kept."""
         return redact(text, self.rules, keep_lines=True).text
 
     def hidden_lines(self, text: str) -> frozenset[int]:
-        """Return the numbers (from 0) of the lines, split at line feeds, in which something is redacted."""
+        """Return the numbers (from 0) of the lines, split at line feeds, that redaction changes."""
         pairs = zip(text.split("\n"), self.redacted(text).split("\n"), strict=True)
         return frozenset(number for number, (own, other) in enumerate(pairs) if own != other)
 
     def text(self, path: str, text: str, hidden: Tombstones | None = None) -> str:
-        """Return the visible text of a note; lines keep their numbers. `hidden` is by default as of now."""
+        """Return the visible text of a note, with its line numbers; `hidden` defaults to the current."""
         hidden = self.hidden.current() if hidden is None else hidden
         return emptied(self.redacted(text), forgotten_lines(hidden, path, text))
 
@@ -74,16 +74,16 @@ class Visible:
         return msgspec.structs.replace(found, text=self.text(path, found.text))
 
     def turn(self, turn: Turn) -> Turn:
-        """Redact a turn, which another program may have written."""
+        """Return a turn redacted: another program may have written it."""
         return redacted_turn(turn, self.rules)
 
     def turns(self, turns: Iterable[tuple[int, Turn]], hidden: Tombstones) -> list[tuple[int, Turn]]:
-        """Redact turns, each with its line, and leave out those in `hidden`."""
+        """Return turns with their lines, redacted and without those in `hidden`."""
         return [(line, self.turn(turn)) for line, turn in hidden.turns_left(turns)]
 
 
 def forgotten_lines(hidden: Tombstones, path: str, text: str) -> set[int]:
-    """Return the numbers (from 1) of the lines of a note that are forgotten."""
+    """Return the numbers (from 1) of the forgotten lines of a note."""
     gone = hidden.lines_gone(path, text)
     place = layout.place(path)
     if hidden.facts and place is not None and place.kind == "fact":
@@ -94,10 +94,10 @@ def forgotten_lines(hidden: Tombstones, path: str, text: str) -> set[int]:
 
 
 def restored(text: str, raw: str, visible: str) -> str:
-    """Replace lines with marks in an edited visible text by the file's own.
+    """Return an edited visible text with redacted lines replaced by the original lines.
 
-    `visible` has the lines of `raw`. Lines of `text` that are as they were shown become what the file holds;
-    a mark on any other line stays, and so does everything that was added.
+    `visible` has the lines of `raw`. Lines of `text` equal to a redacted line become the original; all
+    others, with or without marks, are kept.
     """
     if visible == raw:
         return text
@@ -110,7 +110,7 @@ def restored(text: str, raw: str, visible: str) -> str:
         elif runs := waiting.get(line.rstrip("\r\n")):
             run = runs.popleft()
             result += run
-            # Of a passage of several lines only the first shows a mark; the blank ones behind may be gone.
+            # A redacted passage shows a mark on its first line; the blank lines after it may be gone.
             blank = len(run) - 1
         else:
             result.append(line)
@@ -119,7 +119,7 @@ def restored(text: str, raw: str, visible: str) -> str:
 
 
 def _hidden_runs(raw: Iterable[str], visible: Iterable[str]) -> dict[str, deque[list[str]]]:
-    """Return the lines of a file that are not visible, by the line shown for the first of them."""
+    """Return the runs of redacted lines by the visible line shown for the first."""
     found: defaultdict[str, deque[list[str]]] = defaultdict(deque)
     run: list[str] | None = None
     for own, shown in zip(raw, visible, strict=True):

@@ -1,6 +1,6 @@
 """Write facts into a file's text: add a bullet, strike it through, or change its comment.
 
-Every function returns the new text; what it does not name stays as it is, to the byte.
+Every function returns the new text; all other parts stay unchanged to the byte.
 """
 
 import re
@@ -24,7 +24,7 @@ _COLON: Final = lazy_pattern(r"[:：]")
 
 
 def words_of(predicate: str, value: str) -> str:
-    r"""Return a bullet's words, on one line, that read back as the same predicate and value.
+    r"""Return a bullet's text, on one line, that parses back to the same predicate and value.
 
     >>> words_of("python version", "3.12"), words_of("", "note: tea")
     ('**python version**: 3.12', 'note\\: tea')
@@ -39,19 +39,19 @@ def words_of(predicate: str, value: str) -> str:
 
 
 def predicate_words(predicate: str) -> str:
-    """Return a predicate that can stand between `**`: on one line, without marks and colons."""
+    """Return a predicate that is safe between `**`: on one line, without marks and colons."""
     return " ".join(re.sub(r"[*:：\\]|~~|__|<!--|-->", " ", clean(predicate)).split()).strip(" _`")
 
 
 def comment_of(fields: Mapping[str, str]) -> str:
-    """Return a comment with the fields that are not empty, in `ORDER`."""
+    """Return a comment with the non-empty fields, in `ORDER`."""
     names = dict.fromkeys((*ORDER, *fields))
     kept = (f"{name}: {encode_field(text)}" for name in names if (text := fields.get(name)))
     return f"<!-- {' | '.join(kept)} -->"
 
 
 def bullet_of(predicate: str, value: str, fields: Mapping[str, str], *, struck: bool = False) -> str:
-    """Return a whole bullet without line end."""
+    """Return a complete bullet without line end."""
     words = words_of(predicate, value)
     return f"- {f'~~{words}~~' if struck else words} {comment_of(fields)}"
 
@@ -63,7 +63,7 @@ def line_end(text: str) -> str:
 
 
 def add_bullet(text: str, line: str, *, after: ParsedFact | None = None) -> str:
-    """Add a bullet below `after`, as deep as it, or at the end of the file."""
+    """Insert a bullet below `after`, at its depth, or at the end of the file."""
     end = line_end(text)
     if after is not None:
         at, line = after.bullet.end, after.bullet.indent + after.bullet.marker + line[1:]
@@ -74,7 +74,7 @@ def add_bullet(text: str, line: str, *, after: ParsedFact | None = None) -> str:
 
 
 def change_comment(text: str, fact: ParsedFact, fields: Mapping[str, str]) -> str:
-    """Set fields of the bullet's own comment; an empty value removes one."""
+    """Set fields of the bullet's own comment; an empty value removes the field."""
     spans = fact.bullet
     if spans.comment is not None:
         start, end = spans.comment
@@ -100,7 +100,7 @@ def strike(text: str, fact: ParsedFact, fields: Mapping[str, str]) -> str:
 
 
 def core_entry(fact: Fact) -> str:
-    """Return a fact as a line of the core memory; one that replaced another says since when."""
+    """Return a fact as a line of the core memory, with its date if it superseded another."""
     value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
     about = "" if subject_key(fact.subject) == "user" else f"{fact.subject} "
     words = f"{about}{fact.predicate}".strip()
@@ -109,7 +109,7 @@ def core_entry(fact: Fact) -> str:
 
 
 def without_fact(text: str, identifier: str) -> str:
-    """Remove the bullet of that id; the fact it replaced holds again, or ends when it ended itself."""
+    """Delete a bullet by id; the fact it superseded is valid again, or until the deleted one ended."""
     gone = next((fact for fact in parse(text) if fact.id == identifier), None)
     if gone is None:
         return text
@@ -121,7 +121,7 @@ def without_fact(text: str, identifier: str) -> str:
     start, end = before.bullet.words
     words = text[start:end]
     if not gone.struck and before.struck and words.startswith("~~") and words.endswith("~~"):
-        # The comment stands behind the words, so that their span is still right.
+        # The comment follows the words, so that their span is unchanged.
         return f"{changed[:start]}{words[2:-2]}{changed[end:]}"
     return changed
 

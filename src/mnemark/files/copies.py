@@ -87,13 +87,13 @@ class Lacking(NamedTuple):
     """Lines of one copy of an append-only log that the other lacks."""
 
     lines: list[bytes]
-    """To be appended: records whose id is not there at all, in order of their ids or times."""
+    """Records to append, whose ids are missing, in order of their ids or times."""
     unclear: list[bytes]
-    """For a person: other contents of a known id, and lines that are no records."""
+    """Lines to merge by hand: other contents of a known id, and lines that are no records."""
 
 
 def lacking(ours: bytes, theirs: bytes) -> Lacking:
-    """Return the lines of `theirs` that `ours` lacks; to append them keeps refs to lines of `ours`.
+    """Return the lines of `theirs` missing in `ours`; appending them keeps line refs to `ours` valid.
 
     A record that `ours` has erased stays erased; a torn line is left out where its whole is on either side.
     """

@@ -1,4 +1,4 @@
-"""Edit, move and remove shared files: Markdown that people and programs save at any time.
+"""Edit, move and remove shared Markdown files that people and programs may save at any time.
 
 An edit waits until nobody has saved for a second, writes a new file beside, checks that the file still is
 what was read, exchanges the two, and keeps the displaced one for a minute in case a save was under way (see
@@ -35,7 +35,7 @@ _NEVER_LOOKED_AT = platform.Identity(0, 0, 0, 0)
 _SKIPPED_FOLDERS = frozenset({".git", "node_modules", ".venv"})
 
 Moved = Literal["moved", "missing", "changed", "occupied", "deferred"]
-"""Result of a move. `changed`: the file is not as expected; `occupied`: another file stands in the way."""
+"""Result of a move. `changed`: the file is not as expected; `occupied`: the target exists."""
 
 
 class EditResult(NamedTuple):
@@ -44,9 +44,9 @@ class EditResult(NamedTuple):
     status: Literal["written", "unchanged", "deferred"]
     path: Path
     content: bytes
-    """What the file holds now; empty where deferred."""
+    """The new content of the file; empty if deferred."""
     problems: tuple[Problem, ...] = ()
-    """Conflict copies that were made."""
+    """Conflict copies that were written."""
 
 
 class _Task(NamedTuple):
@@ -192,7 +192,7 @@ def remove(root: Path, path: str, *, expected: bytes, timeout: float = PATIENCE)
 
 
 def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Literal["busy"] | None:
-    """Wait until a file is free and return its state (None: there is none), or "busy" at the deadline."""
+    """Wait until a file is quiet; return its identity (None: no file), or "busy" at the deadline."""
     before = None
     while True:
         state = platform.identity(task.target)
@@ -210,7 +210,7 @@ def _wait_until_quiet(task: _Task, deadline: float) -> platform.Identity | Liter
 
 
 def _is_ours(task: _Task) -> bool:
-    """Whether the file holds what our last edit wrote: then nobody is saving."""
+    """Whether the file is as our last edit wrote it, so that nobody is saving."""
     with suppress(BusyError, FileNotFoundError), workspace_lock(task.root, 0.0):
         last = task.records.last(task.name)
         return last is not None and last.mark == mark_of(platform.read_file(task.target)[0])
@@ -218,7 +218,7 @@ def _is_ours(task: _Task) -> bool:
 
 
 def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
-    """Edit once, under the lock; None where someone saved in between and it is to be tried again."""
+    """Edit once, under the lock; return None if someone saved in between, to be retried."""
     records = task.records
     with translate_os_errors(task.target):
         current, status = _read(task.target)
@@ -230,7 +230,7 @@ def _attempt(task: _Task, state: platform.Identity | None) -> EditResult | None:
         problems = [_keep_copy(task, data) for data in found.copies]
         changed = new != (current or b"")
         texts = Texts(base=current or b"", new=new, held=current or b"")
-        if changed and not _put(task, texts, found, status):
+        if changed and not _install(task, texts, found, status):
             return None
         records.note(found)
         # What this edit displaced is only dropped where all is.
@@ -260,8 +260,8 @@ def _keep_copy(task: _Task, data: bytes) -> Problem | None:
     return Problem(copy.relative_to(task.root).as_posix(), reason)
 
 
-def _put(task: _Task, texts: Texts, found: Findings, status: os.stat_result | None) -> bool:
-    """Write the new text in place of the old one; False where the file was no longer that."""
+def _install(task: _Task, texts: Texts, found: Findings, status: os.stat_result | None) -> bool:
+    """Replace the old text by the new; return False if the file had changed."""
     records = task.records
     identifier = new_id()
     temporary = task.target.with_name(jsonl.TEMPORARY + identifier)
@@ -283,7 +283,7 @@ def _put(task: _Task, texts: Texts, found: Findings, status: os.stat_result | No
         elif not _exchanged(task, record, texts, status):
             return False
     except FileExistsError:
-        return _take_back(records, record)
+        return _undo(records, record)
     except OSError:
         with suppress(OSError):  # what is left half done is settled by the next look
             records.of(task.name)
@@ -297,7 +297,7 @@ def _put(task: _Task, texts: Texts, found: Findings, status: os.stat_result | No
     return True
 
 
-def _take_back(records: EditRecords, record: Edit) -> Literal[False]:
+def _undo(records: EditRecords, record: Edit) -> Literal[False]:
     """Undo an edit whose new file still has its temporary name."""
     platform.FS.unlink(records.temporary(record))
     records.drop(record)
@@ -305,17 +305,17 @@ def _take_back(records: EditRecords, record: Edit) -> Literal[False]:
 
 
 def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) -> bool:
-    """Exchange the new file and the old one; undo it where what came out is not `texts.held`."""
+    """Exchange the new file and the old one; undo it if the old one is not `texts.held`."""
     records, temporary = task.records, task.records.temporary(record)
     if not _is_still(task.target, status):
-        return _take_back(records, record)
+        return _undo(records, record)
     if not platform.FS.exchange(temporary, task.target):
         return _replaced(task, record, status)
     if platform.read_file(temporary)[0] == texts.held:
         return True
     platform.FS.exchange(temporary, task.target)
     if platform.read_file(temporary)[0] == texts.new:
-        return _take_back(records, record)
+        return _undo(records, record)
     # Someone saved over the new file in the moment it was there: a late save like any other.
     records.store(record)
     records.save(
@@ -326,11 +326,11 @@ def _exchanged(task: _Task, record: Edit, texts: Texts, status: os.stat_result) 
 
 
 def _replaced(task: _Task, record: Edit, status: os.stat_result) -> bool:
-    """Put the new file in place where files cannot be exchanged: a hard link keeps the old one."""
+    """Replace the file on systems that cannot exchange files; a hard link keeps the old one."""
     with suppress(OSError):  # file systems without links: late saves cannot be seen there
         platform.FS.link(task.target, task.records.old(record))
     if not _is_still(task.target, status):
-        return _take_back(task.records, record)
+        return _undo(task.records, record)
     platform.FS.replace(task.records.temporary(record), task.target)
     return True
 

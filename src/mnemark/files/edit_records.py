@@ -1,4 +1,4 @@
-"""Keep the files that edits displaced for a minute, in case a save that was under way went there.
+"""Keep the files displaced by edits for a minute, to recover saves that were in progress.
 
 An edit of a shared file leaves a record `.mnemark/displaced/<path hash>/<id>.edit`, the text before and after
 it as `….text`, and the displaced file itself as `….old`. While they are kept, two things are looked for:
@@ -27,7 +27,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 FOLDER = ".mnemark/displaced"
 _KEY = lazy_pattern("[0-9a-f]{16}")
 MOST_TRIES = 3
-"""How often a lost edit is put back."""
+"""Maximum number of times a lost edit is restored."""
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,35 +40,35 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     keep: float
     """Seconds to keep it."""
     inode: int
-    """Of the new file, to tell it from the displaced one under the same temporary name."""
+    """Inode of the new file, to distinguish it from the displaced one under the same temporary name."""
     mark: bytes
     """Hash of the text after the edit."""
     old_state: platform.Identity | None
-    """State of the displaced file when it was last looked at; None where the edit made a new file."""
+    """Identity of the displaced file when last checked; None if the edit created the file."""
     applied: bool = False
     seen: bool = False
-    """Someone saved a version with this edit in it, or its loss is dealt with: do not look for it again."""
+    """Whether a saved version contains this edit, or its loss was handled: no further checks."""
     tries: int = 0
 
 
 class Texts(msgspec.Struct, frozen=True, kw_only=True):
-    """The texts of an edit; read only when something happened."""
+    """The texts of an edit, loaded only when needed."""
 
     base: bytes
     new: bytes
     held: bytes
-    """Content of the displaced file when it was last looked at."""
+    """Content of the displaced file when last checked."""
 
 
 class Findings(NamedTuple):
-    """The text that a file should hold, and what to note once it holds it."""
+    """The text that a file should have, and record updates to make once it has."""
 
     content: bytes
     updates: dict[str, Edit]
     held: dict[str, bytes]
-    """Content of displaced files now, by id of the edit."""
+    """Current content of displaced files, by id of the edit."""
     copies: list[bytes]
-    """Versions that could not be merged and are to be kept as conflict copies."""
+    """Versions that could not be merged, to be written as conflict copies."""
     tries: int
     edits: Sequence[Edit] = ()
     """The records of the file, oldest first, as they were before."""
@@ -100,7 +100,7 @@ class EditRecords:
         for file in files:
             try:
                 edit = msgspec.msgpack.decode(platform.content(file), type=Edit)
-            except OSError:  # another one is at it, or it cannot be read: it stays as it is
+            except OSError:  # locked by another process, or unreadable: leave it
                 continue
             except msgspec.DecodeError:  # died while it was written, so before anything was displaced
                 platform.FS.unlink(file)
@@ -109,7 +109,7 @@ class EditRecords:
                 yield settled
 
     def _recovered(self, edit: Edit) -> Edit | None:
-        """Settle an edit whose process died in the middle; None where nothing was changed."""
+        """Complete or undo an interrupted edit; return None if it had changed nothing."""
         left = platform.identity(self.temporary(edit))
         if left is not None and left.inode == edit.inode:  # not exchanged, or exchanged back
             platform.FS.unlink(self.temporary(edit))
@@ -138,7 +138,7 @@ class EditRecords:
         return self.folder / _key(edit.path) / f"{edit.id}.{extension}"
 
     def store(self, edit: Edit) -> None:
-        """Move the displaced file away from the person's folder."""
+        """Move the displaced file out of the workspace folder."""
         platform.FS.replace(self.temporary(edit), self.old(edit))
 
     def save(self, edit: Edit, texts: Texts | None = None) -> None:
@@ -158,7 +158,7 @@ class EditRecords:
         platform.FS.replace(part, file)
 
     def texts(self, edit: Edit) -> Texts | None:
-        """Load the texts of a record; None where a power cut took them, or they cannot be read."""
+        """Load the texts of a record; return None if they are lost or unreadable."""
         try:
             return msgspec.msgpack.decode(platform.content(self._file(edit, "text")), type=Texts)
         except (OSError, msgspec.DecodeError):
@@ -172,7 +172,7 @@ class EditRecords:
             self._file(edit, "edit").parent.rmdir()
 
     def look(self, path: str, current: bytes | None, quiet: float) -> Findings:
-        """Compare the records of a file with its content (None: it is gone). Changes nothing."""
+        """Compare the records of a file with its content (None: missing), without changes on disk."""
         edits = self.of(path)
         unseen = [edit for edit in edits if not edit.seen]
         found = Findings(current or b"", {}, {}, [], 0, edits)
@@ -191,7 +191,7 @@ class EditRecords:
         return found
 
     def _with_lost(self, found: Findings, unseen: Sequence[Edit]) -> Findings:
-        """Put back what a save lost, or keep it as a copy where saves lose it again and again."""
+        """Restore an edit lost by a save, or keep it as a copy if saves lose it repeatedly."""
         lost = self._lost(unseen, found.content)
         if lost is None:
             return found
@@ -207,7 +207,7 @@ class EditRecords:
     ) -> Findings:
         """Merge a late save, or keep it as a copy. The saver may not have known the `earlier` edits."""
         texts = self.texts(edit)
-        # An empty file is a save that died after its truncate: nothing was said that could be lost.
+        # An empty file is a save interrupted after its truncate: it has no content to lose.
         if not late or (texts is not None and late == texts.held):
             return found
         found.held[edit.id] = late
@@ -222,7 +222,7 @@ class EditRecords:
         return found._replace(content=merged)
 
     def note(self, found: Findings) -> None:
-        """Update the records once the file holds what was found."""
+        """Update the records once the file has the merged text."""
         for edit in found.updates.values():
             texts = self.texts(edit) if edit.id in found.held else None
             self.save(edit, texts and msgspec.structs.replace(texts, held=found.held[edit.id]))
@@ -234,7 +234,7 @@ class EditRecords:
             return None
         try:
             return state, platform.content(self.old(edit))
-        except OSError:  # it stays until it can be read
+        except OSError:  # keep it until it is readable
             return None
 
     def _lost(self, edits: Sequence[Edit], version: bytes) -> Texts | None:
@@ -248,7 +248,7 @@ class EditRecords:
         return lost
 
     def drop_expired(self, edits: Iterable[Edit], *, at_once: bool) -> None:
-        """Drop records past their time, or all; but not those with a late save that was not looked at."""
+        """Delete expired records, or all, except those with an unhandled late save."""
         for edit in edits:
             over = not 0 <= time.time() - edit.time < edit.keep
             if (over or at_once) and platform.identity(self.old(edit)) in {None, edit.old_state}:

@@ -27,7 +27,7 @@ _ITEM: Final = lazy_pattern(r"^- \*\*(?P<name>[^*]+)\*\*(?: ?[(（][^()（）]*[
 
 
 class Episode(msgspec.Struct, frozen=True, kw_only=True):
-    """One sitting of a session."""
+    """An episode: one sitting of a session."""
 
     session: str
     source: str
@@ -75,7 +75,7 @@ def slug_of(title: str) -> str:
 
 
 class Episodes:
-    """The episodes of a workspace; a file that did not change since it was read is not read again."""
+    """The episodes of a workspace, cached until their files change."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -86,7 +86,7 @@ class Episodes:
         folder = in_scope(scope, FOLDER)
         try:
             there = listing.entries(self.root, folder, ".md", first=max(day, since))
-        except OSError:  # the scan tells of it
+        except OSError:  # reported by the scan
             return []
         wanted = (entry for entry in there if entry.name.startswith(day))
         found = [one for entry in wanted if (one := self._file(f"{folder}/{entry.name}", entry)) is not None]
@@ -138,7 +138,7 @@ def _read_episode(root: Path, path: str) -> EpisodeFile | None:
 
 
 def written(text: str, episode: Episode) -> str:
-    """Return the file's text with the episode in it; what a person wrote stays."""
+    """Return the file's text with the episode written to it; hand-written text is kept."""
     fields: dict[str, Json] = {
         "session": episode.session,
         "date": episode.begin.isoformat(timespec="seconds"),

@@ -1,4 +1,4 @@
-"""The journal: every acknowledged change that is not a turn; one file a machine, read as one.
+"""Append to and read the journal: all acknowledged changes that are not turns, in one file per machine.
 
 A machine appends only to its own file, so that syncing a folder between machines never makes them conflict.
 """
@@ -21,7 +21,7 @@ from mnemark.types import ORIGINS, Json, Origin, Problem
 
 FOLDER = "journal"
 _AROUND = b"\xef\xbb\xbf \t\r\n"
-"""What may stand around a line: some editors begin a file with a byte order mark."""
+"""Characters stripped around a line: some editors write a byte order mark."""
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,23 +30,23 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     """remember, supersede, forget, undo, tombstone, note, import, …"""
     payload: Json = None
-    """Any JSON; what it means depends on `kind`."""
+    """Any JSON; its meaning depends on `kind`."""
     origin: Origin = "agent"
     scope: str = ""
-    """Folder of whose memory it is (`users/ann`); empty for the root."""
+    """The scope (`users/ann`); empty for the root."""
     id: str = ""
     time: datetime | None = None
     extra: Mapping[str, Json] = {}
-    """Keys of the line that this version does not know."""
+    """Keys of the line unknown to this version."""
 
 
 class JournalEntry(NamedTuple):
-    """A change and where it stands; go on later from `end` of the same `file`."""
+    """A change and its position; continue later from `end` of the same `file`."""
 
     file: str
     offset: int
     line: int
-    """Number of the line in its file, from 1; 0 where it was not counted."""
+    """Number of the line in its file, from 1; 0 if not counted."""
     change: Change
     end: int
 
@@ -68,16 +68,16 @@ class Journal:
         self._lock = threading.Lock()
         self._feeds: list[Feed] = []
         self._read: dict[str, tuple[int, int]] = {}
-        """Inode, and bytes handed to the feeds, of each file."""
+        """Inode and number of bytes passed to the feeds, of each file."""
         self.problems: tuple[str, ...] = ()
-        """Files that could not be read on, and why; what was read of them stays known."""
+        """Files that became unreadable, and why; lines read before remain."""
 
     def append(self, change: Change) -> Change:
-        """Write a change and return it, id and time filled in, once on the disk. Errors as for turns."""
+        """Append a change durably and return it with id and time. Errors as for turns."""
         return self.append_many([change])[0]
 
     def append_many(self, changes: Sequence[Change]) -> list[Change]:
-        """Write changes with one `fsync`: all of them are kept, or none."""
+        """Append changes with one `fsync`: all or none."""
         now = datetime.now(UTC).astimezone()
         kept = [
             msgspec.structs.replace(change, id=change.id or new_id(), time=change.time or now)
@@ -120,11 +120,11 @@ class Journal:
         return Feed(self, kinds, past=past)
 
     def size(self) -> int:
-        """Bytes of this machine's file that the feeds have read."""
+        """Number of bytes of this machine's file that the feeds have read."""
         return self._read.get(self.file, (0, 0))[1]
 
     def hand_on(self, feed: "Feed") -> tuple[bool, list[JournalEntry]]:
-        """Read on, once for all feeds, and give this one what waits for it; see `Feed.take`."""
+        """Read new lines for all feeds, and return those queued for this one; see `Feed.take`."""
         with self._lock:
             self._read_on()
             if feed not in self._feeds:
@@ -196,7 +196,7 @@ class Feed:
         self.rewritten = False
 
     def take(self) -> tuple[bool, list[JournalEntry]]:
-        """What came since it was last asked, and whether a file was rewritten: then that is all there is."""
+        """Return whether a file was rewritten, and the new entries: all of them if it was."""
         return self.journal.hand_on(self)
 
 
@@ -205,14 +205,14 @@ def _is_rewritten(state: platform.Identity | None, inode: int, size: int) -> boo
 
 
 def _whole_lines(data: bytes) -> bytes:
-    """The data without a last line that is being written, or was torn."""
+    """Return the data without an incomplete last line."""
     end = data.rfind(b"\n") + 1
     last = data[end:].strip(_AROUND)
     return data if last.endswith(b"}") and jsonl.decode(last) is not None else data[:end]
 
 
 def _entries(file: str, start: int, data: bytes, kinds: Collection[str]) -> Iterator[JournalEntry]:
-    """The changes of these kinds in whole lines, which begin at the byte `start` of the file."""
+    """Return the changes of these kinds in complete lines that begin at byte `start` of the file."""
     if not kinds:
         return
     end = 0
@@ -229,7 +229,7 @@ def _entries(file: str, start: int, data: bytes, kinds: Collection[str]) -> Iter
 
 
 def look(root: Path) -> listing.Listed:
-    """The journals of all machines by name, and those that cannot be read."""
+    """Return the journals of all machines by name, and the unreadable ones."""
     return listing.look(root, FOLDER, ".jsonl")
 
 
@@ -253,7 +253,7 @@ def _encode(change: Change) -> bytes:
 
 
 def decode_change(record: dict[str, Json]) -> Change | None:
-    """The change in a line; None where it has no kind or id. An unknown origin is trusted least."""
+    """Return the change in a line; None without kind or id. An unknown origin is trusted least."""
     kind, identifier = record.get("kind"), record.get("id")
     if not (isinstance(kind, str) and isinstance(identifier, str) and kind and identifier):
         return None
@@ -277,5 +277,5 @@ def _time(written: Json, identifier: str) -> datetime | None:
 
 
 def changes_of(root: Path, kinds: Iterable[str]) -> list[Change]:
-    """The changes of these kinds in the journals of all machines, in the order of their ids, each once."""
+    """Return the changes of these kinds in the journals of all machines, sorted by id, without duplicates."""
     return [entry.change for entry in Journal(root).feed(*kinds).take()[1]]

@@ -27,13 +27,13 @@ TEMPORARY = ".mnemark-tmp-"
 """Prefix of temporary files; those that a crash leaves are removed at the next start."""
 
 _BLOCK = 1 << 20
-_FIRST_BLOCK = 1 << 14  # of a long log often only the header is wanted
+_FIRST_BLOCK = 1 << 14  # often only the header of a long log is needed
 _BOM = b"\xef\xbb\xbf"
 _decode = msgspec.json.Decoder().decode
 
 
 class Line(NamedTuple):
-    """A line: offset of its first byte, number (from 1), bytes without the line end, offset behind it."""
+    """A line: offset of its first byte, number (from 1), bytes without the line end, end offset."""
 
     offset: int
     number: int
@@ -70,7 +70,7 @@ def append_many(
                 if not size:
                     platform.FS.sync_folder(path.parent)
             except OSError:
-                with suppress(OSError):  # the first error is told; a torn rest is closed by the next append
+                with suppress(OSError):  # raise the first error; the next append closes a torn line
                     platform.FS.truncate(fd, size)
                     platform.FS.sync(fd)
                 raise
@@ -103,7 +103,7 @@ def read(path: Path, start_offset: int = 0, *, start_line: int | None = None) ->
         offset, parts, size = start_offset, list[bytes](), _FIRST_BLOCK
         while block := file.read(size):
             size = min(4 * size, _BLOCK)
-            if b"\n" not in block:  # joined once: a line of many blocks is not copied with each of them
+            if b"\n" not in block:  # join once: a line may span many blocks
                 parts.append(block)
                 continue
             *whole, rest = b"".join((*parts, block)).split(b"\n")
@@ -154,7 +154,7 @@ def read_back(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield (offset, bytes) of the lines, last one first; rules as for `read`."""
     with suppress(FileNotFoundError), platform.opened(path) as file:
         position = file.seek(0, os.SEEK_END)
-        parts, last = list[bytes](), True  # of the line that is not whole yet, its end first
+        parts, last = list[bytes](), True  # blocks of the incomplete line, last first
         while position:
             step = min(_BLOCK // 16, position)
             position -= step
@@ -244,7 +244,7 @@ def rewrite(path: Path, change: Callable[[Line], bytes | None], *, timeout: floa
 def replace_file(
     path: Path, data: bytes, like: os.stat_result | None = None, *, durable: bool = True
 ) -> None:
-    """Put a file in place atomically, by a temporary one beside it, with the permissions of `like`."""
+    """Replace a file atomically by a temporary one beside it, with the permissions of `like`."""
     temporary = path.with_name(TEMPORARY + new_id())
     write_new(temporary, data, like, durable=durable)
     platform.FS.replace(temporary, path)

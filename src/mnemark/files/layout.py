@@ -1,4 +1,4 @@
-"""Map paths of a workspace to their meaning: whose memory, of what kind, from when.
+"""Map paths of a workspace to scope, role, kind and date, and create a workspace.
 
 `place` looks at the relative path alone, so that a workspace opens without being initialised. Names are
 compared without case: `Memory.md` on a Mac is the same file as `MEMORY.md`, and `Users/ann` must never be
@@ -76,9 +76,9 @@ class Place(msgspec.Struct, frozen=True):
     answer "as of" an earlier day sees it."""
     role: Role
     searchable: bool
-    """Belongs in the index. Quarantine, reports, journals and copies do not."""
+    """Whether it is indexed. Quarantine, reports, journals and copies are not."""
     archived: bool = False
-    """Only shown when the archive is asked for."""
+    """Whether it is in the archive, which searches exclude by default."""
 
 
 def place(path: str) -> Place | None:
@@ -209,7 +209,7 @@ def is_workspace(folder: str | Path) -> bool:
 
 
 def border(root: str | Path, rel: str) -> str:
-    """Return the outermost folder on the way to `rel` that is a workspace of its own; empty if there is none.
+    """Return the outermost nested workspace on the path `rel`; empty if there is none.
 
     There the workspace `root` ends; the folder itself belongs to that other workspace, too. What lies in the
     own `.mnemark` of `root` never does.

@@ -62,7 +62,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as found:
             return list(found)
-    except OSError:  # none, or it cannot be looked into: then nothing can be reached through it
+    except OSError:  # missing or unreadable: nothing can be reached through it
         return []
 
 

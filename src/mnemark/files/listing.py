@@ -1,4 +1,4 @@
-"""List folders of a workspace up to its borders, and say why files are left out.
+"""List files of a workspace, without nested workspaces, and report why others are left out.
 
 `scan` looks for memory in a whole workspace; here one folder is listed, or every file of whatever kind.
 """
@@ -33,7 +33,7 @@ def names(root: Path, folder: str, *endings: str) -> list[str]:
     """
     try:
         return listed(root, folder, *endings)
-    except OSError:  # the scan tells of it
+    except OSError:  # reported by the scan
         return []
 
 
@@ -56,7 +56,7 @@ def entries(root: Path, folder: str, *endings: str, first: str = "") -> list["os
 
 
 def leads_inside(root: Path, path: str | Path) -> bool:
-    """Whether a link leads to a place in the workspace `root`; nothing need be there."""
+    """Whether a link points into the workspace `root`, even to nothing."""
     try:
         real, base = Path(path).resolve(), root.resolve()
     except (OSError, RuntimeError):  # a loop of links
@@ -65,7 +65,7 @@ def leads_inside(root: Path, path: str | Path) -> bool:
 
 
 def look(root: Path, folder: str, *endings: str) -> Listed:
-    """List the readable files of those names; a link counts as what it leads to in this workspace."""
+    """List the readable files of those names; follow links within this workspace."""
     found = Listed([], [])
     try:
         there = listed(root, folder, *endings)
@@ -82,7 +82,7 @@ def look(root: Path, folder: str, *endings: str) -> Listed:
 
 
 def files(root: Path, folder: str, *endings: str) -> list[Path]:
-    """Return the files that `look` finds; `scan` and the sync tell the problems."""
+    """Return the files that `look` finds; its problems are reported by `scan` and sync."""
     return look(root, folder, *endings).files
 
 
@@ -114,7 +114,7 @@ def descend(
     read: Callable[[str], Iterable[str]],
     closed: Callable[[str, OSError], None],
 ) -> None:
-    """Read folders and all below them; `read` returns the folders in one, `closed` is told of errors.
+    """Walk folders: `read` processes one and returns its subfolders, `closed` is called with errors.
 
     A folder that vanishes meanwhile is passed over.
     """
@@ -130,7 +130,7 @@ def descend(
 
 
 class Walked(NamedTuple):
-    """Every file of a workspace, by path, and what a walk does not look into."""
+    """All files of a workspace, by path, and what a walk skipped."""
 
     files: list[str]
     """Regular files without links."""
@@ -181,7 +181,7 @@ def _closed(folder: str, error: OSError) -> Problem:
 
 
 def odd(path: str, entry: "os.DirEntry[str]") -> Problem | None:
-    """Describe an entry that is no file, folder or link; None where it is gone again."""
+    """Describe an entry that is no file, folder or link; return None if it vanished."""
     try:
         return _odd(path, entry.stat(follow_symlinks=False).st_mode)
     except OSError:
@@ -206,7 +206,7 @@ class InventoryItem(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """What a folder holds, by path: a folder stands before its content."""
+    """The content of a folder, by path: folders before their content."""
 
     items: list[InventoryItem]
     problems: list[Problem]

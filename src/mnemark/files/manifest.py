@@ -34,7 +34,7 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One name of the folder."""
+    """One entry of the manifest."""
 
     path: str
     """Relative, with `/`; where it is not UTF-8, as it can be shown."""
@@ -47,7 +47,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     size: int = 0
     sha256: str = ""
     member: str = ""
-    """Where a file lies in the archive, unless that is `path`."""
+    """Name of the file in the archive, if not `path`."""
     target: str = ""
     """Of a link, as `path`."""
     raw_target: str = ""
@@ -61,7 +61,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def link(self) -> str:
-        """Where a link leads, as the system has it."""
+        """The target of a link, as the system has it."""
         return _decoded(self.target, self.raw_target)
 
     @property
@@ -104,7 +104,7 @@ def read(source: IO[bytes]) -> Iterator[Entry]:
             raise NewerFormatError(f"the backup has format {head.version}; upgrade mnemark to restore it")
         while line := source.readline(_LONGEST_LINE):
             entry = decoder.decode(line)
-            int(entry.mode or "0", 8), entry.name, entry.link  # what cannot be read is told here
+            int(entry.mode or "0", 8), entry.name, entry.link  # unreadable files are reported here
             yield entry
     except (msgspec.DecodeError, ValueError) as error:
         raise IntegrityError(f"its list of files is damaged ({error}); use an older backup") from error

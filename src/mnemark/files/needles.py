@@ -1,4 +1,4 @@
-"""Find texts in files, in all forms in which they may be written, and remove them."""
+"""Find texts in files in all their escaped forms, and remove them."""
 
 import json
 import re
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ERASED: Final = "[erased]"
-"""Stands where a quoted piece was taken out of a turn."""
+"""Placeholder for a quotation erased from a turn."""
 MECHANICAL: Final = frozenset(
     {
         *("id", "ids", "fact", "uuid", "parentUuid", "sessionId", "time", "timestamp", "created", "since"),
@@ -24,7 +24,7 @@ MECHANICAL: Final = frozenset(
         *("supersedes", "group", "turns", "lines", "ends", "asked", "at", "importance", "confidence"),
     }
 )
-"""Keys of JSON lines whose values are nobody's words."""
+"""Keys of JSON lines whose values are not text of people or models."""
 _MANY: Final = 24
 _WINDOW: Final = 8
 _SMALL: Final = 256
@@ -34,7 +34,7 @@ _TELLING: Final = 16  # bytes of them at least
 
 
 def forms(text: str) -> list[bytes]:
-    r"""Return the bytes in which `text` may stand in a file: as it is, and escaped in JSON up to twice.
+    r"""Return the byte forms that `text` may have in a file: as it is, and escaped in JSON up to twice.
 
     >>> forms('say "hi"')
     [b'say "hi"', b'say \\"hi\\"', b'say \\\\\\"hi\\\\\\"']
@@ -51,13 +51,13 @@ def forms(text: str) -> list[bytes]:
 
 
 class BytePatterns:
-    """Texts to search for in bytes, all at once."""
+    """A matcher of many texts in bytes."""
 
     def __init__(self, texts: Iterable[str], *, cut: Iterable[str] = ()) -> None:
         """Search for `texts` in all their forms, and for a part of a text of `cut` before a "…"."""
         self._cut = tuple(dict.fromkeys(" ".join(text.split()) for text in cut))
         self.texts = tuple(sorted(dict.fromkeys(text for text in texts if text), key=len, reverse=True))
-        """Longest first, so that a text is taken out before a part of it."""
+        """Longest first, so that a text is removed before a part of it."""
         self.forms = tuple(dict.fromkeys(form for text in self.texts for form in forms(text)))
 
         self._many = len(self.forms) > _MANY and min(map(len, self.forms)) >= _WINDOW

@@ -16,7 +16,7 @@ Memory = Mapping[str, Json]
 
 
 class Facts(NamedTuple):
-    """Bullets by id, in the order of the file, and the number of entries that were no memories."""
+    """Bullets by id, in file order, and the number of entries skipped as invalid."""
 
     bullets: dict[str, str]
     unread: int
@@ -57,7 +57,7 @@ def _entries(value: Json) -> list[Json]:
 
 
 def _id(entry: Memory) -> str:
-    # Without an id of its own a memory is its words.
+    # The id of a memory without one derives from its words.
     mark = str(entry.get("id") or f"{entry.get('subject')}\n{entry.get('predicate')}\n{entry['content']}")
     return derived_id(mark.encode("utf-8", "replace"), _moment(entry.get("created_at")))
 
@@ -92,7 +92,7 @@ def _bullet(entry: Memory, newer: Memory | None, older: Memory | None) -> str:
 def _words(value: Json) -> str:
     """Return a text on one line that cannot open or close a comment."""
     text = " ".join(value.split()) if isinstance(value, str) else ""
-    text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair can be in JSON, but in no file
+    text = text.encode("utf-8", "replace").decode()  # JSON may contain lone surrogates, UTF-8 may not
     return text.replace("<!--", "<! --").replace("-->", "-- >")
 
 

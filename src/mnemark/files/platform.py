@@ -1,4 +1,4 @@
-"""Wrap what differs between Linux, macOS and Windows, and every call that changes a file.
+"""Wrap system calls that differ between Linux, macOS and Windows, and all that change files.
 
 The files layer writes only through `FS`; tests replace it by one that fails, writes short or dies at the n-th
 call. New files have mode 0600 and new folders 0700, whatever the umask. A file that replaces another gets its
@@ -276,7 +276,7 @@ def make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     make_folder(folder.parent)
-    with suppress(FileExistsError):  # another process was faster
+    with suppress(FileExistsError):  # another process made it
         FS.mkdir(folder)
     with suppress(PermissionError):  # a folder that may be written and not read cannot be synced
         FS.sync_folder(folder.parent)

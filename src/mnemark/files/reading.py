@@ -1,4 +1,4 @@
-"""Read a file as text, with its bytes as they were at one moment."""
+"""Read a file as text, detecting its encoding and concurrent changes."""
 
 import codecs
 import hashlib
@@ -14,7 +14,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
 READ_LIMIT = 16 * 1024 * 1024
-"""Bytes; a larger text file is reported and skipped. Sessions are read by line and have no such limit."""
+"""Maximum size in bytes of a text file; larger ones are reported and skipped. Session logs have no limit."""
 
 _TRIES = 8
 # Longest marks first: the UTF-32 little-endian one begins with the UTF-16 one.
@@ -76,7 +76,7 @@ def read(root: Path, path: str, entry: Entry | None = None) -> Document | Proble
 
 
 def _why_outside(root: Path, path: str, *, scanned: bool) -> str:
-    """Say why a file is none of this workspace; empty if it is. O_NOFOLLOW guards the last name only."""
+    """Return why a file is outside this workspace; empty if inside. O_NOFOLLOW covers the last name only."""
     if not (root / path).parent.resolve().is_relative_to(root.resolve()):
         return "is behind a link out of the workspace, which is not followed"
     inner = "" if scanned else layout.border(root, path)  # a scan ends at borders, and a sync reads thousands
@@ -119,7 +119,7 @@ def decode(data: bytes) -> tuple[str, str, str | None] | None:
 
 
 def _snapshot(full: Path, path: str) -> tuple[bytes, Entry] | Problem | None:
-    """Read a file's bytes and status; None where it changed while it was read."""
+    """Return a file's bytes and status; None if it changed while it was read."""
     descriptor = platform.FS.open_to_read(full, links=False)
     try:
         before = os.fstat(descriptor)

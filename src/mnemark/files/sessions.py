@@ -25,7 +25,7 @@ _COPY = lazy_pattern(r"\.(sync-)?conflict-", re.IGNORECASE)
 
 
 class Placed(NamedTuple):
-    """A turn and its place: byte offset, line (from 1), and the offset behind it."""
+    """A turn and its position: byte offset, line (from 1), and end offset."""
 
     offset: int
     line: int
@@ -74,7 +74,7 @@ class SessionLog:
         return self._real
 
     def exists(self) -> bool:
-        """Whether there is such a file, as far as it can be told."""
+        """Whether the file exists; False if that cannot be determined."""
         try:
             return platform.identity(self.path) is not None
         except OSError:
@@ -111,7 +111,7 @@ class SessionLog:
         return jsonl.encode({"session": self.id, "created": datetime.now(UTC).astimezone()})
 
     def _line_at(self, offset: int, added: int, end: int) -> int:
-        """Count the lines before `offset` that are new since our last ones; `added` up to `end` are ours."""
+        """Return the number of the line at `offset`; count only lines since the last append."""
         with self._guard:
             known, count = self._lines
             if offset < known:  # another thread was first, or the file was rewritten shorter
@@ -128,7 +128,7 @@ class SessionLog:
         start_line: int | None = None,
         problems: list[Problem] | None = None,
     ) -> Iterator[Placed]:
-        """Turns from a byte offset on; go on later from the last one's `end`.
+        """Yield turns from a byte offset on; continue later from the last one's `end`.
 
         Lines that hold no turn are left out; broken ones are added to `problems`. The line of an append that
         was repeated after a failure (same id, next line) is yielded once.
@@ -144,7 +144,7 @@ class SessionLog:
                 yield Placed(line.offset, line.number, turn, line.end)
 
     def erased(self) -> frozenset[str]:
-        """Return the ids of erased turns, which are not to be brought in again."""
+        """Return the ids of erased turns, which must not be imported again."""
         if not jsonl.holds(self.path, b'"erased"'):
             return frozenset()
         found = (jsonl.decode(line.data) for line in jsonl.read(self.path) if b'"erased"' in line.data)
@@ -211,7 +211,7 @@ def log_files(root: Path) -> list[LogFile]:
     found = []
     try:
         entries = listing.entries(root, FOLDER, _SUFFIX)
-    except OSError:  # the scan tells of it
+    except OSError:  # reported by the scan
         return []
     for entry in entries:
         if not entry.name.startswith(".") and not _COPY.search(entry.name):
@@ -222,7 +222,7 @@ def log_files(root: Path) -> list[LogFile]:
 
 
 def session_info(file: LogFile) -> SessionInfo | None:
-    """Read what a log's header says; None where the log cannot be read."""
+    """Return the session described by a log's header; None if the log cannot be read."""
     try:
         platform.opened(file.path).close()
     except OSError:
@@ -233,5 +233,5 @@ def session_info(file: LogFile) -> SessionInfo | None:
 
 
 def list_sessions(root: Path) -> list[SessionInfo]:
-    """The sessions below `root`, by file name; without hidden files, conflict copies and unreadable ones."""
+    """Return the sessions below `root`, by file name, without hidden, conflicting and unreadable files."""
     return [info for file in log_files(root) if (info := session_info(file)) is not None]

@@ -1,8 +1,7 @@
-"""Tombstones: what was forgotten and is still in the files, hidden from every answer.
+"""Collect tombstones from the journal: forgotten text that is still in files and hidden from every answer.
 
-The journal says it: a `forget` line names turns by id, lines of notes by a hash of their words, and facts by
-id; an `undo` line shows them again. Other lines of the journal are passed over unread, so that asking costs
-little also where it is long.
+A `forget` line names turns by id, lines of notes by a hash of their words, and facts by id; an `undo` line
+reverts it. Other lines of the journal are skipped without parsing, so that long journals cost little.
 """
 
 import hashlib
@@ -21,13 +20,13 @@ from mnemark.types import Json, Turn
 _LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 Run = tuple[str, ...]
-"""Marks of lines that stand one below the other, blank ones left out."""
+"""Hashes of consecutive lines, without blank ones."""
 Place = tuple[str, str]
-"""Scope and file name: a file moved within its scope, for example into the archive, stays known."""
+"""Scope and file name, so that tombstones follow a file moved within its scope, as into the archive."""
 
 
 class Tombstones(NamedTuple):
-    """What is not to be found. `version` rises with every change."""
+    """The hidden turns, facts and lines. `version` increases with every change."""
 
     version: int = 0
     turns: frozenset[str] = frozenset()
@@ -43,7 +42,7 @@ class Tombstones(NamedTuple):
         return bool(self.turns or self.facts or self.lines)
 
     def mark(self, path: str) -> str:
-        """What tells whether other parts of that file are hidden than before; empty where none is."""
+        """Return a fingerprint of what is hidden in a file; empty if nothing is."""
         if not self:
             return ""
         key = _key(path)
@@ -54,11 +53,11 @@ class Tombstones(NamedTuple):
         return hashlib.blake2b("\n".join(sorted(found)).encode(), digest_size=8).hexdigest() if found else ""
 
     def turns_left(self, turns: Iterable[tuple[int, Turn]]) -> list[tuple[int, Turn]]:
-        """Turns, each with its line, without the hidden ones."""
+        """Return turns with their lines, without the hidden ones."""
         return [(line, turn) for line, turn in turns if turn.id not in self.turns]
 
     def lines_gone(self, path: str, text: str) -> set[int]:
-        """Numbers (from 1) of the lines of a note that are hidden by their words; facts are hidden by id."""
+        """Return the numbers (from 1) of a note's lines hidden by their words; facts are hidden by id."""
         runs = self.lines.get(_key(path), ())
         return {number for match in matches(_lines(text), runs) for number in match} if runs else set()
 
@@ -71,7 +70,7 @@ def _lines(text: str) -> list[str]:
 
 
 def emptied(text: str, gone: Collection[int]) -> str:
-    """The text with the lines of these numbers emptied, so that the numbers of all lines hold."""
+    """Return a text with the given lines emptied, so that line numbers stay the same."""
     if not gone:
         return text
     return "".join(
@@ -81,20 +80,20 @@ def emptied(text: str, gone: Collection[int]) -> str:
 
 
 def line_mark(line: str) -> str:
-    """What a hidden line is known by: a hash of its words, blanks around them left out."""
+    """Return the hash of a line without surrounding blanks."""
     return hashlib.blake2b(line.strip().encode("utf-8", "replace"), digest_size=10).hexdigest()
 
 
 def run_of(lines: Iterable[str]) -> Run:
-    """The marks of the lines that are not blank, in order."""
+    """Return the hashes of the non-blank lines, in order."""
     return tuple(line_mark(line) for line in lines if line.strip())
 
 
 def matches(lines: Sequence[str], runs: Iterable[Run]) -> list[list[int]]:
-    """Where the runs stand among the lines: the numbers (from 1) of the lines of each match.
+    """Find runs in lines; return the line numbers (from 1) of each match.
 
-    Of a run that stands nowhere whole, because a line of it was changed, each line that is there just once
-    counts: what stands in many places, such as the end of a code block, does not tell.
+    If a run is not found whole, because a line of it was changed, each of its lines that occurs exactly once
+    matches; a line that occurs often, such as the end of a code block, is ambiguous.
     """
     numbered = [(number, line_mark(line)) for number, line in enumerate(lines, 1) if line.strip()]
     places: defaultdict[str, list[int]] = defaultdict(list)
@@ -111,7 +110,7 @@ def matches(lines: Sequence[str], runs: Iterable[Run]) -> list[list[int]]:
 
 
 def _spans(starts: Iterable[int], size: int) -> list[tuple[int, int]]:
-    """What begins at the starts and is that long; what overlaps, as it does where lines repeat, is one."""
+    """Return the spans of a length at the starts; overlapping spans are merged."""
     found: list[tuple[int, int]] = []
     for at in starts:
         if found and at < found[-1][1]:
@@ -126,20 +125,20 @@ def _key(path: str) -> Place:
 
 
 class Forgotten:
-    """What the journal's lines on forgetting, undoing and erasing say together."""
+    """The combined state of the journal's `forget`, `undo` and `erased` lines."""
 
     KINDS: Final = ("forget", "undo", "erased")
 
     def __init__(self) -> None:
         self.lines: dict[str, Change] = {}
-        """What was forgotten, also what was undone since, by the id of the line."""
+        """Payloads of `forget` lines by line id, including undone ones."""
         self.undone: set[str] = set()
-        """Ids of lines, and of facts, that were taken back."""
+        """Ids of undone lines and facts."""
         self.erased: set[str] = set()
-        """Ids of lines whose words are gone from the files."""
+        """Ids of lines whose text is erased from the files."""
 
     def take(self, change: Change) -> bool:
-        """Take in a line of one of `KINDS`; whether it says anything."""
+        """Apply a line of one of `KINDS`; return whether it had an effect."""
         if not isinstance(change.payload, Mapping):
             return False
         if change.kind == "forget":
@@ -150,13 +149,13 @@ class Forgotten:
         return True
 
     def standing(self) -> Iterator[tuple[str, Mapping[str, Json]]]:
-        """Ids and payloads of the lines that were not undone."""
+        """Yield ids and payloads of the lines that were not undone."""
         for identifier, change in self.lines.items():
             if identifier not in self.undone and isinstance(change.payload, Mapping):
                 yield identifier, change.payload
 
     def hidden_facts(self, identifier: str) -> frozenset[str]:
-        """Ids of the facts that a line hides; words that were erased may be remembered again."""
+        """Return the ids of the facts that a line hides; erased facts may be remembered again."""
         payload = self.lines[identifier].payload
         if not isinstance(payload, Mapping):
             return frozenset()
@@ -164,7 +163,7 @@ class Forgotten:
         return frozenset((*strings(payload.get("ids")), *passing))
 
     def unfinished(self) -> list[Change]:
-        """Lines that ask for words to be erased that are not known to be, in the order of their ids."""
+        """Return the lines that request an erasure which is not complete, sorted by id."""
         return [
             change
             for identifier, change in sorted(self.lines.items())
@@ -175,7 +174,7 @@ class Forgotten:
 
 
 class TombstoneLog:
-    """Follows the journal's lines on forgetting. Safe to use from several threads."""
+    """Cache of the tombstones in the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
         self._feed = journal.feed(*Forgotten.KINDS)
@@ -185,11 +184,11 @@ class TombstoneLog:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Journals that cannot be read, and why: what they hide is known as far as it was read before."""
+        """Unreadable journals and why; of these only the lines read before apply."""
         return self._feed.journal.problems
 
     def current(self) -> Tombstones:
-        """What is hidden now; a `stat` of each journal where nothing changed."""
+        """Return the current tombstones; costs a `stat` of each journal if nothing changed."""
         with self._lock:
             rewritten, entries = self._feed.take()
             if rewritten:
@@ -200,7 +199,7 @@ class TombstoneLog:
             return self._hidden
 
     def unfinished(self) -> list[Change]:
-        """Lines that ask for words to be erased that are not known to be, oldest first."""
+        """Return the lines that request an erasure which is not complete, oldest first."""
         self.current()
         with self._lock:
             return self._forgotten.unfinished()
@@ -229,18 +228,18 @@ def _fold(forgotten: Forgotten, version: int) -> Tombstones:
 
 
 def strings(value: Any) -> Sequence[str]:
-    """The texts in a list of a journal's line."""
+    """Return the strings in a list of a journal payload."""
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def by_path(value: Any) -> list[tuple[str, Sequence[str]]]:
-    """Paths with the texts listed for each."""
+    """Return the strings listed for each path."""
     pairs = value.items() if isinstance(value, Mapping) else ()
     return [(path, strings(texts)) for path, texts in pairs if isinstance(path, str)]
 
 
 def runs_by_path(value: Any) -> list[tuple[str, list[Run]]]:
-    """Paths with the runs of lines listed for each."""
+    """Return the runs of lines listed for each path."""
     pairs = value.items() if isinstance(value, Mapping) else ()
     return [
         (path, [run for one in runs if (run := tuple(strings(one)))])

@@ -1,4 +1,4 @@
-"""Read the transcripts that agents keep: JSON lines that only grow.
+"""Read the transcripts of agents: append-only JSON lines.
 
 Claude Code writes a line for each message (`type`, `uuid`, `message`), Codex one for each item (`type`,
 `payload`). What the agent adds by itself (reminders, environment, instructions, summaries of compaction, side
@@ -20,7 +20,7 @@ from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
 
 MARK: Final = "transcript"
-"""Key in a turn's `meta`: the transcript's name, and the offset behind the turn's line in it."""
+"""Key in a turn's `meta`: the transcript's name, and the end offset of the turn's line."""
 _REMINDER: Final = lazy_pattern(r"<system-reminder>.*?(?:</system-reminder>|\Z)\s*", re.DOTALL)
 _ADDED: Final = lazy_pattern(
     r"\s*(?:<(?:environment_context|user_instructions|permissions|skills?_instructions|skill|INSTRUCTIONS|"
@@ -33,7 +33,7 @@ _SPOKEN: Final = frozenset({"user", "assistant"})
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A turn of a transcript, and the offset behind it."""
+    """A turn of a transcript, and the end offset of its line."""
 
     turn: Turn
     end: int

@@ -1,1 +1,1 @@
-"""The only SQL: manifest, passages, full text, vectors, sync."""
+"""Store passages, full text and vectors in SQLite, and sync them with the files."""

@@ -19,8 +19,8 @@ from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import Problem
 
 FLUSH_AT: Final = 32_768
-"""Passages in a batch: what a kill can cost to do again, about ten seconds of work."""
-_SAW: Final = (
+"""Passages in a batch. A killed process loses at most these: about ten seconds of work."""
+_UPDATE_STAT: Final = (
     "UPDATE documents SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ?, device = ?, checked_ns = ? "
     "WHERE id = ?"
 )
@@ -29,7 +29,7 @@ _CORE_ROLES: Final = frozenset({"longterm", "identity", "fact"})
 
 
 class FileState(NamedTuple):
-    """A document row to be."""
+    """The new values of a row of `documents`."""
 
     document: int
     entry: Entry
@@ -43,52 +43,52 @@ class FileState(NamedTuple):
 
 
 class Batch:
-    """Changes waiting to be written."""
+    """Index changes that are not written yet."""
 
     def __init__(self, next_passage: int) -> None:
         self.next_passage = next_passage
         self._builders = [SegmentBuilder()]
         self._size = 0
-        self._seen: list[tuple[object, ...]] = []
+        self._stats: list[tuple[object, ...]] = []
         self._passages: list[tuple[object, ...]] = []
         self._states: dict[int, FileState] = {}
-        self._emptied: set[int] = set()
+        self._replaced: set[int] = set()
         self._removed: set[int] = set()
 
     @property
     def full(self) -> bool:
-        """Whether it is time to flush."""
+        """Whether the batch holds at least `FLUSH_AT` passages and should be written."""
         return self._size >= FLUSH_AT
 
     def __bool__(self) -> bool:
-        return bool(self._states or self._removed or self._emptied or self._seen)
+        return bool(self._states or self._removed or self._replaced or self._stats)
 
     def remove(self, document: int) -> None:
-        """Drop a document whose file is gone."""
+        """Delete a document whose file is gone."""
         self._removed.add(document)
-        self._emptied.add(document)
+        self._replaced.add(document)
 
     def replace(self, document: int) -> None:
-        """Drop the passages of a document before its new units come."""
-        self._emptied.add(document)
+        """Delete the stored passages of a document; units added to the batch replace them."""
+        self._replaced.add(document)
 
     def put(self, state: FileState) -> None:
-        """Set a file's new state; written with the units added for it."""
+        """Set the new row of a file's document."""
         self._states[state.document] = state
 
     def note_stat(self, document: int, entry: Entry, checked_ns: int) -> None:
-        """Note a new stat of a file whose bytes are those the index has."""
-        self._seen.append((*_stat(entry), checked_ns, document))
+        """Update the stat of a file whose content is unchanged."""
+        self._stats.append((*_stat(entry), checked_ns, document))
 
     def add(self, document: int, units: Iterable[Unit], place: Place, scope: int) -> int:
-        """Add units of a document; returns how many."""
+        """Add units of a document and return their number."""
         before = self._size
         for unit in units:
             if len(self._builders[-1]) >= MAX_SIZE:  # one long file may fill several segments
                 self._builders.append(SegmentBuilder())
             row, packed = passage_row(self.next_passage, document, unit, place, scope)
             self._builders[-1].add(row, packed)
-            self._passages.append(_passage(self.next_passage, document, unit))
+            self._passages.append(_passage_row(self.next_passage, document, unit))
             self.next_passage += 1
             self._size += 1
         return self._size - before
@@ -97,23 +97,23 @@ class Batch:
         """Write everything in one transaction.
 
         Raises:
-            BusyError: another mnemark has begun the index anew with another segmentation (`fingerprint`).
+            BusyError: another version of mnemark reset the index with another segmentation (`fingerprint`).
         """
         with schema.immediate(connection):
             if schema.read_meta(connection).get("fingerprint") != fingerprint:
                 raise BusyError("another version of mnemark is building the index; end it and sync again")
-            if self._emptied:
-                _bury(connection, self._emptied)
+            if self._replaced:
+                _mark_dead(connection, self._replaced)
             if self._removed:
                 connection.executemany("DELETE FROM documents WHERE id = ?", [(d,) for d in self._removed])
             self._write_documents(connection)
             self._write_passages(connection)
-            connection.executemany(_SAW, self._seen)
-            if self._states or self._removed or self._emptied:
+            connection.executemany(_UPDATE_STAT, self._stats)
+            if self._states or self._removed or self._replaced:
                 connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
     def _write_documents(self, connection: apsw.Connection) -> None:
-        # Paths are freed first: two files may have swapped names.
+        # Release all paths first: `path` is unique, and two files may have swapped names.
         connection.executemany(
             "UPDATE documents SET path = char(0) || id WHERE id = ?", [(d,) for d in self._states]
         )
@@ -127,7 +127,7 @@ class Batch:
                  device = excluded.device, checked_ns = excluded.checked_ns, digest = excluded.digest,
                  tail = excluded.tail, lines = excluded.lines, title = excluded.title, scope = excluded.scope,
                  problems = excluded.problems""",
-            [_document(state, scopes[state.place.scope]) for state in self._states.values()],
+            [_document_row(state, scopes[state.place.scope]) for state in self._states.values()],
         )
 
     def _write_passages(self, connection: apsw.Connection) -> None:
@@ -167,7 +167,7 @@ def passage_row(
 def insert_segment(
     connection: apsw.Connection, size: int, rows: bytes, postings: Iterable[tuple[str, bytes]]
 ) -> None:
-    """Store a segment without dead passages."""
+    """Insert a segment and its postings, with no passage marked dead."""
     dead = bytes((size + 7) // 8)
     connection.execute("INSERT INTO segments (size, rows, dead) VALUES (?, ?, ?)", (size, rows, dead))
     segment = connection.last_insert_rowid()
@@ -177,14 +177,14 @@ def insert_segment(
 
 
 def scope_number(connection: apsw.Connection, known: dict[str, int], name: str) -> int:
-    """Return the number of a scope; a new one gets one."""
+    """Return the id of a scope; insert it where it is new."""
     if name not in known:
         connection.execute("INSERT INTO scopes (name) VALUES (?)", (name,))
         known[name] = connection.last_insert_rowid()
     return known[name]
 
 
-def _bury(connection: apsw.Connection, documents: set[int]) -> None:
+def _mark_dead(connection: apsw.Connection, documents: set[int]) -> None:
     wanted = np.fromiter(documents, np.int64, len(documents))
     for segment, size, rows, dead in schema.rows(connection, "SELECT id, size, rows, dead FROM segments"):
         hit = np.isin(np.frombuffer(rows, ROW)["document"], wanted)
@@ -201,7 +201,7 @@ def _bury(connection: apsw.Connection, documents: set[int]) -> None:
     connection.executemany("DELETE FROM passages WHERE document = ?", [(d,) for d in documents])
 
 
-def _document(state: FileState, scope: int) -> tuple[object, ...]:
+def _document_row(state: FileState, scope: int) -> tuple[object, ...]:
     return (
         state.document,
         state.entry.path,
@@ -216,8 +216,8 @@ def _document(state: FileState, scope: int) -> tuple[object, ...]:
     )
 
 
-def _passage(number: int, document: int, unit: Unit) -> tuple[object, ...]:
-    # The fields of a unit stand in the order of the table's columns; its `head` is only indexed.
+def _passage_row(number: int, document: int, unit: Unit) -> tuple[object, ...]:
+    # The fields of `Unit` are in the order of the table's columns; `head` is indexed, but not stored.
     *columns, _head, meta = msgspec.structs.astuple(unit)
     return (number, document, *columns, msgspec.json.encode(meta).decode() if meta else "{}")
 
@@ -227,5 +227,5 @@ def _stat(entry: Entry) -> tuple[int, ...]:
 
 
 def _signed(number: int) -> int:
-    """Fit an inode into SQLite's signed integers: some file systems use all 64 bits."""
+    """Convert an unsigned 64-bit inode or device number to SQLite's signed integers."""
     return number - (1 << 64) if number >= 1 << 63 else number

@@ -1,4 +1,4 @@
-"""Check an index against itself and the files, and build one anew beside it."""
+"""Check the index for damage and against the files; rebuild it."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -27,11 +27,11 @@ from mnemark.types import Problem
 
 NEW: Final = "index.db.new"
 _SAMPLE: Final = 200
-"""Posting lists of a segment that are looked at, unless all are."""
+"""Posting lists checked in each segment, unless the check is deep."""
 
 
 class Rebuilt(NamedTuple):
-    """Passages before (None where that could not be read) and after."""
+    """Number of passages before (None if the old index could not be read) and after a rebuild."""
 
     before: int | None
     after: int
@@ -43,10 +43,10 @@ def sqlite_version() -> str:
 
 
 def damages(index: Index, *, deep: bool = False) -> list[str]:
-    """Describe what does not fit together in the database; empty where all does.
+    """Check the database and return descriptions of the damage found.
 
     Raises:
-        BusyError, IntegrityError: it cannot even be read.
+        BusyError, IntegrityError: the database cannot be read.
     """
     connection = index.connection
     try:
@@ -98,7 +98,7 @@ def _postings(connection: apsw.Connection, segment: int, size: int, *, deep: boo
 
 
 def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
-    """Describe what a sync would change now."""
+    """Describe the changes a sync would make now, one line each."""
     steps = plan([entry for entry in entries if searchable(entry)], index.known())
     words = {
         "add": "is not in the index",
@@ -115,9 +115,9 @@ def differences(index: Index, entries: Sequence[Entry]) -> list[str]:
 
 
 def knows_below(home: Path, folder: str) -> bool:
-    """Whether the index kept in `home` holds files below a folder of its workspace; True if it is damaged.
+    """Whether the index in `home` contains files below `folder`; True if it is damaged.
 
-    Nothing is written, whatever version made it.
+    Opened read-only, whatever its version.
     """
     path = home / layout.PRIVATE / NAME
     if not path.is_file():
@@ -131,7 +131,7 @@ def knows_below(home: Path, folder: str) -> bool:
 
 
 def coverage(index: Index, store: VectorStore) -> tuple[int, int]:
-    """Count the different texts without a vector, and all of them."""
+    """Return the number of distinct texts without a vector, and of all distinct texts."""
     store.refresh()
     with schema.translated(index.path):
         return len(missing(index, store)), len(keys_of(index))
@@ -140,10 +140,10 @@ def coverage(index: Index, store: VectorStore) -> tuple[int, int]:
 def rebuild(
     root: Path, *, ignore: Sequence[str] = (), limit: int = 256, visible: Visible | None = None
 ) -> Rebuilt:
-    """Build the index anew in `index.db.new`, check it, and put it in the place of the old one.
+    """Rebuild the index in `index.db.new`, check it, and replace the old one with it.
 
-    The old one is used until the new one is whole; its content is then exchanged in one transaction, so that
-    processes that have it open go on with the new. Where it is too damaged for that, the file is exchanged.
+    The content of the old one is replaced in one transaction, so that processes that have it open continue
+    with the new. If it is too damaged for that, the file is replaced.
 
     Raises:
         BusyError: another process is syncing, or has a damaged index open.
@@ -152,7 +152,7 @@ def rebuild(
     """
     folder = layout.private_folder(root)
     with sync_lock(root, timeout=10.0):
-        before = _passages(root)
+        before = _passage_count(root)
         schema.remove(folder / NEW)
         fresh = Index(root, name=NEW, visible=visible)
         try:
@@ -161,7 +161,7 @@ def rebuild(
                 raise IntegrityError(f"the new index is damaged ({wrong[0]}); the old one was kept")
             after = int(schema.scalar(fresh.connection, "SELECT count(*) FROM passages"))
             fresh.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            if not _copied(fresh.connection, folder / NAME):
+            if not _copy_database(fresh.connection, folder / NAME):
                 fresh.close()
                 schema.remove(folder / NAME)
                 (folder / NEW).replace(folder / NAME)
@@ -171,8 +171,8 @@ def rebuild(
     return Rebuilt(before, after)
 
 
-def _passages(root: Path) -> int | None:
-    """Count the passages of the old index; None where it cannot be read."""
+def _passage_count(root: Path) -> int | None:
+    """Return the number of passages in the current index; None if it cannot be read."""
     if not (root / layout.PRIVATE / NAME).exists():
         return 0
     try:
@@ -189,8 +189,8 @@ def _passages(root: Path) -> int | None:
         old.close()
 
 
-def _copied(source: apsw.Connection, path: Path) -> bool:
-    """Copy a database into another in one transaction; False where that one cannot take it."""
+def _copy_database(source: apsw.Connection, path: Path) -> bool:
+    """Copy a database into another in one transaction; return False if the target is unusable."""
     try:
         target = schema.open_file(path)
         target.set_busy_timeout(schema.BUSY_MS)
@@ -198,7 +198,7 @@ def _copied(source: apsw.Connection, path: Path) -> bool:
         with target.backup("main", source, "main") as backup:
             while not backup.done:
                 backup.step()
-        # Who has the old content in memory sees by the generation that it is another.
+        # Change the generation, so that processes with a cached snapshot reload it.
         target.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
         target.close()
     except apsw.BusyError as error:
@@ -209,7 +209,7 @@ def _copied(source: apsw.Connection, path: Path) -> bool:
 
 
 class Counts(NamedTuple):
-    """Files, passages (in all, by kind, by scope), bytes on the disk, problems."""
+    """Numbers of files and passages (total, by kind, by scope), bytes on disk, and problems."""
 
     files: int
     passages: int
@@ -220,7 +220,7 @@ class Counts(NamedTuple):
 
 
 def count(index: Index) -> Counts:
-    """Count in one read transaction."""
+    """Return the counts of the index, read in one transaction."""
     connection = index.connection
     with schema.translated(index.path), schema.reading(connection):
         files = schema.scalar(connection, "SELECT count(*) FROM documents")

@@ -1,6 +1,6 @@
-"""Pool connections to one database: one for each thread at work.
+"""Pool SQLite connections to one database, one per active thread.
 
-It goes back when the thread ends, or as soon as it says that it has done its work (`rest`).
+A connection returns to the pool when its thread ends or calls `rest`.
 """
 
 import threading
@@ -14,11 +14,11 @@ import apsw
 from mnemark.errors import UsageError
 
 SPARE: Final = 4
-"""Connections that nobody uses and that stay open: each is two open files, and memory of its own."""
+"""Maximum number of idle connections kept open; each costs two open files and its page cache."""
 
 
 class _Lease:
-    """A thread's hold on a connection; collected with the thread's local data when the thread ends."""
+    """A connection held by a thread; garbage-collected with the thread's local data when it ends."""
 
     __slots__ = ("__weakref__", "connection", "epoch")
 
@@ -28,7 +28,7 @@ class _Lease:
 
 
 class Connections:
-    """Connections for any number of threads, most of which live for one question only."""
+    """A connection pool for many short-lived threads."""
 
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
@@ -41,7 +41,7 @@ class Connections:
 
     @property
     def open(self) -> int:
-        """The number of connections."""
+        """The number of open connections."""
         with self._lock:
             return len(self._free) + len(self._used)
 
@@ -52,9 +52,9 @@ class Connections:
             UsageError: the pool was closed.
         """
         lease: _Lease | None = getattr(self._local, "lease", None)
-        if lease is not None and (lease.epoch == self._epoch or _at_work(lease.connection)):
-            return lease.connection  # one transaction is of one database, also where that was replaced
-        self._local.lease = None  # what an earlier epoch left goes back, and is closed
+        if lease is not None and (lease.epoch == self._epoch or _in_transaction(lease.connection)):
+            return lease.connection  # finish a transaction on its database, even if that was replaced
+        self._local.lease = None  # releases a connection of an earlier epoch, which is then closed
         with self._lock:
             if self._closed:
                 raise UsageError("this memory is closed; open it again")
@@ -64,25 +64,25 @@ class Connections:
         with self._lock:
             self._used.add(connection)
         lease = _Lease(connection, epoch)
-        weakref.finalize(lease, self._give_back, connection, epoch).atexit = False
+        weakref.finalize(lease, self._release, connection, epoch).atexit = False
         self._local.lease = lease
         return connection
 
     def rest(self) -> None:
-        """Let another thread use this one's connection, which has done its work for now, or close it.
+        """Return this thread's connection to the pool, or close it if the pool is full.
 
-        Nothing happens inside a transaction.
+        Inside a transaction this does nothing.
         """
         lease: _Lease | None = getattr(self._local, "lease", None)
         if lease is None:
             return
         with self._lock:
-            at_work = lease.epoch == self._epoch and not self._closed and lease.connection.in_transaction
-        if not at_work:
-            self._local.lease = None  # nobody else holds it: it is given back with the last reference
+            busy = lease.epoch == self._epoch and not self._closed and lease.connection.in_transaction
+        if not busy:
+            self._local.lease = None  # the last reference but one: `weakref.finalize` releases the connection
             del lease
 
-    def _give_back(self, connection: apsw.Connection, epoch: int) -> None:
+    def _release(self, connection: apsw.Connection, epoch: int) -> None:
         with self._lock:
             self._used.discard(connection)
             sound = epoch == self._epoch and not self._closed and not connection.in_transaction
@@ -93,7 +93,7 @@ class Connections:
             _close(connection)
 
     def renew(self) -> None:
-        """Drop all connections: the database has been replaced by another."""
+        """Discard all connections, because the database file was replaced."""
         with self._lock:
             self._epoch += 1
             free, self._free = self._free, []
@@ -102,7 +102,7 @@ class Connections:
             _close(connection)
 
     def close(self) -> None:
-        """Close all connections; one at work in another thread is stopped, and closed when that ends."""
+        """Close all connections; interrupt those in use by other threads, which close when these end."""
         with self._lock:
             self._closed = True
             self._epoch += 1
@@ -113,7 +113,7 @@ class Connections:
             _close(connection)
 
 
-def _at_work(connection: apsw.Connection) -> bool:
+def _in_transaction(connection: apsw.Connection) -> bool:
     try:
         return connection.in_transaction
     except apsw.ConnectionClosedError:

@@ -1,4 +1,4 @@
-"""Erase words from databases: the index, the vectors, and bookkeeping of any schema."""
+"""Erase deleted text from the index, the vectors and other SQLite databases."""
 
 import os
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ def is_database(path: Path) -> bool:
 
 
 def scrub_index(index: Index, store: VectorStore | None, *, wait: float = 10.0) -> int:
-    """Rewrite the index and the vectors without passages that are gone; returns by how many bytes it shrank.
+    """Rewrite the index and the vectors without deleted passages; return by how many bytes the index shrank.
 
-    Sync before: what is in the files is in the index, and nothing else stays in it.
+    Sync first: only passages that the index no longer holds are erased.
 
     Raises:
-        BusyError: another process syncs, or reads the index; try again.
+        BusyError: another process is syncing or reading the index; try again.
     """
     with sync_lock(index.home, timeout=wait):
         before = schema.size_on_disk(index.path)
@@ -44,14 +44,13 @@ def scrub_index(index: Index, store: VectorStore | None, *, wait: float = 10.0) 
 
 
 def erase_rows(path: Path, forms: Sequence[bytes]) -> int:
-    """Delete every row of a database that holds any of the byte strings; returns how many.
+    """Delete every row that contains any of the byte strings, in all tables; return their number.
 
-    All of its tables are looked at, whatever they are for. Afterwards neither the file nor its log holds a
-    byte of what was deleted.
+    Afterwards neither the file nor its write-ahead log holds a deleted byte.
 
     Raises:
-        BusyError: another process uses it; nothing, or not all, was deleted.
-        IntegrityError: it is damaged.
+        BusyError: another process uses the database; rows or their bytes may remain.
+        IntegrityError: the database is damaged.
     """
     with schema.translated(path):
         connection = apsw.Connection(os.fspath(path))

@@ -1,4 +1,4 @@
-"""Read session logs and observations piece by piece, from where the index left off."""
+"""Read session logs and journals in chunks, from the offset where the index stopped."""
 
 import hashlib
 from collections.abc import Iterator
@@ -15,16 +15,16 @@ _TAIL: Final = 1 << 13
 
 
 class Chunk(NamedTuple):
-    """Turns with their line numbers, and where to read on."""
+    """Turns with their line numbers, and the offset and line count to continue from."""
 
     turns: list[tuple[int, Turn]]
     offset: int
     line: int
-    """Lines before `offset`."""
+    """Number of lines before `offset`."""
 
 
 class LogReader:
-    """One session log, or one journal, of which only the observations are read."""
+    """Reader of one session log, or of the observations in one journal."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._path = root / path
@@ -35,21 +35,21 @@ class LogReader:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Lines that could not be read, in what was read so far."""
+        """Lines that could not be parsed so far."""
         return tuple(self._problems)
 
     def chunks(self, offset: int, line: int, size: int) -> Iterator[Chunk]:
-        """Turns from `offset` on, which lies behind `line` lines, up to `size` in a chunk.
+        """Yield turns from byte `offset` (after `line` lines) on, in chunks of about `size`.
 
-        A last line that lacks its newline is read but not counted as known: whoever completes the line makes
-        the log be read anew (the last chunk then has offset 0).
+        If the last line lacks its newline, its turn is yielded but the last chunk has offset 0, so that the
+        log is read again from the start once the line is complete.
         """
         turns: list[tuple[int, Turn]] = []
-        before = self._id_before(offset) if offset else ""
-        for placed in self._placed(offset, line + 1):
-            if placed.turn.id == before:  # an append that was repeated, the index has it already
+        previous = self._id_before(offset) if offset else ""
+        for placed in self._turns(offset, line + 1):
+            if placed.turn.id == previous:  # a repeated append: already in the index
                 continue
-            before = ""
+            previous = ""
             turns.append((placed.line, placed.turn))
             offset, line = placed.end, placed.line
             if len(turns) >= size and self._ends_line(offset):
@@ -58,7 +58,7 @@ class LogReader:
         if turns:
             yield Chunk(turns, offset, line) if self._ends_line(offset) else Chunk(turns, 0, 0)
 
-    def _placed(self, offset: int, line: int) -> Iterator[Placed]:
+    def _turns(self, offset: int, line: int) -> Iterator[Placed]:
         if self._journal:
             return observations.read(self._path, offset, start_line=line)
         return self._log.turns(offset, start_line=line, problems=self._problems)
@@ -82,7 +82,7 @@ class LogReader:
             return file.read(1) == b"\n"
 
     def digest(self, stop: int) -> str:
-        """BLAKE2b-128, hexadecimal, of the first `stop` bytes."""
+        """Return the BLAKE2b-128, hexadecimal, of the first `stop` bytes."""
         hashed = hashlib.blake2b(digest_size=16)
         with platform.opened(self._path) as file:
             while stop > 0 and (block := file.read(min(_BLOCK, stop))):

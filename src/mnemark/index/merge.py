@@ -1,4 +1,4 @@
-"""Keep the segments few: join small ones, rewrite those with many dead."""
+"""Merge small segments, and rewrite segments with many dead passages."""
 
 import itertools
 import operator
@@ -18,9 +18,9 @@ Renumber = dict[int, npt.NDArray[np.int32]]
 
 
 def merge_due(index: Index) -> int:
-    """Merge until nothing is due; returns how many segments were rewritten.
+    """Merge segments until no merge is due; return how many were rewritten.
 
-    Each merge is one transaction and changes no answer: a kill in between costs nothing.
+    Each merge is one transaction and changes no search result.
     """
     merged = 0
     while chosen := due_for_merge(_sizes(index.connection)):
@@ -31,12 +31,12 @@ def merge_due(index: Index) -> int:
 
 
 def compact(index: Index) -> int:
-    """Rewrite every segment that holds dead passages, and give the file's free pages back; returns how many.
+    """Rewrite every segment with dead passages and vacuum the database; return how many were rewritten.
 
-    Afterwards neither the database nor its log holds a byte of what was deleted. Hold the lock for syncing.
+    Afterwards neither the database nor its log holds a deleted byte. The caller holds the sync lock.
 
     Raises:
-        BusyError: another process reads; the segments are rewritten, but the file still holds the old bytes.
+        BusyError: another process is reading; the segments are rewritten, but the old bytes are still there.
     """
     with schema.translated(index.path):
         dead = [segment for segment, _, count in _sizes(index.connection) if count]
@@ -52,7 +52,7 @@ def compact(index: Index) -> int:
 
 
 def merge(connection: apsw.Connection, chosen: list[int]) -> None:
-    """Rewrite the chosen segments as one, without their dead."""
+    """Rewrite the chosen segments as one, without their dead passages."""
     chosen = sorted(chosen)
     renumber: Renumber = {}
     rows, first = [], 0
@@ -66,7 +66,7 @@ def merge(connection: apsw.Connection, chosen: list[int]) -> None:
         renumber[segment] = numbers
         rows.append(np.frombuffer(blob, ROW)[alive])
         first += count
-    postings = _joined(connection, chosen, renumber)
+    postings = _merged(connection, chosen, renumber)
     marks = ",".join("?" * len(chosen))
     connection.execute(f"DELETE FROM segments WHERE id IN ({marks})", chosen)  # noqa: S608 - only marks
     connection.execute(f"DELETE FROM postings WHERE segment IN ({marks})", chosen)  # noqa: S608 - only marks
@@ -74,7 +74,7 @@ def merge(connection: apsw.Connection, chosen: list[int]) -> None:
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
-def _joined(connection: apsw.Connection, chosen: list[int], renumber: Renumber) -> list[tuple[str, bytes]]:
+def _merged(connection: apsw.Connection, chosen: list[int], renumber: Renumber) -> list[tuple[str, bytes]]:
     marks = ",".join("?" * len(chosen))
     sql = f"SELECT term, segment, data FROM postings WHERE segment IN ({marks}) ORDER BY term, segment"  # noqa: S608
     joined = (

@@ -1,4 +1,4 @@
-"""Plan what a sync has to do, without touching anything."""
+"""Plan the steps of a sync from file stats, without I/O."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
@@ -9,13 +9,13 @@ from mnemark.files.platform import Identity
 from mnemark.files.scan import Entry
 
 RACY_NS: Final = 2_000_000_000
-"""A file read within two seconds of its last change is read again: clocks tick coarsely."""
+"""A file read within two seconds of its last change is read again: timestamps may be that coarse."""
 
 Action = Literal["add", "read", "append", "move", "remove"]
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What the index knows of one file."""
+    """The indexed state of one file."""
 
     document: int
     size: int
@@ -28,7 +28,7 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Step(NamedTuple):
-    """One file to work on. `old` is the path it had, for a move."""
+    """An action on one file. `old` is its previous path, for a move."""
 
     action: Action
     path: str
@@ -37,11 +37,11 @@ class Step(NamedTuple):
 
 
 def plan(files: Sequence[Entry], known: Mapping[str, Known]) -> list[Step]:
-    """Steps that bring the index to `files`, in an order that is safe to stop anywhere in.
+    """Return the steps that bring the index to `files`, in an order that is safe to interrupt.
 
-    "read" means the stat differs or cannot be trusted; whether the bytes changed is seen by their hash.
-    Logs (`.jsonl`) that grew are an "append"; the sync checks that what it knows is still their beginning.
-    A file that vanished while another with its identity came is a "move".
+    "read": the stat differs or cannot be trusted; the sync compares the content hash. "append": the same for
+    logs (`.jsonl`); the sync checks that the indexed part is unchanged. "move": a file vanished and a new one
+    has its device, inode and size.
     """
     present = {entry.path for entry in files}
     gone = {path: old for path, old in known.items() if path not in present}
@@ -64,7 +64,7 @@ def plan(files: Sequence[Entry], known: Mapping[str, Known]) -> list[Step]:
 
 
 def unchanged(entry: Entry, old: Known) -> bool:
-    """Whether the stat alone proves that the bytes are those the index has."""
+    """Whether the stat alone proves that the content is as indexed."""
     same = (
         entry.size == old.size
         and entry.mtime_ns == old.mtime_ns
@@ -76,7 +76,7 @@ def unchanged(entry: Entry, old: Known) -> bool:
 
 
 def only_grew(before: Identity | None, after: Identity | None) -> bool:
-    """Whether a log may have changed by appending only."""
+    """Whether a log is the same file and, if it changed, has grown."""
     if before is None or after is None:
         return False
     same = (before.device, before.inode) == (after.device, after.inode)

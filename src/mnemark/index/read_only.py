@@ -1,7 +1,7 @@
-"""Read full text without numpy, for a process that lives a tenth of a second.
+"""Read the full-text index without numpy, for commands that must start quickly.
 
-Reads the same postings as `snapshot`, as they stand in `index.db`; what was written after the last sync is
-not seen. Nothing is written, no dictionary is loaded, and one connection is used by one thread.
+Reads the same postings as `snapshot` from `index.db`, without what was written after the last sync. Opens
+the database read-only, loads no dictionary, and is not safe for threads.
 """
 
 import struct
@@ -21,13 +21,13 @@ from mnemark.text.words import segment
 
 NAME: Final = "index.db"
 ROW: Final = struct.Struct("<qiqqHiBBBB16s")
-"""`rows.ROW`, field by field, as `struct` reads it."""
+"""The layout of `rows.ROW` as a `struct` format."""
 LENGTH_AT: Final = 28
-"""Offset of `length` in a row."""
+"""Byte offset of `length` in a row."""
 
 
 class Row(NamedTuple):
-    """What ranking needs of a passage; see `rows.ROW`."""
+    """The ranking columns of a passage; see `rows.ROW`."""
 
     passage: int
     document: int
@@ -43,14 +43,14 @@ class Row(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A passage by its segment's place in the list, and its number there."""
+    """The position of a passage: index of its segment in the list, and its number in the segment."""
 
     part: int
     number: int
 
 
 class Stored(NamedTuple):
-    """A passage's words and where they are from."""
+    """The text of a passage and its source."""
 
     passage: int
     path: str
@@ -67,16 +67,16 @@ class Stored(NamedTuple):
 
 
 LINE_SHIFT: Final = 20
-"""The line in an ordinal, as in `units`."""
+"""Bits of the chunk number below the line number in an ordinal, as in `units`."""
 _FETCH: Final = """SELECT p.id, d.path, p.start_line, p.end_line, p.kind, p.origin, p.role, p.title, p.date,
     p.text, p.meta FROM passages p JOIN documents d ON d.id = p.document WHERE p.id = ?"""
 
 
 class QuickIndex:
-    """The index of a workspace as it is, for one question. A context manager.
+    """A read-only view of the index of a workspace, for one query. A context manager.
 
     Raises:
-        NotFoundError: there is none, or one that this version cannot read; `mnemark sync` makes it.
+        NotFoundError: there is no index, or not one that this version can read; `mnemark sync` creates it.
         IntegrityError, BusyError: see `schema`.
     """
 
@@ -89,15 +89,15 @@ class QuickIndex:
         self._path = path
         try:
             with schema.translated(path):
-                self._marks = self._usable().get("hidden")
+                self._marks = self._checked_meta().get("hidden")
                 listed = "SELECT id, size, rows, dead FROM segments ORDER BY id"
                 self._parts: list[tuple[int, int, bytes, bytes]] = schema.rows(self._db, listed)
         except BaseException:
             self._db.close()
             raise
 
-    def _usable(self) -> dict[str, str | int]:
-        """Return the table `meta` of an index of this version."""
+    def _checked_meta(self) -> dict[str, str | int]:
+        """Return the `meta` table; raise NotFoundError if another version or other rules made the index."""
         if schema.version(self._db) != schema.VERSION:
             raise NotFoundError("the index was made by another version; run `mnemark sync`")
         meta = schema.read_meta(self._db)
@@ -123,13 +123,13 @@ class QuickIndex:
         return count, words / count if count else 0.0
 
     def holding(self, term: str) -> int:
-        """Count the passages that hold a term, dead ones included."""
+        """Return the document frequency of a term, dead passages included."""
         sql = """SELECT coalesce(sum(length(data) / 3), 0) FROM postings
             WHERE term = ? AND segment IN (SELECT id FROM segments)"""
         return int(schema.scalar(self._db, sql, (term,)) or 0)
 
     def postings(self, term: str) -> Iterator[tuple[Place, int, int]]:
-        """Yield living passages that hold a term: place, counts in the text and in the head."""
+        """Yield the live passages that contain a term: place, count in the text, count in the head."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
         for part, (identifier, size, _, dead) in enumerate(self._parts):
             data = schema.scalar(self._db, sql, (identifier, term))
@@ -144,16 +144,16 @@ class QuickIndex:
                     yield Place(part, number), packed & 0x3F, packed >> 6
 
     def row(self, place: Place) -> Row:
-        """Return the columns of a passage."""
+        """Return the ranking columns of a passage."""
         return Row._make(ROW.unpack_from(self._parts[place.part][2], place.number * ROW.size))
 
     def number_of(self, path: str) -> int | None:
-        """Return the number of the document at `path`."""
+        """Return the id of the document at `path`, or None."""
         found = schema.scalar(self._db, "SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None
 
     def fetch(self, passages: Sequence[int]) -> list[Stored]:
-        """Return passages in that order, but for files that hold something forgotten meanwhile."""
+        """Return passages in the given order, without files with text forgotten since the sync."""
         import msgspec
 
         marks: dict[str, str] = {}
@@ -165,4 +165,4 @@ class QuickIndex:
             for passage in passages:
                 found += schema.rows(self._db, _FETCH, (passage,))
         kept = [Stored._make(row) for row in found]
-        return [one for one in kept if marks.get(one.path, "") == hidden.mark(one.path)]
+        return [stored for stored in kept if marks.get(stored.path, "") == hidden.mark(stored.path)]

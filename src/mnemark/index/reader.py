@@ -1,4 +1,4 @@
-"""Read one moment of the index with unsynced turns on top: what a search looks at."""
+"""Read a consistent snapshot of the index combined with turns that are not synced yet."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,25 +18,25 @@ from mnemark.index.units import first_ordinal
 
 
 class View:
-    """A snapshot and the pending turns in it. Valid inside `Reader.reading` only."""
+    """A snapshot that includes the pending turns. Valid inside `Reader.reading` only."""
 
-    def __init__(self, index: Index, snapshot: Snapshot, later: Pending) -> None:
+    def __init__(self, index: Index, snapshot: Snapshot, pending: Pending) -> None:
         self.snapshot = snapshot
-        self.complete = later.complete
-        """Whether everything acknowledged so far is in it."""
+        self.complete = pending.complete
+        """Whether it includes everything written so far."""
         self._index = index
-        self._later = later
-        self.scopes: Mapping[str, int] = later.scopes or index.scopes()
+        self._pending = pending
+        self.scopes: Mapping[str, int] = pending.scopes or index.scopes()
 
     def fetch(self, positions: Sequence[int] | npt.NDArray[np.int64]) -> list[Record]:
-        """Return the passages at these positions, in that order."""
+        """Return the passages at the given positions, in that order."""
         numbers = [int(number) for number in self.snapshot.rows["passage"][positions]]
         stored = self._index.fetch([number for number in numbers if number >= 0])
-        return [self._later.records[number] if number < 0 else stored[number] for number in numbers]
+        return [self._pending.records[number] if number < 0 else stored[number] for number in numbers]
 
     def positions(self, path: str, line: int = 0) -> Positions:
-        """Return the positions of a document's passages from a line on; none for an unknown document."""
-        document = self._later.documents.get(path)
+        """Return the positions of a document's passages from `line` on; empty for an unknown document."""
+        document = self._pending.documents.get(path)
         if document is None:
             document = self._index.document(path)
         if document is None:
@@ -45,79 +45,79 @@ class View:
         return np.flatnonzero((rows["document"] == document) & (rows["ordinal"] >= first_ordinal(line)))
 
 
-class _State(NamedTuple):
-    """The sizes of the logs, and what is hidden in them."""
+class _LogState(NamedTuple):
+    """The sizes of the logs, and the tombstones."""
 
     logs: int
-    """Rises with each change of the sizes."""
+    """A version number that increases with each change of `sizes`."""
     sizes: Mapping[str, int]
     hidden: Tombstones
 
 
-class _Moment(NamedTuple):
-    """What was read on top of a stored snapshot, and of which state of the logs."""
+class _Cached(NamedTuple):
+    """A cached stored snapshot joined with pending turns, and the versions it was read at."""
 
     stored: Snapshot
     logs: int
     hidden: int
-    later: Pending
+    pending: Pending
     joined: Snapshot
 
-    def covers(self, stored: Snapshot, state: _State) -> bool:
-        """Whether all that was to be read of the logs then is in it."""
+    def is_current(self, stored: Snapshot, state: _LogState) -> bool:
+        """Whether it is up to date with the stored snapshot, the logs and the tombstones."""
         return self.stored is stored and self.logs >= state.logs and self.hidden == state.hidden.version
 
 
 class Reader:
-    """Reads an index together with what was written after its last sync. Safe to use from several threads."""
+    """Reader of an index and of turns written after its last sync. Thread-safe."""
 
     def __init__(self, index: Index, *, limit: int = 256, ignore: Sequence[str] = ()) -> None:
         self.index = index
         self._ignored = ignorer(ignore)
         self.logs = LogSizes(index.root)
         self._limit = limit
-        self._reading = threading.Lock()
-        self._moment: _Moment | None = None
+        self._load_lock = threading.Lock()
+        self._cached: _Cached | None = None
 
     @contextmanager
     def reading(self) -> Iterator[View]:
-        """Yield the state of this moment."""
+        """Open a read transaction and yield a view of the current state."""
         with self.index.reading() as stored:
-            moment = self._current(stored)
-            yield View(self.index, moment.joined, moment.later)
+            cached = self._current(stored)
+            yield View(self.index, cached.joined, cached.pending)
 
-    def _current(self, stored: Snapshot) -> _Moment:
-        """Return what was read last if that is all; else one thread reads, and those that wait take it.
+    def _current(self, stored: Snapshot) -> _Cached:
+        """Return the cached snapshot if it is current; else load it in one thread while others wait.
 
-        Each reading for itself would take the time and the memory as often as there are threads.
+        Loading in every thread would multiply time and memory.
         """
-        known = self._moment
-        if known is not None and known.covers(stored, self._state()):
+        known = self._cached
+        if known is not None and known.is_current(stored, self._log_state()):
             return known
-        with self._reading:
-            known, state = self._moment, self._state()
-            if known is not None and known.covers(stored, state):
+        with self._load_lock:
+            known, state = self._cached, self._log_state()
+            if known is not None and known.is_current(stored, state):
                 return known
-            found = self._read(stored, state, known)
-            if self.index.is_newest(stored):  # else it is of a moment that has passed
-                self._moment = found
+            found = self._load(stored, state, known)
+            if self.index.is_newest(stored):  # do not cache an older generation
+                self._cached = found
             return found
 
     def drop_cache(self) -> None:
-        """Drop what was read: something of it was erased."""
-        self._moment = None
+        """Drop the cached snapshot, because text in it was erased."""
+        self._cached = None
 
-    def _state(self) -> _State:
-        return _State(*self.logs.current(), self.index.hidden.current())
+    def _log_state(self) -> _LogState:
+        return _LogState(*self.logs.current(), self.index.hidden.current())
 
-    def _read(self, stored: Snapshot, state: _State, known: _Moment | None) -> _Moment:
+    def _load(self, stored: Snapshot, state: _LogState, known: _Cached | None) -> _Cached:
         same = known is not None and known.stored is stored and known.hidden == state.hidden.version
-        before = known.later if known is not None and same else NOTHING
-        later, joined = NOTHING, stored
+        before = known.pending if known is not None and same else NOTHING
+        pending, joined = NOTHING, stored
         stale = self.index.outdated(state.hidden)
         grown = unindexed.growth(self.index, state.sizes, self._ignored, stale)
         if grown or stale:
-            later = unindexed.load(self.index, grown, self._limit, state.hidden, stale, before=before)
-        if later.segment is not None:
-            joined = stored.extended(later.segment, later.new, later.replaced)
-        return _Moment(stored, state.logs, state.hidden.version, later, joined)
+            pending = unindexed.load(self.index, grown, self._limit, state.hidden, stale, before=before)
+        if pending.segment is not None:
+            joined = stored.extended(pending.segment, pending.new, pending.replaced)
+        return _Cached(stored, state.logs, state.hidden.version, pending, joined)

@@ -1,8 +1,8 @@
-"""Mark passages to be indexed again when something in them became secret or private.
+"""Find files to index again because their indexed text contains a new secret or newly private text.
 
-Other rules (`Visible.identity`) make the whole index anew. Here is the rest: an exact secret of the
-environment that was not known before, and a file in which more is marked than when it was read last. Where
-either took something out, the sync asks for a scrub, which leaves no byte of it (`erase.scrub_index`).
+Changed redaction rules (`Visible.identity`) rebuild the whole index. This module covers new exact secrets of
+the environment, and files with more redaction marks than when they were indexed. In both cases the sync
+requests a scrub, which erases the old bytes (`erase.scrub_index`).
 """
 
 import hashlib
@@ -19,24 +19,24 @@ _VALUES: Final = "values"
 
 
 def marks_in(index: Index, document: int) -> int:
-    """Count the marks of redaction in the indexed text of a document."""
+    """Return the number of redaction marks in the indexed text of a document."""
     marked = "instr(text, '[redacted:') + instr(text, '[private]')"
     sql = f"SELECT text FROM passages WHERE document = ? AND {marked}"  # noqa: S608 - a constant
     return sum(count_marks(text) for (text,) in index.rows(sql, (document,)))
 
 
 def count_marks(text: str) -> int:
-    """Count the marks of redaction in a text."""
+    """Return the number of redaction marks in a text."""
     return sum(1 for _ in MARK.finditer(text))
 
 
 def paths_with_new_values(index: Index) -> frozenset[str]:
-    """Files of which the index holds an exact secret that was not known when they were indexed."""
+    """Return the files whose indexed text contains an exact secret that is new since the last sync."""
     known = _hashes(index)
-    new = known.keys() - _noted(index)
+    new = known.keys() - _recorded(index)
     if not new:
         return frozenset()
-    wanted = re.compile("|".join(re.escape(known[one]) for one in sorted(new)))
+    wanted = re.compile("|".join(re.escape(known[digest]) for digest in sorted(new)))
     rows = index.connection.execute("SELECT document, title, text, meta FROM passages")
     numbers = {number for number, *texts in rows if any(map(wanted.search, texts))}
     listed = index.rows("SELECT id, path FROM documents")
@@ -44,21 +44,21 @@ def paths_with_new_values(index: Index) -> frozenset[str]:
 
 
 def note_values(index: Index) -> None:
-    """Note that the index holds none of the exact secrets known now."""
+    """Record the hashes of all exact secrets known now, of which the index contains none."""
     hashes = _hashes(index).keys()
-    noted = _noted(index)
-    if hashes - noted:
-        value = msgspec.json.encode(sorted(hashes | noted)).decode()
+    recorded = _recorded(index)
+    if hashes - recorded:
+        value = msgspec.json.encode(sorted(hashes | recorded)).decode()
         index.connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_VALUES, value))
 
 
-def _noted(index: Index) -> frozenset[str]:
+def _recorded(index: Index) -> frozenset[str]:
     found = index.scalar("SELECT value FROM meta WHERE key = ?", (_VALUES,))
     return frozenset(msgspec.json.decode(found, type=list[str]) if isinstance(found, str) else ())
 
 
 def _hashes(index: Index) -> dict[str, str]:
-    """Return the exact secrets by a hash that nobody without the workspace's salt can test guesses on."""
+    """Return the exact secrets by keyed hash: guesses cannot be tested without the workspace's salt."""
     values = index.visible.rules.values
     key = secrets.salt(index.root) if values else b""
     return {

@@ -1,4 +1,4 @@
-"""Columns of passages for ranking, as one packed record each."""
+"""Define the packed row of ranking columns of a passage, and convert dates to its seconds."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -25,13 +25,13 @@ ROW: Final = np.dtype(
 )
 NO_TIME: Final = np.iinfo(np.int64).min
 ARCHIVED: Final = 1
-"""Flag: under `memory/archive/`, found only when asked for."""
+"""Flag: under `memory/archive/`; excluded from searches by default."""
 SUSPECT: Final = 2
-"""Flag: shaped like instructions, or speaking for the owner in the words of an untrusted origin; labelled and
-ranked lower, and of such an origin left out of what was not searched for."""
+"""Flag: text that looks like instructions, or untrusted text that speaks for the owner; labelled and ranked
+lower, and if untrusted left out of results that were not searched for."""
 UNTRUSTED: Final[frozenset[Origin]] = frozenset({"tool", "web"})
 CORE: Final = 4
-"""Flag: long-term memory (MEMORY.md and kin), which never ages."""
+"""Flag: long-term memory, identity or facts; exempt from recency decay."""
 
 KIND_CODE: Final[dict[Kind, int]] = {kind: code for code, kind in enumerate(KINDS)}
 ORIGIN_CODE: Final[dict[Origin, int]] = {origin: code for code, origin in enumerate(ORIGINS)}
@@ -43,17 +43,17 @@ _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - wall time on purpose, as 
 
 
 def seconds(moment: datetime) -> int:
-    """Wall time as seconds since 1970, the zone left out: days are named as they were lived."""
+    """Return local wall time as seconds since 1970, ignoring the zone: people name days in local time."""
     return int((moment.replace(tzinfo=None) - _EPOCH).total_seconds())
 
 
 def wall_time(value: int) -> datetime:
-    """Convert `seconds` back to a moment."""
+    """Return the wall time of a value of `seconds`."""
     return _EPOCH + timedelta(seconds=value)
 
 
 def seconds_of(date: str | None) -> int:
-    """`seconds` of an ISO date or date-time; NO_TIME where there is none or it is not one."""
+    """Return `seconds` of an ISO date or date-time; NO_TIME if it is missing or invalid."""
     if not date:
         return NO_TIME
     try:

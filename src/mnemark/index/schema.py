@@ -1,7 +1,7 @@
-"""The schema of `index.db`, once, and how a connection to it is opened.
+"""Define the schema of `index.db`, open connections to it, and translate SQLite errors.
 
-Everything in it is derived from the files of the workspace: a database of another schema, another
-machine or another segmentation is thrown away and built again; one from a newer mnemark is left alone.
+Its content is derived from the files of the workspace: a database of another schema, machine or
+segmentation is discarded and rebuilt; one from a newer mnemark is left alone.
 
 Full text is kept as our own postings and not as an FTS5 table: scores need the term frequencies of
 neighbouring turns and of whole sessions from one index, and at 100,000 passages numpy adds up packed
@@ -28,7 +28,7 @@ APPLICATION_ID: Final = 0x6D6E6D6B  # "mnmk"
 VERSION: Final = 4
 BUSY_MS: Final = 5_000
 _CACHE: Final = -1024
-"""KiB of pages that a connection keeps. Most are read from the map; only those in the log are copied."""
+"""Page cache per connection (SQLite counts KiB as negative): small, since most pages are memory-mapped."""
 _WRITER_CACHE: Final = -32768
 
 SCHEMA: Final = """
@@ -80,52 +80,52 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
     check_files(path)
     with translated(path):
         connection = _connect_readonly(path) if readonly else open_file(path)
-        # Set before anything is read: the very first look may meet a lock.
+        # Set before anything is read: the first read may already meet a lock.
         connection.set_busy_timeout(BUSY_MS)
-        # `fetchall`, because a statement that gives a row would keep those behind it from running.
+        # `fetchall`: a statement that returns a row would otherwise stop those after it from running.
         settings = "PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY"
         connection.execute(f"PRAGMA cache_size={_CACHE}; {settings}").fetchall()
         if not readonly:
             write_ahead(connection)
-            # NORMAL may lose the last transactions with the power, never the file: all of it is derived.
+            # NORMAL may lose the last transactions in a power failure; the data can be derived again.
             settings = "PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON"
             connection.execute(settings).fetchall()
         return connection
 
 
 def open_file(path: Path) -> apsw.Connection:
-    """Open a database for writing, made where it is missing; only its owner can read it or its log.
+    """Open a database for writing, created if missing with access for its owner only.
 
-    SQLite would make it with the umask, and gives its log and shared memory the mode of the database.
+    SQLite itself would apply the umask. It gives its log and shared memory the mode of the database.
     """
-    with suppress(OSError):  # what is in the way of the file is in SQLite's way too, and it says so
+    with suppress(OSError):  # SQLite meets the same error and reports it
         platform.make_file(path)
     return apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READWRITE)
 
 
 def check_files(path: Path) -> None:
-    """Refuse a database of which a file is none: to open a pipe for reading would wait for good.
+    """Check that the files of a database are regular files: opening a pipe would block forever.
 
     Raises:
-        IntegrityError: it is a pipe, a socket, a device or a folder.
+        IntegrityError: one is a pipe, a socket, a device or a folder.
     """
     for file in _files(path):
         try:
             mode = file.stat().st_mode
-        except OSError:  # not there, or told by whoever opens it
+        except OSError:  # missing, or reported when it is opened
             continue
         if not stat.S_ISREG(mode):
             raise IntegrityError(f"{file.name} is not a file; remove {file}, or run `mnemark doctor --fix`")
 
 
 def remove(path: Path) -> None:
-    """Delete a database with its logs."""
+    """Delete a database with its log and shared-memory files."""
     for file in _files(path):
         file.unlink(missing_ok=True)
 
 
 def size_on_disk(path: Path) -> int:
-    """Return the bytes of a database and its write-ahead log."""
+    """Return the size in bytes of a database and its write-ahead log."""
     names = (path, path.with_name(f"{path.name}-wal"))
     return sum(name.stat().st_size for name in names if name.exists())
 
@@ -136,7 +136,7 @@ def _files(path: Path) -> list[Path]:
 
 @contextmanager
 def large_cache(connection: apsw.Connection) -> Iterator[None]:
-    """Use a cache that large transactions fit into, for as long as the context lasts."""
+    """Enlarge the page cache for a large transaction inside the context."""
     connection.execute(f"PRAGMA cache_size={_WRITER_CACHE}").fetchall()
     try:
         yield
@@ -145,7 +145,7 @@ def large_cache(connection: apsw.Connection) -> Iterator[None]:
 
 
 def write_ahead(connection: apsw.Connection) -> None:
-    """Switch to a write-ahead log; the busy timeout does not cover it where two processes do so at once."""
+    """Switch to WAL mode; retry, since the busy timeout does not cover two processes switching at once."""
     end = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
@@ -155,7 +155,7 @@ def write_ahead(connection: apsw.Connection) -> None:
                 raise
         else:
             return
-        time.sleep(random.uniform(0.002, 0.02))  # noqa: S311 - so that they do not meet again
+        time.sleep(random.uniform(0.002, 0.02))  # noqa: S311 - jitter
 
 
 def _connect_readonly(path: Path) -> apsw.Connection:
@@ -166,14 +166,14 @@ def _connect_readonly(path: Path) -> apsw.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        # A WAL database in a folder that cannot be written has no shared memory; nobody can change it either.
+        # In a read-only folder a WAL database has no shared memory; it cannot change either.
         connection.close()
         connection = apsw.Connection(f"file:{name}?immutable=1", flags=flags)
     return connection
 
 
 def create_tables(connection: apsw.Connection, meta: Mapping[str, str | int]) -> None:
-    """Replace everything in the database by an empty index, inside the caller's write transaction."""
+    """Drop all tables and create an empty index, inside the caller's write transaction."""
     connection.execute("PRAGMA defer_foreign_keys=ON")
     listed = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
     tables = rows(connection, listed)
@@ -188,36 +188,36 @@ def create_tables(connection: apsw.Connection, meta: Mapping[str, str | int]) ->
 
 
 def ask_for_scrub(connection: apsw.Connection) -> None:
-    """Note that free pages still hold words which must not stay there; `merge.compact` rewrites them."""
+    """Record that free pages still contain text to be erased; `merge.compact` rewrites them."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('scrub', 1)")
 
 
 def is_whole(connection: apsw.Connection) -> bool:
-    """Whether the database has the very tables of `SCHEMA`."""
-    return _described(connection) == _expected()
+    """Whether the database has exactly the tables of `SCHEMA`."""
+    return _schema_of(connection) == _expected_schema()
 
 
-def _described(connection: apsw.Connection) -> list[tuple[Any, ...]]:
+def _schema_of(connection: apsw.Connection) -> list[tuple[Any, ...]]:
     sql = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name"
     return rows(connection, sql)
 
 
 @functools.cache
-def _expected() -> list[tuple[Any, ...]]:
+def _expected_schema() -> list[tuple[Any, ...]]:
     blank = apsw.Connection(":memory:")
     blank.execute(SCHEMA)
-    return _described(blank)
+    return _schema_of(blank)
 
 
 def version(connection: apsw.Connection) -> int | None:
-    """Return the schema version; None for an empty file; IntegrityError for one that is no index."""
+    """Return the schema version, or None for an empty file; raise IntegrityError if it is no index."""
     application = connection.pragma("application_id")
     found = connection.pragma("user_version")
     if not application and not found:
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
         if not tables:
             return None
-        # Another process may have laid it out since the first look: then both marks are there by now.
+        # Another process may have created the schema meanwhile: read both pragmas again.
         application, found = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID:
         raise IntegrityError("index.db is not a mnemark index; move it away and run `mnemark sync`")
@@ -235,7 +235,7 @@ def rows(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) ->
 
 
 def scalar(connection: apsw.Connection, sql: str, bindings: Sequence[Any] = ()) -> Any:
-    """Return the first column of the first row; None where there is no row."""
+    """Return the first column of the first row; None if there is no row."""
     return connection.execute(sql, bindings).get
 
 
@@ -246,41 +246,41 @@ def read_meta(connection: apsw.Connection) -> dict[str, str | int]:
 
 @contextmanager
 def immediate(connection: apsw.Connection) -> Iterator[None]:
-    """Open a write transaction that takes its lock at the start, so that it cannot fail half-way."""
+    """Open a write transaction that takes the write lock at the start, so that it cannot fail half-way."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        _end(connection)
+        _rollback(connection)
         raise
 
 
 @contextmanager
 def reading(connection: apsw.Connection) -> Iterator[None]:
-    """Open a read transaction: everything read inside is of one moment."""
+    """Open a read transaction: all reads inside see one snapshot."""
     connection.execute("BEGIN")
     try:
         yield
     finally:
-        _end(connection)
+        _rollback(connection)
 
 
-def _end(connection: apsw.Connection) -> None:
-    # A full disk and other errors end a transaction by themselves; a second end would hide the first error.
+def _rollback(connection: apsw.Connection) -> None:
+    # A full disk and other errors roll back by themselves; a second ROLLBACK would hide the first error.
     if connection.in_transaction:
         connection.execute("ROLLBACK")
 
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Raise errors of a database file as mnemark's own, which name the fix; bugs pass through."""
+    """Translate SQLite errors to mnemark's errors, which name the fix; programming errors pass through."""
     try:
         yield
     except (apsw.BusyError, apsw.ProtocolError) as error:
         raise BusyError(f"{path.name} is locked by another process; try again") from error
     except (apsw.InterruptError, apsw.ConnectionClosedError, apsw.SQLError) as error:
-        # Interrupted while it prepares a statement with json_each, SQLite says that of the constructor.
+        # Interrupted while preparing a statement with json_each, SQLite reports a failed vtable constructor.
         if isinstance(error, apsw.SQLError) and not str(error).startswith("vtable constructor failed"):
             raise
         raise MnemarkError("this memory was closed while it was read; open it again") from error

@@ -1,12 +1,12 @@
-"""Postings: which passages hold a term, and how often.
+"""Build, encode, decode and merge posting lists: which passages contain a term, and how often.
 
 A segment covers up to 65,536 passages, numbered from 0 in it. Its posting list of one term is a blob of n
 little-endian `uint16` passage numbers in rising order, then n bytes: the low six bits count the term in the
 text (63 at most), the high two in the head (title, file name, speaker, date; 3 at most). Three bytes a
 posting, read by numpy without a copy.
 
-Segments are never changed but for their `dead` bits; a change of a document is a death here and a birth in
-a new segment. Small ones are merged (`merge`), so that there are few.
+Segments are immutable except for their `dead` bits; a changed document is marked dead here and added to a
+new segment. Small segments are merged (`merge`).
 """
 
 from array import array
@@ -33,14 +33,14 @@ Counts = npt.NDArray[np.uint8]
 
 
 class Posting(NamedTuple):
-    """Where one term stands: passage numbers and packed counts, both of shape (n,)."""
+    """The posting list of one term: passage numbers and packed counts, both of shape (n,)."""
 
     ids: Ids
     counts: Counts
 
 
 class Analysis(NamedTuple):
-    """One passage's terms: packed count by term, and the number of words that are not stop words."""
+    """The terms of a passage: packed count by term, and the number of words without stop words."""
 
     packed: dict[str, int]
     length: int
@@ -60,26 +60,26 @@ def analyse(text: str, head: str) -> Analysis:
 
 @lru_cache(maxsize=4096)
 def _head_terms(head: str) -> tuple[tuple[str, int], ...]:
-    """Count and shift the terms of a head; the turns of a day share theirs."""
+    """Return the terms of a head with shifted counts; cached, since the turns of a day share a head."""
     words, parts = index_terms(head)
     return tuple((term, min(count, HEAD_MAX) << HEAD_SHIFT) for term, count in Counter(words + parts).items())
 
 
-class _Numbers(dict[str, int]):
+class _TermNumbers(dict[str, int]):
     def __missing__(self, term: str) -> int:
         self[term] = number = len(self)
         return number
 
 
 class SegmentBuilder:
-    """Collects the postings of up to `MAX_SIZE` passages.
+    """Builder of a segment of up to `MAX_SIZE` passages.
 
-    They are kept as they come, a passage after the other, and sorted by term once at the end: that takes half
-    the time of a list for each term.
+    Postings are kept in passage order and sorted by term once at the end, which takes half the time of
+    keeping a list for each term.
     """
 
     def __init__(self) -> None:
-        self._numbers = _Numbers()
+        self._numbers = _TermNumbers()
         self._terms = array("I")
         self._counts = bytearray()
         self._sizes: list[int] = []
@@ -90,7 +90,7 @@ class SegmentBuilder:
         return len(self._rows)
 
     def copy(self) -> "SegmentBuilder":
-        """One that holds the same and can be added to."""
+        """Return an independent copy."""
         other = SegmentBuilder()
         other._numbers.update(self._numbers)
         other._terms, other._counts = self._terms[:], self._counts[:]
@@ -98,7 +98,7 @@ class SegmentBuilder:
         return other
 
     def add(self, row: tuple[object, ...], packed: Mapping[str, int]) -> None:
-        """Add one passage: `row` holds the fields of `ROW` in order."""
+        """Add a passage; `row` has the fields of `ROW` in order, `packed` its term counts."""
         self._rows.append(row)
         self._terms.extend(map(self._numbers.__getitem__, packed))
         self._counts.extend(packed.values())
@@ -106,11 +106,11 @@ class SegmentBuilder:
         self._built = {}
 
     def rows(self) -> Rows:
-        """Return the columns, shape (size,)."""
+        """Return the ranking columns, shape (size,)."""
         return np.array(self._rows, dtype=ROW)
 
     def postings(self) -> Iterable[tuple[str, bytes]]:
-        """Yield every term with its encoded posting list, in the order of the terms."""
+        """Yield every term with its encoded posting list, sorted by term."""
         terms = np.array(self._terms, np.uint32)
         passages = np.repeat(np.arange(len(self._sizes), dtype="<u2"), self._sizes)
         order = np.argsort(terms, kind="stable")
@@ -121,7 +121,7 @@ class SegmentBuilder:
             yield term, ids[2 * start : 2 * end] + counts[start:end]
 
     def posting(self, term: str) -> Posting | None:
-        """Return the posting list of one term, as a reader would see it."""
+        """Return the decoded posting list of one term, or None."""
         if not self._built:
             self._built = dict(self.postings())
         data = self._built.get(term)
@@ -129,7 +129,7 @@ class SegmentBuilder:
 
 
 def dead_bits(data: bytes, size: int) -> npt.NDArray[np.bool_]:
-    """Unpack which passages of a segment are dead, shape (size,)."""
+    """Unpack the dead bits of a segment to a mask of shape (size,)."""
     return np.unpackbits(np.frombuffer(data, np.uint8), count=size).astype(np.bool_)
 
 
@@ -139,15 +139,15 @@ def encode(ids: Ids, counts: bytes | bytearray | Counts) -> bytes:
 
 
 def decode(data: bytes) -> Posting:
-    """Decode a posting list from a blob; no copy is made."""
+    """Decode a posting list from a blob, without a copy."""
     size = len(data) // 3
     return Posting(np.frombuffer(data, "<u2", size), np.frombuffer(data, np.uint8, size, 2 * size))
 
 
 def merged_posting(parts: Sequence[tuple[int, bytes]], renumber: dict[int, npt.NDArray[np.int32]]) -> bytes:
-    """Join one term's lists of several segments, given in rising order of their first new number.
+    """Merge one term's posting lists of several segments, given in rising order of their new numbers.
 
-    `renumber[segment]` maps old numbers to new ones, -1 for the dead.
+    `renumber[segment]` maps old passage numbers to new ones, -1 for dead passages.
     """
     ids, counts = [], []
     for segment, data in parts:
@@ -160,11 +160,10 @@ def merged_posting(parts: Sequence[tuple[int, bytes]], renumber: dict[int, npt.N
 
 
 def due_for_merge(sizes: Sequence[tuple[int, int, int]], *, fan: int = 8, large: int = 32_768) -> list[int]:
-    """Return the ids of the segments to merge into one now; empty when there is nothing to do.
+    """Return the ids of the segments to merge into one now; empty if none are due.
 
-    `sizes` lists (id, size, dead). Segments of a like size (within a factor of eight) are merged when there
-    are eight of them, so that each passage is rewritten about log8(n) times; one that is a quarter dead is
-    rewritten alone.
+    `sizes` lists (id, size, dead). Eight segments of similar size (within a factor of eight) are merged, so
+    that each passage is rewritten about log8(n) times; a segment that is a quarter dead is rewritten alone.
     """
     for segment, size, dead in sizes:
         if dead * 4 >= size:

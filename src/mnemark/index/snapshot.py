@@ -1,8 +1,8 @@
-"""Hold a moment of the index as arrays.
+"""Hold one generation of the index in memory as numpy arrays.
 
-Passages stand in the order of paths and lines, so that a neighbour is one step away and a document (a note,
-a session) is a slice. Positions (`pos`) are indices into that order: it is the same however the index came
-to be, and with it every sum and every tie.
+Passages are ordered by path and line, so that neighbours are adjacent and a document (a note, a session) is
+a slice. Positions (`pos`) are indices into that order. It does not depend on the history of the index, so
+sums and ties are reproducible.
 """
 
 import threading
@@ -22,11 +22,11 @@ Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 
 _CACHE_POSTINGS: Final = 4_000_000
-"""Decoded postings kept in memory, 16 bytes each."""
+"""Maximum number of decoded postings cached, 16 bytes each."""
 
 
 class SegmentView(NamedTuple):
-    """One segment of a snapshot: its columns, who is dead, and how to read a term."""
+    """One segment of a snapshot: ranking columns, dead mask, and a function that reads a posting list."""
 
     rows: Rows
     dead: Mask
@@ -34,7 +34,7 @@ class SegmentView(NamedTuple):
 
 
 class TermHits(NamedTuple):
-    """Where a term stands: positions in rising order, counts in text and in head (float32)."""
+    """The hits of a term: rising positions, counts in text and in head (float32)."""
 
     pos: Positions
     text: Floats
@@ -45,7 +45,7 @@ class Snapshot:
     """All live passages of one generation, and the postings on them."""
 
     def __init__(self, generation: int, segments: Sequence[SegmentView], ranks: Positions) -> None:
-        """`ranks` gives each document's place in the order of paths, by its number."""
+        """Order the live passages; `ranks[document]` is the rank of a document's path."""
         parts = [segment.rows for segment in segments]
         stored = np.concatenate(parts) if parts else np.zeros(0, ROW)
         dead = np.concatenate([s.dead for s in segments]) if segments else np.zeros(0, np.bool_)
@@ -66,50 +66,50 @@ class Snapshot:
         """Columns in document order, shape (n,)."""
         documents = rows["document"]
         self.follows: Mask = np.concatenate(([False], documents[1:] == documents[:-1]))[: len(rows)]
-        """Whether the passage before belongs to the same document."""
+        """Whether the previous passage belongs to the same document."""
         self.group: Positions = np.cumsum(~self.follows) - 1
-        """Number of the document of each passage, from 0."""
+        """Index of each passage's document, from 0."""
         self.groups = int(self.group[-1]) + 1 if len(rows) else 0
         self._cache: OrderedDict[str, TermHits] = OrderedDict()
         self._cached = 0
-        self._counting = threading.Lock()
-        self._together: dict[int, Mask] = {}
+        self._cache_lock = threading.Lock()
+        self._same_document: dict[int, Mask] = {}
         self.memo: dict[object, object] = {}
-        """What readers computed for this moment, by their own keys."""
+        """A cache for values that readers derive from this snapshot, by their own keys."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @cached_property
     def _by_time(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """The times in rising order, and the positions they belong to."""
+        """The times in rising order, and the positions of their passages."""
         times = np.ascontiguousarray(self.rows["time"])
         order = np.argsort(times, kind="stable").astype(np.int32)
         return times[order], order
 
     def between(self, first: int, last: int) -> Positions:
-        """Return the positions of the passages with a time from `first` to `last`, rising."""
+        """Return the rising positions of passages with a time from `first` to `last`, both inclusive."""
         times, order = self._by_time
         part = slice(np.searchsorted(times, first), np.searchsorted(times, last, side="right"))
         return np.sort(order[part]).astype(np.int64)
 
     def together(self, step: int) -> Mask:
-        """Whether the passages i and i + step are of one document, shape (n - step,)."""
-        known = self._together.get(step)
+        """Return whether passages i and i + step are of one document, shape (n - step,)."""
+        known = self._same_document.get(step)
         if known is None:
-            known = self._together[step] = self.group[step:] == self.group[:-step]
+            known = self._same_document[step] = self.group[step:] == self.group[:-step]
         return known
 
     def extended(
         self, segment: SegmentView, new: Sequence[tuple[int, int]], replaced: Sequence[int]
     ) -> "Snapshot":
-        """Return this moment with one more segment on top.
+        """Return this snapshot with one more segment.
 
         Args:
-            segment: passages of documents that are known or in `new`.
-            new: (number, place) of documents that are not known, in the order of their paths; the place is
-                how many known documents come before.
-            replaced: known documents that only the new segment speaks of.
+            segment: passages of known documents or of documents in `new`.
+            new: (id, rank) of new documents, in the order of their paths; the rank is the number of known
+                documents before it.
+            replaced: known documents whose passages in earlier segments are dropped.
         """
         segments = list(self._segments)
         if replaced:
@@ -127,15 +127,15 @@ class Snapshot:
         return _Extended(self, segments, ranks)
 
     def term(self, term: str) -> TermHits:
-        """Return the hits of a term among the live passages."""
-        with self._counting:
+        """Return the hits of a term in the live passages."""
+        with self._cache_lock:
             hits = self._cache.get(term)
             if hits is not None:
                 self._cache.move_to_end(term)
                 return hits
         hits = self._load(term)
-        with self._counting:
-            if term not in self._cache:  # another thread may have been as fast
+        with self._cache_lock:
+            if term not in self._cache:  # another thread may have loaded it meanwhile
                 self._cache[term] = hits
                 self._cached += len(hits.pos)
             while self._cached > _CACHE_POSTINGS and len(self._cache) > 1:
@@ -150,37 +150,37 @@ class Snapshot:
                 positions.append(self._position[posting.ids.astype(np.int64) + start])
                 counts.append(posting.counts)
         if not positions:
-            return _NOWHERE
+            return _NO_HITS
         pos, packed = np.concatenate(positions).astype(np.int64), np.concatenate(counts)
         if len(pos) and (pos[0] < 0 or np.any(pos[1:] <= pos[:-1])):
             alive = pos >= 0
             pos, packed = pos[alive], packed[alive]
             order = np.argsort(pos, kind="stable")
             pos, packed = pos[order], packed[order]
-        return _unpacked(pos, packed)
+        return _unpack(pos, packed)
 
 
 class _Extended(Snapshot):
-    """A snapshot with one more segment on top, of which it takes over what it knows.
+    """A snapshot plus one more segment, which reuses the arrays and cached hits of that snapshot.
 
-    A turn that was just written would otherwise cost what reading the whole index costs.
+    Otherwise a newly written turn would cost as much as loading the whole index.
     """
 
     def __init__(self, below: Snapshot, segments: Sequence[SegmentView], ranks: Positions) -> None:
-        """`segments` are those of `below` and one more, of which all passages are alive."""
+        """Insert the last of `segments`, without dead passages, into `below`."""
         self._below = below
         self._segment = segments[-1]
         rows = self._segment.rows
         order = np.lexsort((rows["ordinal"], ranks[rows["document"]]))
-        before = _before(below.rows, rows[order], ranks)
+        before = _insert_positions(below.rows, rows[order], ranks)
         added = before + np.arange(len(before))
         size = len(below) + len(added)
         old = np.ones(size, np.bool_)
         old[added] = False
         self._moved = np.flatnonzero(old)
-        """Where the passages below stand now."""
+        """New positions of the passages of `below`."""
         self._added = np.zeros(len(rows), np.int64)
-        """Where those of the segment stand, by their numbers in it."""
+        """Positions of the passages of the new segment, by their numbers in it."""
         self._added[order] = added
         joined = np.empty(size, ROW)
         joined[self._moved] = below.rows
@@ -194,7 +194,7 @@ class _Extended(Snapshot):
             return moved
         pos = self._added[posting.ids]
         order = np.argsort(pos)
-        new = _unpacked(pos[order], posting.counts[order])
+        new = _unpack(pos[order], posting.counts[order])
         places = np.searchsorted(moved.pos, new.pos)
         return TermHits(
             np.insert(moved.pos, places, new.pos),
@@ -203,23 +203,23 @@ class _Extended(Snapshot):
         )
 
 
-def _before(rows: Rows, new: Rows, ranks: Positions) -> Positions:
-    """Count the `rows` that stand before each of `new`; both are in document order."""
+def _insert_positions(rows: Rows, new: Rows, ranks: Positions) -> Positions:
+    """Return how many of `rows` precede each of `new`; both are in document order."""
     known, wanted = ranks[rows["document"]], ranks[new["document"]]
     low, high = np.searchsorted(known, wanted), np.searchsorted(known, wanted, side="right")
     found: Positions = high.copy()
-    # A log grows at its end, so that all of the document comes before; else the place in it is looked for.
+    # New turns of a log follow all of its document; only for others search the place inside it.
     inside = np.flatnonzero(high > low)
     inside = inside[rows["ordinal"][high[inside] - 1] > new["ordinal"][inside]]
-    for one in inside.tolist():
-        part = rows["ordinal"][low[one] : high[one]]
-        found[one] = low[one] + np.searchsorted(part, new["ordinal"][one], side="right")
+    for at in inside.tolist():
+        part = rows["ordinal"][low[at] : high[at]]
+        found[at] = low[at] + np.searchsorted(part, new["ordinal"][at], side="right")
     return found
 
 
-def _unpacked(pos: Positions, packed: Counts) -> TermHits:
+def _unpack(pos: Positions, packed: Counts) -> TermHits:
     text = (packed & TEXT_MAX).astype(np.float32)
     return TermHits(pos, text, (packed >> HEAD_SHIFT).astype(np.float32))
 
 
-_NOWHERE: Final = TermHits(np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.float32))
+_NO_HITS: Final = TermHits(np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.float32))

@@ -1,8 +1,7 @@
-"""`.mnemark/state.db`: bookkeeping that can be lost without losing a word.
+"""Store expendable state in `.mnemark/state.db`: usage counts, positions, the learning queue, model costs.
 
-It counts how often passages were used, how far logs were read, which turns wait for a language model, and
-what the model cost. It holds refs and numbers, never text. A missing or damaged one is made anew, and
-`problem` says so.
+It holds refs and numbers, never text. A missing or damaged file is created again; `State.problem` gives the
+reason.
 """
 
 import os
@@ -45,15 +44,15 @@ MIGRATIONS: Final = (
     CREATE INDEX spend_by_day ON spend (day);
     """,
 )
-"""Never changed once released: a new one is added behind."""
+"""Schema migrations. Released ones are never changed; new ones are appended."""
 
 
 def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
-    """Open `state.db` at the newest version; it is made where it is missing.
+    """Open `state.db` and migrate it to the newest version; create it if it is missing.
 
     Raises:
-        NewerFormatError: a newer mnemark made it; it is left alone.
-        IntegrityError: it is damaged, or no state of mnemark.
+        NewerFormatError: a newer mnemark made it; the file is left alone.
+        IntegrityError: the file is damaged or not mnemark's.
     """
     schema.check_files(path)
     with schema.translated(path):
@@ -77,7 +76,7 @@ def connect(path: Path, *, readonly: bool = False) -> apsw.Connection:
 
 
 def _version(connection: apsw.Connection, path: Path) -> int:
-    # Emptiness first: who makes it sets marks and tables at once, so that a later look sees all of it.
+    # Check for emptiness first: ids and tables are created in one transaction, so that later reads see both.
     empty = not schema.scalar(connection, "SELECT count(*) FROM sqlite_schema")
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION_ID and not (empty and not application and not version):
@@ -92,38 +91,38 @@ def _version(connection: apsw.Connection, path: Path) -> int:
 
 NAME: Final = "state.db"
 TRIES: Final = 3
-"""Times the model is asked about the same turns."""
+"""Maximum number of attempts to learn from the same turns."""
 _BATCH: Final = 500
 
 T = TypeVar("T")
 
 
 class Use(NamedTuple):
-    """How often a ref was used, and when last."""
+    """The number of uses of a ref, and the time of the last."""
 
     times: int
     last: datetime
 
 
 class Item(NamedTuple):
-    """Turns waiting for the model: lines `first` to `last` of a session's file, 1-based and inclusive."""
+    """A queue item: turns on lines `first` to `last` of a session's file, 1-based and inclusive."""
 
     id: int
     path: str
     first: int
     last: int
     tries: int
-    """Times they were claimed, this one included."""
+    """Number of claims, including this one."""
     reason: str = ""
 
     @property
     def ref(self) -> str:
-        """`sessions/x.jsonl#L3-L9`."""
+        """The ref of the turns, such as `sessions/x.jsonl#L3-L9`."""
         return f"{self.path}#L{self.first}" + (f"-L{self.last}" if self.last != self.first else "")
 
 
 class Waiting(NamedTuple):
-    """How long the queue is."""
+    """The numbers of queue items that are due, due later, and failed."""
 
     due: int
     later: int
@@ -131,10 +130,10 @@ class Waiting(NamedTuple):
 
 
 class State:
-    """The bookkeeping of the workspace `root`. Safe for threads and several processes.
+    """The state of the workspace `root`. Safe for threads and several processes.
 
-    Nothing is opened, and no file is made, before the first use. With `readonly` a missing file is empty
-    bookkeeping and writing raises ReadOnlyError.
+    The file is opened or created at the first use. With `readonly`, a missing file reads as empty and writing
+    raises ReadOnlyError.
     """
 
     def __init__(self, root: Path, *, readonly: bool = False) -> None:
@@ -142,7 +141,7 @@ class State:
         self.path = root / PRIVATE / NAME
         self.readonly = readonly
         self.problem = ""
-        """Why it was made anew; empty where it was not."""
+        """Why the file was created again; empty if it was not."""
         self._connections = Connections(self._open)
 
     def __enter__(self) -> Self:
@@ -158,7 +157,7 @@ class State:
     # uses
 
     def touch(self, refs: Iterable[str], time: datetime) -> None:
-        """Count one use of each ref at `time` (with zone)."""
+        """Record one use of each ref at `time` (with zone)."""
         rows = [(ref, time.timestamp()) for ref in refs]
         sql = (
             "INSERT INTO uses VALUES (?1, 1, ?2) "
@@ -167,7 +166,7 @@ class State:
         self._write_rows(sql, rows)
 
     def counts(self, refs: Iterable[str]) -> dict[str, Use]:
-        """Return the uses of those refs that were ever used."""
+        """Return the uses of those refs that have any."""
         names = list(dict.fromkeys(refs))
         found: dict[str, Use] = {}
         for start in range(0, len(names), _BATCH):
@@ -180,18 +179,18 @@ class State:
     # positions
 
     def position(self, name: str) -> str:
-        """Return the value noted under `name`; empty where there is none."""
+        """Return the position stored under `name`; empty if there is none."""
         rows = self._rows("SELECT value FROM positions WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else ""
 
     def positions(self, prefix: str) -> dict[str, str]:
-        """Return all notes whose names begin with `prefix`."""
+        """Return all positions whose names begin with `prefix`."""
         sql = "SELECT name, value FROM positions WHERE name >= ?1 AND substr(name, 1, length(?1)) = ?1"
         return dict(self._rows(sql, (prefix,)))
 
     def note(self, values: Mapping[str, str]) -> None:
-        """Note values under their names; an empty one takes the name away."""
-        self._write(lambda db: _note(db, values))
+        """Set positions by name; an empty value deletes the name."""
+        self._write(lambda db: _set_positions(db, values))
 
     # the queue
 
@@ -202,10 +201,9 @@ class State:
         *,
         noting: Mapping[str, str] | None = None,
     ) -> int:
-        """Queue turns (path, first and last line); those that are queued or failed already stay as they are.
+        """Queue turns (path, first and last line) and return how many are new; skip those in the queue.
 
-        `noting` is noted in the same transaction, so that a position never runs ahead of the queue. Returns
-        how many are new.
+        The positions in `noting` are set in the same transaction, so that they never run ahead of the queue.
         """
         rows = [(*item, now.timestamp()) for item in items]
         sql = "INSERT OR IGNORE INTO queue (path, first, last, next_try) VALUES (?, ?, ?, ?)"
@@ -214,16 +212,16 @@ class State:
             before = db.total_changes()
             db.executemany(sql, rows)
             added = db.total_changes() - before
-            _note(db, noting or {})
+            _set_positions(db, noting or {})
             return added
 
         return self._write(add)
 
     def claim(self, most: int, now: datetime, *, lease: float = 300.0) -> list[Item]:
-        """Up to `most` items that are due, oldest first, for this process alone for `lease` seconds.
+        """Claim up to `most` due items, oldest first, for `lease` seconds.
 
-        Each claim is a try, so that turns that kill the process are not tried for ever. What was claimed
-        `TRIES` times and never came back has failed.
+        Each claim counts as a try, so that turns that kill the process are not retried forever. Items claimed
+        `TRIES` times without a result are marked failed.
         """
         moment = now.timestamp()
 
@@ -245,17 +243,17 @@ class State:
         return self._write(take)
 
     def done(self, ids: Iterable[int]) -> None:
-        """Take items that were learned from out of the queue."""
+        """Delete processed items from the queue."""
         self._write_rows("DELETE FROM queue WHERE id = ?", [(one,) for one in ids])
 
     def give_back(self, ids: Iterable[int], due: datetime) -> None:
-        """Return claimed items that were not tried; they are due again at `due`."""
+        """Release claimed items that were not tried; they are due again at `due`."""
         rows = [(due.timestamp(), one) for one in ids]
         sql = "UPDATE queue SET tries = max(tries - 1, 0), next_try = ? WHERE id = ? AND failed = 0"
         self._write_rows(sql, rows)
 
     def missed(self, ids: Iterable[int], reason: str, due: datetime) -> None:
-        """Record that claimed items failed: they are due again at `due`, or failed for good after `TRIES`."""
+        """Record a failed try of claimed items: retry them at `due`, or mark them failed after `TRIES`."""
         rows = [(reason, due.timestamp(), one) for one in ids]
         sql = (
             f"UPDATE queue SET reason = ?, next_try = ?, failed = (tries >= {TRIES}) "  # noqa: S608
@@ -264,14 +262,14 @@ class State:
         self._write_rows(sql, rows)
 
     def failed(self, most: int = 100) -> list[Item]:
-        """Return items that failed for good, the latest first."""
+        """Return up to `most` failed items, the latest first."""
         sql = (
             "SELECT id, path, first, last, tries, reason FROM queue WHERE failed = 1 ORDER BY id DESC LIMIT ?"
         )
         return [Item(*row) for row in self._rows(sql, (most,))]
 
     def retry_failed(self, now: datetime) -> int:
-        """Make failed items due again with no tries counted; returns how many there were."""
+        """Make failed items due again with zero tries; return their number."""
         sql = "UPDATE queue SET failed = 0, tries = 0, next_try = ? WHERE failed = 1"
 
         def again(db: apsw.Connection) -> int:
@@ -281,12 +279,12 @@ class State:
         return self._write(again)
 
     def is_due(self, now: datetime) -> bool:
-        """Whether anything can be claimed."""
+        """Whether any item can be claimed."""
         sql = "SELECT 1 FROM queue WHERE failed = 0 AND next_try <= ? LIMIT 1"
         return bool(self._rows(sql, (now.timestamp(),)))
 
     def waiting(self, now: datetime) -> Waiting:
-        """Count the queue, row by row, for people to look at."""
+        """Return the counts of queue items by status; scans the whole queue."""
         due, later, failed = (
             rows[0][0] if (rows := self._rows(f"SELECT count(*) FROM queue WHERE {which}", bindings)) else 0  # noqa: S608
             for which, bindings in (
@@ -298,7 +296,7 @@ class State:
         return Waiting(due, later, failed)
 
     def next_try(self, now: datetime) -> datetime | None:
-        """Return when the first of those that wait for later is due, in the zone of `now`."""
+        """Return when the next item that is not due yet will be, in the zone of `now`, or None."""
         sql = "SELECT min(next_try) FROM queue WHERE failed = 0 AND next_try > ?"
         rows = self._rows(sql, (now.timestamp(),))
         return datetime.fromtimestamp(rows[0][0], now.tzinfo) if rows and rows[0][0] is not None else None
@@ -306,7 +304,7 @@ class State:
     # what the model cost
 
     def spend(self, entry: Sequence[str | int]) -> None:
-        """Add a line of the ledger: request, day, time, model, what, calls, tokens in and out."""
+        """Insert a cost entry: request, day, time, model, what, calls, tokens in and out."""
         sql = (
             "INSERT INTO spend (request, day, time, model, what, calls, tokens_in, tokens_out) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -314,7 +312,7 @@ class State:
         self._write_rows(sql, [entry])
 
     def spent(self, day: date) -> tuple[int, int]:
-        """Calls and tokens of a day."""
+        """Return the number of calls and tokens of a day."""
         sql = "SELECT total(calls), total(tokens_in + tokens_out) FROM spend WHERE day = ?"
         rows = self._rows(sql, (day.isoformat(),))
         return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
@@ -328,7 +326,7 @@ class State:
         def forget(db: apsw.Connection) -> int:
             before = db.total_changes()
             for ref in names:
-                _forget(db, ref)
+                _delete_ref(db, ref)
             return db.total_changes() - before
 
         return self._write(forget)
@@ -351,7 +349,7 @@ class State:
                 with schema.immediate(db):
                     return change(db)
 
-        return self._repairing(work)
+        return self._with_repair(work)
 
     def _write_rows(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         def insert(db: apsw.Connection) -> None:
@@ -367,10 +365,10 @@ class State:
             with schema.translated(self.path):
                 return schema.rows(self._connections.current(), sql, bindings)
 
-        return ask() if self.readonly else self._repairing(ask)
+        return ask() if self.readonly else self._with_repair(ask)
 
-    def _repairing(self, work: Callable[[], T]) -> T:
-        """Do `work`; where the file turns out to be damaged, make it anew and do it again."""
+    def _with_repair(self, work: Callable[[], T]) -> T:
+        """Call `work`; if the database is damaged, replace it and call again."""
         try:
             return work()
         except NewerFormatError:
@@ -395,13 +393,13 @@ class State:
             self.problem = f"{error}; a new one was created, with empty counts and queue"
 
 
-def _note(db: apsw.Connection, values: Mapping[str, str]) -> None:
+def _set_positions(db: apsw.Connection, values: Mapping[str, str]) -> None:
     kept = [(name, value) for name, value in values.items() if value]
     db.executemany("INSERT OR REPLACE INTO positions VALUES (?, ?)", kept)
     db.executemany("DELETE FROM positions WHERE name = ?", [(name,) for name in values if not values[name]])
 
 
-def _forget(db: apsw.Connection, ref: str) -> None:
+def _delete_ref(db: apsw.Connection, ref: str) -> None:
     path, _, lines = ref.partition("#L")
     first, _, last = lines.partition("-")
     start = int(first) if first.isdecimal() else 0

@@ -1,4 +1,4 @@
-"""`Index`: one workspace's `index.db`, opened, read at one moment, thrown away when it does not fit."""
+"""Open a workspace's `index.db`, load snapshots, fetch passages, and reset an incompatible index."""
 
 import functools
 import threading
@@ -37,7 +37,7 @@ WHERE p.id IN (SELECT value FROM json_each(?))
 
 
 class Record(msgspec.Struct, frozen=True):
-    """One passage as stored."""
+    """A stored passage."""
 
     id: int
     path: str
@@ -55,13 +55,13 @@ class Record(msgspec.Struct, frozen=True):
 
     @property
     def ref(self) -> str:
-        """`path#L12` or `path#L12-L30`."""
+        """The ref of its lines, `path#L12` or `path#L12-L30`."""
         last = f"-L{self.end_line}" if self.end_line != self.start_line else ""
         return f"{self.path}#L{self.start_line}{last}"
 
 
 class Index:
-    """The derived index of the workspace at `root`. Safe to use from several threads.
+    """The index of the workspace at `root`. Thread-safe.
 
     Raises:
         NewerFormatError, IntegrityError, BusyError, ReadOnlyError: see `schema`.
@@ -78,33 +78,33 @@ class Index:
     ) -> None:
         self.root = root
         self.home = home or root
-        """The folder whose `.mnemark/` holds the index: another one where the workspace cannot be written."""
+        """The folder whose `.mnemark/` contains the index; not `root` if the workspace is read-only."""
         self.visible = visible or Visible(root)
-        """What of the files may be in the index."""
+        """The rules for what text of the files may be in the index."""
         self.readonly = readonly
         self.path = self.home / layout.PRIVATE / name
         self._connections = Connections(lambda: schema.connect(self.path, readonly=readonly))
-        self._loading = threading.Lock()
+        self._load_lock = threading.Lock()
         self._snapshot: Snapshot | None = None
-        self._file: tuple[int, int] | None = None
+        self._open_file: tuple[int, int] | None = None
         if not readonly:
             layout.private_folder(self.home)
         if not readonly or self.path.exists():
             self._prepare()
 
     def _prepare(self) -> None:
-        """Create the database, or begin anew where it was derived by other rules."""
+        """Create the database, or reset one that was made with other rules."""
         with schema.translated(self.path):
             if self.readonly:
                 schema.version(self.connection)
             elif not self._usable():
                 with schema.immediate(self.connection):
-                    if not self._usable():  # another process may have been faster
+                    if not self._usable():  # another process may have created it meanwhile
                         self._create_tables()
-            self._file = self._identity_on_disk()
+            self._open_file = self._identity_on_disk()
 
     def _create_tables(self) -> None:
-        # A generation that no reader has seen yet, from the clock: the old index may be beyond reading.
+        # Take the generation from the clock, so that no reader has seen it: the old one may be unreadable.
         schema.create_tables(self.connection, self.identity() | {"generation": time.time_ns()})
 
     def _usable(self) -> bool:
@@ -118,21 +118,21 @@ class Index:
 
     @property
     def hidden(self) -> TombstoneLog:
-        """The log of what was forgotten and is still in the files."""
+        """The tombstones of text that was forgotten but is still in the files."""
         return self.visible.hidden
 
     def follow(self) -> None:
-        """Use the database that is there now, where it was deleted or exchanged while it was open."""
-        if self._file is not None and self._identity_on_disk() != self._file:
-            with self._loading:
+        """Reopen the database if its file was deleted or replaced."""
+        if self._open_file is not None and self._identity_on_disk() != self._open_file:
+            with self._load_lock:
                 self._connections.renew()
                 self._snapshot = None
             if not self.readonly:
-                layout.private_folder(self.home)  # all of it may have been deleted
+                layout.private_folder(self.home)  # the folder may be deleted, too
             self._prepare()
 
     def identity(self) -> dict[str, str | int]:
-        """Return the settings that must be the same for a stored index to be used."""
+        """Return the settings that a stored index must match to be usable."""
         return {
             "fingerprint": fingerprint(),
             "machine": machine_name(),
@@ -140,7 +140,7 @@ class Index:
         }
 
     def stale_reason(self) -> str | None:
-        """Return why the stored index cannot be used, or None."""
+        """Return why the stored index is unusable, or None."""
         with schema.translated(self.path):
             if schema.version(self.connection) != schema.VERSION:
                 return "it was made by an older mnemark"
@@ -164,20 +164,20 @@ class Index:
             return schema.rows(self.connection, sql, bindings)
 
     def scalar(self, sql: str, bindings: Sequence[Any] = ()) -> Any:
-        """Return the first column of the first row; None where there is no row."""
+        """Return the first column of the first row; None if there is no row."""
         with schema.translated(self.path):
             return schema.scalar(self.connection, sql, bindings)
 
     def rest(self) -> None:
-        """Release this thread's connection for now; see `Connections.rest`."""
+        """Return this thread's connection to the pool; see `Connections.rest`."""
         self._connections.rest()
 
     def exists(self) -> bool:
-        """Whether there is an index to read."""
+        """Whether the database file exists."""
         return self.path.exists()
 
     def reset(self) -> None:
-        """Empty the index in one transaction: readers see the old one or none of it."""
+        """Empty the index in one transaction."""
         with schema.translated(self.path), schema.immediate(self.connection):
             self._create_tables()
 
@@ -187,28 +187,28 @@ class Index:
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
-        """Open a read transaction and yield the snapshot of its moment.
+        """Open a read transaction and yield its snapshot.
 
-        Posting lists are read from the database while the transaction lasts; use the snapshot only inside.
+        Use the snapshot only inside: posting lists are read from the database on demand.
         """
         self.follow()
         if self.readonly and not self.exists():
             raise NotFoundError(f"{self.root} has no index yet; create it with `mnemark sync`")
         connection = self.connection
         with schema.translated(self.path), schema.reading(connection):
-            yield self._current(connection, self.generation())
+            yield self._cached_snapshot(connection, self.generation())
 
-    def _current(self, connection: apsw.Connection, generation: int) -> Snapshot:
-        """Return the snapshot of a generation; one thread makes it, and those that wait take it."""
+    def _cached_snapshot(self, connection: apsw.Connection, generation: int) -> Snapshot:
+        """Return the snapshot of a generation, cached or loaded by one thread while others wait."""
         known = self._snapshot
         if known is not None and known.generation == generation:
             return known
-        with self._loading:
+        with self._load_lock:
             known = self._snapshot
             if known is not None and known.generation == generation:
                 return known
             loaded = self._load(connection, generation)
-            if known is None or known.generation < generation:  # else it is of a moment that has passed
+            if known is None or known.generation < generation:  # do not cache an older generation
                 self._snapshot = loaded
             return loaded
 
@@ -227,19 +227,19 @@ class Index:
         listed = schema.rows(connection, "SELECT id FROM documents ORDER BY path")
         ids = np.array([number for (number,) in listed], np.int64)
         ranks = np.zeros(int(ids.max()) + 1 if len(ids) else 0, np.int64)
-        ranks[ids] = np.arange(len(ids))  # each document's place in the order of paths, by its number
+        ranks[ids] = np.arange(len(ids))  # the rank of each document's path, by document id
         return Snapshot(generation, views, ranks)
 
     def is_newest(self, snapshot: Snapshot) -> bool:
-        """Whether no newer one was read yet."""
+        """Whether `snapshot` is the cached, newest one."""
         return self._snapshot is snapshot
 
     def generation(self) -> int:
-        """Rises with every change."""
+        """Return the generation, a number that increases with every change."""
         return int(schema.scalar(self.connection, "SELECT value FROM meta WHERE key = 'generation'") or 0)
 
     def _posting(self, segment: int, size: int, term: str) -> Posting | None:
-        """Read one term's list in one segment, through the asking thread's connection."""
+        """Read a term's posting list in one segment on the calling thread's connection."""
         sql = "SELECT data FROM postings WHERE segment = ? AND term = ?"
         data = self.connection.execute(sql, (segment, term)).get
         found = decode(data) if isinstance(data, bytes) else None
@@ -248,7 +248,7 @@ class Index:
         return found
 
     def fetch(self, passages: Sequence[int]) -> dict[int, Record]:
-        """Stored passages by id; ids that are gone are left out."""
+        """Return the stored passages by id; missing ids are left out."""
         found = {}
         for *columns, meta in self.rows(_FETCH, (msgspec.json.encode(list(passages)).decode(),)):
             values: list[Any] = [*columns, msgspec.json.decode(meta) if meta != "{}" else {}]
@@ -259,11 +259,11 @@ class Index:
         return found
 
     def scopes(self) -> dict[str, int]:
-        """Scope names with their numbers in the columns."""
+        """Return the ids of scopes by name."""
         return dict(self.rows("SELECT name, id FROM scopes"))
 
     def known(self) -> dict[str, Known]:
-        """Return what the index knows of each file, by path."""
+        """Return the indexed state of all files, by path."""
         sql = """SELECT path, id, size, mtime_ns, ctime_ns, inode, device, checked_ns, tail FROM documents"""
         return {
             path: Known(document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail)
@@ -271,31 +271,31 @@ class Index:
         }
 
     def paths(self) -> list[str]:
-        """Return the paths of all files that the index holds."""
+        """Return the paths of all indexed files."""
         return [path for (path,) in self.rows("SELECT path FROM documents")]
 
     def marks(self) -> dict[str, str]:
-        """`Hidden.mark` of the files of which something was hidden when they were indexed, by path."""
+        """Return `Tombstones.mark` of files with text hidden when they were indexed, by path."""
         found = self.scalar("SELECT value FROM meta WHERE key = 'hidden'")
         return msgspec.json.decode(found, type=dict[str, str]) if isinstance(found, str) else {}
 
     def outdated(self, hidden: Tombstones) -> frozenset[str]:
-        """Return the files of which something was hidden, or shown again, since they were indexed."""
+        """Return the files with text hidden, or shown again, since they were indexed."""
         marks = self.marks()
         if not marks and not hidden:
             return frozenset()
         return frozenset(path for path in self.paths() if marks.get(path, "") != hidden.mark(path))
 
     def scrub_due(self) -> bool:
-        """Whether words that were dropped may still stand in free pages; `scrub_index` rewrites them."""
+        """Whether deleted text may remain in free pages; `scrub_index` rewrites them."""
         return bool(self.scalar("SELECT value FROM meta WHERE key = 'scrub'"))
 
     def scrubbed(self) -> None:
-        """Note that nothing is left of the words for which a scrub was asked."""
+        """Record that the requested scrub is done."""
         with schema.translated(self.path):
             self.connection.execute("DELETE FROM meta WHERE key = 'scrub'")
 
     def document(self, path: str) -> int | None:
-        """Return the number of the document at `path`."""
+        """Return the id of the document at `path`, or None."""
         found = self.scalar("SELECT id FROM documents WHERE path = ?", (path,))
         return found if isinstance(found, int) else None

@@ -1,8 +1,7 @@
-"""Sync: make the index follow the files.
+"""Sync the index with the files.
 
-The plan is pure (`plan`); here it is carried out in batches. Files are read and cut outside the write
-transaction; a batch is one transaction, so that a kill at any moment leaves an index that is right about
-what it knows, and the next sync does the rest.
+Carries out the steps of `plan` in batches. Files are read and split outside the write transaction, and each
+batch is one transaction: a killed sync leaves a consistent index, and the next sync does the rest.
 """
 
 import itertools
@@ -33,24 +32,24 @@ from mnemark.text.redaction.private import unpaired
 from mnemark.types import Problem
 
 Progress = Callable[[int, int, int], None]
-"""Called with files done, files in all, passages so far."""
+"""Called with the number of files done, files in total, and passages written so far."""
 
 _UNREAD: Final = "00" * 16
-"""Stands for the digest of a file that could not be read."""
+"""The digest stored for a file that could not be read."""
 _PROBLEMS: Final = msgspec.json.Decoder(list[Problem])
 _UNUSED_SCOPES: Final = """
 DELETE FROM scopes WHERE id <> 0 AND id NOT IN (SELECT scope FROM documents) AND name NOT IN (
   SELECT json_extract(meta, '$.scope') FROM passages WHERE json_extract(meta, '$.scope') IS NOT NULL
   AND document IN (SELECT id FROM documents WHERE path LIKE 'journal/%'))"""
 _LOG_CHUNK: Final = 4_096
-"""Turns of a log taken between two looks at whether the batch is full."""
+"""Turns of a log added between two checks whether the batch is full."""
 
 
 class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sync did."""
+    """The result of a sync."""
 
     files: int
-    """Files in the workspace that belong in the index."""
+    """Searchable files in the workspace."""
     added: int = 0
     changed: int = 0
     moved: int = 0
@@ -58,14 +57,14 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     passages: int = 0
     """Passages written."""
     problems: tuple[Problem, ...] = ()
-    """All files that are skipped or read with doubts, old ones included."""
+    """All files skipped or read with problems, including those of earlier syncs."""
     inner: tuple[str, ...] = ()
-    """Folders that are workspaces of their own: nothing in them is in this index."""
+    """Nested workspaces, which are not in this index."""
     seconds: float = 0.0
 
     @property
     def touched(self) -> int:
-        """Files whose content in the index changed."""
+        """The number of files whose index entries changed."""
         return self.added + self.changed + self.moved + self.removed
 
 
@@ -77,14 +76,14 @@ def sync(
     wait: float = 0.0,
     progress: Progress | None = None,
 ) -> SyncReport:
-    """Bring the index to the state of the files.
+    """Sync the index with the files.
 
     Args:
         index: opened for writing.
-        ignore: shell patterns of relative paths that are no memory.
-        limit: tokens in a passage.
+        ignore: shell patterns of relative paths to leave out.
+        limit: maximum number of tokens in a passage.
         wait: seconds to wait for another process that is syncing.
-        progress: told about long work.
+        progress: called after each file.
 
     Raises:
         BusyError: another process is syncing.
@@ -93,13 +92,13 @@ def sync(
         started = time.monotonic()
         index.follow()
         with schema.large_cache(index.connection):
-            return _followed(index, ignore, limit, progress, started)
+            return _sync_locked(index, ignore, limit, progress, started)
 
 
-def _followed(
+def _sync_locked(
     index: Index, ignore: Sequence[str], limit: int, progress: Progress | None, started: float
 ) -> SyncReport:
-    if index.stale_reason():  # another version has been here since this index was opened
+    if index.stale_reason():  # another version has written to it since it was opened
         index.reset()
     found = scan(index.root, ignore=ignore)
     known = index.known()
@@ -108,22 +107,22 @@ def _followed(
             index.reset()
             known = {}
         index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
-    # What is known was searchable when it came: its path need not be read again at each look.
+    # Known files were searchable when they were added: do not parse their paths again.
     entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
     hidden = index.hidden.current()
     secret = redaction.paths_with_new_values(index)
     if secret:
         schema.ask_for_scrub(index.connection)
-    anew = index.outdated(hidden) | secret
-    unchecked = {path: msgspec.structs.replace(known[path], checked_ns=0) for path in anew & known.keys()}
-    closed = _closed(index, hidden)
-    steps = [Step("remove", path) for path in closed if path in known] + [
-        step for step in plan(entries, known | unchecked) if step.path not in closed
+    reindex = index.outdated(hidden) | secret
+    unchecked = {path: msgspec.structs.replace(known[path], checked_ns=0) for path in reindex & known.keys()}
+    withheld = _withheld(index, hidden)
+    steps = [Step("remove", path) for path in withheld if path in known] + [
+        step for step in plan(entries, known | unchecked) if step.path not in withheld
     ]
     inner = tuple(f"{folder}/" for folder in found.inner)
     if any(step.action == "remove" and step.path.startswith(inner) for step in steps):
         schema.ask_for_scrub(index.connection)
-    run = _Run(index, known, limit, hidden, anew)
+    run = _SyncRun(index, known, limit, hidden, reindex)
     for number, step in enumerate(steps):
         run.take(step)
         if progress is not None:
@@ -131,7 +130,7 @@ def _followed(
     run.finish()
     redaction.note_values(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
-    _note_hidden(index, marks | closed)
+    _store_marks(index, marks | withheld)
     problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
     return SyncReport(
         files=len(entries),
@@ -143,18 +142,18 @@ def _followed(
     )
 
 
-def _closed(index: Index, hidden: Tombstones) -> dict[str, str]:
-    """Return, while a journal cannot be read, files of which other lines were hidden, with their marks.
+def _withheld(index: Index, hidden: Tombstones) -> dict[str, str]:
+    """Return the files, with marks, whose hidden lines changed while a journal is unreadable.
 
-    They are in no answer until it can be, so that nothing forgotten is shown again.
+    They are left out of the index until it is readable, so that no forgotten text is shown again.
     """
     if not index.hidden.problems:
         return {}
     return {path: mark for path, mark in index.marks().items() if mark != hidden.mark(path)}
 
 
-def _note_hidden(index: Index, marks: Mapping[str, str]) -> None:
-    """Store what was hidden; done last, so that a kill before only means doing it again."""
+def _store_marks(index: Index, marks: Mapping[str, str]) -> None:
+    """Store the marks of hidden lines; last, so that an interrupted sync repeats the work."""
     if marks != index.marks():
         with schema.immediate(index.connection):
             value = msgspec.json.encode(marks).decode()
@@ -163,7 +162,7 @@ def _note_hidden(index: Index, marks: Mapping[str, str]) -> None:
 
 
 def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
-    """Name the copies left by syncing tools, which are never indexed as memory."""
+    """Report copies left by syncing tools, which are not indexed."""
     reason = "is a copy left by a syncing tool or a conflict: merge it by hand, then delete it"
     return [
         Problem(entry.path, reason) for entry in entries if copy_of(entry.path.rpartition("/")[2]) is not None
@@ -171,13 +170,13 @@ def copy_problems(entries: Sequence[Entry]) -> list[Problem]:
 
 
 def searchable(entry: Entry) -> bool:
-    """Whether a file belongs in the index."""
+    """Whether a file is to be indexed."""
     place = layout.place(entry.path)
     return place is not None and place.searchable
 
 
 def _private_problems(path: str, text: str) -> list[Problem]:
-    """Report a mark of privacy without its partner, which hides more than a person may have meant."""
+    """Report an unpaired privacy tag, which may hide more than its author meant."""
     found = unpaired(text)
     if found is None:
         return []
@@ -192,19 +191,19 @@ def _private_problems(path: str, text: str) -> list[Problem]:
 
 
 def stored_problems(index: Index) -> list[Problem]:
-    """Return the problems that files had when they were indexed, by path."""
+    """Return the problems stored with indexed files, ordered by path."""
     sql = "SELECT problems FROM documents WHERE problems <> '[]' ORDER BY path"
     return [problem for (text,) in index.rows(sql) for problem in _PROBLEMS.decode(text)]
 
 
-class _Run:
+class _SyncRun:
     def __init__(
         self,
         index: Index,
         known: Mapping[str, Known],
         limit: int,
         hidden: Tombstones,
-        anew: frozenset[str],
+        reindex: frozenset[str],
     ) -> None:
         self.index = index
         self.known = known
@@ -212,17 +211,17 @@ class _Run:
         self.fingerprint = str(index.identity()["fingerprint"])
         self.passages = 0
         self.problems: list[Problem] = []
-        """What could not be read just now, and is not stored."""
+        """Problems of this sync that are not stored."""
         self.counts = {"added": 0, "changed": 0, "moved": 0, "removed": 0}
         self.scopes = index.scopes()
         self.hidden = hidden
-        self.anew = anew
-        """Files to be indexed again although their bytes are known."""
+        self.reindex = reindex
+        """Files to index again although their content is unchanged."""
         self.next_document = int(index.scalar("SELECT coalesce(max(id), 0) FROM documents")) + 1
         self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1)
 
     def take(self, step: Step) -> None:
-        """Carry out one step, as far as it needs no write."""
+        """Add one step to the batch, and flush the batch if it is full."""
         if step.action == "remove":
             self.batch.remove(self.known[step.path].document)
             self.counts["removed"] += 1
@@ -237,27 +236,27 @@ class _Run:
             self.flush()
 
     def flush(self) -> None:
-        """Write what has been collected."""
+        """Write the batch and start a new one."""
         if self.batch:
             self.batch.write(self.index.connection, self.fingerprint)
         self.batch = Batch(self.batch.next_passage)
 
     def finish(self) -> None:
-        """Write the rest, keep the segments few, and forget the names of scopes that are empty."""
+        """Write the last batch, merge segments, and delete unused scopes."""
         self.flush()
         merge_due(self.index)
         if self.counts["removed"] or self.counts["moved"]:
             self.index.connection.execute(_UNUSED_SCOPES)
 
     def _document(self, step: Step) -> tuple[int, bool]:
-        """Return the document's number, and whether it is new."""
+        """Return the document's id, and whether it is new."""
         old = self.known.get(step.old or step.path)
         if old is not None:
             return old.document, False
         self.next_document += 1
         return self.next_document - 1, True
 
-    def _scope(self, place: Place) -> int:
+    def _scope_id(self, place: Place) -> int:
         return scope_number(self.index.connection, self.scopes, place.scope)
 
     def _count(self, step: Step, *, new: bool) -> None:
@@ -271,16 +270,16 @@ class _Run:
             self._unreadable(step, entry, place, found, checked)
             return
         document, new = self._document(step)
-        known = step.action == "read" and step.path not in self.anew
+        known = step.action == "read" and step.path not in self.reindex
         if known and self._digest(document) == found.digest:
             self.batch.note_stat(document, found.entry, checked)
             return
-        scope = self._scope(place)
+        scope = self._scope_id(place)
         text = self.index.visible.text(step.path, found.text, self.hidden)
         title, units = note_units(step.path, text, place, limit=self.limit, raw=found.text)
         if not new:
             if text != found.text and redaction.count_marks(text) > redaction.marks_in(self.index, document):
-                schema.ask_for_scrub(self.index.connection)  # what is private now was not when it was indexed
+                schema.ask_for_scrub(self.index.connection)  # newly private text is in the index
             self.batch.replace(document)
         self.passages += self.batch.add(document, units, place, scope)
         unclosed = _private_problems(step.path, found.text) if text != found.text else []
@@ -290,12 +289,11 @@ class _Run:
         self._count(step, new=new)
 
     def _unreadable(self, step: Step, entry: Entry, place: Place, problem: Problem, checked: int) -> None:
-        """Index a file that cannot be read by its name, so that it is reported and not tried at every sync.
+        """Insert an unreadable file with its problem, so that it is reported and not retried at every sync.
 
-        One that has changed since the folder was scanned is being written to, or gone: that is for the next
-        sync, and until then the index keeps what it has.
+        If it changed since the scan, it is being written or gone: leave its index entry for the next sync.
         """
-        if not _as_scanned(self.index.root, entry):
+        if not _unchanged_since_scan(self.index.root, entry):
             self.problems.append(problem)
             return
         document, new = self._document(step)
@@ -304,7 +302,7 @@ class _Run:
             return
         if not new:
             self.batch.replace(document)
-        self._scope(place)
+        self._scope_id(place)
         self.batch.put(FileState(document, entry, checked, _UNREAD, place, problems=(problem,)))
         self._count(step, new=new)
 
@@ -317,8 +315,8 @@ class _Run:
         document, new = self._document(step)
         try:
             state = self._read_log(document, step, entry, place, new=new)
-        except (OSError, UsageError) as error:  # gone, unreadable, or behind a link since the scan
-            state = self._unread_log(document, entry, place, error, new=new)
+        except (OSError, UsageError) as error:  # deleted, unreadable or replaced by a link since the scan
+            state = self._unreadable_log(document, entry, place, error, new=new)
         if state is None:
             self.batch.note_stat(document, entry, checked)
         else:
@@ -328,13 +326,13 @@ class _Run:
     def _read_log(
         self, document: int, step: Step, entry: Entry, place: Place, *, new: bool
     ) -> FileState | None:
-        """Put the new turns into the batch; return the log's new state, None where nothing changed."""
+        """Add new turns to the batch; return the log's new state, or None if nothing changed."""
         root = self.index.root
         before = platform.identity(root / step.path)
         reader = LogReader(root, step.path)
         title = self.index.scalar("SELECT title FROM documents WHERE id = ?", (document,)) or ""
-        renamed = not new and title != reader.title  # its header came after a torn line
-        fresh = new or renamed or step.action == "move" or step.path in self.anew
+        renamed = not new and title != reader.title  # its header was written after a torn line
+        fresh = new or renamed or step.action == "move" or step.path in self.reindex
         known = _LogPosition() if fresh else self._position(document)
         holds = "SELECT 1 FROM passages WHERE document = ? LIMIT 1"
         empty = not (known.tail or fresh) and not self.index.scalar(holds, (document,))
@@ -342,44 +340,44 @@ class _Run:
             known = _LogPosition()
         if not (new or known.tail or empty):
             self.batch.replace(document)
-        scope = self._scope(place)
+        scope = self._scope_id(place)
         tail, lines, gained = known.tail, known.lines, 0
         for turns in reader.chunks(tail, lines, _LOG_CHUNK):
             left = self.index.visible.turns(turns.turns, self.hidden)
             units = turn_units(left, limit=self.limit, title=reader.title)
-            for name, some in itertools.groupby(units, lambda unit: scope_of(unit, place)):
-                # The rows of a journal lie in the scopes that its lines name, in the order of its lines.
+            for name, scoped in itertools.groupby(units, lambda unit: scope_of(unit, place)):
+                # Passages of a journal have the scopes that its lines name, in the order of its lines.
                 own = scope if name == place.scope else scope_number(self.index.connection, self.scopes, name)
-                gained += self.batch.add(document, some, place, own)
+                gained += self.batch.add(document, scoped, place, own)
             tail, lines = turns.offset, turns.line
             if self.batch.full:
                 digest = reader.digest(tail)
                 self.batch.put(FileState(document, entry, 0, digest, place, reader.title, tail, lines))
                 self.flush()
         self.passages += gained
-        carried = known.problems if known.tail else ()  # what was read again tells its problems again
+        carried = known.problems if known.tail else ()  # a log read from the start reports its problems again
         problems = tuple(dict.fromkeys((*carried, *reader.problems)))
         same = tail == known.tail and problems == known.problems
         if (known.tail or empty) and not gained and same and known.digest != _UNREAD:
             return None
         digest, checked = reader.digest(tail), 1
         if not only_grew(before, platform.identity(root / step.path)):
-            digest, checked = _UNREAD, 0  # what was read may be of two versions: all of it again next time
+            digest, checked = _UNREAD, 0  # possibly read from two versions: read all of it again next time
         return FileState(document, entry, checked, digest, place, reader.title, tail, lines, problems)
 
-    def _unread_log(
+    def _unreadable_log(
         self, document: int, entry: Entry, place: Place, error: OSError | UsageError, *, new: bool
     ) -> FileState | None:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         problem = Problem(entry.path, f"cannot be read: {reason}")
-        settled = int(_as_scanned(self.index.root, entry))
+        settled = int(_unchanged_since_scan(self.index.root, entry))
         if settled and not new and self._digest(document) == _UNREAD:
             return None
         if not settled:
             self.problems.append(problem)
-        elif not new:  # as of a note: what cannot be looked at is in no answer
+        elif not new:  # as with notes: unreadable files are not searchable
             self.batch.replace(document)
-        self._scope(place)
+        self._scope_id(place)
         return FileState(document, entry, settled, _UNREAD, place, problems=(problem,) if settled else ())
 
     def _position(self, document: int) -> "_LogPosition":
@@ -392,7 +390,7 @@ class _Run:
 
 
 class _LogPosition(NamedTuple):
-    """How far a log is indexed: bytes, lines, digest of those bytes, and the problems in them."""
+    """The indexed part of a log: number of bytes and lines, digest of those bytes, and their problems."""
 
     tail: int = 0
     lines: int = 0
@@ -400,10 +398,6 @@ class _LogPosition(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def _is_log(path: str) -> bool:
-    return path.lower().endswith(".jsonl")
-
-
-def _as_scanned(root: Path, entry: Entry) -> bool:
+def _unchanged_since_scan(root: Path, entry: Entry) -> bool:
     now = platform.identity(root / entry.path)
     return now is not None and (now.size, now.mtime_ns) == (entry.size, entry.mtime_ns)

@@ -1,6 +1,6 @@
-"""Index what was written after the last sync, in memory.
+"""Index turns written after the last sync, in memory.
 
-A write is found by the next search, whether or not a sync came in between, and scores as it will then.
+They are searchable at once, with the same scores as after a sync.
 """
 
 import os
@@ -25,24 +25,24 @@ from mnemark.index.store import Index, Record
 from mnemark.index.units import Unit, scope_of, turn_units
 
 MAX_BYTES: Final = 1 << 20
-"""Beyond this much unsynced text an answer is given without the rest and says that it is not complete."""
+"""Maximum unsynced bytes to read; beyond it the result is marked incomplete."""
 _JOURNAL_SHARE: Final = 16
-_REST: Final = 50
-_EDGE: Final = 256
+_PAUSE_FACTOR: Final = 50
+_EDGE_BYTES: Final = 256
 
 Growth = tuple[tuple[str, int], ...]
-"""Paths and sizes of logs that differ from what the index knows."""
+"""Paths and sizes of logs that differ from their indexed state."""
 
 
-class _Read(NamedTuple):
-    """How far a log was read."""
+class _ReadLog(NamedTuple):
+    """The part of a log that was read."""
 
     inode: int
     tail: int
-    """Where reading goes on; 0 where the last line was not whole."""
+    """Offset to continue from; 0 if the last line was incomplete."""
     lines: int
     edge: bytes
-    """The last bytes before: of a log that was written anew they are others."""
+    """The last bytes before `tail`, which differ if the log was rewritten."""
 
 
 class Pending(NamedTuple):
@@ -50,27 +50,27 @@ class Pending(NamedTuple):
 
     segment: SegmentView | None
     records: Mapping[int, Record]
-    """By passage number, which is negative."""
+    """Passages by their number, which is negative."""
     documents: Mapping[str, int]
-    """Document numbers of the logs in it."""
+    """Document ids of the logs, by path."""
     scopes: Mapping[str, int]
-    """All scopes, new ones included; empty where nothing is pending."""
+    """All scopes, including new ones; empty if nothing is pending."""
     complete: bool
     new: tuple[tuple[int, int], ...] = ()
-    """Logs that the index does not know: number, and how many known paths come before, in order of paths."""
+    """Logs that are not in the index, in path order: id, and the number of indexed paths before it."""
     replaced: tuple[int, ...] = ()
-    """Logs whose stored turns do not count any more."""
+    """Documents whose indexed passages are outdated and ignored."""
     builder: SegmentBuilder | None = None
-    """What the segment was made with."""
-    read: Mapping[str, _Read] = {}
-    """How far each log was read."""
+    """The builder of the segment."""
+    read: Mapping[str, _ReadLog] = {}
+    """The part read of each log, by path."""
 
 
 NOTHING: Final = Pending(None, {}, {}, {}, complete=True)
 
 
-class _Known(NamedTuple):
-    """What the index holds of a log."""
+class _IndexedLog(NamedTuple):
+    """The indexed state of a log."""
 
     document: int
     size: int
@@ -79,19 +79,19 @@ class _Known(NamedTuple):
     checked: int
 
     def start(self, size: int) -> int:
-        """Return where reading goes on; 0 for a log that is not what it was, or has a torn last line."""
+        """Return the offset to read from; 0 for a log that has shrunk or had an incomplete last line."""
         return self.tail if size >= self.tail else 0
 
     def differs(self, size: int) -> bool:
-        """Whether the log may hold turns that the index does not; `checked` is 0 in the middle of a sync."""
+        """Whether the log may have turns that are not indexed; `checked` is 0 while a sync is incomplete."""
         return size != self.size or not self.checked
 
 
 class LogSizes:
-    """Sizes of all logs and journals: this process's own writes at once, others' after a short while.
+    """Cached sizes of all logs and journals; writes of other processes appear after a short delay.
 
-    Looking at all logs costs a `stat` each. It is done again only after `_REST` times as long as it took, so
-    that in a workspace of thousands of sessions a search does not spend its time on looking.
+    A scan costs a `stat` for each log. It is repeated only after `_PAUSE_FACTOR` times its duration, so that
+    scans take a small share of the time even with thousands of sessions.
     """
 
     def __init__(self, root: Path) -> None:
@@ -102,27 +102,27 @@ class LogSizes:
         self._due = float("-inf")
 
     def wrote(self, path: str, size: int) -> None:
-        """Note that this process wrote the log at `path` up to `size` bytes."""
+        """Record that this process wrote the log at `path` up to `size` bytes."""
         with self._lock:
             self._sizes = self._sizes | {path: max(size, self._sizes.get(path, 0))}
             self._version += 1
 
     def current(self) -> tuple[int, Mapping[str, int]]:
-        """Sizes by path, and a number that changes with them."""
+        """Return a version number and the sizes by path."""
         with self._lock:
             started = time.monotonic()
             if started >= self._due:
-                found = dict(_logs(self._root))
+                found = dict(_log_sizes(self._root))
                 if found != self._sizes:
                     self._sizes = found
                     self._version += 1
                 ended = time.monotonic()
-                self._due = ended + _REST * (ended - started)
+                self._due = ended + _PAUSE_FACTOR * (ended - started)
             return self._version, self._sizes
 
 
 def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore, stale: frozenset[str]) -> Growth:
-    """Return the logs that, by their sizes, changed since the index took them in, and those in `stale`."""
+    """Return the logs that, by size, changed since they were indexed, and those in `stale`."""
     known = _known(index)
     changed = (
         (path, size)
@@ -132,9 +132,9 @@ def growth(index: Index, sizes: Mapping[str, int], ignored: Ignore, stale: froze
     return tuple(sorted((path, size) for path, size in changed if not ignored(path)))
 
 
-def _known(index: Index) -> dict[str, _Known]:
+def _known(index: Index) -> dict[str, _IndexedLog]:
     sql = "SELECT path, id, size, tail, lines, checked_ns FROM documents WHERE path LIKE '%.jsonl'"
-    return {path: _Known(*rest) for path, *rest in index.rows(sql)}
+    return {path: _IndexedLog(*rest) for path, *rest in index.rows(sql)}
 
 
 def load(
@@ -146,10 +146,10 @@ def load(
     *,
     before: Pending = NOTHING,
 ) -> Pending:
-    """Read the grown logs, up to `MAX_BYTES`, inside a read transaction; files in `stale` do not count.
+    """Read the grown logs, up to `MAX_BYTES`, in a read transaction; ignore the index of `stale` files.
 
-    `before` was read for the same generation of the index with the same turns hidden: where its logs only
-    grew since, reading goes on behind it.
+    `before` was read for the same generation of the index and the same tombstones: if its logs only grew
+    since, reading continues from there.
     """
     loading = _Loading(index, limit, hidden, stale)
     if not stale and _only_grew(index, before, grown):
@@ -158,14 +158,14 @@ def load(
 
 
 def _only_grew(index: Index, before: Pending, grown: Growth) -> bool:
-    """Whether all that was read stands as it was, with whole lines behind it or nothing."""
+    """Whether all logs that were read before are unchanged up to the offset that was read."""
     if before.builder is None or before.replaced or not before.complete:
         return False
     known = before.read.keys() <= {path for path, _ in grown}
-    return known and all(_stands(index.root / path, read) for path, read in before.read.items())
+    return known and all(_is_unchanged(index.root / path, read) for path, read in before.read.items())
 
 
-def _stands(log: Path, read: _Read) -> bool:
+def _is_unchanged(log: Path, read: _ReadLog) -> bool:
     state = platform.identity(log)
     if state is None or not read.tail or state.inode != read.inode or state.size < read.tail:
         return False
@@ -177,8 +177,8 @@ def _stands(log: Path, read: _Read) -> bool:
 
 def _edge(log: Path, offset: int) -> bytes:
     with platform.opened(log) as file:
-        file.seek(max(offset - _EDGE, 0))
-        return file.read(min(_EDGE, offset))
+        file.seek(max(offset - _EDGE_BYTES, 0))
+        return file.read(min(_EDGE_BYTES, offset))
 
 
 class _Loading:
@@ -194,11 +194,11 @@ class _Loading:
         self.documents: dict[str, int] = {}
         self.new: dict[int, int] = {}
         self.replaced: list[int] = []
-        self.read: dict[str, _Read] = {}
+        self.read: dict[str, _ReadLog] = {}
         self.next = int(index.scalar("SELECT coalesce(max(id), 0) FROM documents")) + 1
 
     def resume(self, before: Pending) -> None:
-        """Begin with what was read before; what others may still look at is copied."""
+        """Start from a copy of what was read before, which other threads may still use."""
         if before.builder is not None:
             self.builder = before.builder.copy()
         self.records = dict(before.records)
@@ -212,14 +212,14 @@ class _Loading:
         for path in sorted(self.stale):
             if (document := self.index.document(path)) is not None:
                 self.replaced.append(document)
-            # A note is left out whole until the next sync, which is a moment away.
+            # A stale note is left out until the next sync.
             complete = complete and path in self.known
         for path, size in grown:
             place = layout.place(path)
             if place is None or not place.searchable or layout.shown(path) != path:
                 continue
             known = self.known.get(path)
-            # Of a journal only the observations are taken in: most of its bytes are passed over.
+            # Only observations of a journal are indexed: most of its bytes are skipped.
             share = _JOURNAL_SHARE if place.role == "journal" else 1
             room -= (size - self._start(path, known, size)) // share
             if room < 0:
@@ -227,7 +227,7 @@ class _Loading:
                 break
             try:
                 self._log(path, size, place, known)
-            except (OSError, UsageError):  # gone or unreadable just now: the next sync says what is wrong
+            except (OSError, UsageError):  # deleted or unreadable: the next sync reports it
                 complete = False
         view = None
         if len(self.builder) or self.replaced:
@@ -246,10 +246,10 @@ class _Loading:
             read=self.read,
         )
 
-    def _start(self, path: str, known: _Known | None, size: int) -> int:
+    def _start(self, path: str, known: _IndexedLog | None, size: int) -> int:
         return 0 if known is None or path in self.stale else known.start(size)
 
-    def _log(self, path: str, size: int, place: Place, known: _Known | None) -> None:
+    def _log(self, path: str, size: int, place: Place, known: _IndexedLog | None) -> None:
         state = platform.identity(self.index.root / path)
         before = self.read.get(path)
         if before is not None and state is not None and state.size == before.tail:
@@ -261,12 +261,12 @@ class _Loading:
             start, lines = before.tail, before.lines
         chunks = list(reader.chunks(start, lines, 1 << 20))
         if before is None:
-            self.documents[path] = known.document if known else self._number(path)
+            self.documents[path] = known.document if known else self._new_document(path)
             if known and not start:
                 self.replaced.append(known.document)
         tail, lines = chunks[-1][1:] if chunks else (start, lines)
         edge = _edge(self.index.root / path, tail)
-        self.read[path] = _Read(state.inode if state else 0, tail, lines, edge)
+        self.read[path] = _ReadLog(state.inode if state else 0, tail, lines, edge)
         document = self.documents[path]
         for chunk in chunks:
             left = self.index.visible.turns(chunk.turns, self.hidden)
@@ -278,7 +278,7 @@ class _Loading:
                 self.builder.add(row, packed)
                 self.records[passage] = _record(passage, path, name, reader.title, unit)
 
-    def _number(self, path: str) -> int:
+    def _new_document(self, path: str) -> int:
         sql = "SELECT count(*) FROM documents WHERE path < ?"
         number = self.next + len(self.new)
         self.new[number] = int(self.index.scalar(sql, (path,)))
@@ -303,7 +303,7 @@ def _record(number: int, path: str, scope: str, title: str, unit: Unit) -> Recor
     )
 
 
-def _logs(root: Path) -> Iterator[tuple[str, int]]:
+def _log_sizes(root: Path) -> Iterator[tuple[str, int]]:
     for folder in _session_folders(root):
         try:
             with os.scandir(root / folder) as entries:

@@ -1,7 +1,7 @@
-"""Split documents and turns into units: what one row of the index says.
+"""Split notes and turns into units, the passages that are indexed.
 
-A unit's `head` is what a person would call it by: title, file name, speaker, date. It is indexed with the
-text and weighed apart. Neighbours are not copied into it: their share is added when a query is scored.
+The `head` of a unit is title, file name, speaker and date, indexed with the text but weighted separately.
+Neighbouring passages are not copied into a unit: their scores are added at query time.
 """
 
 import hashlib
@@ -24,12 +24,12 @@ from mnemark.types import Kind, Origin, Turn
 
 
 def fact_text(fact: Fact) -> str:
-    """Return a fact's text, as it is searched and embedded."""
+    """Return the text of a fact that is indexed and embedded."""
     return clean(f"{fact.predicate}: {fact.value}" if fact.predicate else fact.value)
 
 
-def _without(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
-    """Empty the lines of these bullets, so that the numbers of all lines hold."""
+def _blank_bullets(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
+    """Return a text with the lines of these bullets emptied, so that line numbers stay the same."""
     parts, at = [], 0
     for parsed, _ in found:
         lines = text[parsed.bullet.start : parsed.bullet.end].splitlines(keepends=True)
@@ -40,7 +40,7 @@ def _without(text: str, found: Sequence[tuple[ParsedFact, Fact]]) -> str:
 
 
 def _has_body(text: str) -> bool:
-    """Whether there is more than headings."""
+    """Whether a text has more than headings."""
     return any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines())
 
 
@@ -50,14 +50,14 @@ MONTHS: Final = (
 )
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _OBSERVATIONS: Final = "## Observations"
-"""Heading of the part of a day's note that says what tools did."""
-_SHIFT: Final = 20
-_CHUNKS: Final = (1 << _SHIFT) - 1
-"""Ordinals are `line << 20 | chunk`: in the order of the file, and free for long lines in many chunks."""
+"""Heading of the section of a daily note with tool observations."""
+_LINE_SHIFT: Final = 20
+_CHUNK_MASK: Final = (1 << _LINE_SHIFT) - 1
+"""Mask of the chunk in an ordinal, `line << 20 | chunk`: in file order, for lines of many chunks, too."""
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
-    """One row to be: a passage of a note or a turn (or part) of a session."""
+    """A passage to index: part of a note, a fact, or a turn (or part of one) of a session."""
 
     ordinal: int
     start_line: int
@@ -72,19 +72,19 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     meta: Mapping[str, Any] = {}
 
     def key(self) -> bytes:
-        """Content hash of what is embedded, 16 bytes: equal texts share a vector."""
+        """Return the content key, a 16-byte hash of the embedded text: equal texts share a vector."""
         text = embedded_text(self.title, self.text)
         return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 def embedded_text(title: str, text: str) -> str:
-    """Return a passage as it is embedded."""
+    """Return the text of a passage that is embedded."""
     return f"{title}\n{text}" if title else text
 
 
 def first_ordinal(line: int) -> int:
-    """Return the lowest ordinal of a passage that begins in that line."""
-    return line << _SHIFT
+    """Return the lowest ordinal of a passage that begins on `line`."""
+    return line << _LINE_SHIFT
 
 
 @lru_cache(maxsize=1024)
@@ -95,7 +95,7 @@ def _day_words(day: str) -> str:
 
 
 def date_words(date: str | None) -> str:
-    """Write a date as people ask for it: "2025-01-18 January 18 Saturday 2025年1月18日"."""
+    """Return the search terms of a date: "2025-01-18 January 18 Saturday 2025年1月18日"."""
     if not date:
         return ""
     try:
@@ -109,30 +109,29 @@ def note_units(
 ) -> tuple[str, list[Unit]]:
     """Return the title of a note and its passages as units.
 
-    `text` is the visible part of it; `raw` is the file's content, from which facts without a comment get
-    their ids.
+    `text` is the visible text; `raw` is the file's content, from which ids of facts without a comment derive.
     """
     fields = front_matter(text)
     title = document_title(text, fields, path)
     date = place.dated or _front_date(fields.fields)
     stem = PurePosixPath(path)
-    tags = _words(fields.fields.get("tags"))
+    tags = _joined_words(fields.fields.get("tags"))
     cut = passages if stem.suffix.lower() in {".md", ".markdown"} else text_passages
     found = visible_facts(text, text if raw is None else raw, path, "") if place.kind == "fact" else []
     units = [_fact_unit(parsed, fact, f"{stem.stem} {tags}") for parsed, fact in found]
-    text = _without(text, found)
+    text = _blank_bullets(text, found)
     for passage in cut(text, limit=limit):
         if not passage.text.strip() or (found and not _has_body(passage.text)):
             continue
         if place.kind == "episode" and passage.end_line <= fields.end_line:
-            continue  # for machines; what it names stands on the page as well
+            continue  # front matter repeats what the text of an episode says
         observed = place.role == "daily" and passage.text.lstrip().startswith(_OBSERVATIONS)
         head = " ".join(
             filter(None, (title, passage.title, stem.stem, str(stem.parent), tags, date_words(date)))
         )
         units.append(
             Unit(
-                ordinal=first_ordinal(passage.start_line) | passage.ordinal & _CHUNKS,
+                ordinal=first_ordinal(passage.start_line) | passage.ordinal & _CHUNK_MASK,
                 start_line=passage.start_line,
                 end_line=passage.end_line,
                 kind="observation" if observed else place.kind,
@@ -168,12 +167,12 @@ def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = ""
     for line, turn in turns:
         date = None if turn.meta.get("undated") else turn.time.isoformat(timespec="seconds")
         speaker = str(turn.meta.get("name") or turn.role)
-        # An observation in a journal says of which session it is.
+        # An observation in a journal names its session.
         session = turn.meta.get("session") if turn.role == "tool" else None
-        head = printable(" ".join(filter(None, (speaker, _files(turn), date_words(date)))))
+        head = printable(" ".join(filter(None, (speaker, _attachment_names(turn), date_words(date)))))
         for chunk, (kind, origin, text) in enumerate(_turn_texts(turn, limit)):
             yield Unit(
-                ordinal=first_ordinal(line) | chunk & _CHUNKS,
+                ordinal=first_ordinal(line) | chunk & _CHUNK_MASK,
                 start_line=line,
                 end_line=line,
                 kind=kind,
@@ -187,14 +186,14 @@ def turn_units(turns: Iterable[tuple[int, Turn]], *, limit: int, title: str = ""
             )
 
 
-def _files(turn: Turn) -> str:
-    """Name the files that came with a turn, by which it is found as well."""
-    names = (one.get("name") or one.get("path") for one in turn.attachments if isinstance(one, Mapping))
+def _attachment_names(turn: Turn) -> str:
+    """Return the names of a turn's attachments, which are indexed in its head."""
+    names = (file.get("name") or file.get("path") for file in turn.attachments if isinstance(file, Mapping))
     return " ".join(PurePosixPath(name).name for name in names if isinstance(name, str))[:200]
 
 
 def scope_of(unit: Unit, place: Place) -> str:
-    """Return the scope of a unit: its file's, or the one that a line of a journal names."""
+    """Return the scope of a unit: its file's, or the one named by a journal line."""
     scope = unit.meta.get("scope") if place.role == "journal" else None
     return scope if isinstance(scope, str) else place.scope
 
@@ -221,7 +220,7 @@ def _result_text(result: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace lone surrogates, which no database stores."""
+    """Return a text with lone surrogates replaced: SQLite cannot store them."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -241,7 +240,7 @@ def _front_date(fields: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _words(value: object) -> str:
+def _joined_words(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return " ".join(map(str, value))
     return value if isinstance(value, str) else ""

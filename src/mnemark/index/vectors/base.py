@@ -1,4 +1,4 @@
-"""Interface of vector engines, and what all of them do alike."""
+"""Define the interface of vector stores and their shared behaviour."""
 
 import errno
 import shutil
@@ -23,16 +23,16 @@ class EngineUnavailable(MnemarkError):  # noqa: N818 - the name says what is the
 
 
 class VectorStore(ABC):
-    """The vectors of one model. Made by `open`.
+    """The vectors of one model. Create it with `open`.
 
-    One process writes at a time, under the workspace's lock, which the caller holds; any number read. Reading
-    is safe from several threads.
+    One process writes at a time, under the workspace's lock, which the caller holds; any number of processes
+    and threads may read.
     """
 
     engine: ClassVar[str]
     """The engine's name in the configuration."""
     suffix: ClassVar[str]
-    """Of the file or folder, behind the model's name."""
+    """Suffix of the file or folder, after the model's name."""
 
     def __init__(self, folder: Path, model: str, dimension: int, *, readonly: bool) -> None:
         self.path = folder / f"{model}{self.suffix}"
@@ -40,15 +40,15 @@ class VectorStore(ABC):
         self.dimension = dimension
         self.readonly = readonly
         self.set_aside: Path | None = None
-        """Where `open` put an unusable file or folder that was in the way; None where there was none."""
+        """Path to which `open` moved an unusable file or folder; None if there was none."""
         self._lock = threading.RLock()
 
     @classmethod
     def open(cls, folder: Path, model: str, dimension: int, *, readonly: bool = False) -> Self:
         """Open the vectors of `model` in `folder`.
 
-        A writer makes them where they are missing; those of another model, dimension or an older format, or
-        damaged ones, are set aside (`set_aside`) and new ones begun. For a reader missing ones are empty.
+        A writer creates a missing store. One that is damaged, of another model or dimension, or of an older
+        format is moved away (`set_aside`) and a new one created. For a reader a missing store is empty.
 
         Raises:
             EngineUnavailable: the engine's package is not installed or does not load.
@@ -73,18 +73,18 @@ class VectorStore(ABC):
     @property
     @abstractmethod
     def count(self) -> int:
-        """Row numbers are 0 … count-1."""
+        """The number of rows; row numbers are 0 … count-1."""
 
     @property
     @abstractmethod
     def generation(self) -> int:
-        """Row numbers hold as long as this stays the same; 0 where nothing is on the disk."""
+        """A number that changes when row numbers become invalid; 0 if nothing is stored on disk."""
 
     def refresh(self) -> bool:
-        """Take in what another process wrote; whether rows were added or the generation changed.
+        """Load changes of other processes; return whether rows were added or the generation changed.
 
         Raises:
-            IntegrityError: what is on the disk now is not of this model, or damaged.
+            IntegrityError: the stored vectors are damaged or of another model.
         """
         with self._lock:
             before = self.count, self.generation
@@ -99,26 +99,26 @@ class VectorStore(ABC):
             return before != (self.count, self.generation)
 
     def lookup(self, keys: Sequence[bytes]) -> NDArray[np.int64]:
-        """Return the row numbers of content keys of 16 bytes, (len(keys),); -1 where there is no vector."""
+        """Return the row numbers of 16-byte content keys, (len(keys),); -1 for keys without a vector."""
         packed = _packed(keys)
         with self._lock:
             return self._find(packed)
 
     def missing(self, keys: Sequence[bytes]) -> list[bytes]:
-        """Return the keys without a vector, in order, each once."""
+        """Return the distinct keys without a vector, in order."""
         absent = np.flatnonzero(self.lookup(keys) < 0).tolist()
         return list(dict.fromkeys(keys[at] for at in absent))
 
     def add(self, keys: Sequence[bytes], matrix: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Keep the vectors whose keys are new; on return they have reached the disk.
+        """Append the vectors whose keys are new and flush them to disk.
 
         Args:
             keys: content keys, 16 bytes each.
             matrix: float32 (len(keys), dimension); rows need not be normalised.
 
         Returns:
-            The row of each key, int64 (len(keys),). A key that was there keeps its vector; of keys given
-            twice the first counts.
+            The row of each key, int64 (len(keys),). Existing keys keep their vectors; of duplicate keys the
+            first counts.
 
         Raises:
             ReadOnlyError: opened readonly.
@@ -143,7 +143,7 @@ class VectorStore(ABC):
     def scores(
         self, query: NDArray[np.float32], rows: NDArray[np.int64] | None = None
     ) -> NDArray[np.float32]:
-        """Return cosines of `query` (dimension,) with rows, float32 in the order of `rows`.
+        """Return the cosines of `query` (dimension,) with rows, float32 in the order of `rows`.
 
         Args:
             query: need not be normalised; a zero vector scores 0 everywhere.
@@ -158,10 +158,10 @@ class VectorStore(ABC):
         return self._scores(np.asarray(query, dtype=np.float32), rows)
 
     def compact(self, keep: Iterable[bytes]) -> int:
-        """Erase every vector whose key is not in `keep` from the disk, and what was set aside earlier.
+        """Erase every vector whose key is not in `keep` from disk, and any store moved away by `open`.
 
         Returns:
-            How many vectors were removed.
+            The number of vectors removed.
 
         Raises:
             BusyError: another process has the file open on a system where it then cannot be replaced.
@@ -172,7 +172,7 @@ class VectorStore(ABC):
         with self._lock:
             self.refresh()
             removed = self._compact(kept)
-            _remove(_beside(self.path))
+            _remove(_set_aside_path(self.path))
             return removed
 
     @abstractmethod
@@ -192,17 +192,17 @@ class VectorStore(ABC):
             )
 
     def _prepare(self) -> None:
-        """As the writer: put unusable vectors out of the way, and begin new ones where there are none."""
+        """Move an unusable store away, and create a new one if there is none."""
         try:
             self.refresh()
         except NewerFormatError:
             raise
         except IntegrityError:
-            self.set_aside = _beside(self.path)
+            self.set_aside = _set_aside_path(self.path)
             _remove(self.set_aside)
             FS.replace(self.path, self.set_aside)
         if not self.generation:
-            self._begin()
+            self._create()
 
     def _check_rows(self, rows: NDArray[np.int64] | None, count: int) -> None:
         if rows is not None and len(rows) and not (rows.min() >= -1 and rows.max() < count):
@@ -210,34 +210,34 @@ class VectorStore(ABC):
 
     @abstractmethod
     def _refresh(self) -> None:
-        """As `refresh`, without the name of the file in errors."""
+        """Implement `refresh`; errors need not name the file."""
 
     @abstractmethod
-    def _begin(self) -> None:
-        """Write vectors that hold no row, and open them."""
+    def _create(self) -> None:
+        """Create an empty store and open it."""
 
     @abstractmethod
     def _find(self, keys: Packed) -> NDArray[np.int64]:
-        """As `lookup`."""
+        """Implement `lookup`."""
 
     @abstractmethod
     def _append(self, keys: Packed, matrix: NDArray[np.float32]) -> None:
-        """Keep vectors of keys that are new and distinct, and take them in."""
+        """Append vectors of new, distinct keys, and refresh."""
 
     @abstractmethod
     def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
-        """As `scores`, for a query that is sound."""
+        """Implement `scores` for a validated query."""
 
     @abstractmethod
     def _compact(self, keep: Packed) -> int:
-        """As `compact`."""
+        """Implement `compact`."""
 
 
 def _packed(keys: Sequence[bytes]) -> Packed:
     return keys if isinstance(keys, Packed) else Packed(as_words(keys).view(np.uint8))
 
 
-def _beside(path: Path) -> Path:
+def _set_aside_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.set-aside")
 
 

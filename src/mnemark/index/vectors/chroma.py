@@ -1,8 +1,8 @@
-"""Vectors in a ChromaDB collection, for those whose other tools read one.
+"""Store vectors in a ChromaDB collection, for interoperability with other tools.
 
-Chroma keeps the vectors; they are compared here. Its own index (HNSW) names the nearest few, approximately,
-where a search needs a score for each passage. So all vectors are held in memory as float32 (100 MB for
-100,000 × 256), which `exact` does without.
+Chroma stores the vectors; they are compared here. Its HNSW index returns only the approximate nearest few,
+but a search needs a score for each passage. So all vectors are held in memory as float32 (100 MB for
+100,000 × 256), which `exact` does not need.
 
 On the disk, `<model>.chroma/` holds `current.json` and one folder, named by the generation, that belongs to
 Chroma. Chroma leaves deleted vectors in its log and its index files, so `compact` writes what stays into the
@@ -29,9 +29,9 @@ from mnemark.index.vectors.keys import Packed
 _FORMAT: Final = 1
 _CURRENT: Final = "current.json"
 _COLLECTION: Final = "mnemark"
-_NUMBERS: Final = itertools.count(1)
+_CLIENT_NUMBERS: Final = itertools.count(1)
 _PAGE: Final = 2_000
-"""Vectors given to or taken from Chroma at once; it refuses more than about 5,000."""
+"""Vectors per request to Chroma, which refuses more than about 5,000."""
 
 
 class ChromaStore(VectorStore):
@@ -42,19 +42,19 @@ class ChromaStore(VectorStore):
 
     def __init__(self, folder: Path, model: str, dimension: int, *, readonly: bool) -> None:
         super().__init__(folder, model, dimension, readonly=readonly)
-        self._chroma = _package()
+        self._chroma = _import_chromadb()
         self._client: Any = None
         self._collection: Any = None
         self._clear()
 
     @property
     def count(self) -> int:
-        """Row numbers are 0 … count-1."""
+        """The number of rows; row numbers are 0 … count-1."""
         return len(self._matrix)
 
     @property
     def generation(self) -> int:
-        """Row numbers hold as long as this stays the same; 0 where there is no folder."""
+        """A number that changes when row numbers become invalid; 0 if there is no folder."""
         return self._generation
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class ChromaStore(VectorStore):
 
     def _refresh(self) -> None:
         try:
-            self._take_in(self._current())
+            self._open_generation(self._current())
         except IntegrityError:
             self.close()
             raise
@@ -85,7 +85,7 @@ class ChromaStore(VectorStore):
         return np.array([self._rows.get(key, -1) for key in keys], dtype=np.int64)
 
     def _append(self, keys: Packed, matrix: NDArray[np.float32]) -> None:
-        _put(self._collection, list(keys), matrix, self.count)
+        _add(self._collection, list(keys), matrix, self.count)
         self._load(self._collection.count())
 
     def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
@@ -93,7 +93,7 @@ class ChromaStore(VectorStore):
             matrix, norms = self._matrix, self._norms
         self._check_rows(rows, len(matrix))
         length = norms * np.float32(np.linalg.norm(query))
-        # The last place stays 0 and is what row -1 reads.
+        # The last element stays 0: row -1 reads it.
         scores = np.zeros(len(matrix) + 1, dtype=np.float32)
         np.divide(matrix @ query, length, out=scores[:-1], where=length > 0)
         return scores[:-1] if rows is None else scores[rows]
@@ -103,15 +103,15 @@ class ChromaStore(VectorStore):
         stay = [key for key in self._rows if key in kept]
         gone = len(self._rows) - len(stay)
         if gone:
-            self._begin_with(stay, self._matrix[[self._rows[key] for key in stay]])
-        self._sweep()
+            self._create_with(stay, self._matrix[[self._rows[key] for key in stay]])
+        self._remove_old()
         return gone
 
     def _current(self) -> int:
-        """Return the generation on the disk; 0 where there is none yet.
+        """Return the generation on disk; 0 if there is none yet.
 
         Raises:
-            IntegrityError: it is another model's, or no such folder.
+            IntegrityError: it is damaged or of another model.
             NewerFormatError: a newer mnemark wrote it.
         """
         try:
@@ -129,20 +129,20 @@ class ChromaStore(VectorStore):
         if (about.get("model"), about.get("dimension")) != (self.model, self.dimension):
             raise IntegrityError(f"it holds {about.get('model')} with {about.get('dimension')} dimensions")
         generation = about.get("generation")
-        if not isinstance(generation, int) or not (self.path / _name(generation)).is_dir():
+        if not isinstance(generation, int) or not (self.path / _folder_name(generation)).is_dir():
             raise IntegrityError("the folder of its generation is missing")
         return generation
 
-    def _take_in(self, generation: int) -> None:
+    def _open_generation(self, generation: int) -> None:
         if generation != self.generation:
             self.close()
         if not generation:
             return
-        # Where another process wrote, Chroma sees its entries, but not their vectors before it starts anew.
+        # Chroma sees entries of other processes, but their vectors only after the client is reopened.
         if self._collection is None or self._collection.count() > self.count:
             if self._client is not None:
                 self._client.close()
-            self._client = self._connect(self.path / _name(generation))
+            self._client = self._connect(self.path / _folder_name(generation))
             self._collection = self._client.get_collection(_COLLECTION, embedding_function=None)
             self._generation = generation
         self._load(self._collection.count())
@@ -167,29 +167,29 @@ class ChromaStore(VectorStore):
 
     def _connect(self, folder: Path) -> Any:
         settings = self._chroma.config.Settings(anonymized_telemetry=False)
-        # Chroma shares what it has in memory among all clients of one process that spell the path alike, and
-        # that can be behind what another process wrote. Each spelling here is another one of the same folder.
-        spelling = f"{next(_NUMBERS):b}".replace("0", "/").replace("1", "./")
+        # Chroma caches data per path for all clients of a process, and the cache can miss writes of other
+        # processes. Each client therefore spells the path of the folder differently.
+        spelling = f"{next(_CLIENT_NUMBERS):b}".replace("0", "/").replace("1", "./")
         return self._chroma.PersistentClient(path=f"{folder}/{spelling}", settings=settings)
 
     def _prepare(self) -> None:
         super()._prepare()
-        self._sweep()  # what a kill left
+        self._remove_old()  # folders that a killed process left
 
-    def _begin(self) -> None:
-        self._begin_with([], np.zeros((0, self.dimension), dtype=np.float32))
+    def _create(self) -> None:
+        self._create_with([], np.zeros((0, self.dimension), dtype=np.float32))
 
-    def _begin_with(self, keys: list[bytes], matrix: NDArray[np.float32]) -> None:
-        """Write a new generation with these vectors, and make it the current one."""
+    def _create_with(self, keys: list[bytes], matrix: NDArray[np.float32]) -> None:
+        """Write a new generation with these vectors, and make it current."""
         generation = secrets.randbits(62) + 1  # never 0, which stands for "nothing yet"
-        folder = self.path / _name(generation)
+        folder = self.path / _folder_name(generation)
         make_folder(folder)
         client = self._connect(folder)
         try:
             collection = client.create_collection(
                 _COLLECTION, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
             )
-            _put(collection, keys, matrix, 0)
+            _add(collection, keys, matrix, 0)
         finally:
             client.close()
         about = {
@@ -203,17 +203,17 @@ class ChromaStore(VectorStore):
             file.write(json.dumps(about).encode())
             file.flush()
             os.fsync(file.fileno())
-        # Until here the old generation is the current one; a kill leaves a folder that `_sweep` deletes.
+        # A process killed before this leaves the old generation current; `_remove_old` deletes the new one.
         beside.replace(self.path / _CURRENT)
         self.refresh()
 
-    def _sweep(self) -> None:
+    def _remove_old(self) -> None:
         for folder in self.path.iterdir():
-            if folder.is_dir() and folder.name != _name(self.generation):
+            if folder.is_dir() and folder.name != _folder_name(self.generation):
                 shutil.rmtree(folder)
 
 
-def _package() -> Any:
+def _import_chromadb() -> Any:
     try:
         import chromadb
         import chromadb.config
@@ -226,7 +226,7 @@ def _package() -> Any:
     return chromadb
 
 
-def _put(collection: Any, keys: list[bytes], matrix: NDArray[np.float32], first: int) -> None:
+def _add(collection: Any, keys: list[bytes], matrix: NDArray[np.float32], first: int) -> None:
     for start in range(0, len(keys), _PAGE):
         part = keys[start : start + _PAGE]
         collection.add(
@@ -236,5 +236,5 @@ def _put(collection: Any, keys: list[bytes], matrix: NDArray[np.float32], first:
         )
 
 
-def _name(generation: int) -> str:
+def _folder_name(generation: int) -> str:
     return f"{generation:016x}"

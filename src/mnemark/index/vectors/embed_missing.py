@@ -1,4 +1,4 @@
-"""Embed passages that have no vector yet, in batches, outside any write transaction."""
+"""Embed passages that have no vector yet, in batches."""
 
 import secrets
 from collections.abc import Callable
@@ -17,10 +17,10 @@ from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
 
 BATCH: Final = 256
-"""Passages embedded at a time."""
+"""Passages embedded per batch."""
 
 Progress = Callable[[int, int], None]
-"""Called with passages embedded and passages to embed."""
+"""Called with the number of passages done and to do."""
 
 
 def keys_of(index: Index) -> set[bytes]:
@@ -35,7 +35,7 @@ def _rows(index: Index) -> Rows:
 
 
 def missing(index: Index, store: VectorStore) -> dict[bytes, int]:
-    """Content keys without a vector, each with a passage that has that content."""
+    """Return the content keys without a vector, each with the id of a passage with that content."""
     rows = _rows(index)
     absent = rows[store.lookup(Packed(rows["key"])) < 0]
     found: dict[bytes, int] = {}
@@ -52,21 +52,20 @@ def embed_missing(
     progress: Progress | None = None,
     wait: float = 10.0,
 ) -> int:
-    """Embed what has no vector yet; returns how many passages were embedded.
+    """Embed texts without a vector; return how many were embedded.
 
-    May be interrupted at any point: what was added stays, the rest is missing next time. The lock is held
-    only to write, so that a slow model does not keep the index from following the files. Where two processes
-    embed at once, each begins at another place and leaves out what the other has done.
+    May be interrupted at any point: added vectors stay. The lock is held only to write, so that a slow model
+    does not block a sync. Processes that embed at once start at random offsets and skip each other's work.
 
     Raises:
-        EmbedderUnavailable: the embedder does not answer.
+        EmbedderUnavailable: the embedder cannot be used.
         BusyError: another process held the lock for longer than `wait` seconds.
     """
     store.refresh()
     wanted = missing(index, store)
     keys = list(wanted)
-    turn = secrets.randbelow(len(keys)) if keys else 0
-    keys = keys[turn:] + keys[:turn]
+    offset = secrets.randbelow(len(keys)) if keys else 0
+    keys = keys[offset:] + keys[:offset]
     embedded = 0
     for start in range(0, len(keys), BATCH):
         store.refresh()

@@ -1,4 +1,4 @@
-"""Map content keys to row numbers: sorted arrays and binary search, built once and extended."""
+"""Map content keys to row numbers with sorted arrays and binary search."""
 
 from collections.abc import Iterator, Sequence
 from typing import overload
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 KEY_BYTES = 16
-"""Length of a content key: a 128-bit hash of what was embedded."""
+"""Length of a content key: a 128-bit hash of the embedded text."""
 
 _U64 = np.dtype("<u8")
 Words = NDArray[np.uint64]
@@ -15,7 +15,7 @@ Words = NDArray[np.uint64]
 
 
 class Packed(Sequence[bytes]):
-    """Keys as the columns of an index have them, uint8 (n, 16): none is an object until it is asked for."""
+    """A sequence of keys backed by a uint8 array (n, 16); bytes objects are made on access."""
 
     def __init__(self, keys: NDArray[np.uint8]) -> None:
         self._keys = np.ascontiguousarray(keys)
@@ -36,12 +36,12 @@ class Packed(Sequence[bytes]):
 
     @property
     def words(self) -> Words:
-        """As `as_words`."""
+        """The keys as an (n, 2) array."""
         return self._keys.view(_U64)
 
 
 def as_words(keys: Sequence[bytes]) -> Words:
-    """Turn keys of 16 bytes each into an (n, 2) array.
+    """Return keys of 16 bytes each as an (n, 2) array.
 
     Raises:
         ValueError: a key of another length.
@@ -59,22 +59,22 @@ class KeyIndex:
     def __init__(self, words: Words | None = None) -> None:
         words = np.empty((0, 2), dtype=_U64) if words is None else words
         first, second = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
-        self._keep(first, second, np.arange(len(words)), np.argsort(first))
+        self._store(first, second, np.arange(len(words)), np.argsort(first))
 
-    def _keep(
+    def _store(
         self,
         first: NDArray[np.uint64],
         second: NDArray[np.uint64],
         rows: NDArray[np.int64],
         order: NDArray[np.int64] | None,
     ) -> None:
-        """Store keys; `order` sorts them by their first word, None where they are sorted."""
+        """Store keys; `order` sorts them by their first word, None if they are sorted."""
         if order is not None:
             first, second, rows = first[order], second[order], rows[order]
         self._has_runs = bool((first[1:] == first[:-1]).any())
         if self._has_runs:
-            # Keys that share 64 bits: next to impossible for hashes, which are spared the slower sort. Of
-            # equal keys the first row comes first and is the one found.
+            # Equal first words are next to impossible for hashes, so the slower sort is rarely needed. Of
+            # equal keys, the first row comes first and is found.
             order = np.lexsort((rows, second, first))
             first, second, rows = first[order], second[order], rows[order]
         self._first, self._second, self._rows = first, second, rows
@@ -83,13 +83,13 @@ class KeyIndex:
         return len(self._rows)
 
     def extended(self, words: Words) -> "KeyIndex":
-        """Return this index with the rows that follow, O(n + m log m)."""
+        """Return this index with further rows appended, O(n + m log m)."""
         new = KeyIndex(words)
         if not len(self):
             return new
         places = np.searchsorted(self._first, new._first)
         both = KeyIndex()
-        both._keep(
+        both._store(
             np.insert(self._first, places, new._first),
             np.insert(self._second, places, new._second),
             np.insert(self._rows, places, new._rows + len(self)),
@@ -98,7 +98,7 @@ class KeyIndex:
         return both
 
     def find(self, words: Words) -> NDArray[np.int64]:
-        """Row numbers of `words`, int64 (n,); -1 where there is no such key."""
+        """Return the row numbers of `words`, int64 (n,); -1 for unknown keys."""
         if not len(self) or not len(words):
             return np.full(len(words), -1, dtype=np.int64)
         first, second = words[:, 0], words[:, 1]
@@ -112,7 +112,7 @@ class KeyIndex:
     def _within_runs(
         self, low: NDArray[np.int64], high: NDArray[np.int64], second: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """Search second words in runs `low … high-1` of equal first words, all runs at once."""
+        """Binary-search second words in runs `low … high-1` of equal first words, vectorised over runs."""
         while (low < high).any():
             middle = (low + high) // 2
             before = (low < high) & (self._second[np.minimum(middle, len(self) - 1)] < second)

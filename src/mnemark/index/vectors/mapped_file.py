@@ -1,8 +1,8 @@
-"""The exact vector store: one append-only, memory-mapped file per model, found by content hash.
+"""Store int8 vectors in one append-only, memory-mapped file per model, and scan it exactly.
 
-Rows count once the header's `committed` says so, which is written after the rows have reached the disk: a
-crash at any moment leaves a consistent prefix, and the next write goes over the torn tail. The file never
-shrinks in place, so mappings of other processes stay valid; `compact` writes a new file and swaps it in.
+Rows are valid up to the header's `committed`, which is written after the rows are flushed: a crash leaves a
+consistent prefix, and the next write overwrites the torn tail. The file never shrinks in place, so mappings
+of other processes stay valid; `compact` writes a new file and replaces the old one.
 The layout is in `rows`.
 """
 
@@ -37,17 +37,16 @@ from mnemark.text.lazy_pattern import lazy_pattern
 _SAFE_NAME = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,119}")
 _COPY_ROWS = 1 << 14
 """Rows copied at a time by `compact`."""
-_TRIES: Final = 5
-"""Times a new file is begun where several processes do so at the same moment."""
+_CREATE_TRIES: Final = 5
+"""Attempts to create a file when several processes do so at once."""
 _ABANDONED: Final = 60.0
-"""Seconds after which a file that is being written is one that a crash left."""
+"""Seconds after which an unfinished new file counts as left by a crash."""
 
 
 class VectorFile(VectorStore):
     """The exact vector store: every score is a full int8 scan, near memory bandwidth on one core.
 
-    Several processes may read while one writer adds. Kept vectors stay bit for bit the same when the file is
-    compacted.
+    Several processes may read while one writes. Compaction copies vectors bit for bit.
     """
 
     engine = "exact"
@@ -65,12 +64,12 @@ class VectorFile(VectorStore):
 
     @property
     def count(self) -> int:
-        """Rows that can be scored, 0 … count-1."""
+        """The number of rows; row numbers are 0 … count-1."""
         return self._view.count
 
     @property
     def generation(self) -> int:
-        """Row numbers hold as long as this stays the same; `compact` and rebuilding change it."""
+        """A number that changes when row numbers become invalid, by `compact` or a rebuild."""
         return self._view.generation
 
     def close(self) -> None:
@@ -80,7 +79,7 @@ class VectorFile(VectorStore):
             self._index = KeyIndex()
 
     def _find(self, keys: Packed) -> NDArray[np.int64]:
-        # The key index of the current view is built or extended when first needed.
+        # Build or extend the key index of the current view on demand.
         view, known = self._view, len(self._index)
         if view.generation != self._indexed_generation or view.count < known:
             self._index, known = KeyIndex(), 0
@@ -99,7 +98,7 @@ class VectorFile(VectorStore):
         rows = np.unique(rows[rows >= 0])
         removed = self.count - len(rows)
         exact_size = HEADER_BYTES + self.count * row_stride(self.dimension)
-        # Behind the committed rows there may be what a crash left of forgotten ones.
+        # A crash may have left bytes of forgotten rows after the committed ones.
         if removed or self.path.stat().st_size != exact_size:
             try:
                 self._write_new(rows)
@@ -112,9 +111,9 @@ class VectorFile(VectorStore):
         return removed
 
     def _prepare(self) -> None:
-        for left in reversed(range(_TRIES)):
+        for left in reversed(range(_CREATE_TRIES)):
             try:
-                self._remove_left_over()
+                self._remove_abandoned()
                 super()._prepare()
             except (FileNotFoundError, FileExistsError):  # another process makes it, too
                 if not left:
@@ -122,11 +121,11 @@ class VectorFile(VectorStore):
             else:
                 return
 
-    def _begin(self) -> None:
+    def _create(self) -> None:
         self._write_new(np.empty(0, dtype=np.int64))
 
-    def _remove_left_over(self) -> None:
-        """Remove what a crash left of new files; one that is being written stays."""
+    def _remove_abandoned(self) -> None:
+        """Remove new files left by a crash, but not those still being written."""
         old = self.path.with_name(f"{self.path.name}.new")
         for path in (old, *self.path.parent.glob(f"{self.path.stem}.*.vec.new")):
             with suppress(FileNotFoundError):
@@ -146,16 +145,16 @@ class VectorFile(VectorStore):
         count = self.count
         with self.path.open("r+b") as file:
             if self._view.committed() != count:
-                # The file was cut short: what is written now must not count before it is whole.
+                # The file was truncated: new rows must not count before they are complete.
                 _commit(file, count)
             file.seek(HEADER_BYTES + count * row_stride(self.dimension))
             file.write(pack_rows(keys.words, matrix))
-            _to_disk(file)
+            _flush(file)
             _commit(file, count + len(keys))
         self.refresh()
 
     def _write_new(self, rows: NDArray[np.int64]) -> None:
-        """Write a new file with `rows` of the current view, and swap it in."""
+        """Write a new file with `rows` of the current view, and replace the old one."""
         new = self.path.with_name(f"{self.path.stem}.{os.getpid()}-{threading.get_ident()}.vec.new")
         raw = self._view.raw
         # Never 0, which stands for "no file".
@@ -164,7 +163,7 @@ class VectorFile(VectorStore):
             file.write(header.pack(len(rows)))
             for start in range(0, len(rows), _COPY_ROWS):
                 file.write(raw[rows[start : start + _COPY_ROWS]].tobytes())
-            _to_disk(file)
+            _flush(file)
         FS.replace(new, self.path)
         FS.sync_folder(self.path.parent)
 
@@ -172,9 +171,9 @@ class VectorFile(VectorStore):
 def _commit(file: BinaryIO, count: int) -> None:
     file.seek(COMMITTED_AT)
     file.write(COMMITTED.pack(count))
-    _to_disk(file)
+    _flush(file)
 
 
-def _to_disk(file: BinaryIO) -> None:
+def _flush(file: BinaryIO) -> None:
     file.flush()
     FS.sync(file.fileno())

@@ -1,9 +1,8 @@
-"""Choose and open the vector engine.
+"""Open the vector store of the configured engine.
 
-Vectors are kept by content key (a 16-byte hash of the embedded text), apart from passages: a passage that
-moves or comes back keeps its vector. A store gives each vector a row number; the caller holds an int64 array
-that maps its live passages to rows and passes that to `scores`, so that scopes and filters are applied by
-choosing rows.
+Vectors are stored by content key (a 16-byte hash of the embedded text), apart from passages: a passage that
+is moved or restored keeps its vector. A store gives each vector a row number; the caller maps its live
+passages to an int64 array of rows for `scores`, so that scopes and filters are applied by choosing rows.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def open_store(
 
 
 def discard_other_models(folder: Path, model: str) -> list[str]:
-    """Delete the vectors of every model but `model`, so that forgetting reaches those not in use any more.
+    """Delete the vectors of every model but `model`, so that forgetting also covers unused models.
 
     Returns:
         The names of the files that were deleted, sorted.

@@ -1,4 +1,4 @@
-"""Layout of a vector file: header, rows, and the arrays that view them in a memory map.
+"""Define the layout of a vector file, map it as arrays, and compute cosines on them.
 
 Layout, little-endian; every row is complete in itself:
 
@@ -37,22 +37,22 @@ _INT8 = 1
 _FIXED = struct.Struct("<8sIIIIQ208s")
 _CHECK = struct.Struct("<II")
 COMMITTED = struct.Struct("<Q")
-"""The number of committed rows: eight aligned bytes, never seen half."""
+"""The number of committed rows: eight aligned bytes, read atomically."""
 COMMITTED_AT = _FIXED.size + _CHECK.size
 HEADER_BYTES = COMMITTED_AT + COMMITTED.size
 _VECTOR_AT = KEY_BYTES + 4
 _PEAK = 127
 _TINY = 1e-30
-"""Below this largest value a vector counts as zero: dividing by it would overflow."""
+"""A vector whose largest absolute value is below this counts as zero: dividing by it would overflow."""
 _GATHER_ROWS = 1 << 16
 """Rows copied at a time where only some are scored: bounds the memory at 16 MB for 256 dimensions."""
 _GATHER_SHARE = 8
-"""Up to one in so many rows it is faster to gather them than to score the whole file: break even is at 1 in 4
-with 100,000 rows and at 1 in 7 with 1,000,000, where they no longer fit into the processor's cache."""
+"""For fewer than one in this many rows, gathering them is faster than scoring the whole file: break even is
+at 1 in 4 with 100,000 rows and at 1 in 7 with 1,000,000, which exceed the processor's cache."""
 
 
 class Header(NamedTuple):
-    """What identifies a file. `generation` is drawn anew whenever row numbers change."""
+    """The identity of a file. `generation` is a new random number whenever row numbers change."""
 
     model: str
     dimension: int
@@ -90,18 +90,18 @@ class Header(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """One consistent prefix of one file. Readers hold on to it while a newer one takes its place."""
+    """A consistent, mapped prefix of a file. Readers may keep it after a newer one replaces it."""
 
     file_id: tuple[int, int] | None
-    """Device and inode; None where there is no file."""
+    """Device and inode; None if there is no file."""
     generation: int
     buffer: mmap.mmap | None
     raw: NDArray[np.uint8]
-    """The rows as they lie on disk, (count, stride) bytes, in place."""
+    """The rows as stored, (count, stride) bytes, in the map."""
     scales: NDArray[np.float32]
-    """One over the norm of each row, (count,), copied together so that a scan reads them in one piece."""
+    """One over the norm of each row, (count,), copied to be contiguous."""
     vectors: NDArray[np.int8]
-    """(count, dimension), in place, with a stride between rows."""
+    """The int8 values, (count, dimension), strided in the map."""
 
     @property
     def count(self) -> int:
@@ -109,16 +109,16 @@ class View:
         return len(self.scales)
 
     def committed(self) -> int:
-        """Rows committed by now, says the mapped header; more than `count` where the file was cut short."""
+        """Return the committed rows in the mapped header; more than `count` if the file was truncated."""
         return 0 if self.buffer is None else int(COMMITTED.unpack_from(self.buffer, COMMITTED_AT)[0])
 
     def words(self, start: int) -> Words:
-        """Keys of the rows from `start` on, (count - start, 2), copied out of the map."""
+        """Return a copy of the keys of the rows from `start` on, (count - start, 2)."""
         return np.ascontiguousarray(self.raw[start:, :KEY_BYTES]).view("<u8")
 
 
 def empty_view(dimension: int) -> View:
-    """Return the view of a file that is not there."""
+    """Return the view of a missing file."""
     return View(
         file_id=None,
         generation=0,
@@ -130,10 +130,10 @@ def empty_view(dimension: int) -> View:
 
 
 def map_view(path: Path, model: str, dimension: int, before: View) -> View:
-    """Map the committed rows of `path`; `before` spares reading again what is known of the same file.
+    """Map the committed rows of `path`; scales known in `before` are reused.
 
     Raises:
-        IntegrityError: the file is not one of this model and dimension, or holds impossible values.
+        IntegrityError: the file is damaged, of another model or dimension, or has non-finite scales.
         FileNotFoundError: there is no file.
     """
     try:
@@ -146,7 +146,7 @@ def map_view(path: Path, model: str, dimension: int, before: View) -> View:
             raise IntegrityError(f"it holds {header.model} with {header.dimension} dimensions")
         status = os.fstat(file.fileno())
         stride = row_stride(dimension)
-        # A copy that was cut short: the rows that are whole are good.
+        # The complete rows of a truncated copy are valid.
         count = min(committed, (status.st_size - HEADER_BYTES) // stride)
         buffer = mmap.mmap(file.fileno(), HEADER_BYTES + count * stride, access=mmap.ACCESS_READ)
     file_id = (status.st_dev, status.st_ino)
@@ -167,12 +167,12 @@ def map_view(path: Path, model: str, dimension: int, before: View) -> View:
 
 
 def row_stride(dimension: int) -> int:
-    """Bytes of one row of `dimension` values on disk."""
+    """Return the size in bytes of a stored row of `dimension` values."""
     return (_VECTOR_AT + dimension + 3) // 4 * 4
 
 
 def pack_rows(words: Words, matrix: NDArray[np.float32]) -> bytes:
-    """Rows as they lie on disk, for keys (n, 2) and vectors (n, dimension)."""
+    """Return the stored bytes of rows with keys (n, 2) and vectors (n, dimension)."""
     vectors, scales = quantise(matrix)
     raw = np.zeros((len(words), row_stride(matrix.shape[1])), dtype=np.uint8)
     raw[:, :KEY_BYTES] = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
@@ -182,7 +182,7 @@ def pack_rows(words: Words, matrix: NDArray[np.float32]) -> bytes:
 
 
 def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round rows of shape (n, dimension) to int8 and give the scales (n,) that make unit vectors of them."""
+    """Quantise rows (n, dimension) to int8; return them and the scales (n,) that normalise them."""
     peaks = np.abs(matrix).max(axis=1, initial=0)
     factors = np.divide(_PEAK, peaks, out=np.zeros_like(peaks), where=peaks > _TINY)
     rounded = np.rint(matrix * factors[:, None])
@@ -192,11 +192,11 @@ def quantise(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.
 
 
 def cosines(view: View, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
-    """Cosines of `query` (dimension,) with `rows` of `view`, or all; row -1 gives 0. No BLAS, one thread."""
+    """Return the cosines of `query` (dimension,) with `rows` of `view`, or all; row -1 gives 0."""
     values, scale = quantise(query[None])
     if rows is not None and len(rows) * _GATHER_SHARE < view.count:
-        return _gathered(view, values[0], scale[0], rows)
-    # The last place stays 0 and is what row -1 reads.
+        return _gathered_cosines(view, values[0], scale[0], rows)
+    # The last element stays 0: row -1 reads it.
     scores = np.zeros(view.count + 1, dtype=np.float32)
     if view.count:
         numkong.dot(view.vectors, values[0], out=scores[:-1])  # exact up to 2^24
@@ -205,10 +205,10 @@ def cosines(view: View, query: NDArray[np.float32], rows: NDArray[np.int64] | No
     return scores[:-1] if rows is None else scores[rows]
 
 
-def _gathered(
+def _gathered_cosines(
     view: View, values: NDArray[np.int8], scale: np.float32, rows: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Score few rows: copy those and leave the rest of the file unread."""
+    """Return the cosines of few rows, which are copied in batches."""
     scores = np.empty(len(rows), dtype=np.float32)
     for start in range(0, len(rows), _GATHER_ROWS):
         part = rows[start : start + _GATHER_ROWS]

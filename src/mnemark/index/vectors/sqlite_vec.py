@@ -1,8 +1,8 @@
-"""Vectors in a SQLite file of their own, compared by the sqlite-vec extension.
+"""Store vectors in a separate SQLite file, compared by the sqlite-vec extension.
 
-For those who want their vectors where SQL and other tools reach them: float32, one plain table. Every vector
-is compared, as in `VectorFile`, which takes a hundred times longer here (0.2 s for 100,000 × 256). A `vec0`
-table was tried: no faster, and it answers with 4,096 rows at most, where a score is needed for each passage.
+One plain table of float32, which other tools can read with SQL. Every vector is compared, as in `VectorFile`,
+which takes a hundred times longer here (0.2 s for 100,000 × 256). A `vec0` table was tried: no faster, and it
+returns 4,096 rows at most, but a search needs a score for each passage.
 """
 
 import json
@@ -21,9 +21,9 @@ from mnemark.index.vectors.keys import Packed
 
 _FORMAT = 1
 _BUSY_MS = 5_000
-"""A reader's scan holds up the writer's commit; far longer than any scan."""
+"""Far longer than any reader's scan, which blocks the writer's commit."""
 _FEW_SHARE = 8
-"""Up to one in so many rows it is faster to ask for them by number."""
+"""For fewer than one in this many rows, selecting them by number is faster."""
 _SCORE = "ifnull(1 - vec_distance_cosine(vector, ?), 0)"  # NULL where a vector is zero
 _SCHEMA = """
 CREATE TABLE about(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -40,17 +40,17 @@ class SqliteVecStore(VectorStore):
     def __init__(self, folder: Path, model: str, dimension: int, *, readonly: bool) -> None:
         super().__init__(folder, model, dimension, readonly=readonly)
         self._count = self._generation = 0
-        self._extension = _extension()
+        self._extension = _extension_path()
         self._connection: apsw.Connection | None = None
 
     @property
     def count(self) -> int:
-        """Row numbers are 0 … count-1."""
+        """The upper bound of row numbers, which are 0 … count-1 with gaps."""
         return self._count
 
     @property
     def generation(self) -> int:
-        """Row numbers hold as long as this stays the same; 0 where there is no file."""
+        """A number that changes when row numbers become invalid; 0 if there is no file."""
         return self._generation
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class SqliteVecStore(VectorStore):
     def _refresh(self) -> None:
         try:
             connection = self._connected()
-            self._generation = 0 if connection is None else self._checked(connection)
+            self._generation = 0 if connection is None else self._read_generation(connection)
             rows = "SELECT ifnull(max(row), -1) + 1 FROM vectors"
             self._count = 0 if connection is None else int(connection.execute(rows).get)
         except (apsw.NotADBError, apsw.CorruptError) as error:
@@ -80,12 +80,12 @@ class SqliteVecStore(VectorStore):
         if connection is not None:
             for place, key in enumerate(keys):
                 row = connection.execute("SELECT row FROM vectors WHERE key = ?", (key,)).get
-                # Beyond what `refresh` has taken in, `scores` would not know the row.
+                # Rows added since `refresh` are unknown to `scores`.
                 found[place] = row if row is not None and row < self.count else -1
         return found
 
     def _append(self, keys: Packed, matrix: NDArray[np.float32]) -> None:
-        with self._writing() as connection:
+        with self._writable_connection() as connection:
             connection.executemany(
                 "INSERT INTO vectors(row, key, vector) "
                 "VALUES((SELECT ifnull(max(row), -1) + 1 FROM vectors), ?, ?) "
@@ -96,16 +96,16 @@ class SqliteVecStore(VectorStore):
 
     def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int64] | None) -> NDArray[np.float32]:
         self._check_rows(rows, self.count)
-        asked: list[bytes | str] = [query.astype("<f4").tobytes()]
+        bindings: list[bytes | str] = [query.astype("<f4").tobytes()]
         sql = f"SELECT row, {_SCORE} FROM vectors"  # noqa: S608 - only a constant of this module goes in
         if rows is not None and len(rows) * _FEW_SHARE < self.count:
             sql += " WHERE row IN (SELECT value FROM json_each(?))"
-            asked.append(json.dumps(rows.tolist()))
+            bindings.append(json.dumps(rows.tolist()))
         with self._lock:
-            # The last place stays 0 and is what row -1 reads.
+            # The last element stays 0: row -1 reads it.
             scores = np.zeros(self.count + 1, dtype=np.float32)
             connection = self._connected()
-            found = [] if connection is None else connection.execute(sql, asked).fetchall()
+            found = [] if connection is None else connection.execute(sql, bindings).fetchall()
         if found:
             numbers, values = zip(*found, strict=True)
             known = np.array(numbers) < len(scores) - 1
@@ -114,19 +114,19 @@ class SqliteVecStore(VectorStore):
 
     def _compact(self, keep: Packed) -> int:
         kept = set(keep)
-        connection = self._writing()
+        connection = self._writable_connection()
         gone = [(key,) for (key,) in connection.execute("SELECT key FROM vectors") if key not in kept]
         if gone:
             with connection:
                 connection.executemany("DELETE FROM vectors WHERE key = ?", gone)
-                connection.execute("UPDATE about SET value = ? WHERE name = 'generation'", (_drawn(),))
+                connection.execute("UPDATE about SET value = ? WHERE name = 'generation'", (_random(),))
             # Deleted rows are overwritten with zeros (secure_delete); this also gives the space back.
             connection.execute("VACUUM")
         self.refresh()
         return len(gone)
 
     def _connected(self) -> apsw.Connection | None:
-        """Return the connection; None where a reader finds no file yet."""
+        """Return the connection; None if there is no file yet."""
         if self._connection is None and self.path.exists():
             self._connection = self._connect()
         return self._connection
@@ -150,17 +150,17 @@ class SqliteVecStore(VectorStore):
         connection.execute("PRAGMA secure_delete = ON")
         return connection
 
-    def _writing(self) -> apsw.Connection:
+    def _writable_connection(self) -> apsw.Connection:
         connection = self._connected()
         if connection is None:
             raise ReadOnlyError(f"{self.path.name} is gone; reopen it under the workspace lock")
         return connection
 
-    def _checked(self, connection: apsw.Connection) -> int:
+    def _read_generation(self, connection: apsw.Connection) -> int:
         """Return the generation of a file of this model.
 
         Raises:
-            IntegrityError: it is another model's, or no such file.
+            IntegrityError: it is damaged or of another model.
             NewerFormatError: a newer mnemark wrote it.
         """
         try:
@@ -174,16 +174,16 @@ class SqliteVecStore(VectorStore):
             raise IntegrityError(f"it holds {about.get('model')} with {about.get('dimension')} dimensions")
         return int(about["generation"])
 
-    def _begin(self) -> None:
+    def _create(self) -> None:
         make_file(self.path)
         self._connection = self._connect()
-        about = {"format": _FORMAT, "model": self.model, "dimension": self.dimension, "generation": _drawn()}
+        about = {"format": _FORMAT, "model": self.model, "dimension": self.dimension, "generation": _random()}
         with self._connection:
             self._connection.execute(_SCHEMA)
             self._connection.executemany("INSERT INTO about VALUES(?, ?)", about.items())
 
 
-def _extension() -> str:
+def _extension_path() -> str:
     try:
         import sqlite_vec
     except ImportError:
@@ -194,6 +194,6 @@ def _extension() -> str:
     return str(sqlite_vec.loadable_path())
 
 
-def _drawn() -> int:
-    """Draw a new generation; never 0, which stands for "no file"."""
+def _random() -> int:
+    """Return a random generation; never 0, which stands for "no file"."""
     return secrets.randbits(62) + 1
