@@ -303,7 +303,7 @@ def report_text(report: Report) -> str:
                 lines += [f"  - {reason}" for reason in edit.why]
         lines.append("")
     if report.notes:
-        lines += ["### To view at", "", *(f"- {note}" for note in report.notes), ""]
+        lines += ["### To look at", "", *(f"- {note}" for note in report.notes), ""]
     if report.group:
         lines.append(f"Take it all back: `mnemark undo {report.group}`")
     return "\n".join(lines).rstrip() + "\n"
