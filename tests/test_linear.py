@@ -143,7 +143,7 @@ def _hidden_lines(text: str) -> object:
 def _matched(text: str) -> object:
     said = [_turn(line) for line in text.split("\n")]
     placed = [Placed(n, n, one, n + 1) for n, one in enumerate(said[::-1])]
-    return compaction._matched(dict(enumerate(said)), placed)
+    return compaction._match_turns(dict(enumerate(said)), placed)
 
 
 def _units(path: str) -> Call:

@@ -1,4 +1,4 @@
-"""Check arguments as callers give them."""
+"""Check settings that callers pass to `Memory.open`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from mnemark.files.config import Config, why_wrong
 
 
 def changed(settings: Config, changes: Mapping[str, Any]) -> Config:
-    """Settings with some of them replaced, checked like those of a file."""
+    """Return the settings with some of them replaced, validated like those of a file."""
     try:
         return msgspec.convert(msgspec.to_builtins(settings) | dict(changes), Config)
     except msgspec.ValidationError as error:

@@ -1,8 +1,8 @@
-"""Make automatic edits of files: noted before they are made, shown, completed after a kill, undone.
+"""Edit Markdown files automatically, with a write-ahead journal for diffs, crash recovery and undo.
 
-An edit of a Markdown file stands in the journal as a change of kind "write" with what it took away and what
-it put in (its undo image); "done" follows when the file holds it. A kill in between leaves an edit that the
-next `finish` completes. "drop" ends one that no longer fits, "undo" one that was taken back.
+An edit is first appended to the journal as a change of kind "write" with its hunks (removed and added lines);
+"done" follows once the file is written. After a crash in between, the next `finish` completes the edit.
+"drop" marks an edit that no longer applies, "undo" one that was undone.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,21 +20,21 @@ from mnemark.text.markdown.hunks import Hunk, apply, diff, hunks, take_back, wit
 from mnemark.types import Json, Origin, Problem
 
 Status = Literal["written", "unchanged", "deferred"]
-_BUSY: Final = 0.5
+_RECOVERY_TIMEOUT: Final = 0.5
 
 
 class Written(NamedTuple):
-    """The result of an edit. `deferred`: someone is saving the file; nothing was noted, try later."""
+    """The result of an edit. `deferred`: another program is saving the file; nothing was changed."""
 
     id: str
-    """Of the change in the journal; empty where nothing was changed."""
+    """Id of the change in the journal; empty where nothing was changed."""
     path: str
     status: Status
     diff: str
 
 
-class _Done(Exception):  # noqa: N818 - a way out of a callback, not an error
-    """There is nothing to write."""
+class _NothingToWrite(Exception):  # noqa: N818 - leaves a callback, is no error
+    """Abort an edit that has nothing to write."""
 
 
 def write(
@@ -49,23 +49,23 @@ def write(
     dry_run: bool = False,
     timeout: float = PATIENCE,
 ) -> Written:
-    """Edit a Markdown file of the workspace: noted first, shown as a diff, undone by id.
+    """Edit a Markdown file of the workspace; the edit is in the journal and can be undone by its id.
 
     Args:
         ws: the workspace.
-        path: relative to the workspace; the file is made if missing.
-        change: from the file's text (empty where it is new) to the new text; called again where someone saved
-            meanwhile. Line ends are as in the file.
-        step: what does it, for people: "session end", "consolidate: refresh".
-        origin: who is behind it.
+        path: relative to the workspace; the file is created if missing.
+        change: maps the file's text (empty if it is new) to the new text; called again if another program
+            saved the file meanwhile. Line ends are as in the file.
+        step: the operation that makes the edit, for people: "session end", "consolidate: refresh".
+        origin: the origin of the edit.
         session: the session it comes from.
-        group: ties the edits of one run together, so that one `undo` takes all back.
-        dry_run: only say what would change.
-        timeout: seconds to wait for a file that someone is saving.
+        group: id shared by the edits of one run, so that one `undo` reverts them all.
+        dry_run: only return what would change.
+        timeout: seconds to wait for a file that another program is saving.
 
     Raises:
-        UsageError: the path leaves the workspace, or the file is no UTF-8.
-        ReadOnlyError, MnemarkError: it cannot be written; nothing was changed.
+        UsageError: the path leaves the workspace, or the file is not UTF-8.
+        ReadOnlyError, MnemarkError: the file cannot be written; nothing was changed.
     """
     target = layout.safe_path(ws.root, path)
     if dry_run:
@@ -73,38 +73,38 @@ def write(
         shown = shown_diff(ws, path, old, change(old))
         return Written("", path, "written" if shown else "unchanged", shown)
     ws.check_writable("change its notes")
-    ledger = ws.edits
+    edit_journal = ws.edits
     noted: list[str] = []
     made: tuple[Hunk, ...] = ()
     shown = ""
 
-    def noting(data: bytes) -> bytes:
+    def record_and_change(data: bytes) -> bytes:
         nonlocal shown, made
         old = _text(data, path)
-        if noted and apply(old, made) == old:  # before this second try another process completed the first
+        if noted and apply(old, made) == old:  # another process has completed the first attempt meanwhile
             return data
         new = change(old)
-        _drop(ledger, noted)
+        _drop(edit_journal, noted)
         if new == old:
-            raise _Done
+            raise _NothingToWrite
         made = without_context(hunks(old, new), ws.visible.hidden_lines(old))
         payload = {
             "step": step, "path": path, "session": session, "group": group,
             "hunks": made, "created": not data and not target.exists(),
         }  # fmt: skip
-        noted.append(_note(ledger, "write", payload, origin).id)
+        noted.append(_append(edit_journal, "write", payload, origin).id)
         shown = shown_diff(ws, path, old, new)
         return new.encode()
 
-    with ledger.lock:
+    with edit_journal.lock:
         try:
-            result = edit(ws.root, path, noting, timeout=timeout)
-        except _Done:
+            result = edit(ws.root, path, record_and_change, timeout=timeout)
+        except _NothingToWrite:
             return Written("", path, "unchanged", "")
         if result.status == "deferred":
-            _drop(ledger, noted)
+            _drop(edit_journal, noted)
             return Written("", path, "deferred", "")
-        ledger.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
+        edit_journal.append(Change(kind="done", payload={"ids": noted}, scope=layout.scope_of(path)))
     ws.changed()
     return Written(noted[-1], path, "written", shown)
 
@@ -113,7 +113,7 @@ def write_or_wait(
     ws: OpenWorkspace, path: str, change: Callable[[str], str], *, step: str, origin: Origin = "agent",
     session: str = "", group: str = "", timeout: float = PATIENCE,
 ) -> Written:  # fmt: skip
-    """Edit like `write`, but defer also where the file is closed or no file, which the sync reports."""
+    """Edit like `write`, but also defer if the path is not writable or no file, which the sync reports."""
     try:
         return write(
             ws, path, change, step=step, origin=origin, session=session, group=group, timeout=timeout
@@ -125,21 +125,21 @@ def write_or_wait(
 
 
 def shown_diff(ws: OpenWorkspace, path: str, old: str, new: str) -> str:
-    """Return a unified diff for people, of the visible parts of both texts."""
+    """Return a unified diff of both texts after redaction, for people."""
     return diff(path, ws.visible.redacted(old), ws.visible.redacted(new))
 
 
-def _drop(ledger: EditJournal, noted: list[str]) -> None:
-    """End an edit that was noted and not written, because someone saved in between."""
+def _drop(edit_journal: EditJournal, noted: list[str]) -> None:
+    """Mark an edit as dropped that was recorded but not written, as the file was saved in between."""
     if noted:
-        ledger.append(Change(kind="drop", payload={"ids": list(noted)}))
+        edit_journal.append(Change(kind="drop", payload={"ids": list(noted)}))
         noted.clear()
 
 
-def _note(ledger: EditJournal, kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
+def _append(edit_journal: EditJournal, kind: str, payload: Mapping[str, Json], origin: Origin) -> Change:
     kept = {name: value for name, value in payload.items() if value}
     scope = layout.scope_of(str(payload["path"]))
-    return ledger.append(Change(kind=kind, payload=kept, origin=origin, scope=scope, id=new_id()))
+    return edit_journal.append(Change(kind=kind, payload=kept, origin=origin, scope=scope, id=new_id()))
 
 
 def _text(data: bytes, path: str) -> str:
@@ -152,44 +152,44 @@ def _text(data: bytes, path: str) -> str:
 def move(
     ws: OpenWorkspace, path: str, to: str, *, step: str, origin: Origin = "agent", group: str = ""
 ) -> Written:
-    """Move a file in the workspace, for example to the archive; noted first, undone by id.
+    """Move a file in the workspace, for example to the archive; the move can be undone by its id.
 
     Raises:
-        UsageError: another file stands there, or a path leaves the workspace.
+        UsageError: the target exists, or a path leaves the workspace.
         NotFoundError: there is no such file.
     """
     ws.check_writable("move files")
-    ledger = ws.edits
+    edit_journal = ws.edits
     source, target = layout.safe_path(ws.root, path), layout.safe_path(ws.root, to)
     if not source.is_file():
         raise NotFoundError(f"there is no file {path}")
     if target.exists():
         raise UsageError(f"{to} exists already; move it away first")
-    with ledger.lock:
-        made = _note(ledger, "move", {"step": step, "path": path, "to": to, "group": group}, origin)
+    with edit_journal.lock:
+        made = _append(edit_journal, "move", {"step": step, "path": path, "to": to, "group": group}, origin)
         moved = editing.move(ws.root, path, to) == "moved"
-        ledger.append(Change(kind="done" if moved else "drop", payload={"ids": [made.id]}))
+        edit_journal.append(Change(kind="done" if moved else "drop", payload={"ids": [made.id]}))
     ws.changed()
     return Written(made.id, path, "written", f"{path} → {to}") if moved else Written("", path, "deferred", "")
 
 
 def finish(ws: OpenWorkspace) -> list[Problem]:
-    """Complete edits that were noted and then cut off by a kill; return those that no longer fit."""
+    """Complete edits that a crash interrupted; return a problem for each that no longer applies."""
     if ws.readonly:
         return []
-    ledger = ws.edits
+    edit_journal = ws.edits
     problems: list[Problem] = []
-    with ledger.lock:
-        ledger.refresh()
-        for entry in ledger.open():
+    with edit_journal.lock:
+        edit_journal.refresh()
+        for entry in edit_journal.open():
             try:
                 state = _redo(ws, entry)
-            except (ReadOnlyError, UsageError):  # it is closed, or no file any more: it alone waits
+            except (ReadOnlyError, UsageError):  # not writable, or no file any more: only this edit waits
                 continue
             if state == "deferred":
                 continue
             kind = "done" if state == "written" else "drop"
-            ledger.append(Change(kind=kind, payload={"ids": [entry.id]}))
+            edit_journal.append(Change(kind=kind, payload={"ids": [entry.id]}))
             if kind == "drop":
                 reason = (
                     f"an edit by {entry.step} was interrupted; the file has changed since, so it was dropped"
@@ -200,9 +200,9 @@ def finish(ws: OpenWorkspace) -> list[Problem]:
 
 def _redo(ws: OpenWorkspace, entry: Entry) -> Literal["written", "deferred", "lost"]:
     if entry.to:
-        done = editing.move(ws.root, entry.path, entry.to, timeout=_BUSY)
+        done = editing.move(ws.root, entry.path, entry.to, timeout=_RECOVERY_TIMEOUT)
         return "deferred" if done == "deferred" else "written" if done == "moved" else "lost"
-    result = _patch(ws, entry.path, lambda old: apply(old, entry.hunks), timeout=_BUSY)
+    result = _patch(ws, entry.path, lambda old: apply(old, entry.hunks), timeout=_RECOVERY_TIMEOUT)
     return "lost" if result is None else "deferred" if result.status == "deferred" else "written"
 
 
@@ -212,41 +212,41 @@ def _patch(
     def patched(data: bytes) -> bytes:
         new = change(_text(data, path))
         if new is None:
-            raise _Done
+            raise _NothingToWrite
         return new.encode()
 
     try:
         return edit(ws.root, path, patched, timeout=timeout)
-    except _Done:
+    except _NothingToWrite:
         return None
 
 
 def entries(ws: OpenWorkspace) -> list[Entry]:
     """Return all automatic edits, oldest first."""
-    ledger = ws.edits
-    with ledger.lock:
-        ledger.refresh()
-        return [one for _, one in sorted(ledger.entries.items())]
+    edit_journal = ws.edits
+    with edit_journal.lock:
+        edit_journal.refresh()
+        return [one for _, one in sorted(edit_journal.entries.items())]
 
 
 def reverse(ws: OpenWorkspace, identifier: str) -> Written:
-    """Undo an edit: its lines only, whatever else the file holds by now.
+    """Undo an edit: revert its lines only, and keep later changes elsewhere in the file.
 
     Raises:
         NotFoundError: there is no such edit, or it was undone before.
-        UsageError: what it wrote was changed since; the message names the file.
+        UsageError: the lines that it wrote were changed since; the message names the file.
     """
-    ledger = ws.edits
-    with ledger.lock:
-        ledger.refresh()
-        entry = ledger.entries.get(identifier)
+    edit_journal = ws.edits
+    with edit_journal.lock:
+        edit_journal.refresh()
+        entry = edit_journal.entries.get(identifier)
         if entry is None or entry.state in {"undone", "dropped"}:
             raise NotFoundError(f"there is no automatic edit {identifier!r} to undo")
         shown = _reverse_move(ws, entry) if entry.to else _reverse_write(ws, entry)
         if shown is None:
             return Written("", entry.path, "deferred", "")
         undone = Change(kind="undo", payload={"ids": [identifier]}, scope=layout.scope_of(entry.path))
-        made = ledger.append(undone)
+        made = edit_journal.append(undone)
     return Written(made.id, entry.path, "written", shown)
 
 

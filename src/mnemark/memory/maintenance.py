@@ -1,23 +1,20 @@
 """Complete pending work before and after a sync: edits, facts, erasures, observations.
 
-Each step stands for itself: one that cannot be done now, because a file is closed or damaged, is told, and
-keeps neither the others nor the sync from being done.
+The steps are independent: one that fails because a file is inaccessible or damaged is reported, and stops
+neither the other steps nor the sync.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError
 from mnemark.facts import remember
 from mnemark.memory import file_edits
 from mnemark.memory.open_workspace import OpenWorkspace
 
-_PATIENCE: Final = 2.0
-
 
 def before_sync(ws: OpenWorkspace) -> list[str]:
-    """Complete pending work before files are indexed; return why some could not be done."""
+    """Complete pending work before files are indexed; return the failures."""
     failed: list[str] = []
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
@@ -26,19 +23,19 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
             ("forgetting", finish_forgetting),
         )
         for name, step in steps:
-            with _told(name, failed):
+            with _collect_failure(name, failed):
                 step(ws)
         failed += [
             f"new facts are not yet written to their file: {reason}"
             for reason in ws.fact_store.blocked.values()
         ]
-    with _told("observations and attachments", failed):
+    with _collect_failure("observations and attachments", failed):
         write_pending(ws)
     return failed
 
 
 def finish_forgetting(ws: OpenWorkspace) -> None:
-    """Complete erasures and undos that were cut off or met a file that was busy or closed."""
+    """Complete erasures and undos that were interrupted or met a busy or inaccessible file."""
     if ws.index.hidden.unfinished():
         from mnemark.memory.forgetting import erase
 
@@ -50,19 +47,19 @@ def finish_forgetting(ws: OpenWorkspace) -> None:
 
 
 def after_sync(ws: OpenWorkspace, *, touched: bool) -> list[str]:
-    """Note what people changed in the fact files."""
+    """Record in the journal what people changed in fact files, if the sync saw any; return the failures."""
     failed: list[str] = []
     if touched and ws.searcher.fact_index.changed():
         for scope in ws.searcher.fact_index.scopes():
-            # While somebody saves, the next time.
-            with _told("changes in fact files", failed), suppress(BusyError):
+            # Where another program is saving the file, leave it to the next sync.
+            with _collect_failure("changes in fact files", failed), suppress(BusyError):
                 remember.follow(ws.fact_store, scope)
     return failed
 
 
 @contextmanager
-def _told(name: str, failed: list[str]) -> Iterator[None]:
-    """Add a failure of a step to `failed`; a held lock is for the caller to tell."""
+def _collect_failure(name: str, failed: list[str]) -> Iterator[None]:
+    """Append a failure of a step to `failed`; a lock held by another process is raised."""
     try:
         yield
     except BusyError:
@@ -72,7 +69,7 @@ def _told(name: str, failed: list[str]) -> Iterator[None]:
 
 
 def write_pending(ws: OpenWorkspace) -> None:
-    """Write down observations, attachments and descriptions that wait; what is busy waits on."""
+    """Write pending observations, attachments and descriptions to notes; keep those whose file is busy."""
     journal = ws.session_journal
     with journal.lock:
         journal.refresh()

@@ -1,6 +1,6 @@
-"""`Memory`: delegating methods, one for each thing a workspace can do.
+"""Define `Memory`, the facade of a workspace: each method delegates to the module that implements it.
 
-Modules are imported when first needed, so that a search does not wait for what it does not use.
+These modules are imported on first use, so that a search does not load code that it does not need.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 
 class Memory(OpenWorkspace):
-    """A folder of plain text, and what was learned to find in it.
+    """A folder of text files with its search index, facts and sessions.
 
-    Made by `Memory.open`; a context manager. Safe to use from several threads, and several processes may have
-    the same folder open.
+    Opened by `Memory.open`; a context manager. Safe to use from several threads, and several processes may
+    have the same folder open.
     """
 
     @classmethod
@@ -56,7 +56,7 @@ class Memory(OpenWorkspace):
         readonly: bool = False,
         embedder: Embedder | None = None,
     ) -> Self:
-        """Open the folder at `path`; it is made if missing.
+        """Open the folder at `path`; it is created if missing.
 
         Args:
             path: the workspace; `~` is expanded.
@@ -96,20 +96,21 @@ class Memory(OpenWorkspace):
         self.close()
 
     def session(self, id: str, *, user: str | None = None, agent: str | None = None) -> Session:  # noqa: A002
-        """The session of that id, of a user or an agent where given; made with its first turn.
+        """Return the session with that id; its file is created with its first turn.
 
-        Dictionaries, index and vectors begin to load in the background, so that a first `recall` is in time.
+        Start loading dictionaries, index and vectors in the background, so that a first `recall` is in time.
+        With `user` or `agent`, the session belongs to that scope.
         """
         links.check_again(self.root)
         self.searcher.load_behind()
         return Session(self, id, scope=scope_name(user=user, agent=agent))
 
     def without_secrets(self, turn: Turn) -> Turn:
-        """The turn as it may be stored: what is secret or marked private is taken out of all of it."""
+        """Return the turn with secrets and passages marked private removed from all its fields."""
         return self.redact(turn)
 
     def sync(self, *, progress: Progress | None = None, wait: float = 10.0, embed: bool = True) -> SyncReport:
-        """Bring the index to the state of the files, and embed what is new.
+        """Update the index to the state of the files, and embed new passages.
 
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
@@ -126,12 +127,12 @@ class Memory(OpenWorkspace):
         return report
 
     def _finish_forgetting(self) -> None:
-        """Go on with what an erase before could not do; see `maintenance.unfinished`."""
+        """Complete interrupted erasures; see `maintenance.finish_forgetting`."""
         from mnemark.memory.maintenance import finish_forgetting
 
         try:
             finish_forgetting(self)
-        except (MnemarkError, OSError) as error:  # whoever opens it can work all the same, and is told
+        except (MnemarkError, OSError) as error:  # report it, but do not keep the memory from being opened
             self.failed = (f"forgetting: {error}",)
 
     def search(
@@ -151,25 +152,25 @@ class Memory(OpenWorkspace):
         preset: str | None = None,
         context: Sequence[str] = (),
     ) -> Recall:
-        """The passages that answer best, with all they need to be cited.
+        """Return the best matching passages, with their sources.
 
         Args:
             query: any text in any language.
-            k: hits at most; 8 by default.
-            kinds: only these kinds of passages.
-            origins: only what these said.
-            since: only what is dated then or later (a datetime, ISO text, or words such as "last week").
-            until: only what is dated before the end of it.
-            as_of: what was known then; undated text stays.
-            scope: whose memory beside the root's: "users/ann", several, or "*" for all. Default: the root's.
+            k: maximum number of hits; 8 by default.
+            kinds: only passages of these kinds.
+            origins: only passages of these origins.
+            since: only passages dated then or later (a datetime, ISO text, or words such as "last week").
+            until: only passages dated before the end of that time.
+            as_of: what was known at that time; undated text is included.
+            scope: scopes to search beside the root: "users/ann", several, or "*" for all. Default: the root.
             archived: search the archive, too.
             explain: fill `why` of each hit.
-            now: what relative time words are relative to.
+            now: the time that relative time words refer to.
             preset: a ranking other than the configured one.
-            context: what was said before, oldest first; counts little.
+            context: preceding turns, oldest first, with a small weight.
 
         Raises:
-            UsageError: an argument is wrong; the message names a right one.
+            UsageError: an argument is wrong; the message names valid values.
         """
         return self.searcher.search(
             query, k=k, kinds=kinds, origins=origins, since=since, until=until, as_of=as_of, scope=scope,
@@ -188,21 +189,21 @@ class Memory(OpenWorkspace):
         context: Sequence[str] = (),
         exclude: Sequence[tuple[str, int]] = (),
     ) -> Recall:
-        """What memory has to say, as a block for the prompt, by a deadline.
+        """Return what memory holds about a query as a block for the prompt, within a deadline.
 
         Args:
-            query: what was said or asked.
-            budget: tokens of the block; 800 by default.
-            deadline: seconds; 0.15 by default. What is ready by then is the answer.
-            k: hits at most.
+            query: the message or question.
+            budget: maximum tokens of the block; 800 by default.
+            deadline: seconds; 0.15 by default. The answer is made of what is ready by then.
+            k: maximum number of hits.
             scope: as for `search`.
-            now: what relative time words are relative to.
-            context: what was said before, oldest first.
-            exclude: (path, line) of logs whose turns from that line on the model sees already.
+            now: the time that relative time words refer to.
+            context: preceding turns, oldest first.
+            exclude: (path, line) of logs whose turns from that line on are in the model's window already.
 
         Returns:
             A `Recall` whose `text` is quoted, sourced and within the budget; put it into the user's role.
-            `degraded` names what did not answer in time.
+            `degraded` names the parts of the search that did not finish in time.
         """
         return self.searcher.recall(
             query, budget=budget, deadline=deadline, k=k, scope=scope, now=now, context=context,
@@ -210,10 +211,10 @@ class Memory(OpenWorkspace):
         )  # fmt: skip
 
     def read(self, ref: str, *, raw: bool = False) -> str:
-        """The text a ref names: `path`, `path#L12` or `path#L12-L30`, straight from the file.
+        """Return the text that a ref names (`path`, `path#L12` or `path#L12-L30`), read from the file.
 
-        Without secrets, passages marked private and what was forgotten, as everything that is handed on; for
-        the eyes of the file's owner, `raw` gives it as it stands.
+        Secrets, passages marked private and forgotten text are removed, as everywhere; with `raw`, for the
+        owner of the file, nothing is removed.
 
         Raises:
             NotFoundError: there is no such file or line.
@@ -222,7 +223,7 @@ class Memory(OpenWorkspace):
         return self.searcher.read(ref, raw=raw)
 
     def context(self, *, scope: str = "", budget: int | None = None, now: datetime | None = None) -> str:
-        """Curated memory and today's notes as one text, without recall; see `memory.context`."""
+        """Return curated memory and today's notes as one text, without recall; see `curation.files`."""
         from mnemark.memory.curation.files import context
 
         return context(self, scope=scope, budget=budget, now=now)
@@ -244,7 +245,7 @@ class Memory(OpenWorkspace):
         scope: str = "",
         dry_run: bool = False,
     ) -> "Fact":
-        """Keep a fact; when this returns, it is on the disk. See `mnemark.facts.remember`."""
+        """Store a fact; when this returns, it is on the disk. See `mnemark.facts.remember`."""
         from mnemark.facts.model import NewFact
 
         said = NewFact(
@@ -257,7 +258,7 @@ class Memory(OpenWorkspace):
     def remember_many(
         self, said: "Iterable[Mapping[str, Any] | NewFact]", *, dry_run: bool = False
     ) -> "list[Fact]":
-        """Keep many facts, each given as the arguments of `remember` or a `NewFact`: all of them or none."""
+        """Store many facts, each given as the arguments of `remember` or a `NewFact`: all of them or none."""
         from mnemark.memory.curation.generated import remember_many
 
         return remember_many(self, said, dry_run=dry_run)
@@ -270,7 +271,7 @@ class Memory(OpenWorkspace):
         history: bool = False,
         scope: str = "",
     ) -> Iterator["Fact"]:
-        """The facts that hold now, or held then; see `mnemark.facts.remember.facts`."""
+        """Return the facts that are valid now, or at `as_of`; see `mnemark.facts.remember.facts`."""
         from mnemark.facts.remember import facts
 
         return facts(self.fact_store, subject=subject, as_of=as_of, history=history, scope=scope)
@@ -286,7 +287,7 @@ class Memory(OpenWorkspace):
         limit: int | None = 100,
         scope: str | Iterable[str] | None = None,
     ) -> "list[SpokenTurn]":
-        """What was said, by session, time, role and tool; see `mnemark.memory.sessions.history.turns`."""
+        """Return turns by session, time, role and tool; see `mnemark.memory.sessions.history.turns`."""
         from mnemark.memory.sessions.history import turns
 
         return turns(
@@ -303,31 +304,31 @@ class Memory(OpenWorkspace):
         text: str = "",
         scope: str = "",
     ) -> "Written":
-        """Say what an attachment shows or holds; see `mnemark.memory.sessions.attachments.describe`."""
+        """Add a description to an attachment; see `mnemark.memory.sessions.attachments.describe`."""
         from mnemark.memory.sessions.attachments import describe
 
         return describe(self, attachment, description, transcription=transcription, text=text, scope=scope)
 
     def review(self, *, scope: str = "") -> "list[Waiting]":
-        """What waits for a person: proposals, conflicts, changes made in the fact files."""
+        """Return what waits for review: proposals, conflicts, changes made in the fact files."""
         from mnemark.memory.review.review import review
 
         return review(self, scope=scope)
 
     def accept(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
-        """Make what waits a fact of the owner's, or agree to a change in a file ("edits": to all)."""
+        """Accept a proposal as a fact of the owner, or a change in a fact file ("edits": all of them)."""
         from mnemark.memory.review.review import accept
 
         return accept(self, id)
 
     def reject(self, id: str) -> "Fact | None":  # noqa: A002 - the word of the file format
-        """Drop what waits, or take a change made in a file back."""
+        """Reject a proposal, or revert a change made in a fact file."""
         from mnemark.memory.review.review import reject
 
         return reject(self, id)
 
     def why(self, ref: str, query: str | None = None) -> "Why":
-        """Where a passage or fact came from, and why a question found it or not; see `memory.facts_why`."""
+        """Explain the source of a passage or fact, and why a query found it or not; see `review.explain`."""
         from mnemark.memory.review.explain import why
 
         return why(self, ref, query)
@@ -335,14 +336,14 @@ class Memory(OpenWorkspace):
     def learn(
         self, session: str | None = None, *, dry_run: bool = False, budget_seconds: float | None = None
     ) -> "Learning":
-        """Learn facts from turns that were not learned from yet; see `mnemark.memory.learning.by_rule`."""
+        """Learn facts from turns that were not read yet; see `mnemark.memory.learning.by_rule`."""
         from mnemark.memory.learning.by_rule import learn
 
         found = learn(self, session, dry_run=dry_run, budget_seconds=budget_seconds)
         if found.facts and not dry_run:
             from mnemark.memory.curation.generated import withdraw_all
 
-            withdraw_all(self)  # what was replaced is core memory no more
+            withdraw_all(self)  # superseded facts leave core memory
         return found
 
     def consolidate(
@@ -355,7 +356,7 @@ class Memory(OpenWorkspace):
         commit: bool | None = None,
         since: datetime | str | None = None,
     ) -> "Report":
-        """Deduplicate, let fade, refresh and clean up; see `mnemark.memory.consolidation.run.consolidate`."""
+        """Deduplicate, archive, refresh and clean up; see `mnemark.memory.consolidation.run.consolidate`."""
         from mnemark.memory.consolidation.run import consolidate
 
         return consolidate(self, dry_run=dry_run, now=now, force=force, llm=llm, commit=commit, since=since)
@@ -383,7 +384,7 @@ class Memory(OpenWorkspace):
         )  # fmt: skip
 
     def undo(self, id: str | None = None) -> "list[Undone]":  # noqa: A002 - the word of the file format
-        """Take back the last change, or that of an id or group; see `mnemark.memory.undo.undo.undo`."""
+        """Undo the last change, or the change or group with that id; see `mnemark.memory.undo.undo.undo`."""
         from mnemark.memory.undo.undo import undo
 
         return undo(self, id)
@@ -396,13 +397,13 @@ class Memory(OpenWorkspace):
         since: datetime | str | None = None,
         dry_run: bool = False,
     ) -> "Reverted":
-        """Take back all that one source brought in; see `mnemark.memory.undo.revert.revert`."""
+        """Revert everything that came from one source; see `mnemark.memory.undo.revert.revert`."""
         from mnemark.memory.undo.revert import revert
 
         return revert(self, session=session, origin=origin, since=since, dry_run=dry_run)
 
     def pin(self, ref: str) -> "Pinned":
-        """Keep a fact, a turn or a piece of a note from fading; see `mnemark.memory.undo.undo.pin`."""
+        """Exempt a fact, a turn or lines of a note from decay; see `mnemark.memory.undo.undo.pin`."""
         from mnemark.memory.undo.undo import pin
 
         return pin(self, ref)
@@ -419,7 +420,7 @@ class Memory(OpenWorkspace):
         persona: str | None = None,
         now: datetime | None = None,
     ) -> "Prompt":
-        """What an agent sees of its memory and what it costs; see `mnemark.memory.prompt.prompt.prompt`."""
+        """Return the memory part of a prompt and its tokens; see `mnemark.memory.prompt.prompt.prompt`."""
         from mnemark.memory.prompt.prompt import prompt
 
         return prompt(
@@ -434,19 +435,19 @@ class Memory(OpenWorkspace):
         *,
         dry_run: bool = False,
     ) -> "Summary":
-        """Bring notes and conversations in; twice adds nothing. See `mnemark.memory.transfer`."""
+        """Import notes and conversations; importing again adds nothing. See `mnemark.memory.transfer`."""
         from mnemark.memory.transfer.transfer import import_from
 
         return import_from(self, format, Path(path), dry_run=dry_run)
 
     def attention(self) -> "list[Attention]":
-        """What needs a person, each with what to do; see `mnemark.memory.review.attention`."""
+        """Return what needs a person, each with what to do; see `mnemark.memory.review.attention`."""
         from mnemark.memory.review.attention import attention
 
         return attention(self)
 
     def stats(self) -> "Stats":
-        """Counts and states, without changing anything."""
+        """Return counts and states, without changing anything."""
         from mnemark.memory.health.stats import collect
 
         return collect(self)

@@ -1,4 +1,4 @@
-"""`OpenWorkspace`: a workspace with its index, facts, journals, bookkeeping and model."""
+"""Define `OpenWorkspace`: a workspace with its index, facts, journals, `state.db` and model."""
 
 import threading
 from datetime import date
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class OpenWorkspace(Workspace):
-    """What every function of `memory` works on. Safe to use from several threads."""
+    """The open resources that all functions of `memory` take as `ws`. Safe to use from several threads."""
 
     def __init__(self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None) -> None:
         links.check(root)
@@ -33,8 +33,8 @@ class OpenWorkspace(Workspace):
         self.visible = Visible(root, config, self.journal)
         self.fact_store = FactStore(self, self.visible)
         self.failed: tuple[str, ...] = ()
-        """Why parts of the last sync could not be done."""
-        self._making = threading.Lock()
+        """Failures of the last sync."""
+        self._model_lock = threading.Lock()
         self._model: LLM | None = None
         self.searcher = Searcher(
             self, self.visible, self.fact_store, embedder=embedder, unfinished=self.unfinished
@@ -42,22 +42,22 @@ class OpenWorkspace(Workspace):
 
     @property
     def index(self) -> Index:
-        """The index; it may be replaced by another."""
+        """The current index; a rebuild replaces it, so do not keep a reference."""
         return self.searcher.index
 
     @cached_property
     def edits(self) -> EditJournal:
-        """The automatic edits that the journal tells of."""
+        """The automatic edits in the journal."""
         return EditJournal(self.journal)
 
     @cached_property
     def session_journal(self) -> SessionJournal:
-        """The observations, attachments and ends of sessions that the journal tells of."""
+        """The observations, attachments and ends of sessions in the journal."""
         return SessionJournal(self)
 
     @cached_property
     def episodes(self) -> Episodes:
-        """The episodes in the files."""
+        """The episode files."""
         return Episodes(self.root)
 
     @cached_property
@@ -66,9 +66,9 @@ class OpenWorkspace(Workspace):
         return State(self.root, readonly=self.readonly)
 
     def unfinished(self, most: int = 1) -> list[str]:
-        """What was noted and could not be completed, such as an erase that met a closed file; and why.
+        """Return the operations that are not finished, with reasons, such as an erase that met a locked file.
 
-        Of the files that an erase waits for the first `most` are named.
+        Of the files that erasures wait for, only the first `most` are named.
         """
         hidden = self.visible.hidden
         unfinished = hidden.unfinished()
@@ -82,7 +82,7 @@ class OpenWorkspace(Workspace):
         return [*found, *(f"sync: {reason}" for reason in self.failed)]
 
     def meter(self) -> "Meter":
-        """The day's budget of the model as configured, its ledger in `state.db`, shared by all processes."""
+        """Return a meter of the daily model budget; all processes share its ledger in `state.db`."""
         from mnemark.llm import Budget, Entry, Ledger, Meter, Spent
 
         state = self.state
@@ -100,10 +100,10 @@ class OpenWorkspace(Workspace):
         return Meter(budget, Ledger(append, spent))
 
     def model(self) -> "LLM | None":
-        """The configured model; None unless a model and a budget above zero are configured.
+        """Return the configured model; None unless a model and a budget above zero are configured.
 
         Raises:
-            ConfigError: its URL is not one, or leads to a host that nobody allowed.
+            ConfigError: its URL is invalid, or its host is not allowed.
         """
         settings = self.config.llm
         if not settings.active or self.readonly:
@@ -111,7 +111,7 @@ class OpenWorkspace(Workspace):
         from mnemark.llm.chat import ChatClient  # needs httpx
         from mnemark.net import OPENAI, check_host
 
-        with self._making:
+        with self._model_lock:
             if self._model is None:
                 check_host(settings.url or OPENAI, "the language model")
                 self._model = ChatClient(
@@ -121,5 +121,5 @@ class OpenWorkspace(Workspace):
             return self._model
 
     def close(self) -> None:
-        """Let go of all files. Acknowledged writes are on the disk already."""
+        """Close all files. Acknowledged writes are on the disk already."""
         self.searcher.close()

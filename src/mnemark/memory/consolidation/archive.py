@@ -16,22 +16,22 @@ ARCHIVE: Final = "memory/archive/facts"
 _ADDED: Final = ("archived", "reason", "merged")
 
 
-def archive(look: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Edit], set[str]]:
+def archive(view: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[list[Edit], set[str]]:
     """Return edits that move facts to the archive, and the ids of those that can be moved.
 
     Args:
-        look: the scope.
+        view: the scope.
         facts: additional fields of the comment in the archive, by id of the fact.
     """
     edits: list[Edit] = []
     moved: set[str] = set()
-    for path in look.state.files.paths(look.scope):
-        here = {fact.id: fact for fact in look.state.files.facts(path) if fact.id in facts}
-        ids = [one for one in here if _without(look.text(path), path, {one}) is not None]
+    for path in view.state.files.paths(view.scope):
+        here = {fact.id: fact for fact in view.state.files.facts(path) if fact.id in facts}
+        ids = [one for one in here if _without(view.text(path), path, {one}) is not None]
         if not ids:
             continue
         to = path.replace(f"{FACTS}/", f"{ARCHIVE}/", 1)
-        bullets = _bullets(look.text(path), path, {one: facts[one] for one in ids})
+        bullets = _bullets(view.text(path), path, {one: facts[one] for one in ids})
         why = tuple(f"{here[one]}: {facts[one].get('reason', '')}".rstrip(": ") for one in ids)
         edits.append(Edit(to, _adding(to, bullets, f"# Archived: {_title(path)}\n\n"), why))
         edits.append(Edit(path, _removing(path, set(ids)), why))
@@ -39,11 +39,11 @@ def archive(look: ScopeView, facts: Mapping[str, Mapping[str, str]]) -> tuple[li
     return edits, moved
 
 
-def restore(look: ScopeView, path: str, ids: set[str]) -> list[Edit]:
+def restore(view: ScopeView, path: str, ids: set[str]) -> list[Edit]:
     """Return edits that bring facts back from the archive file at `path`."""
     to = path.replace(f"{ARCHIVE}/", f"{FACTS}/", 1)
-    bullets = _bullets(look.text(path), path, {one: dict.fromkeys(_ADDED, "") for one in ids})
-    facts = [fact for fact in facts_in(look.text(path), path, "") if fact.id in ids]
+    bullets = _bullets(view.text(path), path, {one: dict.fromkeys(_ADDED, "") for one in ids})
+    facts = [fact for fact in facts_in(view.text(path), path, "") if fact.id in ids]
     why = tuple(f"{fact}: used again" for fact in facts)
     return [
         Edit(to, _adding(to, bullets, f"# {_title(path)}\n\n"), why),
@@ -51,13 +51,13 @@ def restore(look: ScopeView, path: str, ids: set[str]) -> list[Edit]:
     ]
 
 
-def archived(look: ScopeView) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]:
+def archived(view: ScopeView) -> dict[str, list[tuple[Fact, Mapping[str, str]]]]:
     """Return the facts in the archive by file, each with the fields of its comment."""
     found: dict[str, list[tuple[Fact, Mapping[str, str]]]] = {}
-    for name in look.names(ARCHIVE):
-        path = f"{look.path(ARCHIVE)}/{name}"
-        parsed = parse(look.text(path))
-        facts = facts_in(look.text(path), path, "")
+    for name in view.names(ARCHIVE):
+        path = f"{view.path(ARCHIVE)}/{name}"
+        parsed = parse(view.text(path))
+        facts = facts_in(view.text(path), path, "")
         found[path] = [(fact, one.meta) for fact, one in zip(facts, parsed, strict=True)]
     return found
 

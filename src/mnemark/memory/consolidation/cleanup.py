@@ -12,31 +12,31 @@ STEP: Final = "clean up"
 KEEP_REPORTS: Final = timedelta(days=30)
 
 
-def propose(look: ScopeView) -> Proposal:
+def propose(view: ScopeView) -> Proposal:
     """Move files past their age to the archive."""
-    return Proposal(STEP, (*_old_reports(look), *_old_sessions(look)))
+    return Proposal(STEP, (*_old_reports(view), *_old_sessions(view)))
 
 
-def _old_sessions(look: ScopeView) -> list[Move]:
-    days, root = look.ws.config.retention_days, look.ws.root
+def _old_sessions(view: ScopeView) -> list[Move]:
+    days, root = view.ws.config.retention_days, view.ws.root
     moves: list[Move] = []
-    for info in list_sessions(root / look.scope) if days else ():
-        last = SessionLog(root / look.scope, info.id).last(1)
-        if last and look.now - last[0].time > timedelta(days=days):
+    for info in list_sessions(root / view.scope) if days else ():
+        last = SessionLog(root / view.scope, info.id).last(1)
+        if last and view.now - last[0].time > timedelta(days=days):
             # A session that went on after it was archived gets another number.
-            to = free_name(root, look.path(f"{layout.OLD_SESSIONS}/{info.path.name}"))
+            to = free_name(root, view.path(f"{layout.OLD_SESSIONS}/{info.path.name}"))
             why = (f"no turn for more than {days} days",)
             moves.append(Move(info.path.relative_to(root).as_posix(), to, why))
     return moves
 
 
-def _old_reports(look: ScopeView) -> list[Move]:
+def _old_reports(view: ScopeView) -> list[Move]:
     moves = []
-    for name in look.names("memory/reports"):
-        path = look.path(f"memory/reports/{name}")
+    for name in view.names("memory/reports"):
+        path = view.path(f"memory/reports/{name}")
         place = layout.place(path)
         day = date.fromisoformat(place.dated) if place is not None and place.dated else None
-        if day is not None and look.now.date() - day > KEEP_REPORTS:
+        if day is not None and view.now.date() - day > KEEP_REPORTS:
             to = path.replace("memory/reports/", "memory/archive/reports/", 1)
             moves.append(Move(path, to, (f"older than {KEEP_REPORTS.days} days",)))
     return moves

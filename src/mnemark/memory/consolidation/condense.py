@@ -1,9 +1,9 @@
-"""Condense old daily notes into monthly ones by rule; the originals go to the archive.
+"""Condense old daily notes into monthly ones, by rule or with a model, and archive the originals.
 
-`propose` is a step of a consolidation: edits and moves that change nothing by themselves. For each day the
-monthly note gets a generated part (`text.generated`) with the day's headings, decisions, facts and first
-sentences, and the day's file moves to `memory/archive/` as it is; its ref goes on resolving (`read`). Cut
-off anywhere, the next run does what is missing: a part that stands is not written twice.
+`propose` is a step of a consolidation: it returns edits and moves, and changes nothing. For each day the
+monthly note gets a generated part (`text.markdown.generated`) with the day's headings, decisions, facts and
+first sentences, and the day's file moves to `memory/archive/` unchanged; its ref still resolves (`read`).
+After a crash the next run completes the rest: a part that exists is not written twice.
 """
 
 import re
@@ -28,10 +28,10 @@ from mnemark.text.words.tokens import estimate_tokens
 
 STEP: Final = "condense"
 SHORT: Final = 60
-"""Tokens of a day that are kept whole."""
+"""Maximum tokens of a day that is kept whole."""
 SHARE: Final = 0.25
 MOST: Final = 800
-"""Of a longer day, the share of its tokens and the most tokens that are kept."""
+"""Of a longer day, the share of its tokens that is kept, and the maximum tokens."""
 TIMEOUT: Final = 20.0
 _DAY: Final = lazy_pattern(r"(\d{4}-\d{2})-\d{2}(?![0-9])")
 _WORTH: Final = lazy_pattern(
@@ -57,33 +57,33 @@ class Condensed(NamedTuple):
     """The result of a run."""
 
     group: str
-    """For `undo`; empty where nothing was changed."""
+    """Group id for `undo`; empty if nothing was changed."""
     edits: tuple[file_edits.Written, ...]
     notes: tuple[str, ...] = ()
 
 
-def propose(look: ScopeView, *, older_than: timedelta | None = None, timeout: float = TIMEOUT) -> Proposal:
-    """Propose monthly notes first, then the moves of the days' files into the archive."""
+def propose(view: ScopeView, *, older_than: timedelta | None = None, timeout: float = TIMEOUT) -> Proposal:
+    """Propose the edits of monthly notes, then the moves of the daily notes to the archive."""
     if older_than is None:
-        older_than = timedelta(days=look.ws.config.consolidate.condense_days)
+        older_than = timedelta(days=view.ws.config.consolidate.condense_days)
         if not older_than:
             return Proposal(STEP)
     notes: list[str] = []
     edits: list[Edit | Move] = []
     months: dict[str, list[str]] = {}
-    for path in _days(look, older_than):
-        if path in look.undone.moves:
+    for path in _days(view, older_than):
+        if path in view.undone.moves:
             continue
         to = archived(path)
-        if (look.ws.root / to).exists():
+        if (view.ws.root / to).exists():
             notes.append(f"{path} was not moved, because {to} exists already; merge the two by hand")
             continue
         months.setdefault(_stem(path)[:7], []).append(path)
     for month, paths in months.items():
-        parts = [(path, _lines(look, path, _Model(look.llm, timeout, notes))) for path in paths]
-        target = look.path(f"memory/{month}.md")
+        parts = [(path, _lines(view, path, _Model(view.llm, timeout, notes))) for path in paths]
+        target = view.path(f"memory/{month}.md")
         why = tuple(f"{path}: older than {older_than.days} days" for path in paths)
-        edits.append(Edit(target, _adding(month, parts), why))
+        edits.append(Edit(target, _put_days(month, parts), why))
         edits += [Move(path, archived(path), (f"condensed into {target}",)) for path in paths]
     return Proposal(STEP, tuple(edits), tuple(notes))
 
@@ -97,15 +97,15 @@ def condense(
     now: datetime | None = None,
     llm: LLM | None = None,
 ) -> Condensed:
-    """Condense outside of a consolidation; each change is in the ledger, `undo` reverts the group.
+    """Condense daily notes outside of a consolidation; `undo` with the group id reverts it.
 
     Args:
         ws: the workspace.
-        older_than: age of a month's last day from which it is condensed; as configured by default.
-        scope: whose notes; the root's by default.
-        dry_run: change nothing, and say exactly what would change.
-        now: the time that ages are counted to.
-        llm: words the days where its answer rests on the notes; the rules do where it does not.
+        older_than: minimum age of a month's last day; as configured by default.
+        scope: the scope of the notes; the root by default.
+        dry_run: change nothing, and return what would change.
+        now: the time that ages are measured at.
+        llm: condenses the days; if its answer is not supported by the notes, the rules do.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
@@ -113,38 +113,38 @@ def condense(
     if not dry_run:
         ws.check_writable("condense notes")
         file_edits.finish(ws)
-    look = ScopeView(ws, now or ws.now(), scope=scope, llm=llm)
-    proposal = propose(look, older_than=older_than)
-    look.take(proposal)
+    view = ScopeView(ws, now or ws.now(), scope=scope, llm=llm)
+    proposal = propose(view, older_than=older_than)
+    view.take(proposal)
     if dry_run:
-        planned = tuple(file_edits.Written("", one.edit.path, "written", one.diff) for one in look.planned)
+        planned = tuple(file_edits.Written("", one.edit.path, "written", one.diff) for one in view.planned)
         return Condensed("", planned, proposal.notes)
     group = new_id()
     done: list[file_edits.Written] = []
-    for one in look.planned:
+    for one in view.planned:
         done.append(apply(ws, one.edit, step=STEP, group=group))
-        if done[-1].status == "deferred":  # what follows rests on it
+        if done[-1].status == "deferred":  # later edits depend on it
             break
     changed = any(one.status == "written" for one in done)
     return Condensed(group if changed else "", tuple(done), proposal.notes)
 
 
 def archived(path: str) -> str:
-    """Return where a daily note is archived: `memory/2026-01-03.md` at `memory/archive/2026-01-03.md`."""
+    """Return the archive path of a daily note: of `memory/a.md`, `memory/archive/a.md`."""
     folder, _, name = path.rpartition("/")
     return f"{folder}/archive/{name}"
 
 
-def _days(look: ScopeView, older_than: timedelta) -> list[str]:
+def _days(view: ScopeView, older_than: timedelta) -> list[str]:
     found = []
-    for name in look.names("memory"):
-        path = look.path(f"memory/{name}")
+    for name in view.names("memory"):
+        path = view.path(f"memory/{name}")
         place = layout.place(path)
         if place is None or place.role != "daily" or not place.dated or not _DAY.match(name):
             continue
         day = date.fromisoformat(place.dated)
         month_end = day.replace(day=monthrange(day.year, day.month)[1])
-        if look.now.date() - month_end > older_than:
+        if view.now.date() - month_end > older_than:
             found.append(path)
     return found
 
@@ -158,24 +158,24 @@ class _Model(NamedTuple):
     llm: LLM | None
     timeout: float
     notes: list[str]
-    """Why its words were not taken."""
+    """Why its answers were not used."""
 
 
-def _lines(look: ScopeView, path: str, model: _Model) -> list[str]:
-    # What was forgotten is not told again under another name, where nobody would know it.
-    text = strip_fences(look.ws.visible.text(path, look.text(path)))
+def _lines(view: ScopeView, path: str, model: _Model) -> list[str]:
+    # Leave out forgotten text, which would not be recognized in the monthly note.
+    text = strip_fences(view.ws.visible.text(path, view.text(path)))
     name = path.rpartition("/")[2].rpartition(".")[0]
     size = estimate_tokens(without_comments(text))
     worthy = sum(estimate_tokens(item.text) + 4 for item in outline(text) if worth(item.text))
     budget = size + 20 if size <= SHORT else min(max(SHORT, int(size * SHARE), worthy + 30), MOST)
     shown = compiled(text, budget, first=worth).text
     if size > SHORT:
-        shown = _worded(text, budget, model, path) or shown
+        shown = _by_model(text, budget, model, path) or shown
     return [f"## {name}", "", *shown.split("\n"), "", f"(All of it: {archived(path)})"]
 
 
-def _worded(text: str, budget: int, model: _Model, path: str) -> str:
-    """Return the day in a model's words; empty where they are not usable."""
+def _by_model(text: str, budget: int, model: _Model, path: str) -> str:
+    """Return the day condensed by the model; empty if its answer is rejected."""
     if model.llm is None:
         return ""
     asked = [Message("system", _TASK.format(words=budget // 2)), Message("user", fence(text, label="note"))]
@@ -194,7 +194,7 @@ def _worded(text: str, budget: int, model: _Model, path: str) -> str:
     return shown
 
 
-def _adding(month: str, parts: Sequence[tuple[str, list[str]]]) -> Callable[[str], str]:
+def _put_days(month: str, parts: Sequence[tuple[str, list[str]]]) -> Callable[[str], str]:
     def change(text: str) -> str:
         new = text or f"# {month}\n"
         for path, lines in parts:

@@ -1,9 +1,9 @@
-"""Archive facts that have faded, and bring back those that are used again.
+"""Archive facts whose strength has decayed, and restore those that are recalled again.
 
 `strength = importance * (1 - rate) ** days`, with the days since a fact was learned or last recalled. Below
 0.1 with less than two recalls a fact is archived; a transient one after 24 hours. What the owner said, or a
-person wrote, only fades where its priority is short or transient: that a memory forgets an allergy because
-nobody asked for a year would be no upkeep.
+person wrote, only decays if its priority is short or transient: an allergy must not be archived because
+nobody asked for a year.
 """
 
 from collections.abc import Mapping
@@ -28,15 +28,15 @@ RATES: Final[Mapping[str, float]] = {"short": 0.1, "long": 0.01, "permanent": 0.
 _LASTING: Final = frozenset({"owner", "file"})
 
 
-def propose(look: ScopeView) -> Proposal:
-    """Archive faded facts, bring back those used again."""
+def propose(view: ScopeView) -> Proposal:
+    """Propose to archive decayed facts, and to restore those that were recalled since."""
     fading: dict[str, Mapping[str, str]] = {}
-    for fact in look.current():
-        reason = _faded(look, fact)
-        if reason and fact.id not in look.undone.facts:
-            fading[fact.id] = {"archived": look.now.date().isoformat(), "reason": reason}
-    edits, gone = archive(look, fading)
-    returned, back = _used_again(look)
+    for fact in view.current():
+        reason = _decay_reason(view, fact)
+        if reason and fact.id not in view.undone.facts:
+            fading[fact.id] = {"archived": view.now.date().isoformat(), "reason": reason}
+    edits, gone = archive(view, fading)
+    returned, back = _restore_used(view)
     return Proposal(STEP, (*edits, *returned), gone=frozenset(gone), back=tuple(back))
 
 
@@ -54,13 +54,13 @@ def rate(fact: Fact) -> float:
     return RATES.get(fact.priority, RATES["long"])
 
 
-def _faded(look: ScopeView, fact: Fact) -> str:
-    use = look.uses.get(fact.id)
-    learned = when(fact.recorded, look.zone) or when(fact.since, look.zone)
+def _decay_reason(view: ScopeView, fact: Fact) -> str:
+    use = view.uses.get(fact.id)
+    learned = when(fact.recorded, view.zone) or when(fact.since, view.zone)
     if learned is None or fact.pending:
         return ""
     last = max(learned, use.last) if use else learned
-    age = look.now - last
+    age = view.now - last
     if fact.priority == "transient":
         return "short-lived, older than a day" if age > TRANSIENT else ""
     left = strength(fact, age / timedelta(days=1))
@@ -69,21 +69,21 @@ def _faded(look: ScopeView, fact: Fact) -> str:
     return f"not used for {age.days} days (strength {left:.2f})"
 
 
-def _used_again(look: ScopeView) -> tuple[list[Edit], list[Fact]]:
+def _restore_used(view: ScopeView) -> tuple[list[Edit], list[Fact]]:
     edits: list[Edit] = []
     back: list[Fact] = []
-    for path, facts in archived(look).items():
-        ids = {fact.id for fact, meta in facts if _is_used(look, fact.id, meta)}
+    for path, facts in archived(view).items():
+        ids = {fact.id for fact, meta in facts if _is_used(view, fact.id, meta)}
         if ids:
-            edits += restore(look, path, ids)
+            edits += restore(view, path, ids)
             back += [fact for fact, _ in facts if fact.id in ids]
     return edits, back
 
 
-def _is_used(look: ScopeView, identifier: str, meta: Mapping[str, str]) -> bool:
+def _is_used(view: ScopeView, identifier: str, meta: Mapping[str, str]) -> bool:
     """Return whether a fact was recalled since it faded; merged ones stay archived."""
-    use = look.uses.get(identifier)
-    gone: datetime | None = when(meta.get("archived", ""), look.zone)
+    use = view.uses.get(identifier)
+    gone: datetime | None = when(meta.get("archived", ""), view.zone)
     if use is None or gone is None or meta.get("merged"):
         return False
     return use.last >= gone + timedelta(days=1)  # the day it went counts as before

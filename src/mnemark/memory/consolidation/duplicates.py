@@ -1,4 +1,4 @@
-"""Merge facts that say the same, with all their sources; report those that are only alike."""
+"""Merge duplicate facts with all their sources; report similar ones."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -20,47 +20,47 @@ STEP: Final = "deduplicate"
 _MOST_NOTES: Final = 20
 
 
-def propose(look: ScopeView) -> Proposal:
-    """Merge facts that say the same: the one that is trusted most, then the oldest, stays.
+def propose(view: ScopeView) -> Proposal:
+    """Propose to merge duplicate facts into the most trusted, then the oldest one.
 
-    Facts that are only alike are shown to the model where there is one, else reported.
+    Similar facts are compared by the model if there is one, else reported.
     """
-    apart = look.undone.facts
-    facts = [fact for fact in look.current() if not fact.pending and fact.line and fact.id not in apart]
+    apart = view.undone.facts
+    facts = [fact for fact in view.current() if not fact.pending and fact.line and fact.id not in apart]
     groups = [(subject_key(fact.subject), predicate_key(fact.predicate)) for fact in facts]
     found = similar([f"{fact.predicate} {fact.value}" for fact in facts], groups)
     same = [[facts[at] for at in places] for places in found.same]
-    merging = [sorted(group, key=lambda one: (-TRUST[one.origin], order(one, look.zone))) for group in same]
-    judged = judge(look, facts, found.alike)
-    merging += [sorted(group, key=lambda one: _detailed(look, one)) for group in judged.same]
-    edits, gone = _merged(look, merging)
+    merging = [sorted(group, key=lambda one: (-TRUST[one.origin], order(one, view.zone))) for group in same]
+    judged = judge(view, facts, found.alike)
+    merging += [sorted(group, key=lambda one: _detail_key(view, one)) for group in judged.same]
+    edits, gone = _merged(view, merging)
     notes = [f"alike: {facts[pair.one]} · {facts[pair.other]}" for pair in judged.left]
     return Proposal(STEP, tuple(edits), (*judged.notes, *notes[:_MOST_NOTES]), frozenset(gone))
 
 
-def _merged(look: ScopeView, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]:
+def _merged(view: ScopeView, groups: list[list[Fact]]) -> tuple[list[Edit], set[str]]:
     """Return edits that leave the first fact of each group with all sources, and archive the others."""
     merged: dict[str, Mapping[str, str]] = {}
     into: dict[str, list[Fact]] = defaultdict(list)
     kept: dict[str, Fact] = {}
     for first, *others in groups:
-        if first.id in merged:  # another group has it already: one step at a time
+        if first.id in merged:  # it was merged in another group; the rest is for the next run
             continue
         kept[first.id] = first
         for other in others:
             if other.id in merged or other.id in kept:
                 continue
-            today = look.now.date().isoformat()
+            today = view.now.date().isoformat()
             merged[other.id] = {"archived": today, "merged": first.id, "reason": "says the same"}
             into[first.id].append(other)
-    edits, gone = archive(look, merged)
+    edits, gone = archive(view, merged)
     said = {one: [fact for fact in others if fact.id in gone] for one, others in into.items()}
     return [*_confirmations(kept, said), *edits], gone
 
 
-def _detailed(look: ScopeView, fact: Fact) -> tuple[object, ...]:
-    """Sort facts in other words: the one that says most stays."""
-    return -TRUST[fact.origin], -len(key_of(fact.value)), order(fact, look.zone)
+def _detail_key(view: ScopeView, fact: Fact) -> tuple[object, ...]:
+    """Return the sort key of facts in other words: the most trusted, then the most detailed first."""
+    return -TRUST[fact.origin], -len(key_of(fact.value)), order(fact, view.zone)
 
 
 def _confirmations(kept: Mapping[str, Fact], merged: Mapping[str, list[Fact]]) -> list[Edit]:

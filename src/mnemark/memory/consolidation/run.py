@@ -1,4 +1,4 @@
-"""Run a consolidation: plan its steps as edits, show or apply them, and report."""
+"""Run a consolidation: plan the edits of all steps, show or apply them, and write a report."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -47,12 +47,12 @@ STEPS: Final[Mapping[str, Callable[[ScopeView], Proposal]]] = {
     generated.STEP: generated.propose,
     cleanup.STEP: cleanup.propose,
 }
-"""The steps in each scope, in order."""
+"""The steps run for each scope, in order."""
 REPORTS: Final = "memory/reports"
-_OTHERS: Final = timedelta(days=3)
-"""How long another machine that consolidated is left to do it."""
-_LEAP: Final = timedelta(days=60)
-"""A longer time without a consolidation may be a wrong clock: one run without decay shows."""
+_PAUSE: Final = timedelta(days=3)
+"""Period after a consolidation on another machine in which this one does not consolidate."""
+_CLOCK_GAP: Final = timedelta(days=60)
+"""A longer gap since the last run may be a wrong clock: such a run skips the decay step."""
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,15 +70,15 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a consolidation."""
 
     group: str
-    """For `undo`; empty where nothing was changed."""
+    """Group id for `undo`; empty where nothing was changed."""
     time: datetime
     dry_run: bool
     edits: tuple[Applied, ...]
     learned: tuple[str, ...] = ()
-    """Facts learned first, from turns and from the daily notes."""
+    """Facts learned before the steps, from turns and from the daily notes."""
     notes: tuple[str, ...] = ()
     skipped: str = ""
-    """Why nothing was done; empty where it was."""
+    """Why the run was skipped; empty if it was not."""
 
     @property
     def changed(self) -> bool:
@@ -100,15 +100,15 @@ def consolidate(
 
     Args:
         ws: the workspace.
-        dry_run: change nothing, and say exactly what would change.
-        now: the time that ages are counted to.
-        force: also where another machine consolidated these days.
+        dry_run: change nothing, and return what would change.
+        now: the time that ages are measured at.
+        force: run even if another machine consolidated in the last three days.
         llm: a model that may tidy what people wrote in MEMORY.md, within the rules of `tidy`; the configured
             one by default.
         commit: make a git commit of each step's files, where the workspace is the root of a repository; as
             configured (`commit` in `[consolidate]`) by default.
-        since: from which day on daily notes are read against MEMORY.md, as time, ISO text or words; by
-            default for the last seven days, or since the last consolidation where that is longer ago.
+        since: the first day of the daily notes to learn from, as time, ISO text or words; by default the
+            last seven days, or since the last consolidation where that is longer ago.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
@@ -122,18 +122,16 @@ def consolidate(
     if llm is None:
         try:
             llm = ws.model()
-        except ConfigError as error:  # all of it works without a model
+        except ConfigError as error:  # all steps work without a model
             notes.append(str(error))
     edits = ws.edits
     edits.refresh()
-    other = _others(edits, now)
+    other = _recent_machine(edits, now)
     if other and not force:
-        reason = (
-            f"{other} consolidated this workspace in the last {_OTHERS.days} days; repeat it with --force"
-        )
+        reason = f"{other} consolidated this workspace in the last {_PAUSE.days} days; repeat it with --force"
         return Report(group="", time=now, dry_run=dry_run, edits=(), skipped=reason)
-    learned = _would_learn(ws, notes) if dry_run else _caught_up(ws, now, llm, notes)
-    start = begin(now, _last(edits)) if first is None else first.astimezone(now.tzinfo).date()
+    learned = _would_learn(ws, notes) if dry_run else _catch_up(ws, now, llm, notes)
+    start = begin(now, _last_run(edits)) if first is None else first.astimezone(now.tzinfo).date()
     scopes = scopes_in(entry.path for entry in scan(ws.root, ignore=ws.config.ignore).entries)
     for scope in scopes:
         facts, remarks = learn_notes(ws, scope, start, now, llm=llm, dry_run=dry_run)
@@ -141,13 +139,13 @@ def consolidate(
         notes += remarks
     planned: list[Planned] = []
     for scope in scopes:
-        look = ScopeView(ws, now, scope=scope, llm=llm)
+        view = ScopeView(ws, now, scope=scope, llm=llm)
         if dry_run:
-            learned = _supposed(look, learned)
+            learned = _plan_learned(view, learned)
         else:
             follow(ws.fact_store, scope)
-        notes += _plan(look, leapt=_leapt(edits, now))
-        planned += look.planned
+        notes += _plan(view, clock_gap=_has_clock_gap(edits, now))
+        planned += view.planned
     if dry_run:
         shown = tuple(_applied(one, "planned", one.diff) for one in planned)
         facts_shown = tuple(map(describe, learned))
@@ -159,8 +157,8 @@ def consolidate(
     return report
 
 
-def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[LearnedFact]:
-    """Complete cut-off edits, facts without file and sessions that nobody ended; return learned facts."""
+def _catch_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[str]) -> list[LearnedFact]:
+    """Complete interrupted edits, pending facts and unended sessions, and learn; return the new facts."""
     notes += [f"{problem.path}: {problem.reason}" for problem in file_edits.finish(ws)]
     notes += sync_conflicts.merge(ws)
     catch_up(ws.fact_store)
@@ -176,28 +174,28 @@ def _caught_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[
 
 
 def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
-    """Return the facts a run would learn first; they are not planned, as what follows depends on them."""
+    """Return the facts that a run would learn before its steps; add notes on what it would do first."""
     notes += sync_conflicts.merge(ws, dry_run=True)
     notes += [f"session {session.id} would first be ended and summarized" for session in unended(ws)]
     return [fact for fact in learn(ws, dry_run=True).facts if fact.status != "known"]
 
 
-def _supposed(look: ScopeView, learned: list[LearnedFact]) -> list[LearnedFact]:
-    """Apply the facts that would be learned to a dry run; return them with what would become of each."""
-    mine = [one for one in learned if scope_of(one.ref) == look.scope]
-    arguments = [remember_arguments(one, look.scope) for one in mine]
-    facts = remember_many(look.ws.fact_store, arguments, dry_run=True)  # each in the light of those before
-    look.suppose(facts)
+def _plan_learned(view: ScopeView, learned: list[LearnedFact]) -> list[LearnedFact]:
+    """Plan the edits of facts that would be learned, in a dry run; return the facts with their status."""
+    mine = [one for one in learned if scope_of(one.ref) == view.scope]
+    arguments = [remember_arguments(one, view.scope) for one in mine]
+    facts = remember_many(view.ws.fact_store, arguments, dry_run=True)  # each in the light of those before
+    view.suppose(facts)
     waiting = {id(one) for one, fact in zip(mine, facts, strict=True) if fact.review}
     by_path: dict[str, list[Fact]] = {}
     for one, fact in zip(mine, facts, strict=True):
         if not fact.review and fact.source == one.ref:
             by_path.setdefault(fact.path, []).append(fact)
     edits = [
-        Edit(path, partial(_with_facts, path, new, look.zone), tuple(map(str, new)))
+        Edit(path, partial(_with_facts, path, new, view.zone), tuple(map(str, new)))
         for path, new in by_path.items()
     ]
-    look.take(Proposal("learn", tuple(edits)))
+    view.take(Proposal("learn", tuple(edits)))
     return [replace(one, status="review") if id(one) in waiting else one for one in learned]
 
 
@@ -207,33 +205,33 @@ def _with_facts(path: str, facts: Sequence[Fact], zone: tzinfo, text: str) -> st
     return text
 
 
-def _others(edits: EditJournal, now: datetime) -> str:
-    runs = [run for run in edits.runs if run.time is not None and now - run.time < _OTHERS]
+def _recent_machine(edits: EditJournal, now: datetime) -> str:
+    runs = [run for run in edits.runs if run.time is not None and now - run.time < _PAUSE]
     if not runs or any(run.machine == edits.journal.file for run in runs):
         return ""
     return runs[-1].machine.removesuffix(".jsonl")
 
 
-def _last(edits: EditJournal) -> datetime | None:
+def _last_run(edits: EditJournal) -> datetime | None:
     return max((run.time for run in edits.runs if run.time is not None), default=None)
 
 
-def _leapt(edits: EditJournal, now: datetime) -> bool:
-    last = _last(edits)
-    return last is not None and now - last > _LEAP
+def _has_clock_gap(edits: EditJournal, now: datetime) -> bool:
+    last = _last_run(edits)
+    return last is not None and now - last > _CLOCK_GAP
 
 
-def _plan(look: ScopeView, *, leapt: bool) -> list[str]:
+def _plan(view: ScopeView, *, clock_gap: bool) -> list[str]:
     notes: list[str] = []
     steps = dict(STEPS)
-    if look.llm is not None:
-        steps[tidy.STEP] = partial(tidy.propose, llm=look.llm)
+    if view.llm is not None:
+        steps[tidy.STEP] = partial(tidy.propose, llm=view.llm)
     for step, propose in steps.items():
-        if step == decay.STEP and leapt:
+        if step == decay.STEP and clock_gap:
             notes.append("no fact was archived: the last run was long ago, or the clock is wrong")
             continue
-        proposal = propose(look)
-        look.take(proposal)
+        proposal = propose(view)
+        view.take(proposal)
         notes += proposal.notes
     return notes
 
@@ -245,7 +243,7 @@ def _apply(
     done: list[Applied] = []
     stuck = ""
     for one in planned:
-        if one.step == stuck:  # what follows in a step rests on what came before
+        if one.step == stuck:  # later edits of a step depend on the earlier ones
             done.append(_applied(one, "deferred", ""))
             continue
         written = apply(ws, one.edit, step=f"consolidate: {one.step}", group=group)

@@ -1,4 +1,4 @@
-"""Ask the model which facts say the same.
+"""Find duplicate facts in other words with a model.
 
 Only clusters of two to five facts of one subject and predicate are shown, each cluster once. Facts that
 differ in a number or in a "not" never say the same, whatever the model answers.
@@ -45,26 +45,26 @@ class Judged(NamedTuple):
 
     same: list[list[Fact]]
     left: list[Pair]
-    """Pairs that stay only alike."""
+    """Pairs of similar facts that are no duplicates."""
     notes: tuple[str, ...] = ()
 
 
-def judge(look: ScopeView, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judged:
-    """Ask the model about facts that are alike; without one, or when it fails, all of them are left.
+def judge(view: ScopeView, facts: Sequence[Fact], alike: Sequence[Pair]) -> Judged:
+    """Ask the model which similar facts are duplicates; without one, or if it fails, all pairs are left.
 
-    Answers are kept, so that a run that was cut off, or comes after a dry one, does not ask again.
+    Answers are cached in `state.db`, so that a later run does not send the same request again.
     """
-    if look.llm is None or not alike:
+    if view.llm is None or not alike:
         return Judged([], list(alike))
-    state = look.ws.state
+    state = view.ws.state
     marked = {_mark(facts, cluster): cluster for cluster in _clusters(alike)}
     known = {mark: kept for mark in marked if (kept := state.position(mark))}
     new = {mark: cluster for mark, cluster in marked.items() if mark not in known}
     notes: tuple[str, ...] = ()
     if new:
-        answers, notes = _ask(look.llm, facts, dict(list(new.items())[:MOST]))
+        answers, notes = _ask(view.llm, facts, dict(list(new.items())[:MOST]))
         known |= answers
-        if answers and not look.ws.readonly:
+        if answers and not view.ws.readonly:
             state.note(answers)
     by_id = {fact.id: fact for fact in facts}
     groups = [group for ids in known.values() for group in msgspec.json.decode(ids, type=list[list[str]])]

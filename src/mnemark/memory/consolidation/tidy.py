@@ -56,10 +56,10 @@ class _Wrong(Exception):  # noqa: N818 - a way out, told in the report
     """The answer breaks a rule."""
 
 
-def propose(look: ScopeView, llm: LLM) -> Proposal:
+def propose(view: ScopeView, llm: LLM) -> Proposal:
     """Ask the model, check its answer, and propose the edit; a wrong answer is told in the notes."""
-    path = next(iter(curated_files(look.ws.root, look.path(""))), "")
-    text = look.text(path) if path else ""
+    path = next(iter(curated_files(view.ws.root, view.path(""))), "")
+    text = view.text(path) if path else ""
     entries = _entries(text)
     if len(entries) < _LEAST:
         return Proposal(STEP)
@@ -119,7 +119,7 @@ def _check(one: Drop, old: set[str], kept: set[str]) -> None:
 
 def _applying(original: str, changes: list[Drop]) -> Callable[[str], str]:
     def change(text: str) -> str:
-        if text != original:  # someone wrote meanwhile: what was asked no longer holds
+        if text != original:  # the file was changed meanwhile: the answer does not apply
             return text
         lines: list[str | None] = list(text.split("\n"))
         for one in changes:

@@ -1,4 +1,4 @@
-"""Read core memory and today's notes straight from the files."""
+"""Read core memory and today's notes from the files, without the index."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 BUDGET: Final = 2_000
 """Default tokens."""
 _CURATED_SHARE: Final = 0.7
-"""Share of the budget for curated memory while there are notes of today."""
+"""Share of the budget for curated memory if there are notes of today."""
 _CODE: Final = lazy_pattern(r"[ ]{0,3}(```+|~~~+)")
 _JOIN: Final = "\n\n"
-_FOR_MACHINES: Final = (" mnemark:begin ", " mnemark:end ", " observed: ", " id: ")
-"""Beginnings of comments that are not for models."""
+_OWN_COMMENTS: Final = (" mnemark:begin ", " mnemark:end ", " observed: ", " id: ")
+"""Prefixes of comments that are left out: ids and markers of mnemark."""
 
 
 class _Section(NamedTuple):
-    """A heading and paragraphs; `newest` keeps the last of them where not all fit."""
+    """A heading and paragraphs; with `newest`, the last ones are kept if not all fit."""
 
     heading: str
     paragraphs: list[str]
@@ -50,7 +50,7 @@ def context(
 
 
 def past_of(ws: OpenWorkspace) -> IsPast:
-    """Return the test whether an entry of core memory is of a fact that no longer holds, from the index."""
+    """Return a predicate that tells from the index whether an entry of core memory is a past fact."""
 
     def is_past(scope: str, line: str) -> bool:
         book = ws.searcher.fact_index.of({scope}).book
@@ -60,9 +60,9 @@ def past_of(ws: OpenWorkspace) -> IsPast:
 
 
 def past_lines(ws: OpenWorkspace, path: str, lines: Sequence[str]) -> frozenset[int]:
-    """Return the numbers of lines that tell a fact which does not hold, and do not say so.
+    """Return the numbers of lines that state a past fact without a mark that it is past.
 
-    These are bullets whose successor waits for the file to be free, and entries of core memory.
+    These are bullets that are not struck through yet, and entries of core memory.
     """
     place = layout.place(path)
     if place is None or place.role not in {"fact", *CORE_ROLES}:
@@ -84,9 +84,9 @@ def past_lines(ws: OpenWorkspace, path: str, lines: Sequence[str]) -> frozenset[
 
 
 def _past_in(visible: Visible) -> IsPast:
-    """Return the same test from kept states; facts are read where something was written since."""
+    """Return the same predicate from cached states; read the facts only of scopes that changed since."""
     known, now = states.kept(visible.root, visible.root, visible.redacted), datetime.now(UTC)
-    book = cache(partial(_book, visible))
+    book = cache(partial(_load_facts, visible))
 
     def is_past(scope: str, line: str) -> bool:
         if known.settled(scope):
@@ -96,7 +96,7 @@ def _past_in(visible: Visible) -> IsPast:
     return is_past
 
 
-def _book(visible: Visible, scope: str) -> "FactIndex":
+def _load_facts(visible: Visible, scope: str) -> "FactIndex":
     from mnemark.facts.store import FactStore
     from mnemark.files.config import load
     from mnemark.retrieval.fact_index import FactIndex
@@ -112,13 +112,13 @@ def read_context(
     """Return curated memory and the notes of `day` as Markdown without recall blocks, the scope's last.
 
     Args:
-        visible: of the workspace.
-        day: of the notes, `memory/<day>.md` and `memory/<day>-*.md`.
-        scope: "users/ann" and the like; empty for the root alone.
+        visible: the redaction filter of the workspace.
+        day: the day of the notes, `memory/<day>.md` and `memory/<day>-*.md`.
+        scope: a scope such as "users/ann"; empty for the root alone.
         budget: estimated tokens of the whole; 2,000 by default. What does not fit is left out by paragraphs:
-            of curated memory the last ones, of notes the first ones, and a line says how many.
-        is_past: whether a line of a scope is the entry of a fact that no longer holds; such entries of
-            generated parts are left out. By default the facts are asked.
+            of curated memory the last ones, of notes the first ones; a line gives the count.
+        is_past: whether a line of a scope is the entry of a past fact; such entries of generated parts are
+            left out. By default the facts are looked up.
     """
     root = visible.root
     limit = BUDGET if budget is None else budget
@@ -135,7 +135,7 @@ def read_context(
             notes += _section(visible, path, f"## Notes of today ({path})", past, newest=True)
     first = _fitted(curated, int(limit * _CURATED_SHARE) if notes else limit)
     second = _fitted(notes, limit - _tokens(first))
-    if notes and len(second) == len(notes):  # room that the notes left over is curated memory's
+    if notes and len(second) == len(notes):  # give tokens that the notes do not use to curated memory
         first = _fitted(curated, limit - _tokens(second))
     return _whole([*first, *second], limit)
 
@@ -162,13 +162,13 @@ def day_files(root: Path, folder: str, day: date) -> list[str]:
 
 def _section(visible: Visible, path: str, heading: str, is_past: IsPast, *, newest: bool) -> list[_Section]:
     found = visible.read(path)
-    if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
+    if isinstance(found, Problem):  # `status` reports it; an agent can do nothing about it
         return []
     shown = found.text
     if "mnemark:begin" in shown:
         scope = layout.scope_of(path)
         shown = without(shown, lambda line: is_past(scope, line))
-    said = drop_comments(strip_fences(shown), lambda body: body.startswith(_FOR_MACHINES), blanks=" \t")
+    said = drop_comments(strip_fences(shown), lambda body: body.startswith(_OWN_COMMENTS), blanks=" \t")
     kept = paragraphs(said)
     return [_Section(heading, kept, newest)] if kept else []
 
@@ -203,7 +203,7 @@ def _fitted(sections: list[_Section], budget: int) -> list[str]:
 
 
 def _cut(section: _Section, budget: int) -> str:
-    """Return as many whole paragraphs as fit; of a single one that is too long, the beginning."""
+    """Return as many whole paragraphs as fit; if none fits, the beginning of one."""
     low, high = 0, len(section.paragraphs)
     while low < high:  # the largest number of paragraphs that fits
         middle = (low + high + 1) // 2
@@ -214,18 +214,18 @@ def _cut(section: _Section, budget: int) -> str:
     if low:
         return _shown(section, low)
     frame = _JOIN.join((section.heading, _left_out(section, 1)))
-    beginning = cut_to_tokens(_some(section, 1)[0], budget - estimate_tokens(frame) - 1)
+    beginning = cut_to_tokens(_chosen(section, 1)[0], budget - estimate_tokens(frame) - 1)
     return _JOIN.join((section.heading, beginning, _left_out(section, 1))) if beginning else ""
 
 
-def _some(section: _Section, count: int) -> list[str]:
+def _chosen(section: _Section, count: int) -> list[str]:
     return section.paragraphs[-count:] if section.newest else section.paragraphs[:count]
 
 
 def _shown(section: _Section, count: int) -> str:
     whole = count == len(section.paragraphs)
     note = [] if whole else [_left_out(section, count)]
-    return _JOIN.join((section.heading, *_some(section, count), *note))
+    return _JOIN.join((section.heading, *_chosen(section, count), *note))
 
 
 def _left_out(section: _Section, count: int) -> str:
@@ -237,7 +237,7 @@ def _tokens(texts: list[str]) -> int:
 
 
 def _whole(texts: list[str], limit: int) -> str:
-    """Join texts within the limit: the parts' estimates are rounded, so one token may be too many."""
+    """Join texts within the limit; drop the last where rounded estimates of the parts were too low."""
     while texts and estimate_tokens(_JOIN.join(texts)) > limit:
         texts.pop()
     return _JOIN.join(texts)

@@ -1,7 +1,7 @@
-"""Write the generated parts of MEMORY.md, USER.md and the traits, of facts that have earned it.
+"""Write the generated parts of MEMORY.md, USER.md and the traits file from promoted facts.
 
-Facts earn it when the owner said them, two independent sessions or notes said them, or they were recalled
-again and again. One-off tasks, questions, quoted text, tool output and a timer's session never qualify.
+A fact is promoted if the owner said it, if two independent sessions or daily notes state it, or if it was
+recalled at least `USES` times. Transient facts, questions, tool output and sessions of timers never count.
 """
 
 import re
@@ -34,20 +34,20 @@ PROFILE: Final = "profile"
 TRAITS: Final = "traits"
 _PARTS: Final = (CORE, PROFILE, TRAITS)
 CHARACTERS: Final = 1_500
-"""Of a generated part."""
+"""Maximum characters of a generated part."""
 MOST: Final = 5
-"""Entries of a kind in the core memory."""
+"""Maximum entries of a kind in core memory."""
 MOST_ABOUT_USER: Final = 10
 _WEIGHT: Final[Mapping[str, float]] = {"rule": 0.8, "preference": 0.6}
-_USUAL: Final = 0.5
-_BUSY: Final = 0.3
+_DEFAULT_WEIGHT: Final = 0.5
+_EDIT_TIMEOUT: Final = 0.3
 """Seconds to wait for a file when a fact is remembered."""
 SESSIONS: Final = 2
-"""Independent sessions, or notes of different days, that promote a fact."""
+"""Minimum number of sessions, or of days with notes, that promote a fact."""
 USES: Final = 3
-"""Recalls that promote a fact."""
-SURE: Final = 0.5
-"""Least confidence."""
+"""Minimum number of recalls that promote a fact."""
+MIN_CONFIDENCE: Final = 0.5
+"""Minimum confidence of a promoted fact."""
 _TIMERS: Final = lazy_pattern(r"(^|/)(cron|heartbeat|dream|scheduler|timer)\b", re.IGNORECASE)
 _QUESTION: Final = lazy_pattern(r"[?？]\s*$|(吗|呢)\s*$")
 
@@ -76,24 +76,24 @@ _TRAIT: Final = lazy_pattern(
     r"explanations?|explain)\b|回复|回答|语气|风格|语言|简短|简洁|详细|正式|礼貌|表情|称呼|解释",
     re.IGNORECASE,
 )
-"""Words about talking, which say how an agent should be, whatever it works on."""
+"""Words about communication, which make a fact a trait: how the agent should talk."""
 
 
 class Ranking(Protocol):
-    """What facts are ranked by."""
+    """The data that facts are ranked by."""
 
     @property
     def uses(self) -> Mapping[str, Use]:
-        """How often facts were recalled, by id."""
+        """Recall counts by id of the fact."""
 
     @property
     def zone(self) -> tzinfo:
-        """Where a day begins."""
+        """The timezone of dates without one."""
 
 
-def earned(look: Ranking, fact: Fact) -> str:
-    """Return how a fact has earned its place, for people; empty where it has not."""
-    doubtful = fact.confidence is not None and fact.confidence < SURE
+def earned(view: Ranking, fact: Fact) -> str:
+    """Return why a fact is promoted to core memory, for people; empty if it is not."""
+    doubtful = fact.confidence is not None and fact.confidence < MIN_CONFIDENCE
     passing = fact.review or fact.priority == "transient" or fact.origin in {"tool", "web"}
     words = f"{fact.predicate}: {fact.value}"
     if passing or doubtful or _QUESTION.search(fact.value) or looks_like_instructions(words):
@@ -107,22 +107,22 @@ def earned(look: Ranking, fact: Fact) -> str:
         return f"said in {len(sessions)} sessions"
     if len(days) >= SESSIONS:
         return f"noted on {len(days)} days"
-    use = look.uses.get(fact.id)
+    use = view.uses.get(fact.id)
     return f"recalled {use.times} times" if use is not None and use.times >= USES else ""
 
 
-def propose(look: ScopeView) -> Proposal:
-    """Refresh the generated parts from the facts that hold now."""
-    facts = [(fact, reason) for fact in look.current() if (reason := earned(look, fact))]
+def propose(view: ScopeView) -> Proposal:
+    """Propose the edits that rewrite the generated parts from the current facts."""
+    facts = [(fact, reason) for fact in view.current() if (reason := earned(view, fact))]
     kinds = frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in kinds]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]
     traits = [(f, r) for f, r in facts if _TRAIT.search(f"{f.predicate} {f.value}")]
-    memory = next(iter(curated_files(look.ws.root, look.path(""))), look.path("MEMORY.md"))
+    memory = next(iter(curated_files(view.ws.root, view.path(""))), view.path("MEMORY.md"))
     edits = [
-        _edit(look, memory, CORE, (_CORE_KINDS, others, MOST)),
-        _edit(look, _user_file(look), PROFILE, (_USER_KINDS, about_user, MOST_ABOUT_USER)),
-        _edit(look, _traits_file(look), TRAITS, (_TRAIT_KINDS, traits, MOST)),
+        _edit(view, memory, CORE, (_CORE_KINDS, others, MOST)),
+        _edit(view, _user_file(view), PROFILE, (_USER_KINDS, about_user, MOST_ABOUT_USER)),
+        _edit(view, _traits_file(view), TRAITS, (_TRAIT_KINDS, traits, MOST)),
     ]
     return Proposal(STEP, tuple(edits))
 
@@ -136,20 +136,20 @@ def withdraw(
     group: str = "",
     timeout: float = PATIENCE,
 ) -> list[str]:
-    """Remove entries from the generated parts whose facts hold no more; return the changed paths.
+    """Remove entries of facts that are not current from the generated parts; return the changed paths.
 
-    New entries wait for the upkeep, and a file that someone is saving for longer than `timeout` seconds is
-    left to the next time.
+    New entries are added by a consolidation only. A file that another program is saving for longer than
+    `timeout` seconds is left to the next call.
     """
     changed = []
     for scope in scopes:
-        look = ScopeView(ws, ws.now(), scope=scope)
-        curated = curated_files(ws.root, look.path(""))
-        for path in (*curated, _user_file(look), _traits_file(look)):
-            text = look.text(path)
+        view = ScopeView(ws, ws.now(), scope=scope)
+        curated = curated_files(ws.root, view.path(""))
+        for path in (*curated, _user_file(view), _traits_file(view)):
+            text = view.text(path)
             if not any(find(text, name) for name in _PARTS):
                 continue
-            change = _without({entry(fact) for fact in look.current()})
+            change = _keep_only({entry(fact) for fact in view.current()})
             if change(text) != text:
                 done = file_edits.write(
                     ws, path, change, step=step, session=session, group=group, timeout=timeout
@@ -159,15 +159,15 @@ def withdraw(
 
 
 def withdraw_replaced(ws: OpenWorkspace, facts: Iterable[Fact]) -> None:
-    """Withdraw the entries of facts that these, just remembered, replaced."""
+    """Withdraw the entries of facts that these new facts superseded."""
     scopes = {fact.scope for fact in facts if fact.supersedes and not fact.review}
-    withdraw(ws, scopes, step="undo", timeout=_BUSY)
+    withdraw(ws, scopes, step="undo", timeout=_EDIT_TIMEOUT)
 
 
 def remember_many(
     ws: OpenWorkspace, said: Iterable[Mapping[str, Any] | NewFact], *, dry_run: bool = False
 ) -> list[Fact]:
-    """Remember facts, and withdraw the entries of those they replace; see `facts.remember`."""
+    """Store facts, and withdraw the entries of those that they supersede; see `facts.remember`."""
     kept = remember.remember_many(ws.fact_store, said, dry_run=dry_run)
     if not dry_run and any(fact.supersedes for fact in kept):
         withdraw_replaced(ws, kept)
@@ -175,17 +175,17 @@ def remember_many(
 
 
 def remember_one(ws: OpenWorkspace, **said: Any) -> Fact:
-    """Remember a fact, given as the arguments of `remember`; see `remember_many`."""
+    """Store a fact, given as the arguments of `remember`; see `remember_many`."""
     return remember_many(ws, [said])[0]
 
 
 def withdraw_all(ws: OpenWorkspace) -> None:
-    """Withdraw entries in every scope as part of an undo: no change of its own that `undo` finds."""
+    """Withdraw entries in every scope, as step "undo", so that `undo` does not list it as a change."""
     withdraw(ws, ws.scopes(), step="undo")
 
 
-def _without(holding: set[str]) -> Callable[[str], str]:
-    """Return the edit that leaves only entries that hold, and headings that still have some."""
+def _keep_only(holding: set[str]) -> Callable[[str], str]:
+    """Return the edit that keeps only these entries, and the headings that still have some."""
 
     def change(text: str) -> str:
         for name in _PARTS:
@@ -207,49 +207,49 @@ def _without(holding: set[str]) -> Callable[[str], str]:
 
 
 def behind(ws: OpenWorkspace, ref: str) -> tuple[Fact, str] | None:
-    """Return the fact that a line of a generated part tells, and how it earned its place."""
+    """Return the fact of a line in a generated part, and why it was promoted; None for other lines."""
     path, first, last = split_ref(ref)
     if last is None or last != first:
         return None
-    look = ScopeView(ws, ws.now(), scope=layout.scope_of(path))
-    text = look.text(path)
+    view = ScopeView(ws, ws.now(), scope=layout.scope_of(path))
+    text = view.text(path)
     parts = [part for name in _PARTS if (part := find(text, name)) is not None]
     line = (text.splitlines()[first - 1 : first] or [""])[0]
     if not any(part.start < first - 1 < part.stop and line in part.lines for part in parts):
         return None
-    return next(((fact, earned(look, fact)) for fact in look.current() if entry(fact) == line.strip()), None)
+    return next(((fact, earned(view, fact)) for fact in view.current() if entry(fact) == line.strip()), None)
 
 
-def _traits_file(look: ScopeView) -> str:
-    return look.path(f"{FOLDER}/{CUSTOM}.md")
+def _traits_file(view: ScopeView) -> str:
+    return view.path(f"{FOLDER}/{CUSTOM}.md")
 
 
-def _user_file(look: ScopeView) -> str:
-    names = listing.names(look.ws.root, look.scope)
-    return look.path(next((name for name in names if name.casefold() == "user.md"), "USER.md"))
+def _user_file(view: ScopeView) -> str:
+    names = listing.names(view.ws.root, view.scope)
+    return view.path(next((name for name in names if name.casefold() == "user.md"), "USER.md"))
 
 
 def _edit(
-    look: ScopeView, path: str, name: str, wanted: tuple[Sequence[_Kind], list[tuple[Fact, str]], int]
+    view: ScopeView, path: str, name: str, wanted: tuple[Sequence[_Kind], list[tuple[Fact, str]], int]
 ) -> Edit:
     kinds, facts, most = wanted
-    ordered = sorted(facts, key=lambda pair: rank(look, pair[0]))
-    by_people = {key_of(line.strip(" -*#\t")) for line in outside(look.text(path)).splitlines()}
-    left_out = {line for where, line in look.undone.entries if where == path}
+    ordered = sorted(facts, key=lambda pair: rank(view, pair[0]))
+    by_people = {key_of(line.strip(" -*#\t")) for line in outside(view.text(path)).splitlines()}
+    left_out = {line for where, line in view.undone.entries if where == path}
     ordered = [pair for pair in ordered if entry(pair[0]) not in left_out]
     lines, why = _lines(kinds, ordered, most, by_people)
-    part = find(look.text(path), name)
+    part = find(view.text(path), name)
     before = set(part.lines) if part else set()
     why += [f"left out: {line.strip(' -')}" for line in before - set(lines) if line.startswith("- ")]
     return Edit(path, lambda text: put(text, name, lines), tuple(why))
 
 
-def rank(look: Ranking, fact: Fact) -> tuple[object, ...]:
-    """Return the sort key of a fact: the most important first, then the most used, the newest."""
-    importance = _WEIGHT.get(fact.type, _USUAL) if fact.importance is None else fact.importance
+def rank(view: Ranking, fact: Fact) -> tuple[object, ...]:
+    """Return the sort key of a fact: pinned first, then by importance, recalls and start, descending."""
+    importance = _WEIGHT.get(fact.type, _DEFAULT_WEIGHT) if fact.importance is None else fact.importance
     pinned = fact.priority == "permanent"
-    use = look.uses.get(fact.id)
-    start = order(fact, look.zone)[0].timestamp() if fact.since or fact.recorded else 0.0
+    use = view.uses.get(fact.id)
+    start = order(fact, view.zone)[0].timestamp() if fact.since or fact.recorded else 0.0
     return not pinned, -importance, -(use.times if use else 0), -start, fact.id
 
 

@@ -1,8 +1,8 @@
 """Compile SOUL, AGENT, USER, personas and MEMORY into short sections within token budgets.
 
 By rule (`text.summary.outline_compile`), which rephrases nothing; or by a language model, whose answer is
-taken only where it rests on the source, keeps every rule that the rules would keep, and is within the budget.
-Results are kept below `.mnemark/compiled/` by the content of their sources: nothing is compiled twice.
+used only if it is supported by the source, keeps every instruction that the rules keep, and is within the
+budget. Results are cached in `.mnemark/compiled/` by a hash of their sources.
 """
 
 import hashlib
@@ -28,13 +28,13 @@ from mnemark.text.words.tokens import estimate_tokens
 from mnemark.types import Problem
 
 BUDGETS: Final[Mapping[str, int]] = {"identity": 350, "persona": 200, "profile": 120, "core": 400}
-"""Tokens of each section."""
+"""Default budget in tokens of each section."""
 VERSION: Final = 1
-"""Of the compiler: a new one invalidates results."""
+"""Version of the compiler: part of the cache key."""
 MODEL_SHARE: Final = 0.9
-"""Of a budget, for a model: its version still serves where a heading takes some tokens."""
+"""Share of a budget that a model gets, so that its text still fits below a heading."""
 TIMEOUT: Final = 30.0
-"""Seconds a model is waited for, for each section."""
+"""Seconds for a model's answer, for each section."""
 _FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "identity": ("soul", "identity", "agent", "agents", "claude"),
     "profile": ("user",),
@@ -48,7 +48,7 @@ _TASK: Final = (
 
 
 class Source(NamedTuple):
-    """A file to compile: its path and the words of people in it, without secrets."""
+    """A file to compile: its path and its text without secrets and generated parts."""
 
     path: str
     text: str
@@ -67,12 +67,12 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """Estimated, heading included."""
     budget: int = 0
     left_out: tuple[str, ...] = ()
-    """First words of what there was no room for, with its ref where known."""
+    """First words of what did not fit, with its ref where known."""
     by: Literal["rules", "llm"] = "rules"
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """The sections and what they cost."""
+    """The compiled sections and their tokens."""
 
     parts: tuple[Part, ...]
     notes: tuple[str, ...] = ()
@@ -112,12 +112,12 @@ def compiled(
 
     Args:
         ws: the workspace.
-        scope: whose files beside the root's: "users/ann".
+        scope: the scope whose files are used beside the root's: "users/ann".
         persona: name of a persona; by default the active one, "" for none.
         budgets: tokens by section, in place of `BUDGETS`; a section with 0 is left out.
-        llm: a model to shorten what does not fit; it is asked once for each change of a source. Without one,
-            what a model made of the same sources before is used, else the rules.
-        timeout: seconds for each question.
+        llm: a model to shorten what does not fit; it gets one request for each change of a source. Without
+            one, a cached answer for the same sources is used, else the rules.
+        timeout: seconds for each request.
 
     Raises:
         UsageError: there is no such persona.
@@ -132,7 +132,7 @@ def compiled(
 
 
 def section(ws: OpenWorkspace, name: str, found: Sequence[Source], budget: int) -> Part:
-    """Compile a section of given sources, without asking a model."""
+    """Compile a section from given sources, without a request to a model."""
     return _Section(ws, name, found, budget).compile(None, TIMEOUT, [])
 
 
@@ -179,7 +179,7 @@ class _Section:
         self._sources = found
         self._budget = budget
         self._key = _digest([VERSION, budget, found])
-        self._key_of_sources = _digest([VERSION, "llm", found])
+        self._llm_key = _digest([VERSION, "llm", found])
 
     def compile(self, llm: LLM | None, timeout: float, notes: list[str]) -> Part:
         if not self._sources:
@@ -188,9 +188,9 @@ class _Section:
         if part is None:
             part = self._by_rule(self._budget)
             self._save(self._key, part)
-        if not part.left_out:  # what fits as it is needs nobody's words
+        if not part.left_out:  # everything fits without a model
             return part
-        known = self._load(self._key_of_sources)
+        known = self._load(self._llm_key)
         if known is not None:
             serves = known.by == "llm" and known.tokens <= self._budget
             return msgspec.structs.replace(known, budget=self._budget) if serves else part
@@ -201,11 +201,11 @@ class _Section:
         except LLMUnavailable as error:
             notes.append(f"{self._name}: compiled without the language model: {error}")
             return part
-        self._save(self._key_of_sources, made)
+        self._save(self._llm_key, made)
         return made
 
     def _by_rule(self, budget: int) -> Part:
-        texts = _fitted([one.text for one in self._sources], budget)
+        texts = _compile_texts([one.text for one in self._sources], budget)
         shown = "\n\n".join(text.text for text in texts if text.text)
         left = tuple(
             f"{words} ({source.path})"
@@ -222,7 +222,7 @@ class _Section:
         )  # fmt: skip
 
     def _by_model(self, llm: LLM, part: Part, timeout: float, notes: list[str]) -> Part:
-        """Return the model's answer where it is faithful to the source; else `part`, with a note."""
+        """Return the model's answer if it passes the checks; else `part`, and add a note."""
         source = "\n\n".join(one.text for one in self._sources)
         limit = int(self._budget * MODEL_SHARE)
         asked = [
@@ -254,7 +254,7 @@ class _Section:
 
 
 def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str:
-    """Return why a model's version of a source cannot be used; empty where it can."""
+    """Return why a model's version of a source is rejected; empty if it is not."""
     if not text:
         return "the answer is empty"
     if wrong := complaints(text.splitlines(), source, must=must):
@@ -263,8 +263,8 @@ def flaw(text: str, source: str, limit: int, *, must: Sequence[str] = ()) -> str
     return f"{tokens} tokens are more than {limit}" if tokens > limit else ""
 
 
-def _fitted(texts: Sequence[str], budget: int) -> list[Compiled]:
-    """Compile each text to an equal share of the budget; what one leaves goes to the others."""
+def _compile_texts(texts: Sequence[str], budget: int) -> list[Compiled]:
+    """Compile each text to an equal share of the budget; unused tokens of one go to the others."""
     done = [by_rule(text, budget // len(texts)) for text in texts]
     for at, text in enumerate(texts):
         if done[at].left_out:

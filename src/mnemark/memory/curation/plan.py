@@ -1,4 +1,4 @@
-"""Read what a consolidation step needs, and collect what it proposes."""
+"""Give consolidation steps a view of a scope, and collect the edits that they propose."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, tzinfo
@@ -29,12 +29,12 @@ class Edit(NamedTuple):
 
     path: str
     change: Callable[[str], str]
-    """From the file's text to the new one; again changes nothing."""
+    """Maps the file's text to the new text; idempotent."""
     why: tuple[str, ...]
 
 
 class Move(NamedTuple):
-    """A proposed new place of a file."""
+    """A proposed move of a file."""
 
     path: str
     to: str
@@ -63,7 +63,7 @@ class Planned(NamedTuple):
 
 
 class Undone(NamedTuple):
-    """What was undone of earlier consolidations."""
+    """The undone edits of earlier consolidations, which are not proposed again."""
 
     entries: frozenset[tuple[str, str]]
     """Path and line of entries added to a generated part."""
@@ -74,7 +74,7 @@ class Undone(NamedTuple):
 
 
 class ScopeView:
-    """A scope as the steps see it: its files, with the edits of earlier steps applied."""
+    """A scope's files and facts with the edits of earlier steps applied."""
 
     def __init__(
         self, ws: OpenWorkspace, now: datetime, *, scope: str = "", llm: "LLM | None" = None
@@ -91,12 +91,12 @@ class ScopeView:
 
     @property
     def state(self) -> FactStore:
-        """The facts as the memory knows them."""
+        """The stored facts, without planned edits."""
         return self.ws.fact_store
 
     @property
     def zone(self) -> tzinfo:
-        """Where a day begins."""
+        """The timezone of dates without one."""
         return self.state.zone
 
     def path(self, name: str) -> str:
@@ -114,7 +114,7 @@ class ScopeView:
 
     @cached_property
     def uses(self) -> Mapping[str, Use]:
-        """How often facts were recalled, by id; those in the archive included."""
+        """Recall counts by id of the fact, archived facts included."""
         ids = [one.fact.id for one in self._held]
         for name in self.names("memory/archive/facts"):
             path = self.path(f"memory/archive/facts/{name}")
@@ -123,21 +123,21 @@ class ScopeView:
 
     @cached_property
     def undone(self) -> Undone:
-        """What a person undid of earlier consolidations; it is not proposed again."""
+        """The edits of earlier consolidations that were undone; they are not proposed again."""
         return undone(self.ws)
 
     def suppose(self, facts: Iterable[Fact]) -> None:
-        """Apply facts as if they had been remembered; those that would wait in review change nothing."""
+        """Apply facts as if they were stored; those that would wait for review change nothing."""
         new = {fact.id: fact for fact in facts if not fact.review}
         others = [one.fact for one in self._held if one.fact.id not in new]
         self._held = timeline([*others, *new.values()], self.zone)
 
     def held(self) -> list[FactVersion]:
-        """Return all facts of the scope with when they held, without those proposed to go."""
+        """Return all facts of the scope with their validity, without those that a step proposed to remove."""
         return [one for one in self._held if one.fact.id not in self._gone] + self._back
 
     def current(self) -> list[Fact]:
-        """Return the facts that hold now."""
+        """Return the facts that are valid now."""
         return [one.fact for one in self.held() if one.at(self.now)]
 
     def text(self, path: str) -> str:
@@ -177,7 +177,7 @@ def scopes_in(paths: Iterable[str]) -> list[str]:
 
 
 def undone(ws: OpenWorkspace) -> Undone:
-    """Return what was undone; what was done again since by a person's own hand is theirs."""
+    """Return the edits of consolidations that were undone."""
     mine = [one for one in file_edits.entries(ws) if one.state == "undone" and one.step.startswith(_STEP)]
     made = [(one.path, hunk) for one in mine for hunk in ws.edits.hunks(one)]
     added = ((path, line) for path, hunk in made for line in hunk.new if line not in hunk.old)

@@ -1,8 +1,7 @@
 """Find derived copies of forgotten turns in notes, episodes and the scratchpad.
 
-A turn is told again in the day's note, in its episode and in the scratchpad: lines there that quote it, whole
-or cut, are forgotten with it. A fact is an entry of the core memory. The files keep them, and `undo` shows
-them again.
+Lines of the daily note, the episode and the scratchpad that quote a turn, whole or in part, are forgotten
+with it, as are the entries of a fact in core memory. The files keep these lines, and `undo` shows them again.
 """
 
 import re
@@ -69,7 +68,7 @@ def _pages(root: Path, scope: str) -> Iterator[str]:
 
 
 def _content(root: Path, path: str) -> bytes:
-    """Return a file's bytes; none where it cannot be read, as no answer holds it then either."""
+    """Return a file's bytes; empty if it cannot be read, as no search reads it then either."""
     try:
         return platform.content(layout.safe_path(root, path))
     except (OSError, UsageError):

@@ -1,9 +1,9 @@
 """Erase the bytes of items from every file, the index, vectors and bookkeeping.
 
-The items are first noted in the journal by ids, refs and hashes, without their words, and hidden from then
-on. Quotations elsewhere are erased first, then the items, then the index is rewritten. After a kill the next
-sync or opening goes on by the note: as long as anything may quote an item, the item itself still stands, and
-its words can be read there.
+The items are first recorded in the journal by ids, refs and hashes, without their text, and hidden from then
+on. Quotations elsewhere are erased first, then the items, then the index is rewritten. After a crash the next
+sync or opening continues from that entry: items are erased last, so that their text can still be read to
+search for quotations.
 """
 
 from collections import defaultdict
@@ -41,11 +41,11 @@ def erase(ws: OpenWorkspace, items: list[Item], *, query: str, dry_run: bool, gi
     """Erase items and their quotations; see `forgetting.forget.forget`."""
     items = [_by_line(item) for item in items]
     if dry_run:
-        return _dry(ws, items, query, git=git)
-    editing.sweep(ws.root)  # what crashes left behind may hold words that are to go
+        return _dry_run(ws, items, query, git=git)
+    editing.sweep(ws.root)  # temporary files of crashes may hold the text
     catch_up(ws.fact_store)
     file_edits.finish(ws)
-    note = _noted(ws, items, query)
+    note = _append_entry(ws, items, query)
     return _carry_out(ws, note, items, query, git=git)
 
 
@@ -54,7 +54,7 @@ def _by_line(item: Item) -> Item:
     return msgspec.structs.replace(item, kind="note") if item.kind == "fact" and not item.own else item
 
 
-def _dry(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Receipt:
+def _dry_run(ws: OpenWorkspace, items: list[Item], query: str, *, git: bool) -> Receipt:
     targets = _targets(ws, items, query, ws.now())
     done = Swept([], [], [])
     for step in get_args(Step):
@@ -70,8 +70,8 @@ def _sweep(ws: OpenWorkspace, targets: Targets, step: Step, done: Swept, *, dry_
     Sweep(ws.root, targets, done, step=step, dry_run=dry_run, ignored=ignorer(ws.config.ignore)).run()
 
 
-def _noted(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
-    """Note in the journal what is to be erased, without its words."""
+def _append_entry(ws: OpenWorkspace, items: list[Item], query: str) -> Change:
+    """Append to the journal what is to be erased, without its text."""
     facts = ws.fact_store
     payload: dict[str, Any] = payload_of(items) | {"erase": True, "ends": ends_of(facts, items)}
     files = [item.path for item in items if item.kind == "file"]
@@ -110,23 +110,23 @@ def _targets(ws: OpenWorkspace, items: list[Item], query: str, now: datetime) ->
         facts=frozenset(item.id for item in items if item.kind in {"fact", "note"} and item.id),
         marks=dict(marks),
         files=frozenset(item.path for item in items if item.kind == "file"),
-        whole_logs=frozenset(path for path, gone in lines.items() if _is_all(ws, path, gone)),
+        whole_logs=frozenset(path for path, gone in lines.items() if _is_whole_log(ws, path, gone)),
     )
 
 
-def _is_all(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
+def _is_whole_log(ws: OpenWorkspace, path: str, lines: set[int]) -> bool:
     if observations.is_journal(path):
         return False
     try:
         return all(item.start_line in lines for item in Selector(ws, Criteria(ref=path)).log(path))
-    except OSError:  # closed meanwhile: the pass names it
+    except OSError:  # unreadable meanwhile: the sweep reports it
         return False
 
 
 def _carry_out(
     ws: OpenWorkspace, note: Change, items: list[Item], query: str, *, git: bool = False
 ) -> Receipt:
-    """Erase, or go on to erase, the items of a note."""
+    """Erase the items of a journal entry, or continue to."""
     targets = _targets(ws, items, query, note.time or ws.now())
     still = remaining_copies(ws, items, targets, explain_git=git)
     done = Swept([], [], [])
@@ -137,7 +137,7 @@ def _carry_out(
             _sweep(ws, own._replace(words=targets.words), "items", done)
     waiting = list(done.waiting)
     places = [*done.places, *_rewrite_index(ws, waiting)]
-    left = [Wait(path, "still holds it") for path in _left(ws, targets.words, done)]
+    left = [Wait(path, "still holds it") for path in _files_left(ws, targets.words, done)]
     erasures.keep(ws.root, note.id, waiting or left)
     waiting += left
     if not waiting:
@@ -146,14 +146,14 @@ def _carry_out(
             facts.log.append(Change(kind="erased", payload={"ids": [note.id]}, origin="owner"))
     ws.searcher.fact_index.keep()
     return Receipt(
-        id=note.id, action="erased", items=forgotten(items), places=_joined(places),
+        id=note.id, action="erased", items=forgotten(items), places=_merge_places(places),
         still=tuple(dict.fromkeys([*still, *done.still])),
         waiting=tuple(dict.fromkeys(one.text for one in waiting)),
     )  # fmt: skip
 
 
 def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list[Item]]:
-    """Separate the items by which the query can be found again from the others."""
+    """Separate the items that hold the query, which are erased last, from the others."""
     at = note.payload.get("at") if isinstance(note.payload, Mapping) else None
     if not isinstance(at, Mapping):
         return items, []
@@ -161,7 +161,7 @@ def _with_anchor_last(note: Change, items: list[Item]) -> tuple[list[Item], list
     return [item for item in items if item not in last], last
 
 
-def _joined(places: list[Place]) -> tuple[Place, ...]:
+def _merge_places(places: list[Place]) -> tuple[Place, ...]:
     found: dict[tuple[str, str], Place] = {}
     for place in places:
         old = found.get((place.path, place.what))
@@ -173,7 +173,7 @@ def _joined(places: list[Place]) -> tuple[Place, ...]:
 
 
 def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
-    """Bring index and vectors to the state of the files, and rewrite them without erased bytes."""
+    """Update index and vectors to the state of the files, and rewrite them without erased bytes."""
     if ws.index.readonly or not ws.index.exists():
         return []
     try:
@@ -184,7 +184,7 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
                 platform.FS.unlink(cut_off)
         states.drop(ws.index.home)
         size, embedded = ws.searcher.embeddings.scrub(ws.index, wait=LOCK_SECONDS)
-    except (MnemarkError, OSError) as error:  # in use, damaged, closed: the words wait where they are
+    except (MnemarkError, OSError) as error:  # in use, damaged or locked: left to the next try
         waiting.append(Wait(f"{layout.PRIVATE}/index.db", str(error)))
         return []
     places = [Place(path=f"{layout.PRIVATE}/index.db", what="index", bytes=size)]
@@ -192,22 +192,22 @@ def _rewrite_index(ws: OpenWorkspace, waiting: list[Wait]) -> list[Place]:
     return [*places, *vectors]
 
 
-def _left(ws: OpenWorkspace, words: SearchPatterns, done: Swept) -> list[str]:
-    """Return the files that still hold the words although they should not."""
+def _files_left(ws: OpenWorkspace, words: SearchPatterns, done: Swept) -> list[str]:
+    """Return the files that still hold the text, and are not reported yet."""
     if not words.turns:
         return []
     known = {text.partition(":")[0] for text in (*done.still, *(one.text for one in done.waiting))}
     left = [path for path in holding(ws.root, words.turns) if layout.shown(path) not in known]
-    # Short words may stand among ids and times by chance, and in other programs' files.
+    # Short texts can occur by chance in ids and times, and in other programs' files.
     short = min(map(len, words.turns.forms)) < 8
     return [path for path in left if not (short and path.endswith((".jsonl", ".db", ".md")))]
 
 
 def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
-    """Complete erasures that were cut off, or that met a file which was busy or closed.
+    """Complete erasures that were interrupted, or that met a busy or inaccessible file.
 
-    Those that wait for closed files in an unchanged state are left waiting, unless `at_once`. Failures are
-    kept for `still_waiting` to tell, and keep nobody from anything else.
+    Those that wait for inaccessible files in an unchanged state are skipped, unless `at_once`. Failures are
+    stored for `still_waiting`, and not raised.
     """
     if ws.readonly:
         return []
@@ -219,7 +219,7 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
         payload = note.payload if isinstance(note.payload, Mapping) else {}
         try:
             editing.sweep(ws.root)
-            items = _again(ws, payload)
+            items = _items_of(ws, payload)
             query = query_at(items, payload["at"]) if isinstance(payload.get("at"), Mapping) else ""
             receipts.append(_carry_out(ws, note, items, query))
         except (MnemarkError, OSError) as error:  # for the next time
@@ -227,11 +227,11 @@ def finish(ws: OpenWorkspace, *, at_once: bool = False) -> list[Receipt]:
     return receipts
 
 
-def _again(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
+def _items_of(ws: OpenWorkspace, payload: Mapping[str, Any]) -> list[Item]:
     finder = Selector(ws, Criteria())
     found = []
     for path, ids in by_path(payload.get("turns")):
-        with suppress(OSError):  # gone, or closed: then the pass waits for it
+        with suppress(OSError):  # deleted, or unreadable: then the sweep waits for it
             found += [item for item in finder.log(path) if item.id in ids]
     facts = frozenset([*strings(payload.get("ids")), *strings(payload.get("passing"))])
     found += finder.facts_of(facts) if facts else []

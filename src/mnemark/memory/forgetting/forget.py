@@ -1,7 +1,7 @@
-"""Forget: hide from every answer, to be shown again, or erase for good.
+"""Forget turns, notes and facts: hide them from every search, reversibly, or erase their bytes.
 
-Hiding is one line in the journal. It names turns by id, lines of notes by a hash, facts by id; the index
-leaves out what it names, at once, after a rebuild, and in every process. `erase` takes the bytes away.
+Hiding appends one journal entry that names turns and facts by id and lines of notes by hash; every process
+leaves these out of its results from then on, also after a rebuild of the index.
 """
 
 from collections import defaultdict
@@ -118,7 +118,7 @@ def _places(items: Sequence[Item]) -> tuple[Place, ...]:
 
 
 def hide(ws: OpenWorkspace, items: Sequence[Item], more: dict[str, Json]) -> str:
-    """Write down that these are forgotten, and take them out of the index; return the id of the line."""
+    """Record items as forgotten in the journal, and update the index; return the id of the entry."""
     facts = ws.fact_store
     with facts.lock, workspace_lock(ws.root):
         facts.log.refresh()
@@ -130,6 +130,6 @@ def hide(ws: OpenWorkspace, items: Sequence[Item], more: dict[str, Json]) -> str
 
 
 def follow(ws: OpenWorkspace) -> None:
-    """Bring the index up to date; while another process is at it, answers leave out all that is hidden."""
+    """Update the index; if another process is syncing, skip it: searches leave out hidden items anyway."""
     with suppress(BusyError):
         ws.searcher.refresher.sync(progress=None, wait=LOCK_SECONDS, embed=False)

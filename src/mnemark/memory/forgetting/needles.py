@@ -1,7 +1,7 @@
-"""Choose which words of erased items to search for in other places, also after a kill.
+"""Choose the text patterns of erased items to search for in other files.
 
-Erased text may be quoted by another turn, a summary, a queue. Only distinctive words are searched for, so
-that erasing "yes, please" from one turn leaves all the others alone.
+Erased text may be quoted by another turn, a summary, a queue. Only distinctive text is searched for, so that
+erasing "yes, please" from one turn does not change other turns.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _SENTENCE: Final = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？；])|[\r\n]+")
 _EDGES: Final = " \t.!?,;:。！？，；：、…\"'“”"
 """Characters that are stripped from titles."""
 _PIECES: Final = 2_000
-"""Most sentences and lines to search for; the whole texts always are."""
+"""Maximum number of sentences and lines to search for, beside the whole texts."""
 NAME_LIST: Final = lazy_pattern(r"(?:entities:|About:|提到：)")
 """The beginning of a list of names in an episode."""
 
@@ -80,7 +80,7 @@ def _variants(piece: str) -> Iterator[str]:
 
 
 def _plain(item: Item) -> Iterator[str]:
-    """Yield the words of an item without what its place adds: bullet, time of day, comment."""
+    """Yield the text of an item without its bullet, time of day and comment."""
     if item.kind == "turn":
         yield from (part.strip() for part in item.text.split(PART))
         return
@@ -103,7 +103,7 @@ def weight(text: str) -> int:
 
 
 def anchor(items: Sequence[Item], query: str) -> tuple[Item, dict[str, Json]] | None:
-    """Return an item that holds the query, and its place there, to find it again without writing it down."""
+    """Return an item that holds the query, and its position there, by which `query_at` reads it again."""
     for item in reversed(items):
         for form in (form.decode("utf-8", "replace") for form in forms(query)):
             start = item.text.find(form)

@@ -1,4 +1,4 @@
-"""Receipt of what was hidden or erased, for people and programs."""
+"""Build the receipt of what was hidden or erased, for people and programs."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ from mnemark.retrieval.render import without_comments
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
 
-_WORDS: Final = 72
+_MAX_WORDS: Final = 72
 _LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
-_SHOWN: Final = 40
+_MAX_ROWS: Final = 40
 _UNREAD: Final = "Could not be searched:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {
     "turn": ("turn", "turns"),
@@ -44,7 +44,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     path: str
     what: str
-    """`turn`, `note`, `fact`, `quote`, `journal`, `file`, `index`, `vectors`, `record`, `draft`."""
+    """Such as `turn`, `note`, `fact`, `turns`, `journal`, `file`, `records`, `index`, `vectors`."""
     lines: tuple[int, ...] = ()
     """Lines as they were before, where the place has lines."""
     bytes: int = 0
@@ -75,7 +75,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 def forgotten(items: Iterable[Item], visible: Visible | None = None) -> tuple[Forgotten, ...]:
     """Return items as a receipt names them, with their words as far as they are `visible`, or without."""
-    shown = _Shown(visible) if visible else None
+    shown = _Redacted(visible) if visible else None
     return tuple(
         Forgotten(
             kind=item.kind, ref=item.ref if item.start_line or item.kind == "file" else "", id=item.id,
@@ -85,8 +85,8 @@ def forgotten(items: Iterable[Item], visible: Visible | None = None) -> tuple[Fo
     )  # fmt: skip
 
 
-class _Shown:
-    """Redacts the words of items; a private passage may have begun on lines above an item."""
+class _Redacted:
+    """Redact the text of items by whole files, as a private passage may begin above an item."""
 
     def __init__(self, visible: Visible) -> None:
         self._visible = visible
@@ -104,7 +104,7 @@ class _Shown:
 
 def _beginning(text: str) -> str:
     plain = " ".join(without_comments(text).split())
-    return plain if len(plain) <= _WORDS else plain[: _WORDS - 1] + "…"
+    return plain if len(plain) <= _MAX_WORDS else plain[: _MAX_WORDS - 1] + "…"
 
 
 def _lines(receipt: Receipt) -> list[str]:
@@ -162,4 +162,4 @@ def _ranges(lines: tuple[int, ...]) -> str:
 def indented(rows: Iterable[str]) -> list[str]:
     """Return the first rows, indented, and how many more there are."""
     lines = [f"  {row}" for row in rows]
-    return lines[:_SHOWN] + ([f"  … and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else [])
+    return lines[:_MAX_ROWS] + ([f"  … and {len(lines) - _MAX_ROWS} more"] if len(lines) > _MAX_ROWS else [])

@@ -31,20 +31,20 @@ from mnemark.types import Json, Problem, Turn
 
 _BULLET: Final = lazy_pattern(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
 Lines = tuple[int, int]
-"""First and last, from 1."""
+"""First and last line number, counted from 1."""
 PART: Final = "\n\f\n"
 
 
 def only_from(source: str, lines: Mapping[str, set[int]]) -> bool:
-    """Return whether all refs of a source are among these lines of turns."""
+    """Return whether all refs in the `source` of a fact name lines of turns in `lines` (by path)."""
     refs = [split_ref(part.strip()) for part in source.split(",") if part.strip()]
     return bool(refs) and all(
-        last is not None and _are_all_in(first, last, lines.get(path, set())) for path, first, last in refs
+        last is not None and _are_known(first, last, lines.get(path, set())) for path, first, last in refs
     )
 
 
-def _are_all_in(first: int, last: int, known: set[int]) -> bool:
-    # A ref is written by anyone: what is counted are the lines that are known, not those that it claims.
+def _are_known(first: int, last: int, known: set[int]) -> bool:
+    # Anyone can write a ref with a huge range: bound the loop by the known lines, not by the range.
     return 0 <= last - first < len(known) and all(number in known for number in range(first, last + 1))
 
 
@@ -104,20 +104,20 @@ def _texts(value: Json) -> Iterator[str]:
 _LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 NOTED: Final = lazy_pattern(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
 """The comment that names the observation or fact of a line."""
-_LEARNED: Final = frozenset({"fact", "review"})
+_FACT_ROLES: Final = frozenset({"fact", "review"})
 
 Kind = Literal["turn", "note", "fact", "file"]
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A thing to forget. Lines are 1-based and inclusive; 0 where it is in no file."""
+    """An item to forget. Lines are 1-based and inclusive; 0 where it is in no file."""
 
     kind: Kind
     path: str
     start_line: int = 0
     end_line: int = 0
     id: str = ""
-    """Of a turn or fact; derived from the words of a fact without a comment."""
+    """Id of the turn or fact; for a fact without an id comment it is derived from its text."""
     text: str = ""
     own: bool = True
     """Whether the id is written in the file."""
@@ -132,7 +132,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Criteria(NamedTuple):
-    """What to select; all given criteria have to match."""
+    """Selection criteria; an item has to match all that are given."""
 
     ref: str = ""
     id: str = ""
@@ -145,7 +145,7 @@ class Criteria(NamedTuple):
 
 
 class Selector:
-    """Finds the items that match criteria in the files of a workspace."""
+    """Find the items in the files of a workspace that match the criteria."""
 
     def __init__(self, ws: OpenWorkspace, wanted: Criteria) -> None:
         self.root = ws.root
@@ -163,11 +163,11 @@ class Selector:
         return scan(self.root, ignore=self._ignore)
 
     def find(self) -> list[Item]:
-        """Return all matching items once, by path and line; those in no file last.
+        """Return all matching items without duplicates, sorted by path and line; those in no file last.
 
         Raises:
             NotFoundError: there is no such ref or id.
-            UsageError: the ref names nothing that can be forgotten.
+            UsageError: the ref names no file of the memory.
         """
         wanted = self.wanted
         if wanted.ref and is_id(wanted.ref) and not (self.root / wanted.ref).exists():
@@ -177,9 +177,9 @@ class Selector:
         elif wanted.id:
             found = self._of_id(wanted.id)
         else:
-            found = [*self._turns(), *self._observed(), *self._facts(), *self._notes()]
-        found += self._derived([one for one in found if one.kind == "turn"])
-        found += self._noted(frozenset(one.id for one in found if observations.is_journal(one.path)))
+            found = [*self._turns(), *self._observations(), *self._facts(), *self._notes()]
+        found += self._derived_facts([one for one in found if one.kind == "turn"])
+        found += self._notes_about(frozenset(one.id for one in found if observations.is_journal(one.path)))
         unique = {(one.kind, one.id or one.ref): one for one in found}
         return sorted(unique.values(), key=lambda one: (not one.start_line, one.path, one.start_line, one.id))
 
@@ -199,7 +199,7 @@ class Selector:
             )
         if path.lower().endswith(".jsonl"):
             found = [one for one in self.log(path) if last is None or first <= one.start_line <= last]
-        elif place.role in _LEARNED and last is not None:
+        elif place.role in _FACT_ROLES and last is not None:
             bullets = [item for item, _ in self._bullets(path)]
             found = [one for one in bullets if one.start_line <= last and one.end_line >= first]
         else:
@@ -224,10 +224,10 @@ class Selector:
 
     def _holds_facts(self, path: str) -> bool:
         place = layout.place(path)
-        return place is not None and (place.kind == "fact" or place.role in _LEARNED)
+        return place is not None and (place.kind == "fact" or place.role in _FACT_ROLES)
 
     def _of_id(self, identifier: str) -> list[Item]:
-        found = [one for one, _ in self._bullets_and_waiting() if one.id == identifier]
+        found = [one for one, _ in self._all_facts() if one.id == identifier]
         if not found:
             for path in [*self._logs(), *(entry.path for entry in self._readable(self.scan.journals))]:
                 if not is_id(identifier) or jsonl.holds(self.root / path, identifier.encode()):
@@ -250,7 +250,7 @@ class Selector:
         return [entry.path for entry in self._readable(logs)]
 
     def _readable(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Leave out logs that cannot be read: no answer holds anything of them either."""
+        """Leave out logs that cannot be opened, and record them in `unread`: no search reads them either."""
         readable = []
         for entry in entries:
             try:
@@ -267,47 +267,47 @@ class Selector:
         read = observations.read(self.root / path) if journal else SessionLog.at(self.root, path).turns()
         return [_turn(path, placed) for placed in read]
 
-    def _observed(self) -> Iterator[Item]:
+    def _observations(self) -> Iterator[Item]:
         wanted = self.wanted
         for entry in self._readable(self.scan.journals):
             for placed in observations.read(self.root / entry.path):
                 meta = placed.turn.meta
                 same = wanted.scope is None or str(meta.get("scope", "")) == wanted.scope
-                if same and wanted.session in {"", meta.get("session")} and self._fits(placed):
+                if same and wanted.session in {"", meta.get("session")} and self._matches(placed):
                     yield _turn(entry.path, placed)
 
     def _turns(self) -> Iterator[Item]:
         for path in self._logs():
             log = SessionLog.at(self.root, path)
             if self.wanted.session in {"", log.id}:
-                yield from (_turn(path, placed) for placed in log.turns() if self._fits(placed))
+                yield from (_turn(path, placed) for placed in log.turns() if self._matches(placed))
 
-    def _fits(self, placed: Placed) -> bool:
+    def _matches(self, placed: Placed) -> bool:
         wanted, turn = self.wanted, placed.turn
         if wanted.origin and turn.origin != wanted.origin:
             return False
-        if wanted.since is not None and _zoned(turn.time, self.zone) < _zoned(wanted.since, self.zone):
+        if wanted.since is not None and _in_utc(turn.time, self.zone) < _in_utc(wanted.since, self.zone):
             return False
-        return not self._query or self._says(turn_text(turn))
+        return not self._query or self._has_query(turn_text(turn))
 
-    def _says(self, text: str) -> bool:
+    def _has_query(self, text: str) -> bool:
         return any(form in text for form in self._query)
 
     def _facts(self) -> Iterator[Item]:
-        if not self.wanted.session:  # those of a session come with its turns
-            yield from (item for item, fact in self._bullets_and_waiting() if self._fact_fits(item, fact))
+        if not self.wanted.session:  # facts of a session are derived from its turns
+            yield from (item for item, fact in self._all_facts() if self._fact_matches(item, fact))
 
-    def _fact_fits(self, item: Item, fact: Fact) -> bool:
+    def _fact_matches(self, item: Item, fact: Fact) -> bool:
         wanted = self.wanted
         if wanted.scope not in {None, fact.scope} or wanted.origin not in {"", fact.origin}:
             return False
         words = f"{drop_comments(item.text, names_id)}\n{fact.predicate}\n{fact.value}"
-        if self._query and not self._says(words):
+        if self._query and not self._has_query(words):
             return False
         return wanted.since is None or self._is_since(fact, wanted.since)
 
     def _is_since(self, fact: Fact, since: datetime) -> bool:
-        start = _zoned(since, self.zone)
+        start = _in_utc(since, self.zone)
         if is_id(fact.id) and fact.id in self.facts.log.records:
             return time_of(fact.id) >= start.replace(microsecond=0)
         learned = when(fact.recorded or fact.since, self.zone)
@@ -315,7 +315,7 @@ class Selector:
         return bool(dated) and learned is not None and learned >= start
 
     def _notes(self) -> Iterator[Item]:
-        """Select lines of notes by their words: their author and time are unknown."""
+        """Select lines of notes by the query alone: their author and time are unknown."""
         if not self._query or self.wanted.session or self.wanted.origin or self.wanted.since is not None:
             return
         for entry in self.scan.entries:
@@ -328,29 +328,29 @@ class Selector:
     def _note_lines(self, path: str) -> Iterator[Item]:
         lines = self._lines(path)
         place = layout.place(path)
-        archived = place is not None and place.kind == "observation"  # each under a heading of its own
+        archived = place is not None and place.kind == "observation"  # one heading for each observation
         taken = set()
         if self._holds_facts(path):
             taken = {n for item, _ in self._bullets(path) for n in range(item.start_line, item.end_line + 1)}
         spans = parts(lines) if archived else blocks(lines)
         for number, line in enumerate(lines, 1):
-            if number not in taken and self._says(line):
+            if number not in taken and self._has_query(line):
                 start, end = spans[number - 1]
                 taken.update(range(start, end + 1))
                 yield _note(path, lines, start, end)
 
     # --- facts
 
-    def _derived(self, turns: Iterable[Item]) -> list[Item]:
-        """Return the facts whose sources are all among these turns."""
+    def _derived_facts(self, turns: Iterable[Item]) -> list[Item]:
+        """Return the facts all of whose sources are among these turns."""
         lines: defaultdict[str, set[int]] = defaultdict(set)
         for turn in turns:
             lines[turn.path].add(turn.start_line)
-        facts = self._bullets_and_waiting() if lines else []
+        facts = self._all_facts() if lines else []
         return [item for item, fact in facts if fact.source and only_from(fact.source, lines)]
 
-    def _noted(self, ids: frozenset[str]) -> Iterator[Item]:
-        """Yield the lines of notes, and the parts of the archive, about observations."""
+    def _notes_about(self, ids: frozenset[str]) -> Iterator[Item]:
+        """Yield the lines of daily notes and the sections of the archive that name these observations."""
         for entry in self.scan.entries if ids else ():
             place = layout.place(entry.path)
             if place is None or place.role not in {"daily", "archive"}:
@@ -362,21 +362,23 @@ class Selector:
                     yield _note(entry.path, lines, start, end)
 
     def facts_of(self, ids: frozenset[str]) -> list[Item]:
-        """Return facts by id, hidden ones too: from the files, else from the journal."""
-        found = [item for item, _ in self._bullets_and_waiting() if item.id in ids]
+        """Return facts by id, hidden ones included: from the files, else from the journal."""
+        found = [item for item, _ in self._all_facts() if item.id in ids]
         with self.facts.lock:
             known = self.facts.log.records | self.facts.log.proposals
-        return found + [_unwritten(known[one]) for one in ids - {item.id for item in found} if one in known]
+        return found + [
+            _journal_item(known[one]) for one in ids - {item.id for item in found} if one in known
+        ]
 
     def marked(self, path: str, runs: Sequence[Run], *, whole: bool) -> list[Item]:
-        """Return lines of a note by their marks; with `whole`, the file as one item."""
+        """Return the lines of a note that match these runs of hashes; with `whole`, the file as one item."""
         lines = self._lines(path)
         if whole:
             return [Item(kind="file", path=path, start_line=1, end_line=len(lines), text="".join(lines))]
         return [_note(path, lines, match[0], match[-1]) for match in matches(lines, runs)]
 
-    def _bullets_and_waiting(self) -> list[tuple[Item, Fact]]:
-        """Return facts and proposals in the files, then those only in the journal."""
+    def _all_facts(self) -> list[tuple[Item, Fact]]:
+        """Return the facts and proposals in the files, then those that are only in the journal."""
         found = []
         for entry in self.scan.entries:
             place = layout.place(entry.path)
@@ -388,7 +390,7 @@ class Selector:
             there = {item.id for item, _ in found} | log.hidden
             waiting = [log.records[one] for one in log.pending() if one in log.records]
             proposed = [fact for one, fact in log.proposals.items() if one not in log.decided]
-        return found + [(_unwritten(one), one) for one in (*waiting, *proposed) if one.id not in there]
+        return found + [(_journal_item(one), one) for one in (*waiting, *proposed) if one.id not in there]
 
     def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
         text = self._text(path)
@@ -415,7 +417,7 @@ class Selector:
 
 
 def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
-    """Return by id when facts ended whose successors are among the items: they stay ended."""
+    """Return by id the ends of facts whose successors are among the items, so that they stay ended."""
     gone = {item.id for item in items if item.kind == "fact"}
     ends: dict[str, str] = {}
     scopes = {layout.scope_of(item.path) for item in items if item.kind == "fact"}
@@ -429,7 +431,7 @@ def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
 
 
 def payload_of(items: Iterable[Item]) -> dict[str, Json]:
-    """Return items as a line of the journal names them, without their words."""
+    """Return the journal payload that names the items by ids and hashes, without their text."""
     turns: defaultdict[str, list[str]] = defaultdict(list)
     lines: defaultdict[str, list[list[str]]] = defaultdict(list)
     ids: list[str] = []
@@ -443,7 +445,7 @@ def payload_of(items: Iterable[Item]) -> dict[str, Json]:
     return {"ids": ids, "turns": dict(turns), "lines": dict(lines)}
 
 
-def _unwritten(fact: Fact) -> Item:
+def _journal_item(fact: Fact) -> Item:
     return Item(kind="fact", path=fact.path, id=fact.id, text=str(fact))
 
 
@@ -457,5 +459,5 @@ def _turn(path: str, placed: Placed) -> Item:
     return Item(kind="turn", path=path, start_line=line, end_line=line, id=turn.id, text=turn_text(turn))
 
 
-def _zoned(moment: datetime, zone: tzinfo) -> datetime:
+def _in_utc(moment: datetime, zone: tzinfo) -> datetime:
     return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)

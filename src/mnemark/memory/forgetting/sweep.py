@@ -1,8 +1,8 @@
-"""Sweep the bytes of erased items out of the files of a workspace.
+"""Delete the bytes of erased items, and their quotations, from all files of a workspace.
 
-A sweep reads every file but those of git and of workspaces inside this one, and changes each kind of file
-through the function for its kind; a dry run only reads. It may be repeated: what is gone is not found. What
-cannot be read is named, and keeps no other file from being read.
+A sweep reads every file except those of git and of nested workspaces, and rewrites each kind of file in its
+own way; a dry run only reads. A sweep can be repeated. Files that cannot be read are reported, and do not
+stop it.
 """
 
 import re
@@ -37,24 +37,26 @@ from mnemark.memory.journal.erasures import Wait
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments, names_id
 
-_LARGEST: Final = 1 << 29
-_TELLING: Final = 4
-"""Least weight of a line that is searched for in edits: more than the end of a code block."""
-_OWN: Final = (
+_MAX_BYTES: Final = 1 << 29
+_MIN_WEIGHT: Final = 4
+"""Minimum weight of a line that is searched for in recorded edits: more than the end of a code block."""
+_EXEMPT: Final = (
     *("index.db", "index.db-wal", "index.db-shm", "index.db.new", "lock", "sync.lock", ".gitignore"),
     erasures.NAME,
 )
-_CITING: Final = frozenset({"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"})
-_FACT_LINES: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
+_CITING_ROLES: Final = frozenset(
+    {"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"}
+)
+_FACT_KINDS: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
 _NAME: Final = lazy_pattern(r"[^\s|<>()\[\]`'\"，,;；]+")
 _LINES: Final = lazy_pattern(r"#L\d+(?:-L?\d+)?")
 _ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
-_FEW: Final = 24
+_FEW_IDS: Final = 24
 _ID: Final = lazy_pattern(r"\bid:\s*([0-9A-Z]{26})\b")
 
 
 class Targets(NamedTuple):
-    """What to erase: `words` wherever they are quoted, and the items themselves."""
+    """What to erase: quotations of `words` in any file, and the items themselves."""
 
     words: SearchPatterns
     time: str
@@ -62,23 +64,23 @@ class Targets(NamedTuple):
     turn_lines: Mapping[str, set[int]] = MappingProxyType({})
     facts: frozenset[str] = frozenset()
     marks: Mapping[str, Collection[Run]] = MappingProxyType({})
-    """Lines of notes, by path."""
+    """Hashes of the lines of notes to erase, by path."""
     files: frozenset[str] = frozenset()
     whole_logs: frozenset[str] = frozenset()
-    """Logs of which all turns go: what cites no other goes, too."""
+    """Logs all of whose turns are erased: text that cites only these is erased, too."""
 
 
 Step = Literal["copies", "items"]
-"""Quotations go first: until the items go, their words can be found again."""
+"""Quotations are erased before items: after a crash, the search text is read from the items again."""
 
 
 class Swept(NamedTuple):
-    """The result of sweeps."""
+    """The results of all sweeps of an erasure."""
 
     places: list[Place]
     waiting: list[Wait]
     still: list[str]
-    """Files that are not mnemark's to change or were not read."""
+    """Files that are not mnemark's to change, or that were not searched, with the reason."""
 
 
 class Sweep:
@@ -94,13 +96,12 @@ class Sweep:
         self.dry_run = dry_run
         self.ignored = ignored
         self._runs = BytePatterns(text for text in targets.words.notes.texts if "\n" in text)
-        """Texts of several lines."""
+        """Patterns of several lines."""
 
     def run(self) -> None:
-        """Go through all files, in the order of their names: journals come before the files of facts.
+        """Process all files in the order of their names: journals come before fact files.
 
-        The workspace's lock is held, so that nobody takes a fact that is half erased for one that a person
-        wrote or removed, and notes that down.
+        Hold the workspace's lock, so that no other process records a half-erased fact as a person's change.
         """
         with nullcontext() if self.dry_run else workspace_lock(self.root):
             self._run()
@@ -112,7 +113,7 @@ class Sweep:
             f"{path}/: a separate workspace; forget it there as well" for path in found.inner
         )
         for folder in found.closed:
-            self._unread(folder.path, folder.reason, is_folder=True)
+            self._unreadable(folder.path, folder.reason, is_folder=True)
         for path in found.files:
             try:
                 self._file(path)
@@ -123,10 +124,10 @@ class Sweep:
             except MnemarkError as error:  # it cannot be written, is damaged, or the disk is full
                 self.done.waiting.append(erasures.closed(self.root, path, str(error)))
             except OSError as error:
-                self._unread(path, unread(error), is_file=not is_no_file(error))
+                self._unreadable(path, unread(error), is_file=not is_no_file(error))
 
-    def _unread(self, path: str, reason: str, *, is_folder: bool = False, is_file: bool = True) -> None:
-        """Name what could not be read: memory is waited for, anything else is not mnemark's to change."""
+    def _unreadable(self, path: str, reason: str, *, is_folder: bool = False, is_file: bool = True) -> None:
+        """Report an unreadable file: the erasure waits for a file of the memory, but not for any other."""
         if is_folder or (is_file and _is_memory(path.rpartition("/")[2])):
             folders = path.split("/") if is_folder else path.split("/")[:-1]
             own = folders[:1] == [layout.PRIVATE]
@@ -138,7 +139,7 @@ class Sweep:
     def _file(self, path: str) -> None:
         full = self.root / path
         name = path.rpartition("/")[2]
-        if full.lstat().st_size > _LARGEST:
+        if full.lstat().st_size > _MAX_BYTES:
             self.done.still.append(f"{layout.shown(path)}: too large to search")
         elif path.startswith(f"{layout.PRIVATE}/"):
             if self.step == "copies":
@@ -147,39 +148,43 @@ class Sweep:
             self._log(path, full)
         elif _is_memory(name):
             self._text(path, full)
-        elif self.step == "copies" and self.targets.words.notes.found_in(_bytes(full)):
+        elif self.step == "copies" and self.targets.words.notes.found_in(_read(full)):
             self.done.still.append(f"{layout.shown(path)}: not a file of mnemark; edit or delete it by hand")
 
     # --- bookkeeping
 
     def _private(self, path: str, full: Path) -> None:
         inner = path.split("/", 1)[1]
-        if inner in _OWN or inner.startswith("vectors/") or full.name.endswith(("-wal", "-shm", "-journal")):
+        if (
+            inner in _EXEMPT
+            or inner.startswith("vectors/")
+            or full.name.endswith(("-wal", "-shm", "-journal"))
+        ):
             return
         database = is_database(full)
         endings = ("", "-wal", "-journal") if database else ("",)
         beside = [full.with_name(full.name + end) for end in endings]
-        # A compiled identity may say it in a model's words; it is made again from what is left.
+        # A compiled identity may say it in a model's words: always delete it, it is compiled again.
         reworded = inner.startswith("compiled/")
-        if not reworded and not any(self._is_private_copy(_bytes(one)) for one in beside if one.exists()):
+        if not reworded and not any(self._is_private_copy(_read(one)) for one in beside if one.exists()):
             return
         if database:
             ids = [one.encode() for one in (*self.targets.turns, *self.targets.facts)]
             rows = 0 if self.dry_run else erase_rows(full, [*self.targets.words.notes.forms, *ids])
-            self._place(path, f"{rows} records" if rows else "records")
+            self._report(path, f"{rows} records" if rows else "records")
             return
         size = full.lstat().st_size
         if not self.dry_run:
-            self._drop(full)
-        self._place(path, "derived file", bytes_=size)
+            self._delete(full)
+        self._report(path, "derived file", bytes_=size)
 
     def _is_private_copy(self, data: bytes) -> bool:
-        named = _names(data, self.targets.turns) or _names(data, self.targets.facts)
+        named = _holds_id(data, self.targets.turns) or _holds_id(data, self.targets.facts)
         return named or self.targets.words.notes.found_in(data)
 
-    def _drop(self, full: Path) -> None:
+    def _delete(self, full: Path) -> None:
         with workspace_lock(self.root):
-            # The files of one record of an edit go together.
+            # Delete all files of a displaced version together.
             names = full.parent.glob(f"{full.stem}.*") if full.parent.name == "displaced" else [full]
             for name in list(names):
                 platform.FS.unlink(name)
@@ -202,18 +207,18 @@ class Sweep:
             return new
 
         if self.dry_run:
-            for number, data in enumerate(_bytes(full).split(b"\n"), 1):
+            for number, data in enumerate(_read(full).split(b"\n"), 1):
                 change(jsonl.Line(0, number, data, 0))
-        elif self._concerns(path, _bytes(full), journal=journal):
+        elif self._may_concern(path, _read(full), journal=journal):
             with workspace_lock(self.root):
                 jsonl.rewrite(full, change)
         if lines:
-            self._place(path, "journal" if journal else "turns", lines, gained)
+            self._report(path, "journal" if journal else "turns", lines, gained)
 
-    def _concerns(self, path: str, data: bytes, *, journal: bool) -> bool:
-        """Return whether a log may hold anything to erase: a quick test before it is rewritten."""
+    def _may_concern(self, path: str, data: bytes, *, journal: bool) -> bool:
+        """Return whether a log may hold anything to erase: a fast test before it is rewritten."""
         quotes = journal or self.targets.words.notes.found_in(data)
-        return quotes or path in self.targets.turn_lines or _names(data, self.targets.turns)
+        return quotes or path in self.targets.turn_lines or _holds_id(data, self.targets.turns)
 
     def _journal_line(self, line: jsonl.Line) -> bytes | None:
         record = jsonl.decode(line.data)
@@ -221,7 +226,7 @@ class Sweep:
             return b"{}" if self.step == "copies" and self.targets.words.notes.found_in(line.data) else None
         kind, payload = record.get("kind"), record.get("payload")
         named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
-        own = kind in _FACT_LINES and (record.get("id") in self.targets.facts or named)
+        own = kind in _FACT_KINDS and (record.get("id") in self.targets.facts or named)
         own = own or (kind == observations.KIND and record.get("id") in self.targets.turns)
         if own != (self.step == "items"):
             return None
@@ -241,7 +246,7 @@ class Sweep:
         lines = (
             line for one in hunks for key in keys for line in one.get(key) or () if isinstance(line, str)
         )
-        return any(weight(line) >= _TELLING and line_mark(line) in marks for line in lines)
+        return any(weight(line) >= _MIN_WEIGHT and line_mark(line) in marks for line in lines)
 
     def _session_line(self, line: jsonl.Line) -> bytes | None:
         data = line.data.strip(b" \t\r").removeprefix(b"\xef\xbb\xbf")
@@ -255,13 +260,13 @@ class Sweep:
     # --- text
 
     def _text(self, path: str, full: Path) -> None:
-        data = _bytes(full)
+        data = _read(full)
         whole = path in self.targets.files if self.step == "items" else self._is_about_erased(path, data)
         if whole:
             if not self.dry_run:
                 done = editing.remove(self.root, path, expected=data, timeout=LOCK_SECONDS)
-                _check(busy=done != "moved")
-            self._place(path, "file", (), len(data))
+                _raise_if(busy=done != "moved")
+            self._report(path, "file", (), len(data))
             return
         lines = self._lines_to_go(path, data)
         runs = self.step == "copies" and self._runs.found_in(data.replace(b"\r\n", b"\n"))
@@ -275,10 +280,10 @@ class Sweep:
         gone = sum(len(line) for number, line in numbered if number in lines)
         if not self.dry_run:
             result = editing.edit(
-                self.root, path, lambda now: self._left(path, now), keep=0, timeout=LOCK_SECONDS
+                self.root, path, lambda now: self._rest(path, now), keep=0, timeout=LOCK_SECONDS
             )
-            _check(busy=result.status == "deferred")
-        self._place(path, "note", sorted(lines), gone)
+            _raise_if(busy=result.status == "deferred")
+        self._report(path, "note", sorted(lines), gone)
 
     def _is_about_erased(self, path: str, data: bytes) -> bool:
         place = layout.place(path)
@@ -288,7 +293,7 @@ class Sweep:
         cites = any(ref.partition("#")[0] in self.targets.whole_logs for ref in refs)
         return cites and all(map(self._is_erased, refs))
 
-    def _left(self, path: str, data: bytes) -> bytes:
+    def _rest(self, path: str, data: bytes) -> bytes:
         lines = self._lines_to_go(path, data)
         left = without_lines(data, lines)
         return without_runs(left, self._runs) if self.step == "copies" else left
@@ -304,15 +309,15 @@ class Sweep:
             return own
         found, words = set[int](), self.targets.words.notes
         if words.found_in(data):
-            found = {number for number, line in enumerate(raw, 1) if words.found_in(_spoken(line))}
-        found |= self._citing(path, lines) | self._naming(path, lines)
-        # A bullet goes as a whole, unless it is one of the things themselves: those come last.
+            found = {number for number, line in enumerate(raw, 1) if words.found_in(_plain(line))}
+        found |= self._citing(path, lines) | self._name_lists(path, lines)
+        # Delete whole bullets, except the items themselves, which the second step erases.
         spans = {span for number, span in enumerate(blocks(lines), 1) if number in found} if found else ()
         whole = {n for first, last in spans for n in range(first, last + 1)}
         return (whole if path not in self.targets.files else set()) - own
 
     def _may_hold(self, path: str, data: bytes) -> bool:
-        """Return whether a file may hold anything to erase: a quick test before it is parsed."""
+        """Return whether a file may hold anything to erase: a fast test before it is parsed."""
         named = path in self.targets.marks or (self.targets.facts and b"id:" in data)
         cites = self.targets.turn_lines and b".jsonl" in data
         return bool(named or cites) or (self.step == "copies" and self.targets.words.notes.found_in(data))
@@ -328,13 +333,13 @@ class Sweep:
 
     def _citing(self, path: str, lines: list[str]) -> set[int]:
         place = layout.place(path)
-        if place is None or place.role not in _CITING or not self.targets.turn_lines:
+        if place is None or place.role not in _CITING_ROLES or not self.targets.turn_lines:
             return set()
         cited = ((number, _log_refs(line)) for number, line in enumerate(lines, 1))
         return {number for number, refs in cited if refs and all(map(self._is_erased, refs))}
 
-    def _naming(self, path: str, lines: list[str]) -> set[int]:
-        """Return the lists of names in an episode of an erased turn that hold a name said in it."""
+    def _name_lists(self, path: str, lines: list[str]) -> set[int]:
+        """Return the name lists of an episode that cites an erased turn, where they hold a name from it."""
         place = layout.place(path)
         if place is None or place.kind != "episode" or not self.targets.words.names:
             return set()
@@ -348,40 +353,40 @@ class Sweep:
     def _is_erased(self, ref: str) -> bool:
         return ref in self.targets.whole_logs or only_from(ref, self.targets.turn_lines)
 
-    def _place(self, path: str, what: str, lines: Collection[int] = (), bytes_: int = 0) -> None:
+    def _report(self, path: str, what: str, lines: Collection[int] = (), bytes_: int = 0) -> None:
         self.done.places.append(
             Place(path=layout.shown(path), what=what, lines=tuple(lines), bytes=max(bytes_, 0))
         )
 
 
-def _bytes(path: Path) -> bytes:
+def _read(path: Path) -> bytes:
     return platform.read_file(path)[0]
 
 
-def _check(*, busy: bool) -> None:
+def _raise_if(*, busy: bool) -> None:
     if busy:
         raise BusyError("another program is saving it")
 
 
 def _is_memory(name: str) -> bool:
-    """Return whether a file of that name would be changed where it holds the words."""
+    """Return whether mnemark may edit a file of that name: a text, a log, or a temporary file of one."""
     return name.lower().endswith((*layout.TEXT_SUFFIXES, ".jsonl")) or name.startswith(jsonl.TEMPORARY)
 
 
-def _names(data: bytes, ids: frozenset[str]) -> bool:
-    """Return whether the bytes hold one of the ids: a few are searched for, of many all ids are read."""
-    if len(ids) <= _FEW:
+def _holds_id(data: bytes, ids: frozenset[str]) -> bool:
+    """Return whether the data holds one of the ids: search for each of a few, else parse all ids in it."""
+    if len(ids) <= _FEW_IDS:
         return any(one.encode() in data for one in ids)
     return any(one.decode("ascii") in ids for one in _ANY_ID.findall(data))
 
 
-def _spoken(line: bytes) -> bytes:
-    """Return a line without mnemark's own comment: ids and times are no words."""
+def _plain(line: bytes) -> bytes:
+    """Return a line without mnemark's own comment, whose ids and times are no text to search."""
     return drop_comments(line.decode("latin-1"), names_id).encode("latin-1")  # byte for byte
 
 
 def _log_refs(text: str) -> list[str]:
-    """Return the names of sessions, and refs of their lines, that a text holds."""
+    """Return the session logs, and refs to their lines, that a text names."""
     if ".jsonl" not in text:
         return []
     found = []
@@ -393,12 +398,12 @@ def _log_refs(text: str) -> list[str]:
 
 
 def holding(root: Path, needles: BytePatterns) -> list[str]:
-    """Return the files, but those of git, that hold any of the words."""
+    """Return the files, except those of git, that hold any of the patterns."""
     found = []
     for path in listing.walk(root).files:
         try:
-            held = (root / path).lstat().st_size <= _LARGEST and needles.found_in(_bytes(root / path))
-        except OSError:  # gone, or closed: the pass has named it
+            held = (root / path).lstat().st_size <= _MAX_BYTES and needles.found_in(_read(root / path))
+        except OSError:  # deleted or unreadable: the sweep has reported it
             continue
         found += [path] if held else []
     return found

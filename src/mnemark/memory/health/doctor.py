@@ -1,4 +1,4 @@
-"""Check a workspace, repair it, and build its index anew beside the old."""
+"""Check a workspace, repair it, and rebuild its index beside the old one."""
 
 import os
 import sys
@@ -35,10 +35,10 @@ from mnemark.types import Problem
 
 Level = Literal["ok", "warn", "error"]
 _REBUILD: Final = "run `mnemark doctor --fix`"
-_NAMED: Final = 3
+_NAMED_FILES: Final = 3
 _SYNC: Final = "run `mnemark sync`"
-_MOST: Final = 1_000
-"""Files that an erase waits for and that are named."""
+_MAX_WAITING: Final = 1_000
+"""Maximum number of files named that an erasure waits for."""
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -47,9 +47,9 @@ class Finding(msgspec.Struct, frozen=True):
     level: Level
     what: str
     fix: str = ""
-    """What to do; empty where nothing is to be done."""
+    """What to do; empty if nothing is to be done."""
     kind: str = ""
-    """Groups findings that there may be thousands of; people are shown a few of each kind."""
+    """Group of findings that can be many; of each kind only a few are shown to people."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,10 +69,10 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
     """Check the index against itself and the files, and whether all files can be read.
 
     Args:
-        memory: an open memory, or the folder of one that cannot be opened.
+        memory: an open workspace, or the folder of one that cannot be opened.
         deep: check every posting list and every file, instead of a sample.
 
-    Nothing is changed, and no finding is raised.
+    Nothing is changed, and problems are returned as findings, not raised.
     """
     root = _root(memory)
     found = scan(root, ignore=() if isinstance(memory, Path) else memory.config.ignore)
@@ -82,7 +82,7 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
         skipped = [one for one in collect(memory).problems if one.skipped and one.path not in named]
         findings += [] if deep else [_finding(one, "file") for one in skipped if not _is_log(one.path)]
         findings.append(_coverage(memory))
-        findings += [Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MOST)]
+        findings += [Finding("warn", text, kind="unfinished") for text in memory.unfinished(_MAX_WAITING)]
     marks = " or ".join(layout.MARKS)
     for inner in found.inner:
         what = f"{inner}/ is not indexed here: it is a separate workspace (it contains {marks})"
@@ -93,9 +93,9 @@ def verify(memory: OpenWorkspace | Path, *, deep: bool = False) -> Report:
 def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
     """Check the environment and the workspace; with `fix`, repair it.
 
-    Repair removes what crashes left behind, closes mnemark's own files to other users of the machine, and
-    rebuilds the index beside the old one, which is exchanged only when the new one passes its checks. Files
-    that people wrote are not touched.
+    Repair deletes temporary files of crashes, makes mnemark's own files private, and rebuilds the index
+    beside the old one, which is replaced when the new one passes its checks. People's files are not
+    changed.
 
     Raises:
         BusyError: `fix`, and another process is syncing or has the index open.
@@ -106,7 +106,7 @@ def doctor(memory: OpenWorkspace | Path, *, fix: bool = False) -> Report:
     environment = Finding("ok", f"Python {python}, SQLite {check.sqlite_version()}")
     findings = [environment, *_folder(root), *_privacy(root, fix=fix)]
     if not isinstance(memory, Path):
-        findings += [*_embedder(memory), *_strength(memory), *_freshness(memory)]
+        findings += [*_embedder(memory), *_upgrades(memory), *_freshness(memory)]
     if not fix:
         return Report(findings=(*findings, *verify(memory).findings))
     if not isinstance(memory, Path) and memory.readonly:
@@ -145,25 +145,26 @@ def _privacy(root: Path, *, fix: bool) -> Iterator[Finding]:
     left = list(privacy.close(root, found.own) if fix else found.own)
     if fix and len(left) < len(found.own):
         yield Finding(
-            "ok", f"closed {_some_of(len(found.own) - len(left))} of mnemark to other users of this machine"
+            "ok",
+            f"closed {_files(len(found.own) - len(left))} of mnemark to other users of this machine",
         )
     if left:
-        what = f"other users of this machine can read {_some_of(len(left))} of mnemark: {_few(left)}"
+        what = f"other users of this machine can read {_files(len(left))} of mnemark: {_listed(left)}"
         other = "they belong to another user, who can run `mnemark doctor --fix`"
         yield Finding("warn", what, other if fix else "close them with --fix")
     if found.others:
-        count = _some_of(len(found.others))
-        what = f"other users of this machine can read {count} in this folder: {_few(found.others)}"
+        count = _files(len(found.others))
+        what = f"other users of this machine can read {count} in this folder: {_listed(found.others)}"
         yield Finding("ok", f"{what} (to prevent it, run `chmod go= {root}`)")
 
 
-def _some_of(count: int) -> str:
+def _files(count: int) -> str:
     return f"{count:,} file{'' if count == 1 else 's'}"
 
 
-def _few(paths: Sequence[str]) -> str:
-    named = ", ".join(layout.shown(path) for path in paths[:_NAMED])
-    return f"{named}, …" if len(paths) > _NAMED else named
+def _listed(paths: Sequence[str]) -> str:
+    named = ", ".join(layout.shown(path) for path in paths[:_NAMED_FILES])
+    return f"{named}, …" if len(paths) > _NAMED_FILES else named
 
 
 def _embedder(ws: OpenWorkspace) -> Iterator[Finding]:
@@ -175,7 +176,7 @@ def _embedder(ws: OpenWorkspace) -> Iterator[Finding]:
     try:
         embedder = ws.searcher.embeddings.embedder()
         name = f"embedder {embedder.name}, {embedder.dimension} dimensions"
-        if not isinstance(embedder, ApiEmbedder):  # asking that one would send a text
+        if not isinstance(embedder, ApiEmbedder):  # a test query would send text to the API
             embedder.query("ready?")
     except MnemarkError as error:
         yield Finding("warn", f"the embedder {ws.config.embedder!r} is not available: {error}")
@@ -186,7 +187,7 @@ def _embedder(ws: OpenWorkspace) -> Iterator[Finding]:
         yield Finding("warn", f"{name}: search matches spelling, not meaning", 'set embedder = "bundled"')
 
 
-def _strength(ws: OpenWorkspace) -> Iterator[Finding]:
+def _upgrades(ws: OpenWorkspace) -> Iterator[Finding]:
     from mnemark.memory.health import upgrades
 
     sample = upgrades.sample(ws)
@@ -199,7 +200,7 @@ def _strength(ws: OpenWorkspace) -> Iterator[Finding]:
 
 def _freshness(ws: OpenWorkspace) -> Iterator[Finding]:
     try:
-        # That there is none is told by the look into the index.
+        # That there is no index is reported by `_index`.
         if ws.index.exists() and (reason := ws.index.stale_reason()):
             yield Finding("warn", f"the index must be rebuilt: {reason}", _SYNC)
     except MnemarkError as error:
@@ -222,24 +223,26 @@ def _index(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:
         yield Finding("error", str(error), _REBUILD)
         return
     with closing(index):
-        yield from _sound(lambda: check.damages(index, deep=deep), "the index is not damaged", _REBUILD)
-        yield from _sound(
-            lambda: check.differences(index, found.entries), "the index is up to date with all files", _SYNC
+        yield from _checked(lambda: check.damages(index, deep=deep), "the index is not damaged", _REBUILD)
+        yield from _checked(
+            lambda: check.differences(index, found.entries),
+            "the index is up to date with all files",
+            _SYNC,
         )
-        with suppress(MnemarkError):  # the check of the index has told of it
+        with suppress(MnemarkError):  # the check of the index has reported it
             yield from [_finding(problem, "note") for problem in stored_problems(index)]
 
 
-def _sound(look: Callable[[], list[str]], well: str, fix: str) -> Iterator[Finding]:
+def _checked(find: Callable[[], list[str]], passed: str, fix: str) -> Iterator[Finding]:
     try:
-        wrong = look()
+        wrong = find()
     except (BusyError, IntegrityError) as error:
         yield Finding("error", str(error), fix)
         return
     level: Level = "error" if fix == _REBUILD else "warn"
     yield from (Finding(level, text, fix, "index") for text in wrong)
     if not wrong:
-        yield Finding("ok", well)
+        yield Finding("ok", passed)
 
 
 def _logs(root: Path, found: Scan, *, deep: bool) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Read what the journal says of automatic edits; `mnemark.memory.file_edits` makes them."""
+"""Read journal entries about automatic edits; `mnemark.memory.file_edits` makes them."""
 
 import threading
 from collections.abc import Mapping
@@ -16,31 +16,31 @@ State = Literal["open", "done", "dropped", "undone"]
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One automatic edit as the journal has it."""
+    """An automatic edit in the journal."""
 
     id: str
     time: datetime | None
     step: str
-    """What did it, for example "session end"."""
+    """The operation that made it, for example "session end"."""
     path: str
     to: str = ""
-    """Where the file went, for a move."""
+    """The new path, for a move."""
     origin: Origin
     session: str = ""
     group: str = ""
-    """Ties the edits of one run together."""
+    """Id shared by the edits of one run."""
     hunks: tuple[Hunk, ...] = ()
     """Empty once it has ended; `EditJournal.hunks` reads them again."""
     created: bool = False
     """The file was new."""
     machine: str = ""
     offset: int = 0
-    """Where its line begins in that machine's journal."""
+    """Byte offset of its line in that machine's journal."""
     state: State = "open"
 
 
 class Run(NamedTuple):
-    """A consolidation: the group of its edits, when it was, and the journal of the machine that did it."""
+    """A consolidation: the group id of its edits, its time, and the journal file of its machine."""
 
     group: str
     time: datetime | None
@@ -48,7 +48,7 @@ class Run(NamedTuple):
 
 
 class EditJournal:
-    """The ledger as the journal says; `refresh` reads on from where it stopped."""
+    """The automatic edits in the journal; `refresh` reads the entries appended since."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -64,7 +64,7 @@ class EditJournal:
         """Consolidations, oldest first."""
 
     def refresh(self) -> None:
-        """Read what was appended; all of it where a journal was rewritten."""
+        """Read the entries appended since; all of them if a journal was rewritten."""
         rewritten, entries = self._feed.take()
         if rewritten:
             self._clear()
@@ -100,7 +100,7 @@ class EditJournal:
                 self.entries[identifier] = _ended(self.entries[identifier], state)
 
     def hunks(self, known: Entry) -> tuple[Hunk, ...]:
-        """What an edit changed, read again; none where its line is gone. A long process would keep a lot."""
+        """Return the hunks of an edit, read from the journal to save memory; none if its line is gone."""
         path = self.journal.root / FOLDER / known.machine
         change = next(
             (decode_change(record) for _, record in records(path, known.offset, start_line=1)), None
@@ -109,13 +109,13 @@ class EditJournal:
         return () if found is None else found.hunks
 
     def append(self, change: Change) -> Change:
-        """Acknowledge a change, and know it."""
+        """Append a change to the journal, and update the state."""
         kept = self.journal.append(change)
         self.refresh()
         return kept
 
     def open(self) -> list[Entry]:
-        """This machine's edits that are acknowledged and not known to be in their files, oldest first."""
+        """Return this machine's edits that are recorded and neither done nor dropped, oldest first."""
         own = self.journal.file
         found = (self.entries[identifier] for identifier in sorted(self._open))
         return [one for one in found if one.machine == own]

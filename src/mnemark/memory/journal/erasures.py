@@ -1,8 +1,8 @@
-"""Keep what an unfinished erase waits for.
+"""Store which files an unfinished erasure waits for.
 
-It is kept in `.mnemark/`, so that an erase which waits for one closed file does not make every command go
-through all files again: it is taken up when that file is in another state, and once an hour in any case.
-Losing it only means looking once more.
+They are stored in `.mnemark/`, so that an erasure which waits for an inaccessible file does not make every
+command sweep all files again: it is retried when the file's state changes, and once an hour in any case. If
+this file is lost, the next command sweeps once more.
 """
 
 import os
@@ -19,43 +19,43 @@ from mnemark.files import layout, platform
 from mnemark.files.journal import Change
 
 NAME: Final = "erasing.json"
-_AGAIN: Final = 3600.0
-"""Seconds after which it is tried again: not all that closes a file can be seen from outside."""
+_RETRY_SECONDS: Final = 3600.0
+"""Seconds after which to retry in any case: not every cause shows in the state of a file."""
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """One thing an erase waits for."""
+    """A file, folder or other cause that an erasure waits for."""
 
     path: str
-    """A file or folder; empty where it is none."""
+    """The file or folder; empty for another cause."""
     reason: str
     state: str = ""
-    """What `path` was like: while it is the same, trying again is of no use. Empty: try each time."""
+    """State of `path` at the last try: retry only when it changes. Empty: retry each time."""
     since: float = 0.0
-    """Seconds since 1970 when it was tried last."""
+    """Time of the last try, in seconds since 1970."""
 
     @property
     def text(self) -> str:
-        """The same for people."""
+        """Path and reason, for people."""
         return f"{layout.shown(self.path)}: {self.reason}" if self.path else self.reason
 
 
 def closed(root: Path, path: str, reason: str) -> Wait:
-    """A file or folder that cannot be read or changed until somebody gives it other permissions."""
+    """Return the wait for a file or folder that cannot be read or written, with its current state."""
     text = f"{reason}; make it readable, or move it out of this folder"
     return Wait(path, text, _state(root, path), time.time())
 
 
 def is_blocked(root: Path, waits: Sequence[Wait]) -> bool:
-    """Whether all that an erase waits for is as it was when it could not be done."""
+    """Return whether all waits of an erasure are in the state of the last try, so that a retry is useless."""
     return bool(waits) and all(
-        one.state and 0 <= time.time() - one.since < _AGAIN and one.state == _state(root, one.path)
+        one.state and 0 <= time.time() - one.since < _RETRY_SECONDS and one.state == _state(root, one.path)
         for one in waits
     )
 
 
 def _state(root: Path, path: str) -> str:
-    """Who we are, and all that decides whether `path` can be read and changed."""
+    """Return our user id and all that decides whether `path` can be read and written, as text."""
     if layout.shown(path) != path:
         return ""  # the name is no text, and could not be written down
     parts = [str(os.geteuid() if hasattr(os, "geteuid") else 0)]
@@ -83,7 +83,7 @@ def _can_read(path: Path) -> bool:
 
 
 def load(root: Path) -> dict[str, tuple[Wait, ...]]:
-    """What each erase that is not finished waits for, by the id of its note."""
+    """Return the waits of each unfinished erasure, by the id of its journal entry."""
     try:
         data = platform.content(root / layout.PRIVATE / NAME)
         return msgspec.json.decode(data, type=dict[str, tuple[Wait, ...]])
@@ -92,11 +92,11 @@ def load(root: Path) -> dict[str, tuple[Wait, ...]]:
 
 
 def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
-    """Write down what one erase waits for; nothing once it is done."""
+    """Store the waits of an erasure; delete them if there are none."""
     known: Mapping[str, Sequence[Wait]] = load(root)
     left = {name: tuple(some) for name, some in known.items() if name != identifier}
     if waits:
-        # A name that is no text cannot be written down: of that one only the words are.
+        # A name that is not valid UTF-8 cannot be stored: store only its text for people.
         left[identifier] = tuple(
             one if layout.shown(one.path) == one.path else Wait("", one.text) for one in waits
         )
@@ -109,11 +109,11 @@ def keep(root: Path, identifier: str, waits: Sequence[Wait]) -> None:
         else:
             platform.FS.unlink(path)
     except (OSError, ReadOnlyError):
-        return  # the next command looks once more
+        return  # the next command sweeps once more
 
 
 def still_waiting(root: Path, unfinished: Iterable[Change]) -> list[str]:
-    """What keeps erasing that is not finished from being so, for people. Nothing is written."""
+    """Return what unfinished erasures wait for, for people. Nothing is written."""
     known = load(root)
     found = dict.fromkeys(wait.text for note in unfinished for wait in known.get(note.id, ()))
     return list(found) or ["it was interrupted; `mnemark sync` continues it"]

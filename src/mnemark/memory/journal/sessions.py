@@ -1,6 +1,6 @@
-"""Read what the journal says about sessions: observations, notes of them, ends.
+"""Read journal entries about sessions: observations, attachments and ends.
 
-Read on from where it stopped; one state for each `Memory`.
+The state is updated incrementally from what was appended; each `OpenWorkspace` has one.
 """
 
 import threading
@@ -14,7 +14,7 @@ from mnemark.types import Json
 
 
 class Observed(NamedTuple):
-    """An observation as the journal has it."""
+    """An observation in the journal."""
 
     change: Change
     file: str
@@ -34,12 +34,12 @@ class Unpaged(NamedTuple):
     path: str
     """Of the session."""
     given: frozenset[str]
-    """Refs of attachments whose contents were given with a turn."""
+    """Ids of turns whose attachments the caller passed in."""
     placed: Placed
 
 
 class SessionJournal:
-    """Observations and ends of sessions. Hold `lock` while using it."""
+    """Observations, attachments and ends of sessions. Hold `lock` while using it."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
@@ -55,16 +55,16 @@ class SessionJournal:
         self.keys: set[tuple[str, str, str]] = set()
         """Scope, session and key of each execution."""
         self.noted: set[str] = set()
-        """Observations that were written into a day's note."""
+        """Ids of observations in daily notes, and of descriptions in attachment pages."""
         self.ends: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
-        """By scope and session what was ended, oldest first."""
+        """Payloads of "end" entries by scope and session, oldest first."""
         self.described: dict[tuple[str, str], list[Change]] = {}
-        """By scope and attachment what was said about it, oldest first."""
+        """Descriptions by scope and attachment, oldest first."""
         self.attached: set[tuple[str, str]] = set()
-        """Scope and id of attachments that were written down."""
+        """Scope and id of attachments that have a page."""
 
     def refresh(self) -> None:
-        """Read what was appended; all of it where a journal was rewritten."""
+        """Read the entries appended since; all of them if a journal was rewritten."""
         rewritten, entries = self._feed.take()
         if rewritten:
             self._clear()
@@ -92,13 +92,13 @@ class SessionJournal:
                 self.attached.update((change.scope, one) for one in _ids(payload))
 
     def append(self, change: Change) -> Change:
-        """Acknowledge a change, and know it."""
+        """Append a change to the journal, and update the state."""
         kept = self.journal.append(change)
         self.refresh()
         return kept
 
     def unnoted(self) -> list[tuple[str, Observed]]:
-        """This machine's observations that no day's note names yet, oldest first."""
+        """Return this machine's observations that no daily note lists yet, oldest first."""
         own = self.journal.file
         return [
             (identifier, seen)
@@ -107,7 +107,7 @@ class SessionJournal:
         ]
 
     def undescribed(self) -> list[tuple[str, str, Change]]:
-        """Scope, id and last words of attachments whose page was busy when they were described."""
+        """Return scope, id and last description of attachments whose page does not have it yet."""
         return [
             (scope, identifier, changes[-1])
             for (scope, identifier), changes in self.described.items()

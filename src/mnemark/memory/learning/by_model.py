@@ -1,8 +1,8 @@
-"""Learn facts with a language model, through the queue in `state.db`: a failure or kill loses nothing.
+"""Learn facts with a language model from the queue in `state.db`; failures and crashes lose nothing.
 
-A stretch of turns is claimed for a while, sent together with others in one request, and leaves the queue when
-its facts are on the disk. A failed one is sent again later, alone, `TRIES` times at most, and is then kept as
-failed. What was never sent (no budget, no key, a breaker that is open) is no try.
+An item of the queue is a run of turns. Items are claimed with a lease, sent as a batch in one request, and
+deleted from the queue when their facts are on the disk. A failed item is sent again later, alone, at most
+`TRIES` times, and then marked as failed. A request that was not sent (no budget, no key) is no try.
 """
 
 import time
@@ -24,11 +24,11 @@ from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, bel
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _CHARACTERS: Final = 24_000
-"""Of turns in one request."""
+"""Maximum characters of turns in one request."""
 _WAIT: Final = timedelta(minutes=5)
-"""Before the second try; four times as long before the third."""
+"""Delay before the second try; four times as long before the third."""
 _SPARE: Final = 120.0
-"""Seconds a claim lasts longer than the model may take."""
+"""Seconds that a lease lasts longer than the requests may take."""
 
 
 class Extracted(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,22 +36,22 @@ class Extracted(msgspec.Struct, frozen=True, kw_only=True):
 
     facts: tuple[LearnedFact, ...] = ()
     asked: int = 0
-    """Requests; the ledger counts retries too."""
+    """Number of requests, without the retries that the ledger counts."""
     done: int = 0
-    """Stretches that left the queue."""
+    """Number of items deleted from the queue."""
     rejected: int = 0
-    """Proposals that their turn does not state."""
+    """Number of proposals that their turn does not support."""
     problem: str = ""
-    """Why it stopped early, with the fix; empty where it did not."""
+    """Why the run stopped early, with the fix; empty if it did not."""
 
 
 def work(ws: OpenWorkspace, *, seconds: float = 30.0, model: LLM | None = None) -> Extracted:
-    """Ask the model about the queued turns, until nothing is due or the time is over.
+    """Send the queued turns to the model, until no item is due or the time is over.
 
     Args:
         ws: the workspace.
-        seconds: no request begins after that, and none lasts longer than is left of them.
-        model: asked instead of the configured one; without either nothing happens.
+        seconds: time limit: no request begins after it, and it bounds the timeout of each request.
+        model: used instead of the configured one; without either, nothing happens.
     """
     try:
         llm = model or ws.model()
@@ -75,24 +75,24 @@ class _Worker:
 
     def run(self) -> Extracted:
         batch = self._ws.config.llm.batch
-        lease = batch * self._timeout + _SPARE  # for every request a claim may lead to
+        lease = batch * self._timeout + _SPARE  # enough for one request for each item
         while not self._problem and self._left() > 0:
             items = self._state.claim(batch, self._ws.now(), lease=lease)
             if not items:
                 break
-            self._batches(items)
+            self._send_batches(items)
         return Extracted(
             facts=tuple(self._facts), asked=self._asked, done=self._done, rejected=self._rejected,
             problem=self._problem,
         )  # fmt: skip
 
-    def _batches(self, items: Sequence[Item]) -> None:
-        """Ask about first tries together, as far as they fit, and about what failed before alone."""
+    def _send_batches(self, items: Sequence[Item]) -> None:
+        """Send new items in batches of up to `_CHARACTERS`, and items that failed before alone."""
         groups: list[list[tuple[Item, list[TurnExcerpt]]]] = []
         size = _CHARACTERS
         for item in items:
             said = self._read(item)
-            if not said:  # gone, or without a word of owner or agent
+            if not said:  # deleted, or only tool, web and file turns
                 self._state.done([item.id])
                 self._done += 1
                 continue
@@ -141,7 +141,7 @@ class _Worker:
         good = [pair for one in proposals if (pair := believed(one, said, known)) is not None]
         self._rejected += len(proposals) - len(good)
         if proposals and not good:
-            self._missed(items, "the answer contains nothing that the turns say")
+            self._retry_later(items, "the answer contains nothing that the turns say")
             return
         new = [
             SourcedCandidate(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good
@@ -158,7 +158,7 @@ class _Worker:
             for fact in facts(self._ws.fact_store, scope=scope)
             if fact.subject in {"user", "project"} or fact.subject.casefold() in text
         ]
-        # Those whose predicate is spoken of first: only so many fit.
+        # Facts whose predicate occurs in the turns come first, as only `FACTS` fit.
         return sorted(found, key=lambda fact: fact.predicate.casefold() not in text)[:FACTS]
 
     def _failed(self, items: Sequence[Item], error: LLMUnavailable) -> None:
@@ -167,22 +167,22 @@ class _Worker:
             self._state.give_back([item.id for item in items], self._later(error))
         elif error.kind == "too long" and len(items) > 1:
             self._problem = ""
-            for item in items:  # each alone: a stretch by itself fits, or fails by itself
+            for item in items:  # send each alone: it fits, or only it fails
                 said = self._read(item)
                 if self._left() > 0 and not self._problem:
                     self._ask([item], said)
                 else:
                     self._state.give_back([item.id], self._ws.now())
         else:
-            self._missed(items, error.kind)
+            self._retry_later(items, error.kind)
 
-    def _missed(self, items: Sequence[Item], reason: str) -> None:
+    def _retry_later(self, items: Sequence[Item], reason: str) -> None:
         for item in items:
             due = self._ws.now() + _WAIT * 4 ** (item.tries - 1)
             self._state.missed([item.id], reason, due)
 
     def _later(self, error: LLMUnavailable) -> datetime:
-        """Return when to try again: as the error says, tomorrow for a budget, in a while for the rest."""
+        """Return when to retry: as the error says, tomorrow for a used-up budget, else after `_WAIT`."""
         now = self._ws.now()
         if error.after is not None:
             return now + timedelta(seconds=error.after)
@@ -195,7 +195,7 @@ class _Worker:
 
 
 def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0) -> Report:
-    """Learn by rule, then ask the model where it and a budget are configured, while the time lasts."""
+    """Learn by rule, then with the model if one is configured, within the time limit."""
     started = time.monotonic()
     report = learn(ws, budget_seconds=budget_seconds)
     left = budget_seconds - (time.monotonic() - started)

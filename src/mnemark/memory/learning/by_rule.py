@@ -1,8 +1,8 @@
 """Learn facts from sessions by rule, each turn once, and queue the turns for a model.
 
-How far each session was read is noted in `state.db`. Losing that only means working again: a fact that was
-learned from a turn is known by its words and its source and is not learned from there twice, also where it
-was removed or forgotten since.
+The position up to which each session was read is stored in `state.db`. If that is lost, the turns are read
+again without effect: a fact is identified by its words and its source turn and not learned from there twice,
+even if it was removed or forgotten since.
 """
 
 import time
@@ -27,10 +27,10 @@ from mnemark.types import Origin
 POSITION: Final = "learn:"
 """Prefix of the names of positions in `state.db`."""
 STRETCH: Final = 8
-"""Turns that are queued for the model as one item."""
+"""Maximum number of turns queued for the model as one item."""
 _STRETCH_CHARACTERS: Final = 6_000
-_CHECKPOINT: Final = 100
-"""Turns after which the position is noted."""
+_CHECKPOINT_TURNS: Final = 100
+"""Number of turns after which the position is stored."""
 
 Status = Literal["learned", "known", "review", "would be learned"]
 
@@ -39,7 +39,7 @@ class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     """A fact and the turn it comes from."""
 
     status: Status
-    """`known`: learned from this turn before; `review`: it waits for a person."""
+    """`known`: learned from this turn before; `review`: waiting for review by a person."""
     subject: str
     predicate: str
     value: str
@@ -64,11 +64,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int = 0
     """Sessions with new turns."""
     queued: int = 0
-    """Stretches of turns queued for the model."""
+    """Items (runs of up to `STRETCH` turns) queued for the model."""
     asked: int = 0
-    """Requests that the model was sent, by stretch batch."""
+    """Requests sent to the model."""
     complete: bool = True
-    """False where the time ran out."""
+    """False if the time budget ran out."""
     notes: tuple[str, ...] = ()
 
 
@@ -90,9 +90,9 @@ def learn(
     Args:
         ws: the workspace.
         session: the id of one session; all by default.
-        dry_run: only say what would be learned.
-        budget_seconds: stop at the next turn after so long; a later run goes on there.
-        again: read from the first turn.
+        dry_run: only return what would be learned.
+        budget_seconds: stop after the turn at which this time is exceeded; a later run continues there.
+        again: read from the first turn, instead of the stored position.
 
     Raises:
         NotFoundError: there is no such session.
@@ -113,14 +113,14 @@ def learn(
 
 
 def _logs_of(ws: OpenWorkspace, session: str) -> list[tuple[str, SessionLog]]:
-    """Return the logs of a session, in whatever scopes; also one whose file has another name than its id."""
+    """Return the logs of a session in all scopes, by file name, else by the id inside the logs."""
     named = [(scope, SessionLog(ws.root / scope, session)) for scope in ws.scopes()]
     found = [(scope, log) for scope, log in named if log.exists()]
     return found or [(scope, log) for scope, log in _logs(ws.root) if log.id == session]
 
 
 def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
-    """Yield every session with its scope, the longest unchanged first."""
+    """Yield the log of every session with its scope, the least recently modified first."""
     found = []
     for scope in ("", *listing.scopes(root)):
         for path in listing.files(root, f"{scope}/{FOLDER}".lstrip("/"), ".jsonl"):
@@ -134,7 +134,7 @@ def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
 
 
 class SourcedCandidate(NamedTuple):
-    """A candidate and the turn it was found in."""
+    """A candidate fact with the ref, origin and time of its source turn."""
 
     fact: Candidate
     ref: str
@@ -144,7 +144,7 @@ class SourcedCandidate(NamedTuple):
 
 
 class CandidateWriter:
-    """Remembers candidates, each once for each source."""
+    """Store candidates as facts, each only once for each source turn."""
 
     def __init__(self, ws: OpenWorkspace, *, dry_run: bool = False) -> None:
         self.ws = ws
@@ -156,16 +156,16 @@ class CandidateWriter:
     def keep(
         self, candidates: Sequence[SourcedCandidate], *, by: Literal["rule", "model"] = "rule"
     ) -> list[LearnedFact]:
-        """Remember candidates as the agent's who cites the turn, or say why they are not needed.
+        """Store candidates with the origin "agent" (or "import") and their turn as source; skip known ones.
 
-        Those that follow each other are written together: one line of the journal, one edit of each file.
+        Consecutive candidates are written as a batch: one line of the journal, one edit of each file.
         """
         found: list[LearnedFact] = []
         waiting: list[tuple[int, SourcedCandidate]] = []
         for one in candidates:
             new, since = one.fact, one.fact.since
             if since < one.said:
-                self._write(found, waiting)  # what is said before decides from when this one holds
+                self._write(found, waiting)  # earlier candidates decide the start of this one's validity
             wanted = Fact(
                 id="", subject=new.subject, predicate=new.predicate, value=new.value, source=one.ref,
                 scope=one.scope,
@@ -173,7 +173,7 @@ class CandidateWriter:
             mark = one.scope, words_of(wanted), one.ref
             known = mark in self._new or self.ws.fact_store.sources.knows(wanted, one.said)
             if not known:
-                since = self._begin(one, wanted) if since < one.said else since
+                since = self._valid_from(one, wanted) if since < one.said else since
                 if not self.dry_run:
                     self._new.add(mark)
                     waiting.append((len(found), one))
@@ -187,7 +187,7 @@ class CandidateWriter:
         return found
 
     def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:
-        """Remember the waiting candidates, and update their entries in `found`."""
+        """Store the waiting candidates, and update their entries in `found`."""
         if not waiting:
             return
         kept = remember_many(self.ws.fact_store, [
@@ -199,11 +199,11 @@ class CandidateWriter:
             found[at] = msgspec.structs.replace(found[at], status=status, id=fact.id)
         waiting.clear()
 
-    def _begin(self, one: SourcedCandidate, wanted: Fact) -> datetime:
-        """Return from when a fact holds that is said to hold since earlier.
+    def _valid_from(self, one: SourcedCandidate, wanted: Fact) -> datetime:
+        """Return the start of validity of a fact that is said to be valid since a time before the turn.
 
-        Where another value was told in between, which is dated by when it was told, the new one holds from
-        when it was said: "I moved last month" comes after "I live in Bonn" of last week.
+        If another value was recorded between that time and the turn, the new one is valid from the turn on:
+        "I moved last month" supersedes "I live in Bonn", said last week.
         """
         zone, since = self.ws.fact_store.zone, one.fact.since
         for other in facts(self.ws.fact_store, subject=wanted.subject, as_of=one.said, scope=one.scope):
@@ -253,18 +253,18 @@ class _Run:
         before = self._turns
         try:
             for placed in log.turns(at.offset, start_line=at.lines + 1 if at.offset else None):
-                self._from(placed, path, scope)
+                self._extract_candidates(placed, path, scope)
                 waiting.append(placed)
                 self.late = self._end is not None and time.monotonic() > self._end
-                if self.late or len(waiting) >= _CHECKPOINT:
-                    self._note(path, waiting)
+                if self.late or len(waiting) >= _CHECKPOINT_TURNS:
+                    self._checkpoint(path, waiting)
                     waiting = []
                 if self.late:
                     break
         except IntegrityError as error:
             self._notes.append(str(error))
         if waiting:
-            self._note(path, waiting)
+            self._checkpoint(path, waiting)
         self._sessions += self._turns > before
 
     def _position(self, path: str, log: SessionLog) -> _Position:
@@ -273,9 +273,9 @@ class _Run:
             at = msgspec.json.decode(text, type=_Position) if text else _Position()
         except msgspec.DecodeError:
             return _Position()
-        return at if _ends_a_line(log.path, at.offset) else _Position()  # rewritten since: work again
+        return at if _is_line_start(log.path, at.offset) else _Position()  # rewritten since: read it again
 
-    def _from(self, placed: Placed, path: str, scope: str) -> None:
+    def _extract_candidates(self, placed: Placed, path: str, scope: str) -> None:
         self._turns += 1
         turn = placed.turn
         if turn.origin in {"tool", "web", "file"} or turn.id in self._hidden:
@@ -288,19 +288,19 @@ class _Run:
             if "[redacted:" not in one.value
         ]
 
-    def _note(self, path: str, read: Sequence[Placed]) -> None:
-        """Remember the candidates, then queue the turns for the model and note the position in one step."""
+    def _checkpoint(self, path: str, read: Sequence[Placed]) -> None:
+        """Store the candidates; then queue the turns for the model and set the position in a transaction."""
         candidates, self._candidates = self._candidates, []
         self._facts += self._writer.keep(candidates)
         if self._dry_run:
             return
-        items = list(_stretches(path, read)) if self._ws.config.llm.active else []
+        items = list(_queue_items(path, read)) if self._ws.config.llm.active else []
         at = msgspec.json.encode(_Position(read[-1].end, read[-1].line)).decode()
         self._queued += self._state.enqueue(items, self._ws.now(), noting={POSITION + path: at})
 
 
-def _stretches(path: str, read: Sequence[Placed]) -> Iterator[tuple[str, int, int]]:
-    """Cut turns into stretches; those without a word of owner or agent are left out."""
+def _queue_items(path: str, read: Sequence[Placed]) -> Iterator[tuple[str, int, int]]:
+    """Yield path, first and last line of queue items; skip those with only tool, web and file turns."""
     parts: list[list[Placed]] = []
     size = 0
     for placed in read:
@@ -314,7 +314,7 @@ def _stretches(path: str, read: Sequence[Placed]) -> Iterator[tuple[str, int, in
             yield path, part[0].line, part[-1].line
 
 
-def _ends_a_line(path: Path, offset: int) -> bool:
+def _is_line_start(path: Path, offset: int) -> bool:
     if offset == 0:
         return True
     try:

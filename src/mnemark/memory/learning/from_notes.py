@@ -31,7 +31,7 @@ DAYS: Final = timedelta(days=7)
 SEEN: Final = "note:"
 """Prefix of the names of positions in `state.db` that hold the lines of a note a model has seen."""
 _ASKED: Final = 3
-"""Requests of one run at most; the other lines wait for the next."""
+"""Maximum number of requests of one run; the other lines are left to the next."""
 _CHARACTERS: Final = 12_000
 """Of lines in one request."""
 
@@ -42,7 +42,7 @@ class Line(NamedTuple):
     ref: str
     text: str
     time: datetime
-    """The beginning of the note's day: what was said on that day is later."""
+    """Midnight of the note's day, so that turns of that day are later."""
 
 
 def learn_notes(
@@ -91,14 +91,14 @@ def _statements(ws: OpenWorkspace, path: str) -> list[tuple[int, str]]:
     if isinstance(found, Problem):
         return []
     text = emptied(found.text)
-    own = set(strip_fences(text).splitlines())  # what a recall handed out is nobody's words
+    own = set(strip_fences(text).splitlines())  # leave out recalled text
     return list(statements([line if line in own else "" for line in text.splitlines()]))
 
 
 def _contradictions(
     ws: OpenWorkspace, scope: str, noted: Iterable[SourcedCandidate], now: datetime
 ) -> Iterator[str]:
-    """Tell where the newest note contradicts MEMORY.md outside its generated part."""
+    """Yield a remark where the newest note contradicts MEMORY.md outside its generated part."""
     newest = {_key(one.fact): one for one in noted if not holds_many(one.fact.predicate)}
     for path in curated_files(ws.root, f"{scope}/".lstrip("/")):
         for number, text in _statements(ws, path):
@@ -116,7 +116,7 @@ def _key(fact: Candidate) -> tuple[str, str]:
 
 
 def _asked(ws: OpenWorkspace, llm: LLM, scope: str, lines: Sequence[Line]) -> tuple[list[LearnedFact], str]:
-    """Ask the model about lines it has not seen; return what was learned, and why it stopped."""
+    """Send new lines to the model; return the learned facts, and why it stopped early."""
     state = ws.state
     seen = defaultdict(set, {name: set(value.split()) for name, value in state.positions(SEEN).items()})
     new = [line for line in lines if mark(line.text) not in seen[_name(line)]]

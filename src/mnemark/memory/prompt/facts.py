@@ -40,11 +40,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     skills: tuple[FactLine, ...] = ()
     other: tuple[FactLine, ...] = ()  # not vouched for: only quoted
     subjects: Mapping[str, int]
-    """How many facts there are about whom or what."""
+    """Number of facts by subject."""
 
 
 class _WithoutUses(NamedTuple):
-    """Recalls are not counted: facts that earned their place by them are in MEMORY.md."""
+    """A ranking without recall counts: facts promoted by these are in MEMORY.md."""
 
     zone: tzinfo
     uses: Mapping[str, Use] = MappingProxyType({})

@@ -1,9 +1,9 @@
-"""Assemble what an agent sees of its memory: layers with budgets, and the tokens of each.
+"""Assemble the memory part of an agent's prompt from layers with token budgets.
 
-`Prompt.text` holds what its people wrote and said, for the system's role. `Prompt.recall` is quoted
-(`text.quoting.fence`), for the user's role: hits, the notes of today, generated lines of the scratchpad,
-facts that nobody vouches for. The same files, question and time give the same bytes; so the number of the
-quotation comes from its content, where `recall` draws it.
+`Prompt.text` is for the system's role: texts that people wrote, and trusted facts. `Prompt.recall` is quoted
+(`text.quoting.fence`), for the user's role: hits, today's notes, generated lines of the scratchpad, untrusted
+facts. The same files, query and time give the same bytes; so the nonce of the quotation is derived from its
+content, where `recall` draws a random one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,12 +33,12 @@ LAYERS: Final[Mapping[str, int]] = {
     "identity": 350, "persona": 200, "runtime": 150, "rules": 300, "scratchpad": 500,
     "core": 400, "dynamic": 300, "profile": 120, "catalogs": 800,
 }  # fmt: skip
-"""Tokens by layer, in the order shown. Together a little more than `BUDGET`: seldom is each one full."""
-_SPARE: Final = (
+"""Tokens by layer, in the order shown; together a little more than `BUDGET`, as layers are seldom full."""
+_ORDER: Final = (
     "identity", "rules", "dynamic", "core", "profile", "persona", "scratchpad", "catalogs", "runtime",
 )  # fmt: skip
-"""The order in which layers get what others leave over."""
-_NAMES: Final[Mapping[str, tuple[str, str]]] = {
+"""The order in which layers get the tokens that others do not use."""
+_HEADINGS: Final[Mapping[str, tuple[str, str]]] = {
     "identity": ("Who you are", "你是谁"),
     "persona": ("Persona", "角色"),
     "runtime": ("Now", "当前"),
@@ -57,12 +57,12 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """For the system's role."""
     recall: str
-    """One quoted block for the user's role; empty where there is nothing."""
+    """One quoted block for the user's role; empty if there is nothing to quote."""
     parts: tuple[Part, ...]
     """All layers in order, empty ones included."""
     budget: int
     degraded: tuple[str, ...] = ()
-    """What did not answer in time, and why a model's version was not used."""
+    """Parts of the recall that did not finish in time, and problems of persona files."""
 
     @property
     def tokens(self) -> int:
@@ -87,13 +87,13 @@ def prompt(
     persona: str | None = None,
     now: datetime | None = None,
 ) -> Prompt:
-    """Return all layers of an agent's memory within a budget, without asking a model.
+    """Return all layers of an agent's memory within a budget, without a request to a model.
 
     Args:
         ws: the workspace.
-        query: what was said; by default the owner's last words in `session`. Without it, no recall.
+        query: the message; by default the owner's last one in `session`. Without either, no recall.
         session: the session, or its id; its own last turns are left out of the recall.
-        scope: whose memory beside the root's; by default the session's.
+        scope: the scope to use beside the root; by default the session's.
         budget: tokens of everything together.
         layers: tokens by layer, in place of those in `LAYERS`; 0 leaves a layer out.
         deadline: seconds that recall may take; by default the configured 0.15.
@@ -101,7 +101,7 @@ def prompt(
         now: the time that today is taken from.
 
     Raises:
-        UsageError: an argument is wrong; the message names a right one.
+        UsageError: an argument is wrong; the message names valid values.
     """
     caps = _caps(budget, layers)
     talk = Session(ws, session, scope="") if isinstance(session, str) else session
@@ -127,7 +127,7 @@ class _Builder:
     def __init__(self, ws: OpenWorkspace, asked: PromptRequest) -> None:
         self._ws = ws
         self._asked = asked
-        self._read: dict[str, list[identity.Source]] = {}
+        self._cache: dict[str, list[identity.Source]] = {}
         self._facts = facts_for(ws, asked.now, scope=asked.scope)
         self._quoted = Quoted(ws, asked, self._facts.other)
         recall = self._quoted.recall
@@ -141,7 +141,7 @@ class _Builder:
         share = min(1.0, budget / max(1, sum(caps.values())))
         parts = {name: self._part(name, int(cap * share)) for name, cap in caps.items()}
         spare = budget - sum(part.tokens for part in parts.values()) - len(parts)
-        for name in _SPARE:
+        for name in _ORDER:
             most = caps[name]
             if name == "dynamic" and name not in given and self._quoted.recall:
                 most = max(most, self._ws.config.recall_budget)
@@ -149,10 +149,10 @@ class _Builder:
             if part.left_out and most and spare > 0:
                 parts[name] = self._part(name, min(most, max(part.budget, part.tokens + spare)))
                 spare -= parts[name].tokens - part.tokens
-        return self._whole(parts, budget)
+        return self._fitted(parts, budget)
 
-    def _whole(self, parts: dict[str, Part], budget: int) -> Prompt:
-        for name in reversed(_SPARE):  # sums of rounded estimates may be some tokens short
+    def _fitted(self, parts: dict[str, Part], budget: int) -> Prompt:
+        for name in reversed(_ORDER):  # the estimate of the whole can exceed the sum of rounded estimates
             made = self._prompt(parts, budget)
             if made.tokens <= budget:
                 return made
@@ -173,21 +173,21 @@ class _Builder:
             case "identity" | "persona":
                 return self._compiled(name, budget)
             case "core" | "profile":
-                return self._known(name, budget)
+                return self._with_facts(name, budget)
             case "dynamic":
                 return self._quoted.part(budget)
             case _:
                 return cut(self._layer(name), budget)
 
     def _heading(self, name: str, sources: Sequence[str] = ()) -> str:
-        words = _NAMES[name][self._chinese]
+        words = _HEADINGS[name][self._chinese]
         return f"## {words} ({', '.join(sources)})" if sources else f"## {words}"
 
     def _sources(self, name: str) -> list[identity.Source]:
-        if name not in self._read:
+        if name not in self._cache:
             asked = self._asked
-            self._read[name] = identity.sources(self._ws, name, scope=asked.scope, persona=asked.persona)
-        return self._read[name]
+            self._cache[name] = identity.sources(self._ws, name, scope=asked.scope, persona=asked.persona)
+        return self._cache[name]
 
     def _compiled(self, name: str, budget: int) -> Part:
         heading = self._heading(name, [one.path for one in self._sources(name)])
@@ -198,8 +198,8 @@ class _Builder:
         text = f"{heading}{JOIN}{found.text}" if found.text else ""
         return msgspec.structs.replace(found, text=text, tokens=estimate_tokens(text), budget=budget)
 
-    def _known(self, name: str, budget: int) -> Part:
-        """Show people's text, and below it the facts as they are now; each has half until it needs less."""
+    def _with_facts(self, name: str, budget: int) -> Part:
+        """Return people's text and below it the current facts; each gets half, and what the other leaves."""
         facts = self._new_facts(name, budget)
         written = self._compiled(name, budget)
         if not facts:
@@ -218,7 +218,7 @@ class _Builder:
         )  # fmt: skip
 
     def _new_facts(self, name: str, budget: int) -> Sequence[FactLine]:
-        """Return the facts of a layer without those people wrote themselves, as far as the budget reaches."""
+        """Return the facts of a layer without those in people's text, which is checked up to the budget."""
         lines = (line for one in self._sources(name) for line in one.text.splitlines())
         by_people = {key_of(line.strip(" -*#\t")) for line in lines}
         facts = self._facts.core if name == "core" else self._facts.profile
@@ -250,7 +250,7 @@ class _Builder:
         return catalogue(self._ws, self._facts.subjects, scope=self._asked.scope, chinese=self._chinese)
 
     def _runtime(self) -> tuple[str, ...]:
-        """Show the day, not the minute: a prompt that changes each minute is never in a model's cache."""
+        """Return the lines about date, owner and session; no clock time, to keep the prompt cacheable."""
         now, talk, config = self._asked.now, self._asked.session, self._ws.config
         day, zone = f"{now:%Y-%m-%d}", config.timezone or now.tzname() or ""
         values = (config.owner, talk.id if talk else "", self._asked.scope)
@@ -265,6 +265,6 @@ class _Builder:
 
 
 def _untitled(text: str) -> str:
-    """Remove the title of the file, which the heading says already."""
+    """Remove the first heading of the file, as the layer has one."""
     first, _, rest = text.lstrip().partition("\n")
     return rest if first.startswith("# ") else text

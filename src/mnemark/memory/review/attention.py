@@ -1,4 +1,4 @@
-"""List what needs a person: decisions, failures, and what there was no budget for."""
+"""List what needs a person: reviews, failures, and work that exceeds the model budget."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 What = Literal[
     "proposals", "conflicts", "edits", "copies", "skipped", "extraction", "budget", "unfinished", "erasing"
 ]  # fmt: skip
-_SAID: Final = 200
-"""Most characters of an error that are shown."""
+_MAX_REASON: Final = 200
+"""Maximum length in characters of an error message shown."""
 
 
 class Attention(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,14 +49,14 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
     conflicts, proposed, edits = found["conflict"], found["proposal"] + found["removed"], found["edit"]
     look = "accept or reject with `mnemark review`"
     if conflicts:
-        text = f"{_things(conflicts, 'fact')} in conflict with a more trusted source: {look}"
+        text = f"{_count(conflicts, 'fact')} in conflict with a more trusted source: {look}"
         yield Attention(what="conflicts", count=conflicts, text=text)
     if proposed:
-        text = f"{_things(proposed, 'proposed fact')} from tools, the web or imports: {look}"
+        text = f"{_count(proposed, 'proposed fact')} from tools, the web or imports: {look}"
         yield Attention(what="proposals", count=proposed, text=text)
     if edits:
         text = (
-            f"{_things(edits, 'edit')} in fact files, already in effect: check with `mnemark review`, "
+            f"{_count(edits, 'edit')} in fact files, already in effect: check with `mnemark review`, "
             "then confirm all with `mnemark review accept edits`"
         )
         yield Attention(what="edits", count=edits, text=text)
@@ -66,13 +66,13 @@ def _files(ws: OpenWorkspace) -> "Iterator[Attention]":
     seen = scan(ws.root, ignore=ws.config.ignore)
     copies = [copy.path for copy in plan_copies(entry.path for entry in seen.entries)]
     if copies:
-        text = f"{_things(len(copies), 'conflict copy')} left by a sync program ({_named(copies)})"
+        text = f"{_count(len(copies), 'conflict copy')} left by a sync program ({_named(copies)})"
         fix = "`mnemark consolidate` merges session files; merge other files by hand, then delete the copy"
         yield Attention(what="copies", count=len(copies), text=f"{text}: {fix}")
     found = {one.path: one for one in (*seen.problems, *collect(ws).problems) if one.skipped}
     skipped = [one for path, one in sorted(found.items()) if path not in copies]
     if skipped:
-        text = f"{_things(len(skipped), 'file')} not indexed: {skipped[0].path}: {skipped[0].reason}"
+        text = f"{_count(len(skipped), 'file')} not indexed: {skipped[0].path}: {skipped[0].reason}"
         yield Attention(what="skipped", count=len(skipped), text=text)
 
 
@@ -82,9 +82,9 @@ def _extraction(ws: OpenWorkspace) -> "Iterator[Attention]":
     waiting = state.waiting(now)
     if waiting.failed:
         (last, *_) = state.failed(1)
-        reason = " ".join(last.reason.split())[:_SAID]
+        reason = " ".join(last.reason.split())[:_MAX_REASON]
         text = (
-            f"the language model could not read {_things(waiting.failed, 'part')} of conversations "
+            f"the language model could not read {_count(waiting.failed, 'part')} of conversations "
             f"({last.ref}: {reason})"
         )
         fix = "retry with `mnemark learn --retry`"
@@ -101,7 +101,7 @@ def _budget(ws: OpenWorkspace, state: "State", due: int) -> "Iterator[Attention]
         return
     text = (
         f"today's budget for the language model is used up ({calls:,} of {settings.calls_per_day:,} calls, "
-        f"{tokens:,} of {settings.tokens_per_day:,} tokens); {_things(due, 'part')} of conversations will be "
+        f"{tokens:,} of {settings.tokens_per_day:,} tokens); {_count(due, 'part')} of conversations will be "
         "read tomorrow; to go on today, raise calls_per_day or tokens_per_day under [llm] in mnemark.toml"
     )
     yield Attention(what="budget", count=due, text=text)
@@ -112,7 +112,7 @@ def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":
     edits.refresh()
     paths = sorted({entry.path for entry in edits.open()})
     if paths:
-        count = _things(len(paths), "automatic edit")
+        count = _count(len(paths), "automatic edit")
         text = f"{count} interrupted ({_named(paths)}): finish with `mnemark consolidate`"
         yield Attention(what="unfinished", count=len(paths), text=text)
     waits = ws.unfinished()
@@ -120,7 +120,7 @@ def _unfinished(ws: OpenWorkspace) -> "Iterator[Attention]":
         yield Attention(what="erasing", count=len(waits), text="; ".join(waits))
 
 
-def _things(count: int, one: str) -> str:
+def _count(count: int, one: str) -> str:
     many = f"{one[:-1]}ies" if one.endswith("y") else f"{one}s"
     return f"1 {one}" if count == 1 else f"{count:,} {many}"
 

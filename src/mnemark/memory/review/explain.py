@@ -1,4 +1,4 @@
-"""Explain where something in memory came from, and why a question found it or did not."""
+"""Explain where a passage or fact came from, and why a query found it or not."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -22,10 +22,10 @@ from mnemark.text.quoting.fence import visible
 from mnemark.text.words.segment import index_terms
 from mnemark.types import Hit, Turn
 
-_DEEP: Final = 200
-"""Hits of an answer that are searched for the passage."""
+_DEPTH: Final = 200
+"""Number of hits of a search in which the passage is looked for."""
 _QUOTED: Final = 500
-"""Characters of a source that are quoted."""
+"""Maximum characters of a source that are quoted."""
 
 
 class Quoted(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Quoted(msgspec.Struct, frozen=True, kw_only=True):
     time: str = ""
     text: str = ""
     problem: str = ""
-    """Why there are no words: the file or line is gone."""
+    """Why there is no text: the file or line does not exist any more."""
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     routes: Mapping[str, Any] = {}
     boosts: Mapping[str, float] = {}
     here: tuple[str, ...] = ()
-    """Words of the question that it holds."""
+    """Terms of the query that the passage holds."""
     absent: tuple[str, ...] = ()
     reason: str
 
@@ -74,15 +74,15 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     origin: str
     session: str = ""
     time: str = ""
-    """When it was said or learned."""
+    """When it was said or recorded."""
     waits: str = ""
-    """Why it waits for a person; empty where it does not."""
+    """Why it waits for review; empty if it does not."""
     hidden: bool = False
-    """It was forgotten or undone, and is in no answer."""
+    """Whether it was forgotten or undone, so that no search returns it."""
     entry: str = ""
-    """Its line in the core memory, where that was asked about."""
+    """The ref of its line in core memory, if that ref was explained."""
     earned: str = ""
-    """How it earned that line: "said by the owner", "said in 2 sessions"."""
+    """Why it was promoted to core memory: "said by the owner", "said in 2 sessions"."""
     sources: tuple[Quoted, ...] = ()
     history: tuple[Fact, ...] = ()
     """All values it had, the latest first."""
@@ -92,12 +92,12 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
-    """Explain where a passage or a fact came from, and with `query` why that question found it or did not.
+    """Explain where a passage or a fact came from, and with `query` why that query found it or not.
 
     Args:
         ws: the workspace.
-        ref: as hits have it (`path#L12`), or the id of a fact or proposal.
-        query: a question, as for `search`.
+        ref: the ref of a hit (`path#L12`), or the id of a fact or proposal.
+        query: a query, as for `search`.
 
     Raises:
         NotFoundError: there is no such ref or fact.
@@ -114,7 +114,7 @@ def why(ws: OpenWorkspace, ref: str, query: str | None = None) -> Why:
         found = _of_fact(ws, known, fact) if fact is not None else _of_passage(ws, ref)
     if query is None:
         return found
-    return msgspec.structs.replace(found, found=_asked(ws, found, query))
+    return msgspec.structs.replace(found, found=_rank_of(ws, found, query))
 
 
 def _fact(known: FactStore, ref: str) -> Fact | None:
@@ -153,7 +153,7 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
 
 def _lines(known: FactStore, fact: Fact) -> Iterator[Line]:
     for entry in known.log.journal.read():
-        if _names(entry, fact.id):
+        if _is_about(entry, fact.id):
             change = entry.change
             yield Line(
                 ref=f"{FOLDER}/{entry.file}#L{entry.line}", id=change.id, kind=change.kind,
@@ -161,7 +161,7 @@ def _lines(known: FactStore, fact: Fact) -> Iterator[Line]:
             )  # fmt: skip
 
 
-def _names(entry: JournalEntry, identifier: str) -> bool:
+def _is_about(entry: JournalEntry, identifier: str) -> bool:
     payload = entry.change.payload if isinstance(entry.change.payload, Mapping) else {}
     ids = payload.get("ids")
     named = [entry.change.id, payload.get("fact"), payload.get("supersedes")]
@@ -179,11 +179,15 @@ def _session(ref: str) -> str:
 
 
 def _quoted(ws: OpenWorkspace, ref: str) -> Quoted:
-    """Return the words of a source, redacted as they were when it was written."""
+    """Return the text of a source: of a turn as it was stored, of other files redacted."""
     turn = _turn(ws, ref)
     if turn is not None:
         return Quoted(
-            ref=ref, origin=turn.origin, role=turn.role, time=_time(turn.time), text=turn.content[:_QUOTED]
+            ref=ref,
+            origin=turn.origin,
+            role=turn.role,
+            time=_time(turn.time),
+            text=turn.content[:_QUOTED],
         )
     try:
         return Quoted(ref=ref, text=read_ref(ws.visible, ref)[:_QUOTED].strip())
@@ -220,12 +224,12 @@ def _of_passage(ws: OpenWorkspace, ref: str) -> Why:
     )
 
 
-def _asked(ws: OpenWorkspace, about: Why, query: str) -> Found:
+def _rank_of(ws: OpenWorkspace, about: Why, query: str) -> Found:
     path = split_ref(about.ref)[0]
     scope = layout.scope_of(path)
-    answer = ws.searcher.search(query, k=_DEEP, scope=scope or None, explain=True)
+    answer = ws.searcher.search(query, k=_DEPTH, scope=scope or None, explain=True)
     for place, hit in enumerate(answer.hits, 1):
-        if _is(hit, about):
+        if _matches(hit, about):
             terms, shown = hit.why.get("terms", {}), ws.config.recall_hits
             below = f"; a search shows the first {shown}"
             return Found(
@@ -235,18 +239,18 @@ def _asked(ws: OpenWorkspace, about: Why, query: str) -> Found:
                 absent=tuple(term for term, entry in terms.items() if not entry["here"]),
                 reason=f"found at rank {place}{below if place > shown else ''}",
             )  # fmt: skip
-    here, absent = _words(about.text, query)
+    here, absent = _terms(about.text, query)
     return Found(query=query, place=None, here=here, absent=absent, reason=_reason(ws, about, here))
 
 
-def _is(hit: Hit, about: Why) -> bool:
+def _matches(hit: Hit, about: Why) -> bool:
     if about.kind == "fact":
         return hit.meta.get("fact") == about.id
     path, first, last = split_ref(about.ref)
     return hit.path == path and (last is None or (hit.start_line <= last and first <= hit.end_line))
 
 
-def _words(text: str, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _terms(text: str, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     found = index_terms(text)
     own = {*found.words, *found.parts}
     terms = content_terms(query)
@@ -254,7 +258,7 @@ def _words(text: str, query: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _reason(ws: OpenWorkspace, about: Why, here: tuple[str, ...]) -> str:
-    """Return the first sufficient reason why it is in no answer, or only far down."""
+    """Return the first applicable reason why the passage is not among the hits."""
     path = split_ref(about.ref)[0]
     place = layout.place(path)
     searched = place is not None and place.searchable
@@ -272,5 +276,5 @@ def _reason(ws: OpenWorkspace, about: Why, here: tuple[str, ...]) -> str:
         (searched and ws.index.document(path) is None, "it is not in the index; run `mnemark sync`"),
         (not here, "it contains none of the words, and other passages are closer in meaning"),
     )
-    otherwise = f"other passages match better: it is not among the first {_DEEP}"
+    otherwise = f"other passages match better: it is not among the first {_DEPTH}"
     return next((reason for holds, reason in reasons if holds), otherwise)

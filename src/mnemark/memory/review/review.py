@@ -20,7 +20,7 @@ from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.open_workspace import OpenWorkspace
 
 EDITS: Final = "edits"
-"""The id that stands for all changes made in the files."""
+"""The id that means all changes made in fact files."""
 _BUSY: Final = 0.5
 
 What = Literal["proposal", "conflict", "removed", "edit"]
@@ -43,7 +43,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def review(ws: OpenWorkspace, *, scope: str = "") -> list[Waiting]:
-    """Return all that waits, oldest first: proposals, conflicts, and changes made in the fact files."""
+    """Return what waits for review, oldest first: proposals, conflicts, changes made in fact files."""
     known = ws.fact_store
     with known.lock:
         known.log.refresh()
@@ -126,36 +126,36 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
         known.log.refresh()
     if identifier == EDITS and accept:
         lines = [one.id for one in review(ws) if one.what == "edit"]
-        _note(known, lines, "", accept=True)
+        _append_decision(known, lines, "", accept=True)
         return None
     if identifier in known.log.decided:
         raise NotFoundError(
             f"{identifier!r} was already accepted or rejected; `mnemark review` lists what is open"
         )
     if (edited := known.log.edits.get(identifier)) is not None:
-        kept = None if accept else _take_back(ws, edited)
-        _note(known, [identifier], edited.fact.scope, accept=accept)
+        kept = None if accept else _revert_edit(ws, edited)
+        _append_decision(known, [identifier], edited.fact.scope, accept=accept)
         return kept
     found = known.log.proposals.get(identifier)
     if found is None or identifier in known.log.hidden:
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
-    kept = _made(ws, known, found) if accept else None
-    _note(known, [identifier], found.scope, accept=accept)
+    kept = _accept_proposal(ws, known, found) if accept else None
+    _append_decision(known, [identifier], found.scope, accept=accept)
     path = f"{found.scope}/{REVIEW}".lstrip("/")
     if (known.root / path).is_file():
         edit(known.root, path, lambda data: encode(without_fact(decode(data), identifier)), timeout=_BUSY)
     return kept
 
 
-def _note(known: FactStore, ids: list[str], scope: str, *, accept: bool) -> None:
+def _append_decision(known: FactStore, ids: list[str], scope: str, *, accept: bool) -> None:
     if ids:
         kind = "accept" if accept else "reject"
         with known.lock:
             known.log.append(Change(kind=kind, origin="owner", scope=scope, payload={"ids": ids}))
 
 
-def _made(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
-    """Remember a proposal as the owner's; where nobody said since when it holds, from now on."""
+def _accept_proposal(ws: OpenWorkspace, known: FactStore, found: Fact) -> Fact:
+    """Store a proposal as a fact of the owner; if it has no start of validity, it is valid from now on."""
     since = when(found.since, known.zone) if found.recorded else None
     return _remember(ws, found, since=since, source="" if found.review == "removed" else found.source)
 
@@ -167,7 +167,7 @@ def _remember(ws: OpenWorkspace, fact: Fact, **more: object) -> Fact:
     )  # fmt: skip
 
 
-def _take_back(ws: OpenWorkspace, edited: Edited) -> Fact | None:
+def _revert_edit(ws: OpenWorkspace, edited: Edited) -> Fact | None:
     if edited.action == "moved":
         raise UsageError(f"move the line in {edited.fact.path} back by hand")
     if edited.action == "added":

@@ -1,7 +1,7 @@
-"""Write a searchable page for each attachment of turns and tools.
+"""Write a searchable Markdown page for each attachment of turns and tool calls.
 
-Pages are a projection of turns and observations, written after those were acknowledged. The files themselves
-are neither copied nor followed out of the workspace, but for text that the caller handed in.
+Pages are a projection of turns, written after those were acknowledged. The files themselves are not copied,
+and files outside of the workspace are only read where the caller attached them.
 """
 
 import re
@@ -25,27 +25,27 @@ from mnemark.text.summary.sentences import SMALL_TALK
 from mnemark.text.summary.tool_titles import PATH_KEYS, execution_of, words_of
 from mnemark.types import Json
 
-_EXTRACT: Final = 2_000
-"""Characters of a text file that are kept."""
-_READ: Final = 16_384
-_TEXTUAL: Final = frozenset({"application/json", "application/x-yaml", "application/toml"})
-_BUSY: Final = 0.3
-_SENDING: Final = frozenset(
+_MAX_EXTRACT: Final = 2_000
+"""Maximum characters of a text file that are stored in its page."""
+_READ_BYTES: Final = 16_384
+_TEXT_TYPES: Final = frozenset({"application/json", "application/x-yaml", "application/toml"})
+_EDIT_TIMEOUT: Final = 0.3
+_SEND_WORDS: Final = frozenset(
     {"send", "message", "upload", "reply", "post", "publish", "share", "attach", "email", "mail"}
 )
-_MAKING: Final = frozenset(
+_CREATING: Final = frozenset(
     {"write", "create", "save", "generate", "export", "render", "draw", "screenshot", "image", "plot"}
 )
 _FILE_KEYS: Final = (
     *(*PATH_KEYS, "media", "image", "images", "attachment", "attachments", "files", "document", "audio"),
     *("video", "url"),
 )
-_WORTH: Final = lazy_pattern(
+_SUFFIXES: Final = lazy_pattern(
     r"\.(?:png|jpe?g|gif|webp|svg|bmp|heic|mp3|wav|ogg|m4a|opus|mp4|mov|webm|pdf|docx?|xlsx?|pptx?|odt|ods|csv|"
     r"zip|epub|ics)$",
     re.IGNORECASE,
 )
-"""Files of a tool that count as attachments: source code is none."""
+"""File extensions that count as attachments of a tool call: source code does not."""
 
 
 def bring_in(
@@ -61,14 +61,14 @@ def bring_in(
 
     Args:
         ws: the workspace.
-        scope: of the session.
+        scope: the scope of the session.
         path: the session's file.
-        turns: in order.
-        given: ids of turns whose attachments the caller of this process handed in: their text may be read.
-        group: of the edits, for `undo`.
+        turns: the turns, in order.
+        given: ids of turns whose attachments the caller of this process passed in: their files may be read.
+        group: group id of the edits, for `undo`.
 
     Returns:
-        Ids of the written pages, and paths that wait because someone is saving them.
+        Ids of the written pages, and the paths of deferred ones, which another program is saving.
     """
     state = ws.session_journal
     done: list[str] = []
@@ -81,7 +81,9 @@ def bring_in(
             continue
         page = _page(one, _latest(ws, scope, one.id))
         target = path_for(scope, one.id)
-        made = file_edits.write_or_wait(ws, target, page, step="attachment", group=group, timeout=_BUSY)
+        made = file_edits.write_or_wait(
+            ws, target, page, step="attachment", group=group, timeout=_EDIT_TIMEOUT
+        )
         if made.status == "deferred":
             busy.append(target)
         else:
@@ -116,9 +118,9 @@ def _found(
         around = _words_around(turns, at)
         from_user = turn.origin == "owner" or turn.role in {"user", "human"}
         files = [(one, from_user, turn.id in given) for one in turn.attachments]
-        files += [(one, False, False) for call in turn.tool_calls for one in _sent(call)]
+        files += [(one, False, False) for call in turn.tool_calls for one in _sent_files(call)]
         for number, (file, incoming, trusted) in enumerate(files):
-            known = _described_file(file)
+            known = _file_fields(file)
             if known is None:
                 continue
             name, place, mime = known
@@ -138,8 +140,8 @@ def _first(fields: Mapping[str, Json], *names: str) -> str:
     return next((value for value in values if isinstance(value, str) and value), "")
 
 
-def _described_file(file: Json) -> tuple[str, str, str] | None:
-    """Return name, place and type of an attachment in any host's shape; None where it has no name."""
+def _file_fields(file: Json) -> tuple[str, str, str] | None:
+    """Return name, location and MIME type of an attachment in any host's shape; None if it has no name."""
     if isinstance(file, str):
         file = {"path": file}
     if not isinstance(file, Mapping):
@@ -161,13 +163,13 @@ def _described_file(file: Json) -> tuple[str, str, str] | None:
     return name or place, place or name, mime_of(name, mime)
 
 
-def _sent(call: Json) -> Iterator[Json]:
+def _sent_files(call: Json) -> Iterator[Json]:
     made = execution_of(call)
     if made is None or not isinstance(made.arguments, Mapping):
         return
     words = set(words_of(made.tool))
-    sends = bool(words & _SENDING)
-    if not sends and not words & _MAKING:
+    sends = bool(words & _SEND_WORDS)
+    if not sends and not words & _CREATING:
         return
     said = _first(made.arguments, "caption", "message", "text", "description", "content") if sends else ""
     for key in _FILE_KEYS:
@@ -175,13 +177,13 @@ def _sent(call: Json) -> Iterator[Json]:
         for path in value if isinstance(value, (list, tuple)) else (value,):
             place = _first(path, "path", "url", "file") if isinstance(path, Mapping) else path
             if isinstance(place, str) and (
-                _WORTH.search(place.partition("?")[0]) or (sends and "/" in place)
+                _SUFFIXES.search(place.partition("?")[0]) or (sends and "/" in place)
             ):
                 yield {"path": place, "description": said[:300]}
 
 
 def _words_around(turns: Sequence[Placed], at: int) -> str:
-    """Return the words said with a file: of its turn, else of the same side right before or after."""
+    """Return the text said with a file: of its turn, else of the turn before or after of the same origin."""
     for place in (at, at - 1, at + 1):
         if 0 <= place < len(turns):
             turn = turns[place].turn
@@ -192,7 +194,7 @@ def _words_around(turns: Sequence[Placed], at: int) -> str:
 
 
 def _extract(ws: OpenWorkspace, place: str, mime: str, *, trusted: bool) -> str:
-    textual = mime.startswith("text/") or mime in _TEXTUAL
+    textual = mime.startswith("text/") or mime in _TEXT_TYPES
     if not textual or "://" in place or place == "(sent inline)":
         return ""
     try:
@@ -204,10 +206,10 @@ def _extract(ws: OpenWorkspace, place: str, mime: str, *, trusted: bool) -> str:
                 inside = inside.relative_to(ws.root)
             file = layout.safe_path(ws.root, inside.as_posix())
         with platform.opened(file) as opened:
-            data = opened.read(_READ)
-    except (OSError, ValueError, UsageError):  # gone, unreadable or outside: the page does without
+            data = opened.read(_READ_BYTES)
+    except (OSError, ValueError, UsageError):  # missing, unreadable or outside: the page has no extract
         return ""
-    return "" if b"\0" in data else _clean(ws, data.decode("utf-8", "ignore"))[:_EXTRACT]
+    return "" if b"\0" in data else _clean(ws, data.decode("utf-8", "ignore"))[:_MAX_EXTRACT]
 
 
 def _clean(ws: OpenWorkspace, text: str) -> str:
@@ -223,21 +225,21 @@ def describe(
     text: str = "",
     scope: str = "",
 ) -> Written:
-    """Add what an attachment shows or holds to its page, for example once a model has looked at it.
+    """Add a description, a transcription or the text of an attachment to its page.
 
-    Acknowledged in the journal first; where the page is being saved, it is filled in with the next sync.
+    It is acknowledged in the journal first; a page that another program is saving is edited by the next sync.
 
     Args:
         ws: the workspace.
         attachment: its id: the name of its page without ".md".
-        description: what it shows.
-        transcription: what is said in it.
-        text: what is written in it.
-        scope: whose memory it is in.
+        description: what an image or a file shows.
+        transcription: the words of a recording.
+        text: the text of a document.
+        scope: the scope of the attachment.
 
     Raises:
         NotFoundError: there is no such attachment.
-        UsageError: nothing was said, or it was secret.
+        UsageError: all texts are empty.
     """
     ws.check_writable("describe")
     path = path_for(scope, attachment)
@@ -261,7 +263,7 @@ def _fill_in(ws: OpenWorkspace, scope: str, identifier: str, change: Change) -> 
     path = path_for(scope, identifier)
     done = file_edits.write(
         ws, path, lambda text: described(text, said) if text else text, step="attachment described",
-        timeout=_BUSY,
+        timeout=_EDIT_TIMEOUT,
     )  # fmt: skip
     if done.status != "deferred":
         state = ws.session_journal
@@ -271,7 +273,7 @@ def _fill_in(ws: OpenWorkspace, scope: str, identifier: str, change: Change) -> 
 
 
 def fill_in_rest(ws: OpenWorkspace) -> None:
-    """Write the descriptions whose page was busy when they were given."""
+    """Write the descriptions whose page was busy when they were recorded."""
     state = ws.session_journal
     with state.lock:
         state.refresh()

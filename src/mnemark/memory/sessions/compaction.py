@@ -1,8 +1,8 @@
-"""Compact a conversation that outgrows a model's window to summary, recall and its last turns.
+"""Compact a conversation that outgrows a model's window to a summary, a recall block and its last turns.
 
-In this order, so that a process may die at any moment: what the session's log does not hold yet is recorded
-(fsynced), each message once; facts are learned by rule and an episode is written (`steps`); then the summary
-is made. Nothing is taken out of the log. Done again after a kill, it records nothing twice.
+The order makes a crash harmless: messages that the session's log does not hold yet are recorded (fsynced);
+facts are learned by rule and an episode is written (`steps`); then the summary is made. Nothing is deleted
+from the log. Compacting again after a crash records nothing twice.
 """
 
 from bisect import bisect_right
@@ -39,17 +39,17 @@ from mnemark.text.words.tokens import cut_to_tokens
 from mnemark.types import Recall, Turn
 
 DUE: Final = 0.85
-"""Share of a budget from which compaction is due."""
+"""Share of the budget from which compaction is due."""
 TIMEOUT: Final = 10.0
 SUMMARY_SHARE: Final = 0.25
 RECALL_SHARE: Final = 0.2
-"""Of the budget that the host's instructions leave."""
-LEARNING: Final = 0.5
-MOST_SUMMARY: Final = 600
-"""Tokens of a summary."""
-LOOKED_AT: Final = 400
-"""Turns that a summary is made from."""
-_FENCE: Final = 75
+"""Share, as `SUMMARY_SHARE`, of the budget that the host's instructions leave."""
+LEARNING_SECONDS: Final = 0.5
+MAX_SUMMARY: Final = 600
+"""Maximum tokens of a summary."""
+SUMMARY_TURNS: Final = 400
+"""Maximum number of turns that a summary is made from."""
+_FENCE_COST: Final = 75
 _ENGLISH: Final = (
     "This conversation is about to be shortened: what was said before the last few turns will no longer be "
     "in view. If something in it should outlast it and is not in memory yet, write it down now with your "
@@ -83,7 +83,7 @@ class Step(Protocol):
 
 def facts(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
     """Learn facts by rule as far as the time allows; the end of the session goes on from there."""
-    return learn(session.ws, session.id, budget_seconds=LEARNING)
+    return learn(session.ws, session.id, budget_seconds=LEARNING_SECONDS)
 
 
 def episode(session: Recorder, placed: Sequence[Placed], /) -> object:  # noqa: ARG001 - a `Step`
@@ -100,7 +100,7 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[dict[str, Any], ...]
     """The host's instructions, the quoted block in the user's role, the last turns."""
     flush: str
-    """What to ask the agent before its next compaction; in the language of the conversation."""
+    """The request to the agent before its next compaction, in the language of the conversation."""
     summary: str = ""
     """Empty where nothing had to be left out."""
     recalled: str = ""
@@ -112,11 +112,11 @@ class Compacted(msgspec.Struct, frozen=True, kw_only=True):
     by: str = "rules"
     """Author of the summary: "rules" or the model's name."""
     degraded: tuple[str, ...] = ()
-    """What could not be done, and why."""
+    """What failed, and why."""
 
 
 def is_due(messages: Sequence[Message], budget: int, *, share: float = DUE) -> bool:
-    """Return whether it is time to flush and compact."""
+    """Return whether the messages exceed `share` of the budget, so that it is time to flush and compact."""
     return sum(map(tokens_of, messages)) > budget * share
 
 
@@ -138,12 +138,12 @@ def compact(
     """Return the conversation within `budget` tokens.
 
     Args:
-        session: its log keeps the originals.
+        session: the session whose log keeps the originals.
         messages: the host's, in OpenAI's or Anthropic's shape; they are not changed.
         budget: estimated tokens of all returned messages.
         llm: writes the summary; without one, or where it fails, the rules do.
-        steps: called with the session and its turns once all are recorded, where something has to be left
-            out; by default `STEPS`. Each must be safe to call again with the same turns.
+        steps: called with the session and its turns once all are recorded, if messages have to be left out;
+            by default `STEPS`. Each must be idempotent.
         deadline: seconds that recall may take.
         timeout: seconds for the model.
 
@@ -157,7 +157,7 @@ def compact(
     """
     if budget < 1:
         raise UsageError(f"the budget must be at least 1 token, not {budget}")
-    record = _recorded(session, messages)
+    record = _record_messages(session, messages)
     start = next((at for at, message in enumerate(messages) if not is_system(message)), len(messages))
     head = [dict(message) for message in messages[:start]]
     parts = units(messages, start)
@@ -177,12 +177,12 @@ class _Record(NamedTuple):
     placed: list[Placed]
     """All turns of the log, the new ones included."""
     lines: dict[int, int]
-    """Line in the log by place of the message."""
+    """Line in the log by index of the message."""
     new: tuple[str, ...]
 
 
-def _recorded(session: Recorder, messages: Sequence[Message]) -> _Record:
-    """Record the messages that the log does not hold yet, by id or by words in the same order."""
+def _record_messages(session: Recorder, messages: Sequence[Message]) -> _Record:
+    """Record the messages that the log does not hold yet; see `_match_turns`."""
     ws = session.ws
     now = ws.now()
     turns: dict[int, Turn] = {}
@@ -193,7 +193,7 @@ def _recorded(session: Recorder, messages: Sequence[Message]) -> _Record:
             turns[at] = ws.redact(turn)
     with workspace_lock(ws.root):
         log = list(session.log.turns())
-        known = _matched(turns, log)
+        known = _match_turns(turns, log)
         missing = [at for at in turns if at not in known]
         new = session.add_many([turns[at] for at in missing])
         if new:
@@ -205,12 +205,12 @@ def _recorded(session: Recorder, messages: Sequence[Message]) -> _Record:
     return _Record(log, lines, tuple(turn.id for turn in new))
 
 
-def _matched(turns: dict[int, Turn], log: Sequence[Placed]) -> dict[int, int]:
-    """Return the place in the log of each turn that is there.
+def _match_turns(turns: dict[int, Turn], log: Sequence[Placed]) -> dict[int, int]:
+    """Return the index in the log of each turn that it holds.
 
-    By id first, then by the same words in the same order; last, from where the window begins in the log, as
-    many of each as the log holds: a second try after a kill, when turns stand in another order than the host
-    has them, finds all that the first one wrote.
+    Match by id first, then by equal text in the same order (a longest common subsequence); last, from where
+    the window begins in the log, by equal text in any order: after a crash the log may be in another order
+    than the host's messages, and a second try must find all turns that the first one wrote.
     """
     ids = {one.turn.id: place for place, one in enumerate(log)}
     known = {at: ids[turn.id] for at, turn in turns.items() if turn.id and turn.id in ids}
@@ -241,7 +241,7 @@ class _Compaction:
         self._messages = messages
         self._record = record
         self._room = room
-        self._summary_room = min(MOST_SUMMARY, int(room * SUMMARY_SHARE))
+        self._summary_room = min(MAX_SUMMARY, int(room * SUMMARY_SHARE))
         self._recall_room = min(session.ws.config.recall_budget, int(room * RECALL_SHARE))
         self._degraded: list[str] = []
 
@@ -255,7 +255,7 @@ class _Compaction:
                 )
 
     def recent(self, parts: Sequence[Unit]) -> list[dict[str, Any]]:
-        """Return the last units that fit; the very last one always, cut if need be."""
+        """Return the messages of the last units that fit; always the last one, shortened if needed."""
         room = self._room - self._summary_room - self._recall_room
         totals = list(accumulate(part.tokens for part in reversed(parts)))
         fitting = max(1, bisect_right(totals, room))
@@ -263,7 +263,9 @@ class _Compaction:
         kept = [dict(message) for message in self._messages[self._first :]]
         if total > room:
             kept = shortened(kept, room, f"{self._session.path} has all of it")
-            left = max(0, self._room - sum(map(tokens_of, kept)))  # what cannot be cut takes it from the rest
+            left = max(
+                0, self._room - sum(map(tokens_of, kept))
+            )  # what cannot be cut shrinks the other parts
             self._summary_room = min(self._summary_room, left)
             self._recall_room = min(self._recall_room, left - self._summary_room)
         return kept
@@ -275,13 +277,15 @@ class _Compaction:
         line = min((n for at, n in self._record.lines.items() if at >= self._first), default=0)
         hidden = self._session.ws.index.hidden.current().turns
         before = (one for one in self._record.placed if not line or one.line < line)
-        gone = [one for one in before if one.turn.id not in hidden][-LOOKED_AT:]
+        gone = [one for one in before if one.turn.id not in hidden][-SUMMARY_TURNS:]
         text, by = self._summary(gone, llm, timeout)
         found = self._recall(line, deadline)
         blocks = [fenced(text, "summary")] if text else []
         blocks += [found.text] if found and found.text else []
         if not blocks and kept and kept[0].get("role") not in {"user", "human"}:
-            blocks = [f"[{self._session.path} has what was said before]"]  # some APIs want the user to begin
+            blocks = [
+                f"[{self._session.path} has what was said before]"
+            ]  # some APIs want a user message first
         middle = [{"role": "user", "content": "\n\n".join(blocks)}] if blocks else []
         whole = (*head, *middle, *kept)
         tokens = sum(map(tokens_of, whole))
@@ -297,7 +301,7 @@ class _Compaction:
         )  # fmt: skip
 
     def _summary(self, gone: Sequence[Placed], llm: LLM | None, timeout: float) -> tuple[str, str]:
-        room = self._summary_room - _FENCE
+        room = self._summary_room - _FENCE_COST
         if room <= 0 or not gone:
             return "", "rules"
         if llm is not None:
@@ -326,9 +330,9 @@ class _Compaction:
         return "" if unfounded(text, spoken) else cut_to_tokens(text, room)
 
     def _recall(self, line: int, deadline: float | None) -> Recall | None:
-        """Recall for the owner's last words, without the turns from `line` on."""
+        """Recall for the owner's last message, without the turns from `line` on."""
         owned = [one.turn.content for one in self._record.placed if one.turn.origin == "owner"]
-        if not owned or self._recall_room <= _FENCE:
+        if not owned or self._recall_room <= _FENCE_COST:
             return None
         session = self._session
         return session.ws.searcher.recall(

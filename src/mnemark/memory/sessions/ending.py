@@ -1,9 +1,9 @@
-"""End a session: write the day's note, an episode, the scratchpad, and learn facts.
+"""End a session: write the daily note, an episode and the scratchpad, and learn facts.
 
-Each step follows from the turns and can be done again without doing anything twice: an episode is known by
-the first turn of its sitting, the part of a note by the same, attachments and observations by their ids. A
-line of kind "end" in the journal, written last, says up to where a session was written down. So a kill at any
-moment costs nothing but doing it again.
+A sitting is a part of a session without a long pause. Each step is derived from the turns and is idempotent:
+an episode and its part of the daily note are identified by the first turn of the sitting, attachments and
+observations by their ids. A journal entry of kind "end", written last, records up to which turn a session was
+written down, so that after a crash at any moment the end can be repeated.
 """
 
 import hashlib
@@ -36,13 +36,13 @@ from mnemark.types import Json
 if TYPE_CHECKING:
     from mnemark.llm.base import LLM
 
-FEWEST: Final = 3
-"""Turns of a sitting from which it gets a summary; below, one line serves."""
-_PATIENCE: Final = 20.0
-_RECENT: Final = timedelta(days=60)
-_ASKED: Final = 2
-"""Sittings that a model may summarise at one end; older ones are summarised by rule."""
-_WRITING: Final = frozenset({"write", "add", "save", "store", "update", "remember", "append"})
+MIN_TURNS: Final = 3
+"""Minimum number of turns of a sitting for a summary; a shorter one gets one line."""
+_LOCK_SECONDS: Final = 20.0
+_PROJECT_PERIOD: Final = timedelta(days=60)
+_MAX_MODEL_SITTINGS: Final = 2
+"""Maximum number of sittings that a model summarizes at one end; older ones are summarized by rule."""
+_WRITE_WORDS: Final = frozenset({"write", "add", "save", "store", "update", "remember", "append"})
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,9 +88,9 @@ class _Ending:
         ws, session = self.ws, self.session
         for problem in file_edits.finish(ws):
             self.problems.append(f"{problem.path}: {problem.reason}")
-        remember.catch_up(ws.fact_store)  # what a killed end had acknowledged
+        remember.catch_up(ws.fact_store)  # facts that an interrupted end had acknowledged
         before = _last_end(ws, session)
-        turns = self._turns(before)
+        turns = self._unended_turns(before)
         noted = observations.note_down(ws, session.id, timeout=1.5)
         if not turns:
             return Ended(session=session.id, status="empty", observations=noted)
@@ -102,12 +102,12 @@ class _Ending:
         kept, busy = attachments.bring_in(
             ws, session.scope, session.path, turns, given=given, group=self.group
         )
-        self._busy(busy)
+        self._defer(busy)
         last = self._sittings(turns, new, before)
         pad = self._scratchpad(last)
         self._learn()
         if not self.deferred:
-            self._done(turns, last)
+            self._record_end(turns, last)
         return Ended(
             session=session.id, status="deferred" if self.deferred else "ended", turns=len(new), by=self.by,
             summary=tuple(self.words), episodes=tuple(self.episodes), notes=tuple(dict.fromkeys(self.notes)),
@@ -115,7 +115,7 @@ class _Ending:
             problems=tuple(self.problems), group=self.group,
         )  # fmt: skip
 
-    def _turns(self, before: Mapping[str, Json]) -> list[Placed]:
+    def _unended_turns(self, before: Mapping[str, Json]) -> list[Placed]:
         log = self.session.log
         found: list[Placed] = []
         offset, line = before.get("offset"), before.get("line")
@@ -135,7 +135,7 @@ class _Ending:
         for number, sitting in enumerate(found):
             if sitting.last not in unwritten:
                 continue
-            asks = self.llm is not None and len(found) - number <= _ASKED
+            asks = self.llm is not None and len(found) - number <= _MAX_MODEL_SITTINGS
             ours = str(before.get("first")) == sitting.first
             continues = "" if ours else link
             link = self._sitting(sitting, continues, asks=asks) or link
@@ -146,10 +146,10 @@ class _Ending:
         scope = self.session.scope
         lines = lines_of(sitting)
         actions = actions_of(self.ws, scope, self.session.id, sitting)
-        since = (sitting.span(self.zone)[0] - _RECENT).date().isoformat()
+        since = (sitting.span(self.zone)[0] - _PROJECT_PERIOD).date().isoformat()
         projects = [name for one in self.ws.episodes.of(scope, since=since) for name in one.projects]
         found = digest(lines, actions, list(dict.fromkeys(projects)))
-        few = len(lines) < FEWEST
+        few = len(lines) < MIN_TURNS
         if asks and self.llm is not None and self.summary and not few:
             found, problem = improved(self.llm, lines, actions, found, self.ws.rules)
             self.problems += [problem] if problem else []
@@ -193,7 +193,7 @@ class _Ending:
         done = file_edits.write(
             self.ws, path, change, step=f"session end: {step}", session=self.session.id, group=self.group
         )
-        self._busy([path] if done.status == "deferred" else [])
+        self._defer([path] if done.status == "deferred" else [])
 
     def _scratchpad(self, last: Sitting) -> str:
         if not self.episodes:
@@ -202,11 +202,11 @@ class _Ending:
         done = scratchpad.refresh(
             self.ws, last.span(self.zone)[1], scope=session.scope, session=session.id, group=self.group
         )
-        self._busy([done.path] if done.status == "deferred" else [])
+        self._defer([done.path] if done.status == "deferred" else [])
         return done.path
 
     def _learn(self) -> None:
-        """Learn facts by rule; turns for the model stay queued."""
+        """Learn facts by rule; turns queued for the model are not sent to it here."""
         try:
             self.facts = learn(self.ws, self.session.id).facts
         except BusyError as error:
@@ -214,16 +214,16 @@ class _Ending:
                 f"facts: {error}; they are learned when a session ends next, or at the next consolidation"
             )
             return
-        if self.facts:  # what the session replaced is core memory no more; what is new has to earn it
+        if self.facts:  # superseded facts leave core memory; new ones are promoted by a consolidation
             scope, session = self.session.scope, self.session.id
             withdraw(self.ws, [scope], step="session end: core memory", session=session, group=self.group)
 
-    def _busy(self, paths: Iterable[str]) -> None:
+    def _defer(self, paths: Iterable[str]) -> None:
         for path in paths:
             self.deferred = True
             self.problems.append(f"another program is saving {path}; end the session again to write it")
 
-    def _done(self, turns: Sequence[Placed], last: Sitting) -> None:
+    def _record_end(self, turns: Sequence[Placed], last: Sitting) -> None:
         state = self.ws.session_journal
         payload = {
             "session": self.session.id, "first": last.first, "last": turns[-1].turn.id,
@@ -237,21 +237,21 @@ class _Ending:
 def end(ws: OpenWorkspace, session: Recorder, llm: "LLM | None" = None, *, summary: bool = True) -> Ended:
     """Write the note, the episode, the scratchpad, attachments, observations and facts of a session.
 
-    Done again, or after a kill, it changes nothing twice. A session that went on is ended again: within six
-    hours of silence its episode and note are extended, after that a new episode begins.
+    Idempotent, also after a crash. A session that continued is ended again: after a pause of up to six hours
+    its episode and note are extended, after a longer one a new episode begins.
 
     Args:
         ws: the workspace.
         session: the session to end.
-        llm: writes the summary, within ten seconds; where it fails, rules do, and `problems` says so.
-        summary: whether the day's note gets a summary; an agent that wrote notes itself gets a short one.
+        llm: writes the summary, within ten seconds; if it fails, rules do, and `problems` says so.
+        summary: whether the daily note gets a summary; a short one where the agent wrote notes itself.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
     """
     ws.check_writable("end sessions")
     try:
-        with ending_lock(ws.root, _PATIENCE):
+        with ending_lock(ws.root, _LOCK_SECONDS):
             found = _Ending(ws, session, llm, summary=summary).run()
     except BusyError as error:
         return Ended(session=session.id, status="deferred", problems=(str(error),))
@@ -266,17 +266,17 @@ def catch_up(
     idle: timedelta = timedelta(minutes=30),
     summary: bool = True,
 ) -> list[Ended]:
-    """End all sessions that were silent for `idle` and have turns that were not written down yet."""
+    """End all sessions that have had no turn for `idle` and have turns that were not written down yet."""
     return [end(ws, session, llm, summary=summary) for session in unended(ws, idle=idle)]
 
 
 def unended(ws: OpenWorkspace, *, idle: timedelta = timedelta(minutes=30)) -> list[Recorder]:
-    """Return the sessions that were silent for `idle` and have turns that were not written down yet."""
+    """Return the sessions that have had no turn for `idle` and have turns that were not written down yet."""
     now, ended = ws.now(), _sizes_at_end(ws)
     found = []
     for scope in ws.scopes():
         files = () if scope.startswith("projects/") else log_files(ws.root / scope)
-        for file in files:  # as long as it was when it was ended: nothing was said since
+        for file in files:  # skip logs of the same size as at their end: they have no new turns
             info = None if ended.get(file.path) == file.size else session_info(file)
             if info is not None:
                 found.append(Recorder(ws, info.id, scope=scope))
@@ -284,7 +284,7 @@ def unended(ws: OpenWorkspace, *, idle: timedelta = timedelta(minutes=30)) -> li
 
 
 def _sizes_at_end(ws: OpenWorkspace) -> dict[Path, int]:
-    """Return how long the logs of ended sessions were, by path; earlier versions did not note it."""
+    """Return the sizes in bytes of the logs of ended sessions at their ends, by path, where recorded."""
     state = ws.session_journal
     with state.lock:
         state.refresh()
@@ -309,14 +309,14 @@ def _is_ended(ws: OpenWorkspace, session: Recorder) -> bool:
 
 
 def _after(turns: Sequence[Placed], last: str) -> Sequence[Placed]:
-    """Return the turns after the one of that id; all where it is not among them."""
+    """Return the turns after the one with that id; all of them if none has it."""
     at = next((number for number, placed in enumerate(turns) if placed.turn.id == last), -1)
     return turns[at + 1 :]
 
 
 def _is_memory_tool(tool: str) -> bool:
     words = set(words_of(tool))
-    return bool(words & {"memory", "remember", "memories"} and words & _WRITING)
+    return bool(words & {"memory", "remember", "memories"} and words & _WRITE_WORDS)
 
 
 def _wrote_memory(action: Action) -> bool:
@@ -328,6 +328,6 @@ def _wrote_memory(action: Action) -> bool:
 
 
 def _called_memory(sitting: Sitting) -> bool:
-    """Return whether turns hold calls of memory tools, which are no significant executions."""
+    """Return whether the turns hold calls of memory tools, which are not recorded as observations."""
     calls = (execution_of(call) for placed in sitting.turns for call in placed.turn.tool_calls)
     return any(made is not None and _is_memory_tool(made.tool) for made in calls)

@@ -19,14 +19,14 @@ from mnemark.text.summary.tool_titles import (
 from mnemark.types import Json
 
 GAP: Final = timedelta(hours=6)
-"""Silence that ends a sitting: the next turn begins another episode."""
+"""Pause that ends a sitting: the next turn begins another episode."""
 _ACTIONS: Final = 40
 _STATES: Final = {"done": "完成", "failed": "没成", "open": "进行中"}
 _OWN_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant"}
 
 
 class Sitting(NamedTuple):
-    """Turns of a session without a long silence between them."""
+    """Turns of a session without a pause longer than `GAP` between them."""
 
     turns: tuple[Placed, ...]
 
@@ -52,7 +52,7 @@ def local(when: datetime, zone: tzinfo | None) -> datetime:
 
 
 def sittings(turns: Sequence[Placed]) -> list[Sitting]:
-    """Cut turns at long silences."""
+    """Split turns into sittings at pauses longer than `GAP`."""
     found: list[list[Placed]] = []
     before: datetime | None = None
     for placed in turns:
@@ -76,7 +76,7 @@ def lines_of(sitting: Sitting) -> list[Line]:
 
 
 def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) -> list[Action]:
-    """Return the executions of tools in a sitting, as observed or else as its turns tell them."""
+    """Return the executions of tools in a sitting: observations, and other calls in its turns."""
     state = ws.session_journal
     hidden = ws.index.hidden.current().turns
     begin, end = sitting.span(UTC)
@@ -91,7 +91,7 @@ def actions_of(ws: OpenWorkspace, scope: str, session: str, sitting: Sitting) ->
         if ours and begin - GAP / 6 <= when <= end + GAP / 6:
             action = _action(one, when)
             seen |= {str(one.payload.get("key")), action.title.partition(" failed")[0]}
-            if one.change.id not in hidden:  # where it is, its turn is not to tell it either
+            if one.change.id not in hidden:  # `seen` also drops the calls of hidden observations
                 found.append((when, action))
     for placed in sitting.turns:
         when = local(placed.turn.time, UTC)

@@ -1,4 +1,4 @@
-"""Look back at turns by session, time, role and tool; cut windows for a prompt."""
+"""List turns by session, time, role and tool, and sessions; cut windows of turns for a prompt."""
 
 import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,8 +21,8 @@ from mnemark.types import Json, Turn
 _PER_MESSAGE: Final = 4
 """Tokens that a message costs beside its text: role and separators."""
 _TITLE: Final = 80
-_LOOKED_AT: Final = 20_000
-"""Characters of a turn in which its first line is looked for."""
+_SEARCHED: Final = 20_000
+"""Maximum characters of a turn in which its first line is looked for."""
 _CHAT_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant", "system": "system"}
 
 
@@ -61,11 +61,11 @@ def turns(
         until: only turns before the end of it.
         role: only this role: "user", "assistant", "tool", or a speaker's name.
         tool: only turns that called this tool or hold its results, whole name or last part of it.
-        limit: the last so many; None for all.
+        limit: maximum number of turns, the last ones; None for all.
         scope: as for `Memory.search`.
 
     Raises:
-        UsageError: an argument is wrong; the message names a right one.
+        UsageError: an argument is wrong; the message names valid values.
     """
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, not {limit}; leave it out for all")
@@ -75,13 +75,13 @@ def turns(
     last = moment(until, "until", now, end=True)
 
     def fits(turn: Turn) -> bool:
-        when = _aware(turn.time, zone)
-        if (first and when < _aware(first, zone)) or (last and when >= _aware(last, zone)):
+        when = _zoned(turn.time, zone)
+        if (first and when < _zoned(first, zone)) or (last and when >= _zoned(last, zone)):
             return False
         return role in {None, turn.role} and (tool is None or _uses(turn, tool))
 
     def order(found: SpokenTurn) -> tuple[datetime, str, int]:
-        return _aware(found.turn.time, zone), found.path, found.line
+        return _zoned(found.turn.time, zone), found.path, found.line
 
     hidden = ws.index.hidden.current().turns
     matching = (
@@ -98,7 +98,7 @@ def _log(ws: OpenWorkspace, scope: str, info: SessionInfo) -> SessionLog:
     return SessionLog.at(ws.root / scope, f"{FOLDER}/{info.path.name}")
 
 
-def _aware(when: datetime, zone: tzinfo | None) -> datetime:
+def _zoned(when: datetime, zone: tzinfo | None) -> datetime:
     return when if when.tzinfo is not None else when.replace(tzinfo=zone)
 
 
@@ -144,8 +144,8 @@ def listed(
 
     Args:
         ws: the workspace.
-        scope: whose; of all by default.
-        last: how many, those that were written last; all by default. No others are opened.
+        scope: their scopes; all by default.
+        last: number of sessions, those written last; all by default. Other logs are not opened.
 
     Raises:
         UsageError: `last` is below 1.
@@ -177,7 +177,7 @@ def _listed(ws: OpenWorkspace, scope: str, info: SessionInfo, hidden: Collection
 
 
 def _first_line(text: str, rules: Rules) -> str:
-    clean = redact(strip_fences(text[:_LOOKED_AT]), rules).text
+    clean = redact(strip_fences(text[:_SEARCHED]), rules).text
     lines = (
         " ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in clean.splitlines()
     )
@@ -192,8 +192,8 @@ def _text(value: Json) -> str:
 def window(turns: Sequence[Turn], budget: int, *, tools: bool = False) -> list[dict[str, Json]]:
     """Return the last turns as messages within `budget` estimated tokens, oldest first.
 
-    The result begins with a user's message where one fits, and the last turn is cut where it alone is too
-    long. Tool turns and calls are left out unless `tools`: a result never stands without the turn before it.
+    The result begins with a user's message if one fits, and the last turn is cut if it alone is too long.
+    Tool turns and calls are left out unless `tools`.
     """
     if budget < 1:
         raise UsageError(f"the budget must be at least 1 token, not {budget}")

@@ -18,16 +18,16 @@ from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Turn
 
 Message = Mapping[str, Any]
-_FRAME: Final = 4
-"""Tokens around each message."""
+_MESSAGE_TOKENS: Final = 4
+"""Tokens that each message costs beside its content."""
 _SYSTEM: Final = frozenset({"system", "developer"})
 _RESULT_ROLES: Final = frozenset({"tool", "function", "toolResult"})
-_PIECE: Final = 1_600
+_IMAGE_TOKENS: Final = 1_600
 """Tokens of a full-size image, rounded up over the providers."""
 _DATA: Final = lazy_pattern(r"(?:data:[\w.+/-]+;base64,|\"data\": \")[A-Za-z0-9+/_-]{100,}={0,2}")
-"""Bytes as text: a data URL, or the `data` of a content block."""
-_LEAST: Final = 20
-"""Tokens that are left of a cut text at least."""
+"""Base64 data: a data URL, or the `data` of a content block."""
+_MIN_TOKENS: Final = 20
+"""Minimum tokens that are left of a shortened text."""
 
 
 class Unit(NamedTuple):
@@ -44,15 +44,15 @@ def is_system(message: Message) -> bool:
 
 
 def tokens_of(message: Message) -> int:
-    """Estimate the tokens of a message; images and other data have a flat price."""
+    """Estimate the tokens of a message; each image or other data counts as a fixed number."""
     content, calls = message.get("content"), message.get("tool_calls")
-    text = content if isinstance(content, str) else "" if content is None else _dumped(content)
+    text = content if isinstance(content, str) else "" if content is None else _as_json(content)
     text, pieces = _DATA.subn("", text)
-    calls_cost = estimate_tokens(_dumped(calls)) if calls else 0
-    return _FRAME + estimate_tokens(text) + pieces * _PIECE + calls_cost
+    calls_cost = estimate_tokens(_as_json(calls)) if calls else 0
+    return _MESSAGE_TOKENS + estimate_tokens(text) + pieces * _IMAGE_TOKENS + calls_cost
 
 
-def _dumped(value: object) -> str:
+def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -62,7 +62,7 @@ def units(messages: Sequence[Message], start: int) -> list[Unit]:
     waiting: set[str] = set()
     for at in range(start, len(messages)):
         message = messages[at]
-        answers = set(_answers(message))
+        answers = set(_answered_calls(message))
         role = message.get("role")
         between = waiting and role not in {"user", *_SYSTEM}  # between a call and its late results
         if found and (answers or between or role in _RESULT_ROLES):
@@ -85,7 +85,7 @@ def calls_of(message: Message) -> Iterator[str]:
             yield str(block.get("id") or block.get("call_id") or "call")
 
 
-def _answers(message: Message) -> Iterator[str]:
+def _answered_calls(message: Message) -> Iterator[str]:
     if message.get("role") in _RESULT_ROLES:
         yield str(message.get("tool_call_id") or message.get("toolCallId") or "call")
     for block in _blocks(message):
@@ -101,7 +101,7 @@ def _blocks(message: Message) -> Iterator[Mapping[str, Any]]:
 
 
 def turn_of(message: Message) -> Turn | None:
-    """Return a message as a turn to record; None for instructions and for what was only recalled."""
+    """Return a message as a turn to record; None for instructions and for messages of recalled text alone."""
     if is_system(message):
         return None
     turn = decode_turn(dict(message), jsonl.Line(0, 0, b"", 0))
@@ -130,26 +130,26 @@ def is_undated(message: Message) -> bool:
 
 
 def key_of(turn: Turn) -> str:
-    """Return what identifies a turn without id: role and words, else its calls and results."""
+    """Return a key that identifies a turn without id: role and text, else its calls and results."""
     role = {"human": "user", "model": "assistant", "function": "tool", "toolResult": "tool"}.get(
         turn.role, turn.role
     )
     words = " ".join(strip_fences(turn.content).split())
     if words:
         return f"{role}\0{words}"
-    return f"{role}\1{_dumped([list(turn.tool_calls), list(turn.tool_results), list(turn.attachments)])}"
+    return f"{role}\1{_as_json([list(turn.tool_calls), list(turn.tool_results), list(turn.attachments)])}"
 
 
 def shortened(messages: Sequence[Message], budget: int, where: str) -> list[dict[str, Any]]:
-    """Return the messages of a unit cut to fit: long results first, then the spoken words.
+    """Return copies of a unit's messages, shortened to the budget: long results first, then other text.
 
     Args:
-        messages: of the unit; they are not changed.
+        messages: the messages of the unit; they are not changed.
         budget: tokens of all of them.
         where: where the whole text is, for the note at a cut.
     """
     copies = [dict(message) for message in messages]
-    for places in (_results, _speech):
+    for places in (_texts_of_results, _texts_of_messages):
         over = sum(map(tokens_of, copies)) - budget
         if over > 0:
             _cut(sorted(places(copies), key=lambda place: -estimate_tokens(place[2])), over, where)
@@ -162,7 +162,7 @@ def _cut(places: Sequence["_Place"], over: int, where: str) -> None:
             break
         size = estimate_tokens(text)
         note = f"\n[… cut; {where}]"
-        kept = cut_to_tokens(text, max(_LEAST, size - over - estimate_tokens(note) - 2))
+        kept = cut_to_tokens(text, max(_MIN_TOKENS, size - over - estimate_tokens(note) - 2))
         if len(kept) + len(note) < len(text):
             holder[name] = kept + note
             over -= size - estimate_tokens(holder[name])
@@ -172,24 +172,24 @@ _Place = tuple[dict[str, Any], str, str]
 """The object that holds a text, its key there, and the text."""
 
 
-def _speech(copies: list[dict[str, Any]]) -> Iterator[_Place]:
-    """Yield the spoken texts; a model's thoughts are signed and stay as they are."""
+def _texts_of_messages(copies: list[dict[str, Any]]) -> Iterator[_Place]:
+    """Yield the texts of messages; thinking blocks are signed and must not be changed."""
     for message in copies:
         if message.get("role") in _RESULT_ROLES or is_system(message):
             continue
         if isinstance(message.get("content"), str):
             yield message, "content", message["content"]
-        for block in _copied(message, "content"):
+        for block in _copied_objects(message, "content"):
             if isinstance(block.get("text"), str):
                 yield block, "text", block["text"]
 
 
-def _results(copies: list[dict[str, Any]]) -> Iterator[_Place]:
+def _texts_of_results(copies: list[dict[str, Any]]) -> Iterator[_Place]:
     for message in copies:
         is_result = message.get("role") in _RESULT_ROLES
         if is_result and isinstance(message.get("content"), str):
             yield message, "content", message["content"]
-        for block in _copied(message, "content"):
+        for block in _copied_objects(message, "content"):
             if is_result or block.get("type") == "tool_result":
                 yield from _texts(block)
 
@@ -200,13 +200,13 @@ def _texts(block: dict[str, Any]) -> Iterator[_Place]:
             yield block, name, block[name]
             return
         if isinstance(block.get(name), list):
-            for part in _copied(block, name):
+            for part in _copied_objects(block, name):
                 yield from _texts(part)
             return
 
 
-def _copied(holder: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the objects of a list, which is copied so that they may be changed."""
+def _copied_objects(holder: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Replace a list in `holder` by a copy; return the copied objects in it, which may be changed."""
     if not isinstance(holder.get(name), list):
         return []
     holder[name] = [dict(one) if isinstance(one, Mapping) else one for one in holder[name]]

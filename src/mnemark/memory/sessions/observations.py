@@ -1,7 +1,7 @@
-"""Record executions of tools, list them in the day's note, and archive them after a month.
+"""Record executions of tools, list them in the daily note, and archive them after 30 days.
 
-An observation is acknowledged as a line of kind "observe" in the journal, where search finds it. Its short
-line in the day's note is a projection, written when the session ends or with the next sync.
+An observation is acknowledged as a journal entry of kind "observe", where search finds it. Its short line in
+the daily note is a projection, written when the session ends or with the next sync.
 """
 
 import hashlib
@@ -34,15 +34,15 @@ from mnemark.types import Json, Turn
 
 RESULT_CHARACTERS: Final = 4_000
 ARGUMENT_CHARACTERS: Final = 2_000
-"""Of each text in the arguments."""
+"""Maximum characters of each text in the arguments."""
 ALL_ARGUMENTS: Final = 50_000
-"""Of all of them together, as JSON."""
+"""Maximum characters of all arguments together, as JSON."""
 HEADING: Final = "## Observations"
 ARCHIVE: Final = "memory/archive/observations"
 AGE_DAYS: Final = 30
-_ENDS: Final = ("# ", "## ", "<!-- mnemark:begin")
-"""First characters of the line after a section."""
-_BUSY: Final = 0.3
+_SECTION_ENDS: Final = ("# ", "## ", "<!-- mnemark:begin")
+"""Prefixes of the line that ends a section."""
+_EDIT_TIMEOUT: Final = 0.3
 
 
 class Observation(NamedTuple):
@@ -73,21 +73,21 @@ def observe(
     """Record an execution of a tool; None where it is not significant or was recorded before.
 
     Args:
-        journal: of the workspace.
-        session: id of the session it was made in.
-        tool: its name as the host has it.
+        journal: the session journal of the workspace.
+        session: id of the session of the call.
+        tool: the host's name of the tool.
         arguments: the arguments of the call, any JSON.
-        result: the result, any JSON; head and tail of it are kept, after redaction of the whole.
-        scope: of the session.
-        call: the host's id of the call; the same id in a session is kept once.
-        error: the error, where the host knows it; else it is read from the result.
-        duration_ms: how long it took.
-        time: when; now by default.
-        tools: which are significant: words of names, shell patterns, "!pattern" excludes.
+        result: the result, any JSON; it is redacted, then its head and tail are stored.
+        scope: the scope of the session.
+        call: the host's id of the call; the same id in a session is stored once.
+        error: the error, if the host knows it; else it is read from the result.
+        duration_ms: the duration of the call.
+        time: the time of the call; now by default.
+        tools: the significant tools: words of names, shell patterns; "!pattern" excludes.
 
     Raises:
-        UsageError: arguments or result are no JSON.
-        BusyError, ReadOnlyError: it could not be written, and is not kept.
+        UsageError: arguments or result are not JSON.
+        BusyError, ReadOnlyError: the observation could not be written, and is not stored.
     """
     workspace = journal.workspace
     workspace.check_writable("observe")
@@ -110,8 +110,8 @@ def observe(
 
 
 def _without_surrogates(values: tuple[str, Json, Json, str | None]) -> tuple[str, Json, Json, str | None]:
-    """Return the values with "?" for lone surrogates, which no file can hold."""
-    with suppress(TypeError, ValueError, RecursionError):  # redaction tells what is no JSON
+    """Replace lone surrogates, which UTF-8 cannot encode, with "?"."""
+    with suppress(TypeError, ValueError, RecursionError):  # redaction raises an error for what is no JSON
         try:
             msgspec.json.encode(values)
         except UnicodeEncodeError:
@@ -158,11 +158,11 @@ def _cut(value: Json) -> Json:
     return value
 
 
-def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float = _BUSY) -> int:
-    """Write observations that no note lists yet into their days' notes; return how many.
+def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float = _EDIT_TIMEOUT) -> int:
+    """Write the observations that no note lists yet to their daily notes; return how many were written.
 
-    Forgotten ones are left out, and written when that is undone. Where a note is being saved, its
-    observations wait for the next time.
+    Forgotten ones are left out until that is undone. If another program is saving a note, its observations
+    are left to the next call.
     """
     if ws.readonly:
         return 0
@@ -171,7 +171,7 @@ def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float =
         state.refresh()
         waiting: dict[tuple[str, str], list[Observed]] = {}
         hidden = ws.index.hidden.current().turns
-        for identifier, seen in state.unnoted():  # a machine writes down what it saw
+        for identifier, seen in state.unnoted():  # only those recorded on this machine
             if identifier not in hidden and session in {None, seen.session}:
                 day = _local(ws, seen).date().isoformat()
                 waiting.setdefault((seen.change.scope, day), []).append(seen)
@@ -179,7 +179,7 @@ def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float =
         for (scope, day), group in waiting.items():
             path = f"{scope}/memory/{day}.md".lstrip("/")
             done = file_edits.write_or_wait(
-                ws, path, _adding(ws, day, group), step="observations", origin="tool",
+                ws, path, _list_in_note(ws, day, group), step="observations", origin="tool",
                 session=session or "", timeout=timeout,
             )  # fmt: skip
             if done.status != "deferred":
@@ -195,24 +195,24 @@ def _local(ws: OpenWorkspace, seen: Observed) -> datetime:
     return when.astimezone(zone) if when.tzinfo else when
 
 
-def _adding(ws: OpenWorkspace, day: str, group: Sequence[Observed]) -> Callable[[str], str]:
+def _list_in_note(ws: OpenWorkspace, day: str, group: Sequence[Observed]) -> Callable[[str], str]:
     def change(text: str) -> str:
         new = []
         for seen in group:
             mark = f"<!-- observed: {seen.change.id} -->"
             if mark not in text:
-                new.append(f"- {_local(ws, seen):%H:%M} {_safe(str(seen.payload['title']))} {mark}")
+                new.append(f"- {_local(ws, seen):%H:%M} {_one_line(str(seen.payload['title']))} {mark}")
         return added_below(text or f"# {day}\n", HEADING, new)
 
     return change
 
 
-def _safe(title: str) -> str:
+def _one_line(title: str) -> str:
     return " ".join(title.replace("<!--", "<\\!--").split())
 
 
 def added_below(text: str, heading: str, lines: Sequence[str]) -> str:
-    """Return `text` with lines added to the section of that heading, which is made at the end if missing."""
+    """Return `text` with lines added to the section of that heading, which is appended if missing."""
     if not lines:
         return text
     stop = "\r\n" if "\r\n" in text else "\n"
@@ -221,7 +221,7 @@ def added_below(text: str, heading: str, lines: Sequence[str]) -> str:
     if at is None:
         gap = "" if text.endswith(stop) else stop
         return text + gap + stop + heading + 2 * stop + stop.join(lines) + stop
-    end = next((i for i in range(at + 1, len(rows)) if rows[i].startswith(_ENDS)), len(rows))
+    end = next((i for i in range(at + 1, len(rows)) if rows[i].startswith(_SECTION_ENDS)), len(rows))
     while end > at + 1 and not rows[end - 1].strip():
         end -= 1
     gap_lines = [""] if end == at + 1 else []
@@ -230,19 +230,19 @@ def added_below(text: str, heading: str, lines: Sequence[str]) -> str:
 
 
 class Aged(NamedTuple):
-    """The archived observations."""
+    """The result of archiving observations."""
 
     ids: tuple[str, ...]
     paths: tuple[str, ...]
     deferred: tuple[str, ...]
-    """Archive files that someone is saving: their observations wait."""
+    """Archive files that another program is saving: their observations are left to the next run."""
 
 
 def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_DAYS) -> Aged:
-    """Move observations older than `days` into `memory/archive/observations/<month>.md`, whole.
+    """Move observations older than `days` with all their fields to `memory/archive/observations/<month>.md`.
 
-    The archive is written first, then their lines in this machine's journal are blanked, so that a kill in
-    between costs nothing; doing it again changes nothing. Other machines archive their own.
+    The archive is written first, then the lines in this machine's journal are blanked, so that a crash in
+    between loses nothing; the move is idempotent. Each machine archives its own observations.
     """
     ws.check_writable("archive")
     limit = (now or ws.now()) - timedelta(days=days)
@@ -251,7 +251,7 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_D
     with state.lock:
         state.refresh()
         months: dict[tuple[str, str], list[Observed]] = {}
-        hidden = ws.index.hidden.current().turns  # by id, and the archive would show them again
+        hidden = ws.index.hidden.current().turns  # hidden by id, which the archive would not respect
         for identifier, seen in sorted(state.observed.items()):
             when = _local(ws, seen)
             past = when < (limit if when.tzinfo else limit.replace(tzinfo=None))
@@ -263,7 +263,7 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_D
         deferred: list[str] = []
         for (scope, month), group in months.items():
             path = f"{scope}/{ARCHIVE}/{month}.md".lstrip("/")
-            change = _archiving(ws, month, group)
+            change = _append_to_archive(ws, month, group)
             done = file_edits.write(ws, path, change, step="age out observations", origin="tool")
             if done.status == "deferred":
                 deferred.append(path)
@@ -277,22 +277,22 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_D
     return Aged(tuple(archived), tuple(paths), tuple(deferred))
 
 
-def _archiving(ws: OpenWorkspace, month: str, group: Sequence[Observed]) -> Callable[[str], str]:
+def _append_to_archive(ws: OpenWorkspace, month: str, group: Sequence[Observed]) -> Callable[[str], str]:
     def change(text: str) -> str:
         parts = [text or f"# Observations of {month}\n"]
         for seen in group:
             mark = f"<!-- id: {seen.change.id} | key: {seen.payload.get('key')} -->"
             if mark not in text:
-                parts.append(_archived(seen, _local(ws, seen), mark))
+                parts.append(_archive_entry(seen, _local(ws, seen), mark))
         return "\n".join(parts)
 
     return change
 
 
-def _archived(seen: Observed, when: datetime, mark: str) -> str:
+def _archive_entry(seen: Observed, when: datetime, mark: str) -> str:
     payload = seen.payload
     took = f" · {payload['duration_ms']} ms" if payload.get("duration_ms") is not None else ""
-    head = f"## {when:%Y-%m-%d %H:%M} {_safe(str(payload['title']))}\n\n{payload.get('tool')}"
+    head = f"## {when:%Y-%m-%d %H:%M} {_one_line(str(payload['title']))}\n\n{payload.get('tool')}"
     head += f" · {seen.session}{took} {mark}\n"
     body = [msgspec.json.format(msgspec.json.encode(payload.get("arguments"))).decode()]
     body += [str(payload[name]) for name in ("error", "result") if payload.get(name)]
@@ -302,7 +302,7 @@ def _archived(seen: Observed, when: datetime, mark: str) -> str:
 
 
 def _blank(ws: OpenWorkspace, ids: frozenset[str]) -> None:
-    """Take archived observations out of this machine's journal; lines keep their numbers."""
+    """Blank the lines of archived observations in this machine's journal, so that line numbers stay."""
 
     def change(line: jsonl.Line) -> bytes | None:
         record = jsonl.decode(line.data) if b'"observe"' in line.data else None

@@ -13,16 +13,16 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.types import ORIGINS, Origin, Turn
 
 WINDOW: Final = 20
-"""Turns of a session that its own recall leaves out: the model has them already."""
+"""Number of last turns that the session's own recall leaves out: the model has them already."""
 CONTEXT: Final = 4
-"""Turns that a question is understood by."""
+"""Number of last turns that give a query its context."""
 _ROLE_ORIGIN: Final[dict[str, Origin]] = {
     "user": "owner", "human": "owner", "tool": "tool", "function": "tool",
 }  # fmt: skip
 
 
 class Recorder:
-    """The log of one conversation; its file is made with the first turn."""
+    """Append turns to the log of one session; its file is created with the first turn."""
 
     def __init__(self, ws: OpenWorkspace, id: str, *, scope: str) -> None:  # noqa: A002 - the word users know
         if not id:
@@ -36,7 +36,7 @@ class Recorder:
         self.log = SessionLog(ws.root / scope, id)
         self.recent: deque[Placed] = deque(maxlen=WINDOW)
         self.given: set[str] = set()
-        """Ids of turns whose attachments the caller handed in."""
+        """Ids of turns whose attachments the caller passed in: these files may be read."""
 
     @property
     def path(self) -> str:
@@ -60,7 +60,7 @@ class Recorder:
         if placed:
             self.ws.wrote(self.path, placed[-1].end)
         with_files = [one for one in placed if one.turn.attachments or one.turn.tool_calls]
-        if with_files:  # their pages are written with the next sync or at the end
+        if with_files:  # their attachment pages are written with the next sync or at the session's end
             self.given.update(one.turn.id for one in with_files if one.turn.attachments)
             given, journal = frozenset(self.given), self.ws.session_journal
             with journal.lock:
@@ -75,12 +75,12 @@ class Recorder:
 
     @property
     def idle_since(self) -> datetime | None:
-        """When the last turn was recorded, by whichever process; None where there is none."""
+        """The time of the last turn, by whichever process; None if there is no turn."""
         last = self.log.last(1)
         return last[0].time if last else None
 
     def idle(self, seconds: float, *, now: datetime | None = None) -> bool:
-        """Return whether nothing was said for so many seconds; False for an empty session."""
+        """Return whether the last turn is at least so many seconds old; False for an empty session."""
         since = self.idle_since
         if since is None:
             return False

@@ -1,7 +1,7 @@
 """Rewrite the scratchpad from the last days' episodes when a session ends.
 
-It follows from the episodes alone, so that writing it again changes nothing, and what a person corrects in
-an episode shows here. A line that a person takes out of it stays out; what a person writes stays.
+It is derived from the episodes alone, so that rewriting is idempotent and corrections of an episode show up.
+A generated line that a person deletes stays deleted; lines that a person writes are kept.
 """
 
 import re
@@ -30,14 +30,14 @@ _HEADINGS: Final = {
 }
 _STATES: Final = {"failed": ("failed", "没成"), "open": ("open", "进行中")}
 _ASIDE: Final = lazy_pattern(r"(?: \([^()]*\)|（[^（）]*）)$")
-"""When a line is from, at its end."""
+"""The date in brackets at the end of a line."""
 _WHEN: Final = lazy_pattern(
     NEXT.pattern + r"|\b(?:needs? to|ha(?:ve|s) to|must|should|going to|will)\b|需要|打算|准备|必须|[要得]",
     re.IGNORECASE,
 )
-"""Words of a step that say when and that it is to be done, and not what."""
+"""Words of a step that say when or that it is to be done; they do not count in comparisons."""
 _SETTLED: Final = 0.6
-"""Share of a step's words that a later episode holds which got done: then it is not shown any more."""
+"""Share of a step's words in a later finished episode from which the step counts as done."""
 
 
 def parts(found: Sequence[EpisodeFile]) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""`Session`: one conversation, recorded turn by turn, recalled from and ended."""
+"""Define `Session`: record the turns of a conversation, recall for it, compact and end it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,7 +17,7 @@ __all__ = ["CONTEXT", "WINDOW", "Session"]
 
 
 class Session(Recorder):
-    """The turns of one conversation. Made by `Memory.session`; nothing is written before the first turn."""
+    """A conversation. Returned by `Memory.session`; nothing is written before the first turn."""
 
     def add(
         self,
@@ -36,18 +36,18 @@ class Session(Recorder):
 
         Args:
             role: "user", "assistant", "tool", or any other speaker's name.
-            content: what was said.
-            time: when; now by default.
-            origin: who is behind it; by default the owner for "user", the agent for "assistant".
+            content: the text of the turn.
+            time: the time of the turn; now by default.
+            origin: the origin; by default the owner for "user", the agent for "assistant".
             tool_calls: calls made in the turn, any JSON.
             tool_results: their results, any JSON.
-            attachments: files that came with it, any JSON.
-            duration_ms: how long it took.
-            meta: any JSON object; it comes back on hits.
+            attachments: its files, any JSON.
+            duration_ms: the duration of the turn.
+            meta: any JSON object; it is returned with hits.
 
         Raises:
             UsageError: an argument is no JSON or names an unknown origin.
-            BusyError, ReadOnlyError: it could not be written, and is not kept.
+            BusyError, ReadOnlyError: the turn could not be written, and is not stored.
         """
         return self.add_many([self.turn(role, content, time=time, origin=origin, tool_calls=tool_calls,
                                         tool_results=tool_results, attachments=attachments,
@@ -73,7 +73,7 @@ class Session(Recorder):
     ) -> "Observation | None":
         """Record an execution of a tool; see `sessions.observations.observe`.
 
-        Returns None for reads and listings, and for an execution that was kept before.
+        Return None for reads and listings, and for an execution that was recorded before.
         """
         from mnemark.memory.sessions.observations import observe
         from mnemark.text.summary.tool_titles import SIGNIFICANT
@@ -87,7 +87,7 @@ class Session(Recorder):
     def end(self, llm: "LLM | None" = None, *, summary: bool = True) -> "Ended":
         """Write the note, the episode and the facts of the session; see `sessions.ending.end`.
 
-        The session may go on and be ended again: only what is new is written then.
+        The session may continue and be ended again: then only new turns are written down.
         """
         from mnemark.memory.sessions.ending import end
 
@@ -104,9 +104,9 @@ class Session(Recorder):
     def recall(
         self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None
     ) -> Recall:
-        """Recall what memory holds for `said`, read in the light of the last turns; see `Memory.recall`.
+        """Recall what memory holds about `said`, with the last turns as context; see `Memory.recall`.
 
-        The session's own recent window is left out of the answer: the model has it already.
+        The session's last `WINDOW` turns are left out of the answer: the model has them already.
         """
         recent = [entry.turn.content for entry in list(self.recent)[-CONTEXT:]]
         if recent and recent[-1] == said:
@@ -120,7 +120,7 @@ class Session(Recorder):
     async def arecall(
         self, said: str, *, deadline: float | None = None, budget: int | None = None, k: int | None = None
     ) -> Recall:
-        """`recall` on a thread, for event loops."""
+        """Run `recall` on a worker thread, for event loops."""
         import asyncio
 
         return await asyncio.to_thread(self.recall, said, deadline=deadline, budget=budget, k=k)

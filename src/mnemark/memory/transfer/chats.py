@@ -1,10 +1,10 @@
 """Convert conversations that other programs export to turns of sessions.
 
 Formats: OpenAI-style messages and our own export (`read_jsonl`), the `conversations.json` of ChatGPT (a tree
-of messages, of which the branch shown last is taken) and of Claude (a list of messages), the transcripts of
-Claude Code and Codex. Times are those of the messages; ids follow from the source's, so that importing again
-finds them. Those of transcripts are as their hooks would give them, so that a session that is captured as it
-goes and imported later is one session.
+of messages; the current branch is imported) and of Claude (a list of messages), the transcripts of Claude
+Code and Codex. Times are those of the messages; ids are derived from the source's, so that a second import
+adds nothing. Session ids of transcripts are those that the hooks use, so that a session which was captured
+live and is imported later stays one session.
 """
 
 import json
@@ -26,16 +26,16 @@ from mnemark.memory.transfer.importer import Incoming
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem, Turn
 
-_FILE: Final = "conversations.json"
-_MOST_BYTES: Final = 2 << 30
-_DEEPEST: Final = 100_000
+_EXPORT_FILE: Final = "conversations.json"
+_MAX_BYTES: Final = 2 << 30
+_MAX_DEPTH: Final = 100_000
 _UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Agent = Literal["claude-code", "codex"]
-_WHERE: Final[dict[Agent, str]] = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
+_FOLDERS: Final[dict[Agent, str]] = {"claude-code": "~/.claude/projects", "codex": "~/.codex/sessions"}
 _ROLLOUT: Final = lazy_pattern(r"rollout-.*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
-_HEAD: Final = 50
-"""Lines in which a transcript names its session."""
+_HEAD_LINES: Final = 50
+"""Number of first lines of a transcript that are searched for its session id."""
 
 Record = dict[str, Any]
 
@@ -53,9 +53,9 @@ Reader = Callable[[Record], Conversation | None]
 
 
 def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reader]) -> None:
-    """Import all conversations of an export; broken ones are left out and named."""
+    """Import all conversations of an export; skip malformed ones, and report them."""
     name, reader = service
-    for number, record in enumerate(_list(path)):
+    for number, record in enumerate(_read_conversations(path)):
         found = reader(record) if isinstance(record, dict) else None
         if found is None:
             reason = f"conversation {number + 1} cannot be read: skipped"
@@ -65,7 +65,7 @@ def read_conversations(incoming: Incoming, path: Path, service: tuple[str, Reade
 
 
 def read_jsonl(incoming: Incoming, path: Path) -> None:
-    """Import our export; or messages, one a line (one session) or in `messages` (a session each line)."""
+    """Import our export, or messages: one per line (a session), or `messages` lists (a session per line)."""
     if not path.is_file():
         raise NotFoundError(f"{path} is not a JSON Lines file")
     problems: list[Problem] = []
@@ -74,13 +74,13 @@ def read_jsonl(incoming: Incoming, path: Path) -> None:
     if first is None:
         raise IntegrityError(f"{path.name} contains no JSON Lines")
     if first[1].get("mnemark") == "export":
-        _own(incoming, (record for _, record in records))
+        _read_own_export(incoming, (record for _, record in records))
     else:
         _messages(incoming, path, [first[1], *(record for _, record in records)])
     incoming.problems.extend(problems)
 
 
-def _own(incoming: Incoming, records: Iterator[Record]) -> None:
+def _read_own_export(incoming: Incoming, records: Iterator[Record]) -> None:
     notes: dict[str, list[str]] = defaultdict(list)
     sessions: dict[tuple[str, str, str], list[Turn]] = defaultdict(list)
     changes: dict[str, list[bytes]] = defaultdict(list)
@@ -135,7 +135,7 @@ def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
             continue
         meta = dict(turn.meta)
         if before is not None and turn.time == before:
-            meta.pop("undated", None)  # the conversation's own time is good enough
+            meta.pop("undated", None)  # it has the time of the conversation
         if conversation.title:
             meta["conversation"] = conversation.title
         before = turn.time if turn.time != _UNDATED else before
@@ -144,22 +144,22 @@ def _turns(service: str, conversation: Conversation) -> Iterator[Turn]:
         yield msgspec.structs.replace(turn, id=identifier, meta=meta)
 
 
-def _list(path: Path) -> list[Any]:
-    file = path / _FILE if path.is_dir() else path
-    if not file.is_file():  # looking into a pipe would wait for good
-        raise NotFoundError(f"there is no {_FILE} in {path}")
+def _read_conversations(path: Path) -> list[Any]:
+    file = path / _EXPORT_FILE if path.is_dir() else path
+    if not file.is_file():  # reading a pipe would block
+        raise NotFoundError(f"there is no {_EXPORT_FILE} in {path}")
     try:
         if zipfile.is_zipfile(file):
             with zipfile.ZipFile(file) as archive:
-                name = next((n for n in archive.namelist() if n.rpartition("/")[2] == _FILE), None)
-                if name is None or archive.getinfo(name).file_size > _MOST_BYTES:
-                    raise NotFoundError(f"{path.name} contains no {_FILE}")
+                name = next((n for n in archive.namelist() if n.rpartition("/")[2] == _EXPORT_FILE), None)
+                if name is None or archive.getinfo(name).file_size > _MAX_BYTES:
+                    raise NotFoundError(f"{path.name} contains no {_EXPORT_FILE}")
                 data = archive.read(name)
         else:
             data = platform.content(file)
         found = json.loads(data)
     except FileNotFoundError as error:
-        raise NotFoundError(f"there is no {_FILE} in {path}") from error
+        raise NotFoundError(f"there is no {_EXPORT_FILE} in {path}") from error
     except (ValueError, RecursionError, zipfile.BadZipFile, RuntimeError) as error:
         raise IntegrityError(f"{path.name} is not an export of conversations: {error}") from error
     if isinstance(found, dict):
@@ -169,7 +169,7 @@ def _list(path: Path) -> list[Any]:
     return found
 
 
-def _chatgpt(record: Record) -> Conversation | None:
+def _chatgpt_conversation(record: Record) -> Conversation | None:
     mapping = record.get("mapping")
     identifier = record.get("conversation_id") or record.get("id")
     if not isinstance(mapping, dict) or not identifier:
@@ -181,14 +181,14 @@ def _chatgpt(record: Record) -> Conversation | None:
 
 
 def _branch(record: Record, mapping: Mapping[str, Any]) -> list[Record]:
-    """Return the messages from the root to the node shown last; all by time where none is named."""
+    """Return the messages from the root to `current_node`; all messages by time if there is no such node."""
     node = record.get("current_node")
     found: list[Record] = []
     if node not in mapping:
         every = filter(None, map(_message_of, mapping.values()))
         return sorted(every, key=lambda message: _number(message.get("create_time")))
     seen: set[str] = set()
-    while isinstance(node, str) and node in mapping and node not in seen and len(seen) < _DEEPEST:
+    while isinstance(node, str) and node in mapping and node not in seen and len(seen) < _MAX_DEPTH:
         seen.add(node)
         if message := _message_of(mapping[node]):
             found.append(message)
@@ -218,7 +218,7 @@ def _chatgpt_message(message: Record) -> Record | None:
     return shaped
 
 
-def _claude(record: Record) -> Conversation | None:
+def _claude_conversation(record: Record) -> Conversation | None:
     identifier, messages = record.get("uuid"), record.get("chat_messages")
     if not isinstance(messages, list) or not identifier:
         return None
@@ -249,19 +249,19 @@ def _number(value: object) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-CHATGPT: Final[tuple[str, Reader]] = ("chatgpt", _chatgpt)
-CLAUDE: Final[tuple[str, Reader]] = ("claude", _claude)
+CHATGPT: Final[tuple[str, Reader]] = ("chatgpt", _chatgpt_conversation)
+CLAUDE: Final[tuple[str, Reader]] = ("claude", _claude_conversation)
 
 
 def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
-    """Import all transcripts below a folder, or one; those of subagents are left out.
+    """Import all transcripts below a folder, or one transcript; skip those of subagents.
 
     Raises:
         NotFoundError: there are none.
     """
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
     by_session: dict[str, list[Path]] = defaultdict(list)
-    for file in filter(Path.is_file, files):  # no folder, and no pipe that nobody writes to
+    for file in filter(Path.is_file, files):  # no folders, and no pipes, which would block
         try:
             session = _session(file, agent)
         except OSError as error:
@@ -271,10 +271,10 @@ def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
             by_session[session].append(file)
         elif not path.is_dir():
             raise NotFoundError(
-                f"{path.name} is not a transcript of {agent}; transcripts are in {_WHERE[agent]}"
+                f"{path.name} is not a transcript of {agent}; transcripts are in {_FOLDERS[agent]}"
             )
     if not by_session:
-        raise NotFoundError(f"no transcripts of {agent} in {path}; they are usually in {_WHERE[agent]}")
+        raise NotFoundError(f"no transcripts of {agent} in {path}; they are usually in {_FOLDERS[agent]}")
     for session, parts in sorted(by_session.items()):
         for part in parts:
             try:
@@ -287,9 +287,9 @@ def read_transcripts(incoming: Incoming, path: Path, agent: Agent) -> None:
 
 
 def _session(file: Path, agent: Agent) -> str:
-    """Return the session's id, as hooks call it; empty for no transcript, or a subagent's."""
+    """Return the session id that hooks use; empty if the file is no transcript, or a subagent's."""
     for line, record in jsonl.records(file):
-        if line.number > _HEAD:
+        if line.number > _HEAD_LINES:
             break
         if agent == "claude-code" and isinstance(found := record.get("sessionId"), str):
             return "" if record.get("isSidechain") is True or record.get("agentId") else found

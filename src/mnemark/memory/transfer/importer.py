@@ -1,4 +1,4 @@
-"""Import into a workspace only what is not there yet; nothing is overwritten."""
+"""Add notes, turns and facts to a workspace, without duplicates and without overwriting anything."""
 
 import hashlib
 import itertools
@@ -25,11 +25,11 @@ from mnemark.files.workspace import Workspace
 from mnemark.text.redaction.redact import redact
 from mnemark.types import Problem, Turn
 
-_BATCH: Final = 1_000
+_BATCH_TURNS: Final = 1_000
 _BATCH_BYTES: Final = 8 << 20
-"""Of lines written with one."""
-_WORDS: Final = frozenset({"content", "predicate", "subject", "tags", "source"})
-"""Keys in another program's memory whose values become words of a fact."""
+"""Maximum bytes of log lines written in one batch."""
+_TEXT_KEYS: Final = frozenset({"content", "predicate", "subject", "tags", "source"})
+"""Keys in another program's memory whose values become text of a fact, and so are redacted."""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,15 +44,15 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """New turns and journal lines."""
     facts: int = 0
     same: int = 0
-    """Notes, turns and lines that were there already."""
+    """Notes, turns and lines that the workspace had already."""
     redacted: int = 0
-    """Turns with secrets."""
+    """Turns from which secrets were removed."""
     paths: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
 class Incoming:
-    """An import in progress. Hold the workspace's lock."""
+    """An import in progress. The caller holds the workspace's lock."""
 
     def __init__(self, root: Path, config: Config, format: str, source: Path, *, dry_run: bool) -> None:  # noqa: A002
         self.root = root
@@ -66,18 +66,18 @@ class Incoming:
         self._erased: dict[str, frozenset[str]] = {}
 
     def note(self, path: str, data: bytes) -> None:
-        """Import a note to `path`, or beside it where that name holds another note."""
+        """Import a note to `path`, or to a free name beside it if that name holds another note."""
         for name in _free_names(path) if data else ():
             full = layout.safe_path(self.root, name)
             if not full.exists():
-                self._put(name, data)
+                self._write_note(name, data)
                 return
-            with suppress(PermissionError):  # then it is another one
+            with suppress(PermissionError):  # unreadable: treat it as another note
                 if full.is_file() and platform.content(full) == data:
                     break
         self._counts["same"] += 1
 
-    def _put(self, name: str, data: bytes) -> None:
+    def _write_note(self, name: str, data: bytes) -> None:
         self._counts["notes"] += 1
         self._written[name] = digest(data)
         if self._dry_run:
@@ -87,9 +87,9 @@ class Incoming:
             raise BusyError(f"another program is saving {name}; import again to continue")
 
     def turns(self, scope: str, session: str, turns: Iterable[Turn], path: str = "") -> None:
-        """Import the turns of a session whose ids are not there yet, without secrets.
+        """Import the turns whose ids the session does not have yet, redacted.
 
-        They go into the log at `path` where there is one, else into the session's own.
+        They are appended to the log at `path` if it exists, else to the session's own.
         """
         log = SessionLog(layout.safe_path(self.root, scope) if scope else self.root, session)
         if path and layout.safe_path(self.root, path).is_file():
@@ -97,7 +97,7 @@ class Incoming:
         known = {placed.turn.id for placed in log.turns()} | log.erased()
         new = self._new(turns, known)
         before = self._counts["turns"]
-        while batch := list(itertools.islice(new, _BATCH)):
+        while batch := list(itertools.islice(new, _BATCH_TURNS)):
             self._counts["turns"] += len(batch)
             if not self._dry_run:
                 log.append_many(batch)
@@ -114,7 +114,7 @@ class Incoming:
                 yield self._redacted(turn)
 
     def bullets(self, scope: str, bullets: Mapping[str, str]) -> None:
-        """Import facts by id to the scope's `memory/facts/imported.md`; known ones are left out."""
+        """Append facts, given by id, to the scope's `memory/facts/imported.md`; skip known ids."""
         path = f"{scope}/{FACTS}".lstrip("/")
         full = layout.safe_path(self.root, path)
         with translate_os_errors(full):
@@ -133,23 +133,23 @@ class Incoming:
         return redact(text, self._workspace.rules).text
 
     def memories(self, data: bytes) -> bytes:
-        """Return a `memories.json` without secrets. Raises ValueError where it is no JSON."""
+        """Return a `memories.json` without secrets. Raises ValueError if it is not JSON."""
         try:
-            return json.dumps(self._without(json.loads(data.decode("utf-8-sig")))).encode()
+            return json.dumps(self._clean_record(json.loads(data.decode("utf-8-sig")))).encode()
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
 
-    def _without(self, value: Any) -> Any:
+    def _clean_record(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._without(one) for one in value]
+            return [self._clean_record(one) for one in value]
         if isinstance(value, dict):
-            return {key: self._worded(one) if key in _WORDS else self._without(one)
+            return {key: self._clean_text(one) if key in _TEXT_KEYS else self._clean_record(one)
                     for key, one in value.items()}  # fmt: skip
         return value
 
-    def _worded(self, value: Any) -> Any:
+    def _clean_text(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._worded(one) for one in value]
+            return [self._clean_text(one) for one in value]
         return self.clean(value) if isinstance(value, str) else value
 
     def _redacted(self, turn: Turn) -> Turn:
@@ -158,22 +158,22 @@ class Incoming:
         return clean
 
     def lines(self, path: str, data: Iterable[bytes]) -> None:
-        """Import lines of a session or journal but known and erased ones; turns without secrets.
+        """Import lines of a session or journal, except known and erased ones; turns are redacted.
 
-        A note to erase something is not taken over from a journal: that is for the owner to say.
+        Entries of a journal that erase something are skipped: only the owner of this workspace may erase.
         """
         full = layout.safe_path(self.root, path)
         known: set[bytes] = set()
         if full.is_file():
             with translate_os_errors(full), platform.opened(full) as file:
-                known.update(map(_mark, _whole_lines(file)))
+                known.update(map(_line_hash, _whole_lines(file)))
         fresh: list[bytes] = []
         size = count = 0
         for line in _whole_lines(data):
-            kept = line if _mark(line) in known else self.line(path, line)
+            kept = line if _line_hash(line) in known else self.line(path, line)
             if kept is None:
                 continue
-            if (mark := _mark(kept)) in known:
+            if (mark := _line_hash(kept)) in known:
                 self._counts["same"] += 1
                 continue
             known.add(mark)
@@ -194,10 +194,10 @@ class Incoming:
                 jsonl.append_many(full, lines)
 
     def line(self, path: str, line: bytes) -> bytes | None:
-        """Return a line of a log as it is to be written; None where it is left out."""
+        """Return a line of a log as it is to be written; None if it is to be skipped."""
         record = jsonl.decode(line)
         if record is None:
-            return line  # torn: as it is
+            return line  # a torn line is kept as it is
         if layout.log_folder(path.rpartition("/")[0]) == "journal":
             payload = record.get("payload")
             erases = record.get("kind") == "forget" and isinstance(payload, dict) and payload.get("erase")
@@ -244,7 +244,7 @@ def _whole_lines(data: Iterable[bytes]) -> Iterator[bytes]:
     return (line for raw in data if (line := raw.strip(b" \t\r\n")))
 
 
-def _mark(line: bytes) -> bytes:
+def _line_hash(line: bytes) -> bytes:
     return hashlib.blake2b(line, digest_size=16).digest()
 
 

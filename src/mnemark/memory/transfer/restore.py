@@ -1,7 +1,7 @@
-"""Restore a backup as a folder of its own, to the byte.
+"""Restore a backup into a new folder, byte for byte.
 
-Everything is checked before anything is written: names that lead out, damage, and whether there is room.
-Links come last, when nothing can be written through them any more, and only those that stay in the folder.
+Everything is checked before anything is written: names that leave the folder, damage, and free space. Links
+are created last, so that nothing is written through them, and those that leave the folder are removed.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ from mnemark.files.manifest import Entry
 from mnemark.memory.transfer.transfer import UNREADABLE, CutOffError, blocks, is_complete
 from mnemark.types import Problem
 
-_LONGEST_LIST: Final = 1 << 30
-"""Bytes of a manifest: some five million names."""
+_MAX_MANIFEST: Final = 1 << 30
+"""Maximum bytes of a manifest: some five million names."""
 _PERMISSIONS: Final = 0o777
-"""Restored bits of a mode: an archive must not make programs that run as another user."""
-_TAKEN: Final = "this file system treats another name in the backup as the same"
+"""Restored bits of a mode: an archive must not create setuid programs."""
+_NAME_TAKEN: Final = "this file system treats another name in the backup as the same"
 
 
 class Restored(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,15 +47,15 @@ class Restored(msgspec.Struct, frozen=True, kw_only=True):
 def restore(archive: Path, folder: Path) -> Restored:
     """Unpack a backup into a folder that is empty or missing.
 
-    Files get their bytes, modes and times; what mnemark writes by itself is private, whatever the backup
-    says, and so is a folder that is made. A link that would lead out of the folder is left out, and a name
-    that this system cannot write. A kill in between leaves an unfinished folder, never half of a file.
+    Files get their bytes, modes and times; mnemark's own files and folders are always private. Links that
+    leave the folder are left out, and names that this system cannot write. A crash leaves an incomplete
+    folder, but never a partial file.
 
     Raises:
         NotFoundError: there is no such file.
-        UsageError: the folder holds something, or a name in the file leads out of it.
+        UsageError: the folder is not empty, or a name in the file leaves it.
         IntegrityError: the file is no backup, damaged or unreadable; nothing was written.
-        ReadOnlyError, MnemarkError: the folder cannot be written, or has no room; then nothing was written.
+        ReadOnlyError, MnemarkError: the folder cannot be written, or lacks space; then nothing was written.
     """
     archive, folder = archive.expanduser().absolute(), folder.expanduser().absolute()
     if not archive.is_file():
@@ -69,13 +69,13 @@ def restore(archive: Path, folder: Path) -> Restored:
             entries = _entries(source)
             _check_names(entries)
             _check_room(entries, folder)
-            for entry in entries:  # so that nothing is written of a backup that is damaged
+            for entry in entries:  # read all before writing: a damaged backup is not restored in part
                 deque(_content(source, entry) if entry.kind == "file" else (), maxlen=0)
             with translate_os_errors(folder):
-                problems = _unpacked(source, entries, folder)
+                problems = _unpack(source, entries, folder)
     except NewerFormatError:
         raise
-    except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's errors were told
+    except (*UNREADABLE, CutOffError, IntegrityError, OSError) as error:  # the folder's are translated
         raise IntegrityError(f"{archive.name} is not a backup that can be restored: {error}") from error
     problems += [
         Problem(one.path, f"is not in the backup: {one.reason}") for one in entries if one.kind == "left out"
@@ -92,7 +92,7 @@ def restore(archive: Path, folder: Path) -> Restored:
 
 def _entries(source: zipfile.ZipFile) -> list[Entry]:
     if manifest.NAME in source.namelist():
-        if source.getinfo(manifest.NAME).file_size > _LONGEST_LIST:
+        if source.getinfo(manifest.NAME).file_size > _MAX_MANIFEST:
             raise IntegrityError("its list of files is too long")
         with source.open(manifest.NAME) as listed:
             return list(manifest.read(listed))
@@ -106,7 +106,7 @@ def _entries(source: zipfile.ZipFile) -> list[Entry]:
 
 
 def _check_names(entries: Sequence[Entry]) -> None:
-    """Check that names are unique, stay in the folder, and lie below folders only."""
+    """Check that names are unique, stay in the folder, and have only folders as parents."""
     kinds: dict[str, manifest.Kind] = {}
     for entry in entries:
         if entry.kind == "left out":
@@ -135,7 +135,7 @@ def _check_room(entries: Sequence[Entry], folder: Path) -> None:
 
 
 def _content(source: zipfile.ZipFile, entry: Entry) -> Iterator[bytes]:
-    """Yield a file's bytes; raise IntegrityError where they are not those that were saved."""
+    """Yield a file's bytes; raise IntegrityError if their size or hash is not that of the manifest."""
     try:
         member = source.getinfo(entry.place)
     except KeyError:
@@ -151,25 +151,25 @@ def _content(source: zipfile.ZipFile, entry: Entry) -> Iterator[bytes]:
         raise IntegrityError(f"it is damaged at {entry.path}; use an older backup")
 
 
-def _unpacked(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -> list[Problem]:
+def _unpack(source: zipfile.ZipFile, entries: Sequence[Entry], folder: Path) -> list[Problem]:
     platform.make_folder(folder)
     problems = [
         Problem(entry.path, reason)
         for kind in ("folder", "file", "link")
         for entry in entries
-        if entry.kind == kind and (reason := _put(source, entry, folder))
+        if entry.kind == kind and (reason := _restore_entry(source, entry, folder))
     ]
-    problems += _links_out(entries, folder)
-    for entry in reversed(entries):  # what is in a folder first: writing there changes its time
+    problems += _remove_outside_links(entries, folder)
+    for entry in reversed(entries):  # set times of inner folders first: writing changes the outer's
         path = folder / entry.name
         if entry.kind == "folder" and path.is_dir():
             platform.FS.sync_folder(path)
-            _finish(path, entry)
+            _set_metadata(path, entry)
     platform.FS.sync_folder(folder)
     return problems
 
 
-def _put(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
+def _restore_entry(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
     name = entry.name
     if not all(map(platform.allows_name, name.split("/"))):
         return "this system does not allow such a name"
@@ -177,15 +177,15 @@ def _put(source: zipfile.ZipFile, entry: Entry, folder: Path) -> str:
     try:
         if entry.kind == "folder":
             platform.make_folder(path)
-            return "" if path.is_dir() else _TAKEN
+            return "" if path.is_dir() else _NAME_TAKEN
         platform.make_folder(path.parent)
         if entry.kind == "link":
             platform.FS.symlink(entry.link, path)
-            _finish(path, entry)
+            _set_metadata(path, entry)
         else:
             _put_file(source, entry, path)
     except FileExistsError:
-        return _TAKEN
+        return _NAME_TAKEN
     except OSError as error:
         if entry.kind != "link" and error.errno not in REFUSED_NAMES:
             raise
@@ -201,13 +201,13 @@ def _put_file(source: zipfile.ZipFile, entry: Entry, path: Path) -> None:
                 out.write(block)
             out.flush()
             platform.FS.sync(out.fileno())
-        _finish(temporary, entry)
+        _set_metadata(temporary, entry)
         platform.FS.rename_new(temporary, path)
     finally:
         platform.FS.unlink(temporary)
 
 
-def _finish(path: Path, entry: Entry) -> None:
+def _set_metadata(path: Path, entry: Entry) -> None:
     """Set mode and time. mnemark's own files stay private, also where an old backup was not."""
     if entry.kind != "link":
         mode = int(entry.mode or "0", 8) & _PERMISSIONS
@@ -217,19 +217,19 @@ def _finish(path: Path, entry: Entry) -> None:
         platform.set_time(path, entry.mtime_ns)
 
 
-def _links_out(entries: Sequence[Entry], folder: Path) -> Iterator[Problem]:
-    """Remove the links that lead out of the folder, also by way of other links."""
+def _remove_outside_links(entries: Sequence[Entry], folder: Path) -> Iterator[Problem]:
+    """Remove the links that leave the folder, directly or through other links; yield a problem for each."""
     base = os.path.realpath(folder)
     for entry in entries:
         path = folder / entry.name
         if entry.kind != "link" or not path.is_symlink():
             continue
         real = os.path.realpath(path)
-        if _climbs(entry) or not (real == base or real.startswith(base + os.sep)):
+        if _leaves_folder(entry) or not (real == base or real.startswith(base + os.sep)):
             platform.FS.unlink(path)
             yield Problem(entry.path, f"is a link out of the folder, to {entry.target}")
 
 
-def _climbs(entry: Entry) -> bool:
+def _leaves_folder(entry: Entry) -> bool:
     target = posixpath.normpath(posixpath.join(posixpath.dirname(entry.name), entry.link))
     return target == ".." or target.startswith("../")

@@ -35,19 +35,19 @@ ImportFormat = Literal[
     "claude-code", "codex",
 ]  # fmt: skip
 FORMATS: Final[tuple[ImportFormat, ...]] = get_args(ImportFormat)
-_BLOCK: Final = 1 << 20
+_BLOCK_BYTES: Final = 1 << 20
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
-_MOST_BYTES: Final = 4 << 30
-"""Largest unpacked size of an archive: beyond, it is a trap or no memory."""
-_LONGEST: Final = 64 << 20
-"""Bytes of a line of a log in an archive."""
+_MAX_UNPACKED: Final = 4 << 30
+"""Maximum unpacked size of an archive: a larger one is a zip bomb or no memory."""
+_MAX_LINE_BYTES: Final = 64 << 20
+"""Maximum bytes of a line of a log in an archive."""
 _PASSAGE_TOKENS: Final = 256
-_INNER: Final = "is a separate workspace and was skipped"
+_SKIPPED: Final = "is a separate workspace and was skipped"
 UNREADABLE: Final = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, UnicodeDecodeError, RuntimeError,
     NotImplementedError, EOFError,
 )  # fmt: skip
-"""Exceptions of reading a damaged or strange archive."""
+"""Exceptions raised by reading a damaged or unsupported archive."""
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,15 +63,15 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def export_workspace(ws: OpenWorkspace, target: Path, *, format: ExportFormat = "zip") -> Exported:  # noqa: A002
-    """Write all notes, sessions and journals of the workspace into one file; never `.mnemark`.
+    """Write all notes, sessions and journals of the workspace into one file, without `.mnemark`.
 
-    The same workspace gives the same bytes. "zip" holds the files as they are, also those of inner
-    workspaces, so that the folder can be made again; "jsonl" has a line for each passage, turn and journal
+    The same workspace gives the same bytes. "zip" holds the files as they are, including those of nested
+    workspaces, so that the folder can be restored; "jsonl" has a line for each passage, turn and journal
     entry of this workspace alone, with its source.
 
     Raises:
-        UsageError: the format is unknown, or the target is a folder or would be memory itself.
-        ReadOnlyError, MnemarkError: the target cannot be written; nothing is left of it.
+        UsageError: the format is unknown, or the target is a folder or would be indexed as memory.
+        ReadOnlyError, MnemarkError: the target cannot be written; no partial file is left.
     """
     if format not in get_args(ExportFormat):
         raise UsageError(f'the export format must be "zip" or "jsonl", not {format!r}')
@@ -98,7 +98,7 @@ def target_for(root: Path, target: Path) -> Path:
     """Return the absolute path to write an export or a backup to.
 
     Raises:
-        UsageError: it is a folder, or would be memory itself.
+        UsageError: it is a folder, or would be indexed as memory.
     """
     target = target.expanduser().absolute()
     if target.is_dir():
@@ -110,7 +110,7 @@ def target_for(root: Path, target: Path) -> Path:
 
 @contextmanager
 def put_in_place(target: Path) -> Iterator[Path]:
-    """Yield a temporary name beside `target`; what is written there replaces it in the end."""
+    """Yield a temporary path beside `target`; at the end, that file atomically replaces `target`."""
     temporary = target.with_name(jsonl.TEMPORARY + new_id())
     with translate_os_errors(target):
         try:
@@ -122,20 +122,20 @@ def put_in_place(target: Path) -> Iterator[Path]:
 
 
 def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run: bool = False) -> Summary:  # noqa: A002
-    """Bring notes and conversations in; doing it twice adds nothing.
+    """Import notes and conversations; importing again adds nothing.
 
     Args:
-        ws: where to.
+        ws: the workspace to import into.
         format: "markdown" (a folder of notes, kept below `imported/`), "zip" (our export), "jsonl" (our
             export, or OpenAI-style messages), "openclaw", "nanobot" or "openakita" (such an agent's folder),
             "chatgpt" or "claude" (the export of conversations: the archive, its folder, or the file), "mem0"
             (the JSON of its `get_all`), "claude-mem" (its exported JSON), "claude-code" or "codex" (the
             transcripts that these keep: a folder of them, or one).
-        path: what to read. It is never changed.
-        dry_run: only say what would be done.
+        path: the file or folder to read. It is never changed.
+        dry_run: only return what would be done.
 
-    Nothing that is there is overwritten: a note with other words comes in as `NAME.imported.md`, sessions
-    gain the turns they lack. Secrets are taken out of conversations before they are written.
+    Nothing is overwritten: a note with other content is imported as `NAME.imported.md`, sessions get the
+    turns that they lack. Secrets are redacted from conversations before they are written.
 
     Raises:
         UsageError: the format is unknown.
@@ -156,7 +156,7 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
                 incoming.migrated(migrate(path, ws.root, dry_run=dry_run, cleaning=incoming))
             else:
                 _READERS[format](incoming, path)
-        except OSError as error:  # what could not be written here was told as such
+        except OSError as error:  # of the source: errors of writing here were translated already
             raise MnemarkError(
                 f"{layout.shown(error.filename or str(path))} cannot be read: {error.strerror}; make it "
                 "readable and import again to continue"
@@ -165,18 +165,18 @@ def import_from(ws: OpenWorkspace, format: ImportFormat, path: Path, *, dry_run:
 
 
 class CutOffError(Exception):
-    """A file could be opened, but not read to its end."""
+    """A file could be opened, but reading failed before its end."""
 
 
 def blocks(source: IO[bytes], size: int | None = None) -> Iterator[bytes]:
-    """Yield the first `size` bytes in blocks, or all there are.
+    """Yield the first `size` bytes of a file in blocks, or all of them.
 
     Raises:
-        CutOffError: the disk failed. Failing to write what was read is another error, of another file.
+        CutOffError: reading failed; it is no OSError, so that errors of writing the blocks are told apart.
     """
     while size is None or size > 0:
         try:
-            block = source.read(_BLOCK if size is None else min(_BLOCK, size))
+            block = source.read(_BLOCK_BYTES if size is None else min(_BLOCK_BYTES, size))
         except OSError as error:
             raise CutOffError(error.strerror) from error
         if not block:
@@ -213,10 +213,10 @@ def _write_zip(root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
 
 
 def _files(root: Path) -> tuple[list[str], list[Problem]]:
-    """Return the paths of everything a person or an agent wrote, and what of it cannot be read.
+    """Return the paths of everything a person or an agent wrote, and the problems of files that are left out.
 
-    Conflict copies, configurations and the files of inner workspaces are included. Where such a workspace has
-    no configuration, so is its `.mnemark/`: it holds nothing to keep, but makes that folder a workspace.
+    Conflict copies, configurations and the files of nested workspaces are included. If such a workspace has
+    no configuration, an empty `.mnemark/` is included, too, as it marks that folder as a workspace.
     """
     found = scan(root)
     paths = [entry.path for entry in (*found.entries, *found.journals)]
@@ -234,7 +234,10 @@ def _files(root: Path) -> tuple[list[str], list[Problem]]:
 def _write_jsonl(visible: Visible, root: Path, out: BinaryIO) -> tuple[int, int, list[Problem]]:
     files, records = 0, 1
     found = scan(root)
-    problems = [*found.problems, *(Problem(inner, f"{_INNER}: export that one") for inner in found.inner)]
+    problems = [
+        *found.problems,
+        *(Problem(inner, f"{_SKIPPED}: export that one") for inner in found.inner),
+    ]
     out.write(jsonl.encode({"mnemark": "export", "version": 1}) + b"\n")
     for path in sorted(entry.path for entry in (*found.entries, *found.journals)):
         count = 0
@@ -247,7 +250,7 @@ def _write_jsonl(visible: Visible, root: Path, out: BinaryIO) -> tuple[int, int,
 
 
 def _records(visible: Visible, path: str, problems: list[Problem]) -> Iterator[dict[str, Any]]:
-    """Yield the records of a file, up to where it cannot be read any more, which is a problem."""
+    """Yield the records of a file; append a problem if it cannot be read, or not to its end."""
     place = layout.place(path)
     if place is None or place.role == "copy":
         return
@@ -284,14 +287,14 @@ def _passages(
         }  # fmt: skip
 
 
-def _markdown(incoming: Incoming, folder: Path) -> None:
+def _read_markdown(incoming: Incoming, folder: Path) -> None:
     if not folder.is_dir():
         raise NotFoundError(f"{folder} is not a folder")
     if folder.resolve() == incoming.root.resolve():
         raise UsageError(f"{folder} is this workspace itself; its notes are already searched")
     found = scan(folder)
     incoming.problems.extend(found.problems)
-    incoming.problems.extend(Problem(inner, f"{_INNER}: import that one") for inner in found.inner)
+    incoming.problems.extend(Problem(inner, f"{_SKIPPED}: import that one") for inner in found.inner)
     for entry in found.entries:
         place = layout.place(entry.path)
         if entry.path.lower().endswith(".jsonl") or place is None or place.role == "copy":
@@ -307,26 +310,26 @@ def _markdown(incoming: Incoming, folder: Path) -> None:
             incoming.note(f"imported/{folder.name}/{entry.path}", data)
 
 
-def _zip(incoming: Incoming, path: Path) -> None:
+def _read_zip(incoming: Incoming, path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
-            names = _names(archive)
+            names = _paths_by_member(archive)
             members = [member for member in archive.infolist() if member.filename in names]
             notes = [member for member in members if layout.place(names[member.filename])]
-            if sum(member.file_size for member in notes) > _MOST_BYTES:
-                raise IntegrityError(f"{path.name} would unpack to more than {_MOST_BYTES >> 30} GB")
-            inner = _inner(names.values(), archive)
-            incoming.problems.extend(Problem(layout.shown(one), f"{_INNER}: restore it") for one in inner)
+            if sum(member.file_size for member in notes) > _MAX_UNPACKED:
+                raise IntegrityError(f"{path.name} would unpack to more than {_MAX_UNPACKED >> 30} GB")
+            inner = _nested(names.values(), archive)
+            incoming.problems.extend(Problem(layout.shown(one), f"{_SKIPPED}: restore it") for one in inner)
             below = tuple(f"{one}/" for one in inner)
             for member in sorted(members, key=lambda member: member.filename):
                 if not names[member.filename].startswith(below):
-                    _member(incoming, archive, member, names[member.filename])
+                    _read_member(incoming, archive, member, names[member.filename])
     except UNREADABLE as error:
         raise IntegrityError(f"{path.name} is not a readable zip archive: {error}") from error
 
 
-def _names(archive: zipfile.ZipFile) -> dict[str, str]:
-    """Return the paths of the files in an archive by member; a backup has them in its manifest."""
+def _paths_by_member(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Return the paths of the files in an archive by member name; those of a backup are in its manifest."""
     names = {one.filename: one.filename for one in archive.infolist() if not one.is_dir()}
     if manifest.NAME not in names:
         return names
@@ -334,7 +337,7 @@ def _names(archive: zipfile.ZipFile) -> dict[str, str]:
         return {one.place: one.name for one in manifest.read(listed) if one.kind == "file"}
 
 
-def _inner(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
+def _nested(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
     folders = [name for name in archive.namelist() if name.endswith("/")]
     if manifest.NAME in archive.namelist():
         with archive.open(manifest.NAME) as listed:
@@ -345,7 +348,7 @@ def _inner(files: Iterable[str], archive: zipfile.ZipFile) -> list[str]:
     })  # fmt: skip
 
 
-def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
+def _read_member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
     if layout.shown(name) != name:
         incoming.problems.append(Problem(layout.shown(name), "name is not valid UTF-8: skipped"))
         return
@@ -355,7 +358,7 @@ def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInf
         incoming.problems.append(Problem(layout.shown(name), str(error)))
         return
     place = layout.place(name)
-    if place is None:  # the configuration is of the other machine; anything else is no memory
+    if place is None:  # the other machine's configuration, or no file of a memory
         incoming.problems.append(Problem(layout.shown(name), "is not part of a memory: skipped"))
     elif place.role in {"session", "journal"}:
         with archive.open(member) as file:
@@ -367,16 +370,16 @@ def _member(incoming: Incoming, archive: zipfile.ZipFile, member: zipfile.ZipInf
 
 
 def _lines(file: IO[bytes], name: str) -> Iterator[bytes]:
-    """Yield the lines of a member one at a time: an archive may unpack to a thousand times its size."""
-    while line := file.readline(_LONGEST + 1):
-        if len(line) > _LONGEST:
-            raise IntegrityError(f"{layout.shown(name)} has a line longer than {_LONGEST >> 20} MB")
+    """Yield the lines of a member one at a time, as it may unpack to a thousand times its size."""
+    while line := file.readline(_MAX_LINE_BYTES + 1):
+        if len(line) > _MAX_LINE_BYTES:
+            raise IntegrityError(f"{layout.shown(name)} has a line longer than {_MAX_LINE_BYTES >> 20} MB")
         yield line
 
 
 _READERS: Final[Mapping[ImportFormat, Callable[[Incoming, Path], None]]] = {
-    "markdown": _markdown,
-    "zip": _zip,
+    "markdown": _read_markdown,
+    "zip": _read_zip,
     "jsonl": chats.read_jsonl,
     "chatgpt": partial(chats.read_conversations, service=chats.CHATGPT),
     "claude": partial(chats.read_conversations, service=chats.CLAUDE),

@@ -1,4 +1,4 @@
-"""Revert all that a source brought in: remove its facts and edits, hide its turns."""
+"""Revert everything that came from one source: delete its facts and edits, hide its turns."""
 
 import re
 from datetime import datetime, tzinfo
@@ -27,7 +27,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import ORIGINS, Json
 
 _FOR_PAD: Final = lazy_pattern(r"memory/episodes/|SCRATCHPAD\.md$")
-_BODY: Final = lazy_pattern(r"^(?!#|[ \t]*$)", re.MULTILINE)
+_TEXT_LINE: Final = lazy_pattern(r"^(?!#|[ \t]*$)", re.MULTILINE)
 """A line that is no heading and not empty."""
 
 
@@ -38,14 +38,14 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
     hidden: tuple[Forgotten, ...] = ()
     """Turns, and facts that are in the files and were written there by other means."""
     facts: tuple[Forgotten, ...] = ()
-    """Facts taken out of their files; those they had replaced hold again."""
+    """Facts deleted from their files; those that they superseded are valid again."""
     edits: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    """Edits that stay because they were changed since: to be checked by hand."""
+    """Edits that were not undone because their lines were changed since: to be checked by hand."""
     waiting: tuple[str, ...] = ()
     """Files that someone is saving; the next sync changes them."""
     id: str = ""
-    """Of the line in the journal that hides the turns, for `undo`."""
+    """Id of the journal entry that hides the turns, for `undo`."""
 
     @property
     def text(self) -> str:
@@ -61,22 +61,22 @@ def revert(
     since: datetime | str | None = None,
     dry_run: bool = False,
 ) -> Reverted:
-    """Revert what a session, an origin, or everyone since a time brought in; all criteria must match.
+    """Revert everything from a session, from an origin or since a time; all criteria must match.
 
-    Facts and proposals from there go, and the facts they had replaced hold again; automatic edits made for it
-    are taken out of their files; its turns are hidden from search and recall, and stay in the log until they
-    are erased with `forget`.
+    Matching facts and proposals are deleted, and facts that they superseded are valid again; matching
+    automatic edits are undone; turns are hidden from search and recall, and stay in the log until they are
+    erased with `forget`.
 
     Args:
         ws: the workspace.
-        session: id of a session: what its turns are the only source of, and the edits made for it.
-        origin: what that origin said.
-        since: what was recorded from then on.
-        dry_run: only say what would go.
+        session: id of a session: the facts that only its turns state, and the edits made for it.
+        origin: items of that origin.
+        since: items recorded from then on.
+        dry_run: only return what would be reverted.
 
     Raises:
-        UsageError: nothing says what is meant, or there is no such origin.
-        BusyError, ReadOnlyError: it could not be written.
+        UsageError: no criterion is given, or there is no such origin.
+        BusyError, ReadOnlyError: the revert could not be written.
     """
     if not (session or origin or since):
         raise UsageError("say what to undo: give session, origin or since")
@@ -96,11 +96,11 @@ def revert(
         )  # fmt: skip
     said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
-    _withdraw(ws, [item.id for item in remembered])
+    _append_undo(ws, [item.id for item in remembered])
     busy = take_out(ws)[1]
-    # A scratchpad is written anew from the episodes that are left.
+    # The scratchpad is not undone, but rewritten from the remaining episodes.
     kept = [one for one in edits if one.path.rpartition("/")[2] != scratchpad.FILE]
-    done, problems, waiting = _taken_back(ws, kept)
+    done, problems, waiting = _undo_edits(ws, kept)
     cleared, late = _cleared(ws, items, edits)
     withdraw_all(ws)
     follow(ws)
@@ -112,9 +112,9 @@ def revert(
 
 
 def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[list[str], list[str]]:
-    """Clear what no undo covers: bullets in review, lines of observations, scratchpads.
+    """Delete what no undo covers: bullets in review, lines of observations, lines of scratchpads.
 
-    Returns the files that changed, and those that are busy.
+    Return the files that changed, and those that are busy.
     """
     gone = {item.id for item in items if item.id}
     wrote = [
@@ -143,15 +143,15 @@ def _names(text: str, ids: set[str]) -> bool:
 
 
 def _without(gone: set[str], text: str) -> str:
-    """Remove the lines that name one of the ids, and headings that stood for them alone."""
+    """Remove the lines that name one of the ids; return nothing if only headings are left."""
     lines = text.splitlines(keepends=True)
     kept = [line for line in lines if not _names(line, gone)]
     rest = "".join(kept)
-    return "" if len(kept) < len(lines) and not _BODY.search(rest) else rest
+    return "" if len(kept) < len(lines) and not _TEXT_LINE.search(rest) else rest
 
 
 def _remembered(ws: OpenWorkspace, items: list[Item]) -> tuple[list[Item], list[Item]]:
-    """Separate remembered facts, which can be taken out of their files, from the other items."""
+    """Separate the facts stored by `remember`, which can be deleted, from the other items."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
@@ -172,7 +172,7 @@ def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:
     ]
 
 
-def _withdraw(ws: OpenWorkspace, ids: list[str]) -> None:
+def _append_undo(ws: OpenWorkspace, ids: list[str]) -> None:
     facts = ws.fact_store
     if ids:
         with facts.lock, workspace_lock(ws.root):
@@ -180,7 +180,7 @@ def _withdraw(ws: OpenWorkspace, ids: list[str]) -> None:
             facts.log.append(Change(kind="undo", payload=payload, origin="owner"))
 
 
-def _taken_back(ws: OpenWorkspace, edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:
+def _undo_edits(ws: OpenWorkspace, edits: list[Entry]) -> tuple[list[str], list[str], list[str]]:
     """Undo edits, the last first; return the changed files, problems, and busy files."""
     done: list[str] = []
     problems: list[str] = []

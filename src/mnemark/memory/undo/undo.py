@@ -1,4 +1,4 @@
-"""Undo what was remembered, forgotten, pinned or edited automatically: the last, or by id."""
+"""Undo a stored fact, a forget, a pin or an automatic edit: the last change, or one by id."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -20,45 +20,44 @@ from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 
 What = Literal["remember", "forget", "edit", "pin"]
-_BUSY: Final = 0.5
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
     """A change that was undone."""
 
     id: str
-    """Of the change, in the journal."""
+    """Id of the change in the journal."""
     what: What
     paths: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
-    """Files that someone is saving; the next sync changes them."""
+    """Files that another program is saving; the next sync edits them."""
     text: str = ""
-    """For people: what it was, or the edit as a diff."""
+    """The undone change for people; of an edit, the diff."""
 
 
 def undo(ws: OpenWorkspace, id: str | None = None) -> list[Undone]:  # noqa: A002 - the word of the file format
-    """Undo a change; the journal keeps both.
+    """Undo a change; the journal keeps the change and the undo.
 
-    A fact goes out of its file and the one before it holds again; what was hidden is shown; an automatic edit
-    is taken out of its file and nothing else with it.
+    A fact is deleted from its file, and the one that it superseded is valid again; hidden items are shown
+    again; the lines of an automatic edit are reverted, and nothing else in the file.
 
     Args:
         ws: the workspace.
-        id: of the change in the journal, or of a group of edits (all of them, the last first). By default
-            the last change of this machine that can be undone.
+        id: id of the change in the journal, or of a group of edits (all are undone, the last first). By
+            default the last change of this machine that can be undone.
 
     Raises:
         NotFoundError: there is no such change, or it was undone before.
-        UsageError: it erased something, it was a revert, or what it wrote was changed since.
+        UsageError: it was an erasure or a revert, or the lines that it wrote were changed since.
     """
     ws.check_writable("take changes back")
-    done = _take_back(ws, id)
+    done = _undo_changes(ws, id)
     withdraw_all(ws)
     follow(ws)
     return done
 
 
-def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
+def _undo_changes(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     known = _changes(ws, own=identifier is None)
     if identifier is None:
         if not known:
@@ -71,7 +70,7 @@ def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
         return [_undo(ws, max(known), known)]
     if identifier in known:
         return [_undo(ws, identifier, known)]
-    group = [*_learned_in(ws, identifier)]
+    group = [*_facts_of_run(ws, identifier)]
     group += [one.id for one in file_edits.entries(ws) if one.group == identifier]
     if group := [one for one in group if one in known]:
         return [_undo(ws, one, known) for one in reversed(group)]
@@ -80,7 +79,7 @@ def _take_back(ws: OpenWorkspace, identifier: str | None) -> list[Undone]:
     raise NotFoundError(f"there is no change {identifier!r} that can be undone; `mnemark log` shows the ids")
 
 
-def _learned_in(ws: OpenWorkspace, group: str) -> list[str]:
+def _facts_of_run(ws: OpenWorkspace, group: str) -> list[str]:
     for change in changes_of(ws.root, ("consolidate",)):
         payload = change.payload if isinstance(change.payload, Mapping) else {}
         if payload.get("group") == group:
@@ -90,14 +89,14 @@ def _learned_in(ws: OpenWorkspace, group: str) -> list[str]:
 
 
 def _last_revert(ws: OpenWorkspace) -> str:
-    """Return the id of the last revert that took back facts; empty where there was none."""
+    """Return the id of the last revert that removed facts; empty if there was none."""
     undone = changes_of(ws.root, ("undo",))
     found = (one.id for one in undone if isinstance(one.payload, Mapping) and one.payload.get("revert"))
     return max(found, default="")
 
 
 def _changes(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
-    """Return what can be undone, by id; with `own`, only what this machine remembered."""
+    """Return the changes that can be undone, by id; with `own`, only facts stored by this machine."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
@@ -114,7 +113,7 @@ def _changes(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
 
 
 def is_own_edit(entry: Entry) -> bool:
-    """Return whether an edit stands, and is not itself the undoing of another change."""
+    """Return whether an edit is in effect, and is not itself part of an undo."""
     return entry.state in {"done", "open"} and entry.step != "undo"
 
 
@@ -123,7 +122,7 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
         case "remember":
             return _forget_fact(ws, identifier)
         case "forget":
-            return _show(ws, identifier)
+            return _unhide(ws, identifier)
         case "pin":
             return _unpin(ws, identifier)
         case _:
@@ -133,7 +132,7 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
             return Undone(id=identifier, what="edit", paths=paths, waiting=busy, text=done.diff)
 
 
-def _note(ws: OpenWorkspace, identifier: str, scope: str = "") -> None:
+def _append_undo(ws: OpenWorkspace, identifier: str, scope: str = "") -> None:
     facts = ws.fact_store
     with facts.lock, workspace_lock(ws.root):
         facts.log.append(Change(kind="undo", payload={"ids": [identifier]}, origin="owner", scope=scope))
@@ -141,13 +140,13 @@ def _note(ws: OpenWorkspace, identifier: str, scope: str = "") -> None:
 
 def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
     fact = ws.fact_store.log.records[identifier]
-    _note(ws, identifier, fact.scope)
+    _append_undo(ws, identifier, fact.scope)
     paths, waiting = take_out(ws)
     return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
 
 
 def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Take undone facts out of their files; return the changed files, and the busy ones."""
+    """Delete undone facts from their files; return the changed files, and the busy ones."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
@@ -169,21 +168,21 @@ def _without(identifier: str, text: str) -> str:
     return without_fact(text, identifier)
 
 
-def _show(ws: OpenWorkspace, identifier: str) -> Undone:
+def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:
     count = len(ws.fact_store.log.forgotten.hidden_facts(identifier))
-    _note(ws, identifier)
+    _append_undo(ws, identifier)
     facts = f"{count} {'fact' if count == 1 else 'facts'}"
     return Undone(id=identifier, what="forget", text=facts if count else "turns and notes")
 
 
 def _unpin(ws: OpenWorkspace, identifier: str) -> Undone:
     payload = pin_lines(ws)[identifier]
-    _note(ws, identifier)
+    _append_undo(ws, identifier)
     restore(ws, payload)
     return Undone(id=identifier, what="pin", text=str(payload.get("fact") or payload.get("ref") or ""))
 
 
-_FIELDS: Final = {"importance": "1", "priority": "permanent"}
+_PIN_FIELDS: Final = {"importance": "1", "priority": "permanent"}
 
 
 class Pinned(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,10 +195,10 @@ class Pinned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pin(ws: OpenWorkspace, ref: str) -> Pinned:
-    """Keep a fact, a turn or a piece of a note from fading.
+    """Exempt a fact, a turn or lines of a note from decay.
 
-    A fact gets importance 1 and priority "permanent" in its file; of turns and notes the journal keeps a mark
-    that `pins` lists. Pinned again, nothing changes. `undo` with the pin's id removes it.
+    A fact gets importance 1 and priority "permanent" in its file; pins of turns and notes are only in the
+    journal, and `pins` lists them. Pinning is idempotent. `undo` with the pin's id removes it.
 
     Args:
         ws: the workspace.
@@ -207,7 +206,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
 
     Raises:
         NotFoundError: there is no such ref or id.
-        BusyError, ReadOnlyError: it could not be written; nothing was pinned.
+        BusyError, ReadOnlyError: the pin could not be written; nothing was pinned.
     """
     ws.check_writable("pin something")
     item = Selector(ws, Criteria(ref=ref)).find()[0]
@@ -219,7 +218,7 @@ def pin(ws: OpenWorkspace, ref: str) -> Pinned:
     scope = str(payload.pop("scope", ""))
     changes = [Change(kind="pin", payload=payload, origin="owner", scope=scope)]
     if item.kind == "fact":
-        said = {"fact": item.id, "path": item.path, "fields": _FIELDS}
+        said = {"fact": item.id, "path": item.path, "fields": _PIN_FIELDS}
         changes.append(Change(kind="confirm", payload=said, origin="owner", scope=scope))
     with facts.lock, workspace_lock(ws.root):
         made = facts.log.append(*changes)[0]
@@ -257,7 +256,7 @@ def restore(ws: OpenWorkspace, payload: Mapping[str, object]) -> None:
 
 
 def pins(ws: OpenWorkspace) -> list[Pinned]:
-    """Return all pins that hold, oldest first."""
+    """Return all pins in effect, oldest first."""
     return [_pinned(identifier, payload) for identifier, payload in pin_lines(ws).items()]
 
 
@@ -267,7 +266,7 @@ def _pinned(identifier: str, payload: Mapping[str, object]) -> Pinned:
 
 
 def pin_lines(ws: OpenWorkspace) -> dict[str, Mapping[str, object]]:
-    """Return the payloads of pins that hold, by the id of their line."""
+    """Return the payloads of the pins in effect, by the id of their journal entry."""
     found: dict[str, Mapping[str, object]] = {}
     for change in changes_of(ws.root, ("pin", "undo")):
         payload = change.payload if isinstance(change.payload, Mapping) else {}
