@@ -62,7 +62,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
 def background(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What would have been left to the background, which tests do not wait for."""
     left: list[str] = []
-    monkeypatch.setattr(cold, "_later", lambda root, session: left.append(session))
+    monkeypatch.setattr(cold, "_run_in_background", lambda root, session: left.append(session))
     return left
 
 

@@ -92,7 +92,7 @@ def test_all_that_hooks_and_a_daemon_make_is_private(
 ) -> None:
     del umask
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(cold, "_later", lambda *_: None)
+    monkeypatch.setattr(cold, "_run_in_background", lambda *_: None)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: None)
     root = tmp_path / "memory"
     root.mkdir(0o700)

@@ -27,9 +27,9 @@ def test_a_note_by_another_process_is_found_at_once(tmp_path: Path) -> None:
         memory.remember("colour", "red")
         for words in ("zebra crossing repainted", "斑马线 重新 粉刷"):
             assert not any(words in hit.text for hit in memory.search(words).hits)
-            memory.searcher.refresher._checked.mark()  # a look has just been taken: none is due for a second
+            memory.searcher.refresher._last_sync.mark()  # as if just synced: none is due for a second
             subprocess.run([sys.executable, "-c", WRITE, str(tmp_path), words], check=True)
-            memory.searcher.refresher._checked.mark()
+            memory.searcher.refresher._last_sync.mark()
             assert any(words in hit.text for hit in memory.search(words).hits)
 
 

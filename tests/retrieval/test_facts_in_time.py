@@ -117,7 +117,7 @@ CHANGES: list[Callable[[Path], None]] = [
 @pytest.fixture
 def slow_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Facts that are never read by the deadline."""
-    monkeypatch.setattr(FactIndexCache, "_make_behind", lambda *_: None)
+    monkeypatch.setattr(FactIndexCache, "_build_async", lambda *_: None)
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_facts_read_before_are_no_excuse(
     root = make(tmp_path)
     with Memory.open(root) as memory:
         assert memory.recall(ASKED, deadline=20).hits
-        monkeypatch.setattr(FactIndexCache, "_make_behind", lambda *_: None)
+        monkeypatch.setattr(FactIndexCache, "_build_async", lambda *_: None)
         monkeypatch.setattr(IndexRefresher, "freshen", lambda _: None)
         change(root)
         assert not says_old(memory.recall(ASKED, deadline=0.6))
@@ -304,7 +304,7 @@ def test_entries_of_core_memory_are_not_shown_either(
     with Memory.open(core) as memory:
         assert "3.10" not in memory.context()
         assert not says_old(memory.search("python version", k=20))
-    monkeypatch.setattr(FactIndexCache, "_make_behind", lambda *_: None)
+    monkeypatch.setattr(FactIndexCache, "_build_async", lambda *_: None)
     assert not says_old(recalled(core))
     assert not says_old(quick_search(core, "python version"))
 

@@ -13,7 +13,7 @@ from mnemark.retrieval.deadline import in_turn
 
 @pytest.fixture(autouse=True)
 def two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_free", threading.BoundedSemaphore(2))
+    monkeypatch.setattr(module, "_processors", threading.BoundedSemaphore(2))
 
 
 def test_two_at_once_and_the_others_after_them() -> None:

@@ -1,4 +1,4 @@
-"""Google's Agent Development Kit: a memory service whose events are session logs of the workspace.
+"""Adapt memory to Google's Agent Development Kit: a memory service that stores events in session logs.
 
 runner = Runner(agent=agent, app_name="shop", session_service=…, memory_service=memory_service(memory))
 """
@@ -21,13 +21,13 @@ _PREFIX: Final = "adk:"
 
 
 class EventLogs:
-    """Events by application, user and session. A user's are in the scope `users/<user id>`."""
+    """Session logs of events by application, user and session, in the scope `users/<user id>`."""
 
     def __init__(self, memory: "Memory") -> None:
         self._memory = memory
 
     def add(self, app: str, user: str, session: str, events: Iterable[Any]) -> None:
-        """Store the text of events; one that is known, or was deleted, is not added again."""
+        """Store the text of events; skip those that are stored already or were deleted."""
         log = ItemLog(self._memory, _name(app, session), user=user)
         with log.changing():
             known = {one.item.get("id") for one in log.items(hidden=True)}
@@ -42,7 +42,7 @@ class EventLogs:
         return [hit for hit in hits if "event" not in hit.meta or hit.path in own]
 
     def delete(self, app: str, user: str, identifier: str) -> None:
-        """Hide the event of that id, as `mnemark forget` does."""
+        """Hide the event of that id, like `mnemark forget`."""
         for log in self._logs(app, user):
             with log.changing():
                 log.hide([one for one in log.items() if one.item["id"] == identifier])
@@ -55,7 +55,7 @@ class EventLogs:
 
 
 def memory_service(memory: "Memory") -> Any:
-    """Make a `BaseMemoryService` over the workspace.
+    """Return a `BaseMemoryService` over the workspace.
 
     A user's id must be a folder name (`UsageError` otherwise). A search also finds notes and facts of the
     user and of the root; its results belong in the user's role or a tool's result, never the system's.

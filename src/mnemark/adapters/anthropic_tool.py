@@ -1,4 +1,4 @@
-"""Anthropic's memory tool over a folder of the workspace.
+"""Implement Anthropic's memory tool on a folder of the workspace.
 
     tool = memory_tool(memory)
     client.beta.messages.tool_runner(model=…, max_tokens=…, messages=[…], tools=[tool]).until_done()
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def memory_tool(  # noqa: C901 - a class of eight one-line methods
     memory: "Memory", folder: str = "memories", *, scope: str = ""
 ) -> Any:
-    """Make a `BetaAbstractMemoryTool` whose `/memories` is `folder` of the workspace or a scope of it.
+    """Return a `BetaAbstractMemoryTool` whose `/memories` is `folder` of the workspace or a scope of it.
 
     Errors are raised as `ToolError`, which the SDK shows to the model.
 

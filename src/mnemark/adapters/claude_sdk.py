@@ -1,8 +1,8 @@
-"""The Claude Agent SDK: a `SessionStore` that mirrors transcripts into session logs of the workspace.
+"""Adapt memory to the Claude Agent SDK: a `SessionStore` that mirrors transcripts into session logs.
 
     options = ClaudeAgentOptions(session_store=TranscriptStore(memory))
 
-It follows the SDK's protocol by its methods; the SDK is only imported where summaries are asked for.
+It implements the SDK's protocol; the SDK itself is imported for summaries only.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class TranscriptStore:
-    """A log for each transcript, by project, session and, for subagents, subpath.
+    """Session logs of transcripts by project, session and, for subagents, subpath.
 
-    Entries come back as they were appended, but redacted. An entry whose `uuid` is known is not added again.
-    What is deleted is hidden, as by `mnemark forget`.
+    Entries are returned as they were appended, but redacted. An entry whose `uuid` is stored is skipped.
+    Deleted entries are hidden, like by `mnemark forget`.
 
     Args:
         memory: the workspace, opened.
@@ -61,7 +61,7 @@ class TranscriptStore:
 
     @threaded
     def list_session_summaries(self, project_key: str) -> list[Any]:
-        """Return the SDK's summary of each session of a project, made anew from its entries."""
+        """Return the SDK's summary of each session of a project, computed from its entries."""
         from claude_agent_sdk import fold_session_summary  # type: ignore[import-not-found]
 
         found = []
@@ -72,7 +72,7 @@ class TranscriptStore:
 
     @threaded
     def delete(self, key: Mapping[str, Any]) -> None:
-        """Hide a transcript; without `subpath`, those of its subagents too."""
+        """Hide a transcript; without `subpath`, also those of its subagents."""
         parts = _parts(key)
         logs = [self._logs.log(parts)] if "subpath" in key else [log for _, log in self._logs.below(parts)]
         for log in logs:
@@ -104,7 +104,7 @@ def _uuid(entry: Any) -> str | None:
 
 
 def _new(entry: Any) -> NewItem:
-    """Make an item with the words of a message for search; other entries (titles, modes) have none."""
+    """Make an item with the text of a message for search; other entries (titles, modes) have none."""
     fields = entry if isinstance(entry, dict) else {}
     message = fields.get("message")
     if fields.get("type") not in ("user", "assistant") or not isinstance(message, dict):

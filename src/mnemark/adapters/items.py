@@ -1,8 +1,8 @@
-"""Store a framework's items as turns of a session log: append, read back exactly, hide instead of delete.
+"""Store a framework's items as turns of a session log: append, read, and hide instead of delete.
 
-The log is an ordinary one (`sessions/<id>.jsonl`): people read it, and search, `forget` and `undo` reach it.
-What a framework deletes is hidden as by `forget`. The item is in `meta["item"]`; where its text is the whole
-of one key, `meta["text"]` names that key, which is not written twice.
+The log is an ordinary one (`sessions/<id>.jsonl`): people can read it, and search, `forget` and `undo` apply.
+Items that a framework deletes are hidden, like by `forget`. The item is in `meta["item"]`; where the turn's
+text equals the value of one key, `meta["text"]` names that key instead, so that it is not written twice.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ from mnemark.types import Origin, Turn
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
-_SEALED: Final = {"thinking": "signature", "redacted_thinking": "data", "reasoning": "encrypted_content"}
-"""The key that a provider sealed, by the type of a block. Its value reveals nothing but looks like a secret,
-and the provider refuses a conversation in which it was changed."""
+_OPAQUE_KEYS: Final = {"thinking": "signature", "redacted_thinking": "data", "reasoning": "encrypted_content"}
+"""The key with opaque data of the provider, by the type of a block. Its value looks like a secret, but is
+not redacted: the provider refuses a conversation in which it was changed."""
 _PATIENCE: Final = 10.0
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
 def threaded(method: Callable[_P, _R]) -> Callable[_P, Coroutine[Any, Any, _R]]:
-    """Make a blocking method a coroutine function that runs it on a thread."""
+    """Wrap a blocking method in a coroutine function that runs it on a thread."""
 
     @functools.wraps(method)
     async def run(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -46,7 +46,7 @@ def threaded(method: Callable[_P, _R]) -> Callable[_P, Coroutine[Any, Any, _R]]:
 
 
 class StoredItem(NamedTuple):
-    """An item of a log, and its line in the file."""
+    """An item in a log, with its turn and line number."""
 
     line: int
     id: str
@@ -55,21 +55,21 @@ class StoredItem(NamedTuple):
 
 
 class NewItem(NamedTuple):
-    """An item to store; `text` is what search finds."""
+    """An item to store; `text` is indexed for search."""
 
     item: Any
     role: str
     text: str
     origin: Origin | None = None
     more: Mapping[str, Any] = {}
-    """Further keys of `meta`."""
+    """Additional keys of `meta`."""
 
 
 class ItemLog:
     """The items of one session. Thread-safe; several processes may append at once.
 
     Args:
-        memory: whose.
+        memory: the workspace, opened.
         id: of the session.
         user: whose memory it is; or an `agent`'s. The workspace's own by default.
         agent: as for `Memory.session`.
@@ -84,7 +84,7 @@ class ItemLog:
         agent: str | None = None,
     ) -> None:
         self.memory = memory
-        # Not `memory.session`, which starts loading models for a recall: here nothing is recalled.
+        # Not `memory.session`, which loads models for a recall: here nothing is recalled.
         self.session = Session(memory, id, scope=scope_name(user=user, agent=agent))
         self._guard = threading.Lock()
         self._read: list[StoredItem] = []
@@ -99,8 +99,8 @@ class ItemLog:
         """Store items, redacted, with one `fsync`: all or none.
 
         Raises:
-            UsageError: an item is no JSON.
-            BusyError, ReadOnlyError: nothing was kept.
+            UsageError: an item cannot be encoded as JSON.
+            BusyError, ReadOnlyError: nothing was stored.
         """
         self.memory.check_writable("add items")
         if not items:
@@ -114,7 +114,7 @@ class ItemLog:
         meta = {"item": item, **new.more}
         turn = self.session.turn(new.role, new.text, origin=new.origin, meta=meta)
         kept = self.memory.without_secrets(turn)
-        clean = _unsealed(kept.meta["item"], item)
+        clean = _with_opaque(kept.meta["item"], item)
         meta = {**kept.meta, "item": clean}
         for key in ("content", "text", "output"):
             if kept.content and isinstance(clean, dict) and clean.get(key) == kept.content:
@@ -124,13 +124,13 @@ class ItemLog:
 
     def items(self, *, hidden: bool = False) -> list[StoredItem]:
         """Return the items, oldest first; with `hidden`, also hidden ones."""
-        gone = frozenset() if hidden else self.memory.index.hidden.current().turns
+        hidden_ids = frozenset() if hidden else self.memory.index.hidden.current().turns
         with self._guard:
-            self._follow()
-            return [one for one in self._read if one.id not in gone]
+            self._read_new()
+            return [one for one in self._read if one.id not in hidden_ids]
 
-    def _follow(self) -> None:
-        """Read what was appended, or the whole file where it was rewritten."""
+    def _read_new(self) -> None:
+        """Read the texts appended since the last call, or the whole file if it was rewritten."""
         state = platform.identity(self.session.log.path)
         if state is None or state.inode != self._inode or state.size < self._end:
             self._read, self._end = [], 0
@@ -145,22 +145,22 @@ class ItemLog:
                 self._read.append(StoredItem(placed.line, placed.turn.id, item, placed.turn))
 
     def hide(self, items: Sequence[StoredItem]) -> None:
-        """Hide items as `mnemark forget` does; `undo` shows them again."""
+        """Hide items like `mnemark forget`; `undo` restores them."""
         self.memory.check_writable("delete items")
         if items:
-            gone = [Item(kind="turn", path=self.path, start_line=one.line, end_line=one.line, id=one.id)
+            hidden = [Item(kind="turn", path=self.path, start_line=one.line, end_line=one.line, id=one.id)
                     for one in items]  # fmt: skip
-            hide(self.memory, gone, {"asked": {"session": self.session.id}})
+            hide(self.memory, hidden, {"asked": {"session": self.session.id}})
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Lock the workspace for reading and then writing what depends on it."""
+        """Hold the workspace's locks, so that a write can depend on an earlier read."""
         with self.memory.fact_store.lock, workspace_lock(self.memory.root, _PATIENCE):  # the order of `hide`
             yield
 
 
 class ItemLogs:
-    """The logs of one framework: their session ids are a prefix, then quoted parts with "/" between them."""
+    """The logs of one framework, with session ids of a prefix and quoted parts joined by "/"."""
 
     def __init__(
         self, memory: "Memory", prefix: str, *, user: str | None = None, agent: str | None = None
@@ -182,11 +182,11 @@ class ItemLogs:
             return self._logs[identifier]
 
     def log(self, parts: Sequence[str]) -> ItemLog:
-        """Return the log of that name."""
+        """Return the log with these parts in its id."""
         return self._open(self._id(parts))
 
     def below(self, parts: Sequence[str] = ()) -> Iterator[tuple[tuple[str, ...], ItemLog]]:
-        """Yield name and log of those at and below a name."""
+        """Yield the parts and the log of each session id that starts with these parts."""
         name = self._id(parts)
         for info in list_sessions(self._memory.root / self.scope):
             if info.id == name or info.id.startswith(f"{name}/" if parts else name):
@@ -195,33 +195,33 @@ class ItemLogs:
 
 
 def text_in(value: Any) -> str:
-    """Return the words of a JSON value, for search: strings under keys with text, a line each."""
+    """Return the text of a JSON value for search, one line for each string outside of `_SKIPPED`."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        told = (f"{key}: {text}" if key not in _TEXTUAL else text
-                for key, one in value.items() if key not in _QUIET and (text := text_in(one)))  # fmt: skip
-        return "\n".join(told)
+        texts = (f"{key}: {text}" if key not in _TEXT_KEYS else text
+                for key, one in value.items() if key not in _SKIPPED and (text := text_in(one)))  # fmt: skip
+        return "\n".join(texts)
     if isinstance(value, list | tuple):
         return "\n".join(text for one in value if (text := text_in(one)))
     return "" if value is None or isinstance(value, bool) else str(value)
 
 
-_TEXTUAL: Final = frozenset({"text", "content", "output"})
-_QUIET: Final = frozenset({
+_TEXT_KEYS: Final = frozenset({"text", "content", "output"})
+_SKIPPED: Final = frozenset({
     "type", "id", "call_id", "role", "status", "signature", "encrypted_content", "data", "uuid", "parentUuid",
     "sessionId", "timestamp", "annotations", "logprobs",
 })  # fmt: skip
 
 
-def _unsealed(clean: Any, item: Any) -> Any:
-    """Return the redacted item with the values that a provider sealed put back."""
+def _with_opaque(clean: Any, item: Any) -> Any:
+    """Return the redacted item with the provider's opaque values restored."""
     if isinstance(item, dict) and isinstance(clean, dict):
-        sealed = _SEALED.get(item["type"]) if isinstance(item.get("type"), str) else None
-        return {key: item[key] if key == sealed else _unsealed(value, item.get(key))
+        opaque = _OPAQUE_KEYS.get(item["type"]) if isinstance(item.get("type"), str) else None
+        return {key: item[key] if key == opaque else _with_opaque(value, item.get(key))
                 for key, value in clean.items()}  # fmt: skip
     if isinstance(item, list) and isinstance(clean, list) and len(item) == len(clean):
-        return [_unsealed(one, other) for one, other in zip(clean, item, strict=True)]
+        return [_with_opaque(one, other) for one, other in zip(clean, item, strict=True)]
     return clean
 
 

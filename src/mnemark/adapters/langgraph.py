@@ -1,8 +1,8 @@
-"""LangGraph: a `BaseStore` whose namespaces are session logs of the workspace.
+"""Adapt memory to LangGraph: a `BaseStore` whose namespaces are session logs of the workspace.
 
     graph = builder.compile(store=memory_store(memory))
 
-A put is a line of the log; what it replaces, and what is deleted, is hidden as by `mnemark forget`.
+A put appends a line to the log; replaced and deleted items are hidden, like by `mnemark forget`.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 def memory_store(  # noqa: C901 - a class of two methods and what they hand over
     memory: "Memory", *, user: str | None = None, agent: str | None = None
 ) -> Any:
-    """Make a `BaseStore` over the workspace, of a user or an agent where given.
+    """Return a `BaseStore` over the workspace, for a user or an agent where given.
 
-    Values come back as JSON, redacted. `index` of a put names the fields for search; False: none. No item
-    expires: a `ttl` is refused, as by every store without it.
+    Values are returned as JSON, redacted. `index` of a put names the fields for search; False for none. Items
+    do not expire: a `ttl` is refused, as by every store without it.
 
     Raises:
         MnemarkError: LangGraph is not installed.
@@ -43,7 +43,7 @@ def memory_store(  # noqa: C901 - a class of two methods and what they hand over
         ]  # fmt: skip
         return "\n".join([str(op.key), *texts])
 
-    def answered(op: Any) -> Any:
+    def result_of(op: Any) -> Any:
         match op:
             case base.GetOp():
                 one = items.get(op.namespace, op.key)
@@ -68,9 +68,9 @@ def memory_store(  # noqa: C901 - a class of two methods and what they hand over
         """Delegates to `StoreItems`. Reads of a batch see the state before its writes."""
 
         def batch(self, ops: Iterable[Any]) -> list[Any]:
-            asked = list(ops)
-            results = [answered(op) for op in asked]
-            last = {(op.namespace, op.key): op for op in asked if isinstance(op, base.PutOp)}
+            batch = list(ops)
+            results = [result_of(op) for op in batch]
+            last = {(op.namespace, op.key): op for op in batch if isinstance(op, base.PutOp)}
             for namespace in dict.fromkeys(namespace for namespace, _ in last):
                 puts = [
                     (key, op.value, text_of(op)) for (space, key), op in last.items() if space == namespace

@@ -1,10 +1,10 @@
-"""LlamaIndex: a memory block that recalls from the workspace and keeps what leaves the short-term memory.
+"""Adapt memory to LlamaIndex: a block that recalls, and records messages that leave the short-term memory.
 
     from llama_index.core.memory import Memory as ChatMemory
     ChatMemory.from_defaults(memory_blocks=[memory_block(memory, "chat:1")], insert_method="user")
 
-`insert_method="user"` matters: LlamaIndex's default puts blocks into the system message, where recalled text
-must not stand.
+`insert_method="user"` is required: LlamaIndex's default puts blocks into the system message, which must not
+contain recalled text.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ def memory_block(
     budget: int | None = None,
     deadline: float | None = None,
 ) -> Any:
-    """Make a `BaseMemoryBlock[str]` that recalls from a session and records its messages.
+    """Return a `BaseMemoryBlock[str]` that recalls from a session and records its messages.
 
     Args:
         memory: the workspace, opened.
-        session_id: of the session in which messages are kept.
+        session_id: of the session that messages are recorded in.
         user: whose memory it is; or an `agent`'s.
         agent: as for `Memory.session`.
         name: of the block, as the model sees it.
-        budget: tokens of what is recalled; as configured by default.
+        budget: tokens of a recall; as configured by default.
         deadline: seconds a recall may take; as configured by default.
 
     Raises:
@@ -50,13 +50,13 @@ def memory_block(
     session = memory.session(session_id, user=user, agent=agent)
 
     class MnemarkBlock(BaseMemoryBlock[str]):  # type: ignore[misc] # LlamaIndex is optional
-        """Recalls for the person's last message; messages put are recorded as turns."""
+        """Recall for the user's last message; record messages put as turns."""
 
         async def _aget(self, messages: list[Any] | None = None, **_: Any) -> str:
-            asked = [text for one in messages or () if _role(one) == "user" and (text := _text(one))]
-            if not asked:
+            queries = [text for one in messages or () if _role(one) == "user" and (text := _text(one))]
+            if not queries:
                 return ""
-            return (await session.arecall(asked[-1], budget=budget, deadline=deadline)).text
+            return (await session.arecall(queries[-1], budget=budget, deadline=deadline)).text
 
         async def _aput(self, messages: list[Any]) -> None:
             turns = [session.turn(_role(one), text) for one in messages

@@ -1,7 +1,7 @@
-"""The six commands of Anthropic's memory tool on a folder of notes, without their SDK.
+"""Implement the six commands of Anthropic's memory tool on a folder of notes, without the SDK.
 
-Paths are as the model gives them (`/memories/…`). Every change is redacted and noted in the journal
-first, so that `mnemark undo` takes it back, deletions too.
+Paths are as the model gives them (`/memories/…`). Every change is redacted and recorded in the journal
+first, so that `mnemark undo` can revert it, deletions too.
 """
 
 import os
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 ROOT: Final = "/memories"
 _LEVELS: Final = 2
-_MOST_LINES: Final = 999_999
-_WIDTH: Final = len(str(_MOST_LINES))
-_AROUND: Final = 2
+_MAX_LINES: Final = 999_999
+_WIDTH: Final = len(str(_MAX_LINES))
+_CONTEXT_LINES: Final = 2
 _STEP: Final = "memory tool"
-_OWN: Final = frozenset({"sessions", "journal", "users", "agents", "projects"})
-"""Folders of a workspace whose files have a form; the model does not write there."""
+_RESERVED: Final = frozenset({"sessions", "journal", "users", "agents", "projects"})
+"""Folders of a workspace with structured files, where the model must not write."""
 
 
 class MemoryFiles:
@@ -35,18 +35,18 @@ class MemoryFiles:
 
     Args:
         memory: the workspace, opened.
-        folder: in it; made with the first command.
-        scope: whose memory it is, for example "users/ann".
+        folder: in it; created by the first command.
+        scope: for example "users/ann"; the root by default.
 
     Raises (each command):
-        UsageError: the command cannot be done; the message is for the model.
+        UsageError: the command is invalid; the message is for the model.
         NotFoundError: there is no such file.
-        BusyError: someone is saving the file.
+        BusyError: another program is saving the file.
     """
 
     def __init__(self, memory: "Memory", folder: str = "memories", *, scope: str = "") -> None:
         first = folder.split("/", 1)[0].casefold()
-        if not first or first in _OWN or any(part.startswith(".") for part in folder.split("/")):
+        if not first or first in _RESERVED or any(part.startswith(".") for part in folder.split("/")):
             raise UsageError(f'{folder!r} cannot be the folder of a memory tool; use one such as "memories"')
         self._memory = memory
         self._folder = f"{scope}/{folder}" if scope else folder
@@ -54,25 +54,25 @@ class MemoryFiles:
         layout.safe_path(memory.root, self._folder)
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
-        """List a folder two levels deep with sizes, or a file's lines with numbers."""
+        """List a folder two levels deep with sizes, or return a file's lines with numbers."""
         target = self._target(path)
         if target.is_dir():
-            told = f"Here're the files and directories up to {_LEVELS} levels deep in {path}, "
+            intro = f"Here're the files and directories up to {_LEVELS} levels deep in {path}, "
             rows = [f"{_size(target)}\t{path}", *(f"{size}\t{path}/{name}" for size, name in _below(target))]
-            return "\n".join([f"{told}excluding hidden items:", *rows])
+            return "\n".join([f"{intro}excluding hidden items:", *rows])
         lines = self._memory.visible.text(self._name(target), self._text(target, path)).split("\n")
-        if len(lines) > _MOST_LINES:
-            raise UsageError(f"File {path} exceeds maximum line limit of {_MOST_LINES:,} lines.")
+        if len(lines) > _MAX_LINES:
+            raise UsageError(f"File {path} exceeds maximum line limit of {_MAX_LINES:,} lines.")
         first, last = 1, len(lines)
         if view_range is not None and len(view_range) == 2:
             first = max(1, view_range[0])
             last = view_range[1] if view_range[1] != -1 else last
-        # As a slice, so that a negative end counts from the last line, as the reference has it.
+        # A slice, so that a negative end counts from the last line, as in Anthropic's reference.
         shown = _numbered(lines[first - 1 : last], first)
         return "\n".join([f"Here's the content of {path} with line numbers:", *shown])
 
     def create(self, path: str, file_text: str) -> str:
-        """Make a new file."""
+        """Create a file."""
         name, target = self._place(path)
         if os.path.lexists(target):
             raise UsageError(f"File {path} already exists")
@@ -87,11 +87,11 @@ class MemoryFiles:
         if text:
             self._write(name, fill)
         else:
-            jsonl.write_new(target, b"")  # nothing to note: an empty file has no words to lose
+            jsonl.write_new(target, b"")  # not in the journal: an empty file has no text to restore
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old_str: str, new_str: str) -> str:
-        """Replace a text that is in the file exactly once."""
+        """Replace a text that occurs in the file exactly once."""
         name, target = self._existing_file(path)
         self._text(target, path)
         new, shown = self._clean(new_str), ""
@@ -111,14 +111,14 @@ class MemoryFiles:
                 )
             changed = text.replace(old_str, new)
             line = text.count("\n", 0, found[0])
-            first = max(0, line - _AROUND)
+            first = max(0, line - _CONTEXT_LINES)
             visible = self._memory.visible.text(name, changed).split("\n")
-            shown = "\n".join(_numbered(visible[first : line + _AROUND + 1], first + 1))
+            shown = "\n".join(_numbered(visible[first : line + _CONTEXT_LINES + 1], first + 1))
             return changed
 
         self._write(name, replace)
-        told = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
-        return f"{told}\n{shown}"
+        intro = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
+        return f"{intro}\n{shown}"
 
     def insert(self, path: str, insert_line: int, insert_text: str) -> str:
         """Insert lines after the line of that number; 0 inserts at the top."""
@@ -152,7 +152,7 @@ class MemoryFiles:
         return f"Successfully deleted {path}"
 
     def rename(self, old_path: str, new_path: str) -> str:
-        """Rename a file or a folder; nothing is overwritten."""
+        """Rename a file or a folder without overwriting."""
         old, source = self._place(old_path)
         new, target = self._place(new_path)
         if target.exists():
@@ -161,7 +161,7 @@ class MemoryFiles:
             raise NotFoundError(f"The path {old_path} does not exist")
         if new.startswith(f"{old}/"):
             raise UsageError(f"{old_path} cannot be moved into itself; name another destination")
-        self._check_whole(source)
+        self._check_removable(source)
         group = new_id()
         if source.is_dir():
             platform.make_folder(target)
@@ -177,13 +177,13 @@ class MemoryFiles:
         return f"Successfully renamed {old_path} to {new_path}"
 
     def clear(self) -> str:
-        """Delete everything."""
+        """Delete all files and folders."""
         for child in sorted(self._target(ROOT).iterdir()):
             self._remove(child)
         return "All memory cleared"
 
     def _place(self, path: str) -> tuple[str, Path]:
-        """Return name in the workspace and real path; raise where it leaves the folder or is hidden."""
+        """Return the path in the workspace and the real path; raise if it is hidden or outside the folder."""
         if path != ROOT and not path.startswith(f"{ROOT}/"):
             raise UsageError(f"Path must start with {ROOT}, got: {path}")
         plain = posixpath.normpath(f"{ROOT}/" + path[len(ROOT) :].lstrip("/"))
@@ -231,8 +231,8 @@ class MemoryFiles:
         if written.status == "deferred":
             raise BusyError(f"{name} is being saved by someone; try again")
 
-    def _check_whole(self, target: Path) -> None:
-        """Raise where a workspace of its own, a pipe or a closed folder prevents removal or a move."""
+    def _check_removable(self, target: Path) -> None:
+        """Raise where an inner workspace, a pipe or an unreadable folder prevents removal or a move."""
         found = listing.walk(self._memory.root, self._name(target))
         left = [f"{path} is a workspace of its own" for path in found.inner]
         left += [f"{one.path} {one.reason}" for one in (*found.odd, *found.closed)]
@@ -240,7 +240,7 @@ class MemoryFiles:
             raise UsageError(f"{left[0]}; nothing was changed, a person has to see to it")
 
     def _remove(self, target: Path) -> None:
-        self._check_whole(target)
+        self._check_removable(target)
         group = new_id()
         for file in _files(target):
             name = self._name(file)
@@ -252,7 +252,7 @@ class MemoryFiles:
 
 
 def _files(target: Path) -> list[Path]:
-    """Return the files at and below a path, without links to elsewhere."""
+    """Return the files at and below a path, without symbolic links."""
     if target.is_file():
         return [target]
     return [path for path in sorted(target.rglob("*")) if path.is_file() and not path.is_symlink()]

@@ -1,6 +1,6 @@
-"""`MemoryStore`: the methods of agents that keep memory in two Markdown files.
+"""Provide `MemoryStore`, the methods of agents with memory in two Markdown files.
 
-Writes go through `files.edit`, so that what a person saves at the same time is not lost.
+Writes go through `files.edit`, so that concurrent edits by a person are not lost.
 """
 
 from datetime import datetime
@@ -23,12 +23,12 @@ from mnemark.text.redaction.redact import NO_HASH, Rules, redact
 from mnemark.types import Problem
 
 PATIENCE: Final = 10.0
-"""Seconds to wait for a file that someone is saving."""
+"""Seconds to wait for a file that another program is saving."""
 _LONG_TERM: Final = "MEMORY.md"
 
 
 class MemoryStore:
-    """Long-term memory and daily notes of a folder, which is made with the first write."""
+    """Long-term memory and daily notes of a folder, which is created by the first write."""
 
     def __init__(self, workspace: str | Path) -> None:
         self.workspace = Path(workspace).expanduser().absolute()
@@ -71,7 +71,7 @@ class MemoryStore:
             start = old or f"# {path.stem}\n".encode()
             return start + (b"\n" if start.endswith(b"\n") else b"\n\n") + added
 
-        self._done(edit(self.workspace, self._name(path), change, timeout=PATIENCE))
+        self._check_written(edit(self.workspace, self._name(path), change, timeout=PATIENCE))
 
     def read_long_term(self) -> str:
         """Return the long-term memory, or an empty string."""
@@ -82,9 +82,9 @@ class MemoryStore:
     def write_long_term(self, content: str) -> None:
         """Replace the long-term memory.
 
-        What a person changed since it was last read is merged, and lines that were shown redacted keep the
-        file's text. Where both changed the same lines, where such a line was changed, or where the file was
-        never read and holds other lines, that version is first kept as `MEMORY.conflict-….md`.
+        Changes by a person since the last read are merged, and lines that were shown redacted keep the file's
+        text. Where both changed the same lines, a redacted line was changed, or the file was never read and
+        has other lines, that version is first saved as `MEMORY.conflict-….md`.
 
         Raises:
             BusyError: someone has been saving the file for ten seconds; nothing was written.
@@ -98,21 +98,21 @@ class MemoryStore:
             view = self._last_read or self._view(path, old)
             base, wanted = view.restored(view.shown), view.restored(clean)
             lost = view.marks(wanted) > view.marks(base)
-            if old in kept or (_holds(wanted, old) and not lost):
+            if old in kept or (_contains_lines(wanted, old) and not lost):
                 return wanted
             merged = None if self._last_read is None or lost else merge3(base, wanted, old)
             if merged is None:
-                raise _Unkept(old)
+                raise _UnsavedVersion(old)
             return merged
 
         while True:
             try:
                 result = edit(self.workspace, self._name(path), change, timeout=PATIENCE)
-            except _Unkept as found:
-                self._keep(path, found.version)
+            except _UnsavedVersion as found:
+                self._save_conflict(path, found.version)
                 kept.append(found.version)
             else:
-                self._done(result)
+                self._check_written(result)
                 self._last_read = self._view(path, result.content)
                 return
 
@@ -130,11 +130,11 @@ class MemoryStore:
         self.read_long_term()
         return read_context(self._visible, self._now().date())
 
-    def _keep(self, path: Path, data: bytes) -> None:
+    def _save_conflict(self, path: Path, data: bytes) -> None:
         copy = path.with_name(f"{path.stem}.conflict-{self._now():%Y%m%d-%H%M%S}{path.suffix}")
-        self._done(edit(self.workspace, self._name(copy), lambda old: old or data, timeout=PATIENCE))
+        self._check_written(edit(self.workspace, self._name(copy), lambda old: old or data, timeout=PATIENCE))
 
-    def _done(self, result: EditResult) -> None:
+    def _check_written(self, result: EditResult) -> None:
         if result.status == "deferred":
             raise BusyError(f"{result.path.name} is being saved by someone else; try again in a moment")
 
@@ -150,32 +150,32 @@ class MemoryStore:
 
 
 class _View(NamedTuple):
-    """A file as it was, and as it was shown."""
+    """The content of a file, and its redacted text as shown."""
 
     data: bytes
     raw: str
     shown: str
 
     def restored(self, text: str) -> bytes:
-        """Return an edited text with the file's own lines in place of redacted ones."""
+        """Return an edited text with redacted lines replaced by the file's own."""
         if self.shown == self.raw == text:
             return self.data
         return restored(text, self.raw, self.shown).encode("utf-8", "replace")
 
     @staticmethod
     def marks(data: bytes) -> int:
-        """Count the marks that stand for redacted text."""
+        """Count the placeholders of redacted text."""
         return data.count(PLACEHOLDER.encode()) + data.count(f":{NO_HASH}]".encode())
 
 
-class _Unkept(Exception):  # noqa: N818 - a way out of a callback, not an error
-    """An unseen version would be overwritten."""
+class _UnsavedVersion(Exception):  # noqa: N818 - leaves a callback, not an error
+    """The edit would overwrite a version that was neither read nor saved."""
 
     def __init__(self, version: bytes) -> None:
         super().__init__()
         self.version = version
 
 
-def _holds(wanted: bytes, old: bytes) -> bool:
-    """Tell whether every line of the old version is in the new one."""
+def _contains_lines(wanted: bytes, old: bytes) -> bool:
+    """Tell whether the new version contains every line of the old one."""
     return set(map(bytes.strip, old.split(b"\n"))) <= {b"", *map(bytes.strip, wanted.split(b"\n"))}

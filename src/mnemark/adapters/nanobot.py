@@ -1,7 +1,7 @@
-"""Entry points `nanobot.tools`, imported by nanobot alone: one class for each tool.
+"""Define nanobot's memory tools (entry points `nanobot.tools`), one class each; only nanobot imports this.
 
-`memory_search` also provides the recall before each turn (its runtime context provider) and listens for
-stored turns. `mnemark.adapters.nanobot_bridge` recalls and captures.
+`memory_search` also provides the recall before each turn (its runtime context provider) and subscribes to
+stored turns. `mnemark.adapters.nanobot_bridge` recalls and records.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ def _root(home: str) -> Path | None:
 
 
 class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where types are checked
-    """A memory tool in nanobot's form; nanobot sees only the subclasses."""
+    """Base of the memory tools; nanobot discovers only the subclasses."""
 
     _plugin_discoverable = False
-    _of: ClassVar[str] = ""
+    _mnemark_tool: ClassVar[str] = ""
 
     def __init__(self, bridge: "Bridge") -> None:
         self._bridge = bridge
@@ -59,24 +59,24 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
 
     @property
     def name(self) -> str:
-        """The name for models."""
-        return self._of
+        """The tool name that models see."""
+        return self._mnemark_tool
 
     @property
     def description(self) -> str:
-        """The description for models."""
-        return BY_NAME[self._of].description
+        """The description that models see."""
+        return BY_NAME[self._mnemark_tool].description
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The JSON Schema of its parameters."""
-        listed: dict[str, Any] = BY_NAME[self._of].listed()["inputSchema"]
+        listed: dict[str, Any] = BY_NAME[self._mnemark_tool].listed()["inputSchema"]
         return listed
 
     @property
     def read_only(self) -> bool:
-        """Whether it changes nothing."""
-        return BY_NAME[self._of].reads
+        """Whether the tool only reads."""
+        return BY_NAME[self._mnemark_tool].reads
 
     def cast_params(self, params: dict[str, Any]) -> dict[str, Any]:
         """Normalise names and types that models use."""
@@ -84,19 +84,19 @@ class _MemoryTool(Tool):  # type: ignore[misc] # nanobot is not there where type
         from mnemark.interfaces.tools import known_arguments
 
         try:
-            return known_arguments(BY_NAME[self._of], params)
+            return known_arguments(BY_NAME[self._mnemark_tool], params)
         except UsageError:
             return params  # validation tells the model what is wrong
 
     async def execute(self, **given: Any) -> Any:
-        """Run it on a thread; errors are for the model."""
+        """Run the tool on a worker thread; return mnemark's errors to the model instead of raising them."""
         return await asyncio.to_thread(self._execute, given)
 
     def _execute(self, given: dict[str, Any]) -> Any:
         from mnemark.interfaces.tools_run import call
 
         try:
-            result = call(self._bridge.tools(), self._of, given)
+            result = call(self._bridge.tools(), self._mnemark_tool, given)
         except MnemarkError as error:
             return ToolResult.error(f"Error: {error}")
         text = result["content"][0]["text"]
@@ -107,26 +107,26 @@ class MemorySearch(_MemoryTool):
     """`memory_search`, the recall before each turn, and the capture after it."""
 
     _plugin_discoverable = True
-    _of = "memory_search"
+    _mnemark_tool = "memory_search"
 
     def __init__(self, bridge: "Bridge") -> None:
         super().__init__(bridge)
-        self._stored: Any = None
-        self._began: dict[str, str] = {}
+        self._session_store: Any = None
+        self._start_times: dict[str, str] = {}
 
     @classmethod
     def create(cls, ctx: Any) -> "_MemoryTool":
-        """Make the tool and let it listen to the bus of this nanobot."""
+        """Make the tool and subscribe it to the bus of this nanobot."""
         tool = super().create(ctx)
         if isinstance(tool, MemorySearch):
             tool.listen(ctx)
         return tool
 
     def listen(self, ctx: Any) -> None:
-        """Wait for the workspace to be open; subscribe to turns, once for a bus."""
+        """Wait until the workspace is open; subscribe to turns, once for each bus."""
         from nanobot.bus.runtime_events import SessionTurnPersisted, SessionTurnStarted
 
-        self._stored = ctx.sessions
+        self._session_store = ctx.sessions
         self._bridge.ready()
         if ctx.bus is None or ctx.sessions is None or getattr(ctx.bus, _WATCHED, None) == self._bridge.root:
             return
@@ -135,46 +135,46 @@ class MemorySearch(_MemoryTool):
         ctx.bus.subscribe(self._on_persisted, SessionTurnPersisted)
 
     def runtime_context_provider(self) -> Any:
-        """Return what nanobot calls before each turn."""
+        """Return the function that nanobot calls before each turn."""
         return self._provide
 
     async def _provide(self, request: Any) -> Any:
-        """Return a block for the turn, or None, also on failure."""
+        """Return the recall for a turn; None without one, or on failure."""
         from nanobot.runtime_context import RuntimeContextBlock
 
         try:
-            wanted = self._wanted(request)
+            wanted = self._recall_request(request)
             text = await self._bridge.recall(wanted) if wanted is not None else ""
         except Exception:  # noqa: BLE001 - an adapter must not end a turn; logged
             _log.warning("mnemark: a recall was left out", exc_info=True)
             return None
         return RuntimeContextBlock(source="mnemark", content=text) if text else None
 
-    def _wanted(self, request: Any) -> Any:
+    def _recall_request(self, request: Any) -> Any:
         from mnemark.adapters.nanobot_bridge import RecallRequest
         from mnemark.adapters.nanobot_turns import is_skipped
 
         key = request.session_key or f"{request.channel}:{request.chat_id}"
         if is_skipped(key) or _is_automatic(request.metadata):
             return None
-        session = self._stored.get_cached(key) if self._stored is not None else None
+        session = self._session_store.get_cached(key) if self._session_store is not None else None
         messages = list(getattr(session, "messages", ()))[getattr(session, "last_archived", 0) :]
         seen = sum(1 for one in messages if one.get("role") in {"user", "assistant"} and one.get("content"))
         return RecallRequest(key, str(request.original_user_text or ""), seen)
 
     def _on_started(self, event: Any) -> None:
-        self._began[event.context.session_key] = datetime.now().isoformat()  # noqa: DTZ005 - as nanobot writes it
+        self._start_times[event.context.session_key] = datetime.now().isoformat()  # noqa: DTZ005 - as nanobot writes it
 
     def _on_persisted(self, event: Any) -> None:
-        """Record what the turn added to the session; nanobot catches errors and goes on."""
+        """Record the messages that the turn added to the session; nanobot catches errors."""
         from nanobot.runtime_context import public_history_message
 
         key = event.context.session_key
-        began = self._began.pop(key, None)
-        if began is None or _is_automatic(event.context.metadata):
+        start = self._start_times.pop(key, None)
+        if start is None or _is_automatic(event.context.metadata):
             return
-        session = self._stored.get_cached(key) or self._stored.get_or_create(key)
-        new = [one for one in session.messages if str(one.get("timestamp") or "") >= began]
+        session = self._session_store.get_cached(key) or self._session_store.get_or_create(key)
+        new = [one for one in session.messages if str(one.get("timestamp") or "") >= start]
         if any(one.get("_automation_turn") for one in new):
             return
         self._bridge.keep(key, [public_history_message(one) for one in new])
@@ -191,32 +191,32 @@ class MemoryGet(_MemoryTool):
     """`memory_get`."""
 
     _plugin_discoverable = True
-    _of = "memory_get"
+    _mnemark_tool = "memory_get"
 
 
 class MemoryWrite(_MemoryTool):
     """`memory_write`."""
 
     _plugin_discoverable = True
-    _of = "memory_write"
+    _mnemark_tool = "memory_write"
 
 
 class MemoryRemember(_MemoryTool):
     """`memory_remember`."""
 
     _plugin_discoverable = True
-    _of = "memory_remember"
+    _mnemark_tool = "memory_remember"
 
 
 class MemoryTimeline(_MemoryTool):
     """`memory_timeline`."""
 
     _plugin_discoverable = True
-    _of = "memory_timeline"
+    _mnemark_tool = "memory_timeline"
 
 
 class MemoryForget(_MemoryTool):
     """`memory_forget`."""
 
     _plugin_discoverable = True
-    _of = "memory_forget"
+    _mnemark_tool = "memory_forget"

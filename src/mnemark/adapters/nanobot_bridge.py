@@ -1,4 +1,4 @@
-"""Recall before a nanobot turn and capture after it, in nanobot's process; no failure reaches the agent.
+"""Recall before a nanobot turn and record it afterwards, in nanobot's process, without raising to the agent.
 
 Nothing of nanobot is imported: `mnemark.adapters.nanobot`, which nanobot loads, passes plain values. A
 workspace is opened on its own thread; a turn waits for it `LIMIT` seconds at most.
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from mnemark.types import Turn
 
 LIMIT: Final = 0.15
-"""Seconds that a turn waits for a recall, where `recall_deadline_ms` of the workspace cannot be read."""
+"""Seconds that a turn waits for a recall, if `recall_deadline_ms` of the workspace cannot be read."""
 START: Final = 2.0
-"""Seconds that nanobot's start, never a turn, waits for the workspace to be loaded: a process that answers
-one message (`nanobot agent -m`) would otherwise end before memory is ready."""
+"""Seconds that nanobot's start (never a turn) waits for the workspace to be loaded: a process that answers
+one message (`nanobot agent -m`) would otherwise end before that."""
 MOUNT: Final = "nanobot"
-"""The name under which nanobot's own memory files are searched."""
-_AGAIN: Final = 30.0
+"""The name of the mount with nanobot's own memory files."""
+_RETRY_SECONDS: Final = 30.0
 """Seconds before opening a workspace is retried."""
 _PATIENCE: Final = 20.0
 """Seconds that background work waits for the workspace to be open."""
 _IDLE: Final = 900.0
-_TURNS_SEEN: Final = 200
-"""Last turns compared with new ones."""
+_LAST_TURNS: Final = 200
+"""Number of last turns that new ones are compared with."""
 
 _log = logging.getLogger("mnemark.agent")
 
@@ -76,7 +76,7 @@ class Bridge:
     """A workspace in a nanobot process. Thread-safe; `close` may be called twice.
 
     Args:
-        root: the workspace; it is made if missing.
+        root: the workspace; created if missing.
         home: nanobot's workspace, whose `memory/` is searched too and never written.
         limit: seconds that a turn waits for a recall; by default `recall_deadline_ms` (150) of the workspace.
         idle: seconds of silence after which a session is summarized.
@@ -92,18 +92,18 @@ class Bridge:
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
         self._opened = threading.Event()
-        self._warmed = threading.Event()
+        self._loaded = threading.Event()
         self._problem = ""
         self._tried = 0.0
         self._memory: Memory | None = None
-        self._searched: Memory | None = None
+        self._tool_memory: Memory | None = None
         self._sessions: dict[str, Session] = {}
-        self._spoken: dict[str, float] = {}
+        self._last_activity: dict[str, float] = {}
         self._busy = threading.Lock()
         self.closed = False
-        self._worker = Worker("mnemark-nanobot", tick=self._sum_up)
+        self._worker = Worker("mnemark-nanobot", tick=self._end_idle_sessions)
         atexit.register(self.close)
-        self._begin()
+        self._start_opening()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -112,14 +112,14 @@ class Bridge:
             return dict(self._counts)
 
     def ready(self, seconds: float | None = None) -> bool:
-        """Wait until recalls are quick, `START` seconds or `limit` by default; False where they are not."""
+        """Wait until the workspace is loaded; False after `seconds` (by default `START`) or on failure."""
         wait = max(START, self._limit) if seconds is None else seconds
-        return self._warmed.wait(wait) and not self._problem
+        return self._loaded.wait(wait) and not self._problem
 
     async def recall(self, request: RecallRequest) -> str:
-        """Return the block for a turn, if any, within the limit; never raise."""
+        """Return the recall for a turn within the limit, possibly empty; never raise."""
         if not self._busy.acquire(blocking=False):
-            self._count("busy")  # an earlier one still hangs: no second thread beside it
+            self._count("busy")  # an earlier recall still runs: do not start a second thread
             return ""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[str] = loop.create_future()
@@ -134,7 +134,7 @@ class Bridge:
                 self._busy.release()
             try:
                 loop.call_soon_threadsafe(_settle, done, text)
-            except RuntimeError:  # the loop is closed: nobody waits any longer
+            except RuntimeError:  # the loop is closed
                 _log.debug("a recall came after the end")
 
         threading.Thread(target=run, name="mnemark-recall", daemon=True).start()
@@ -151,24 +151,24 @@ class Bridge:
         if is_skipped(key) or not messages or self.closed:
             return
         found = [dict(message) for message in messages]
-        self._spoken[key] = time.monotonic()
+        self._last_activity[key] = time.monotonic()
         if not self._worker.submit(lambda: self._keep(key, found), patience=0.0):
             self._keep(key, found)
 
     def tools(self) -> "Memory":
-        """Return the memory for tools, which search nanobot's own memory files, too.
+        """Return the memory for tools, with nanobot's own memory files mounted.
 
         Raises:
             MnemarkError: the workspace cannot be opened.
         """
         self._wait(_PATIENCE)
         with self._opening:
-            if self._searched is None:
-                self._searched = self._open(mounted=True)
-            return self._searched
+            if self._tool_memory is None:
+                self._tool_memory = self._open(mounted=True)
+            return self._tool_memory
 
     def flush(self) -> bool:
-        """Wait until everything is recorded."""
+        """Wait until all queued turns are recorded."""
         return self._worker.flush()
 
     def close(self) -> None:
@@ -181,7 +181,7 @@ class Bridge:
         left = self._worker.close()
         if left:
             self._count("lost", left)
-        for memory in (self._searched, self._memory):
+        for memory in (self._tool_memory, self._memory):
             if memory is not None:
                 memory.close()
         atexit.unregister(self.close)
@@ -193,16 +193,16 @@ class Bridge:
         folder = self.home / "memory"
         if not mounted or not folder.is_dir() or MOUNT in memory.config.mounts:
             return memory
-        # nanobot puts these files into each prompt itself: tools search them, recalls leave them out.
+        # nanobot puts these files into each prompt itself, so only tools search them.
         mounts = {**memory.config.mounts, MOUNT: str(folder)}
         memory.close()
         return Memory.open(self.root, config={"mounts": mounts})
 
-    def _begin(self) -> None:
-        """Start opening the workspace on a thread."""
+    def _start_opening(self) -> None:
+        """Start a thread that opens and loads the workspace."""
         self._tried = time.monotonic()
         self._opened.clear()
-        self._warmed.clear()
+        self._loaded.clear()
         threading.Thread(target=self._warm, name="mnemark-open", daemon=True).start()
 
     def _warm(self) -> None:
@@ -217,17 +217,17 @@ class Bridge:
         try:
             if self._memory is not None:
                 self._memory.sync()
-                self._memory.recall("memory 记忆", deadline=START)  # loads what a first question waits for
-                self._worker.submit(self._bring_history, patience=0.0)
+                self._memory.recall("memory 记忆", deadline=START)  # loads dictionaries and vectors
+                self._worker.submit(self._record_history, patience=0.0)
         except Exception as error:  # noqa: BLE001 - a recall may still find something; counted and told
             self._failed("sync", error)
         finally:
-            self._warmed.set()
+            self._loaded.set()
 
     def _wait(self, seconds: float) -> "Memory":
-        """Return the memory once it is open; raise MnemarkError where it is not in time."""
-        if self._problem and time.monotonic() - self._tried > _AGAIN:
-            self._begin()
+        """Wait for the memory to be open and return it; raise MnemarkError after `seconds` or on failure."""
+        if self._problem and time.monotonic() - self._tried > _RETRY_SECONDS:
+            self._start_opening()
         if not self._opened.wait(max(seconds, 0.0)):
             raise MnemarkError("the workspace is still being opened")
         if self._memory is None:
@@ -264,7 +264,7 @@ class Bridge:
 
         try:
             session = self._session(self._wait(_PATIENCE), key)
-            seen = session.log.last(_TURNS_SEEN) if session.log.path.exists() else []
+            seen = session.log.last(_LAST_TURNS) if session.log.path.exists() else []
             known = {turn.id for turn in seen}
             new = [turn for turn in turns(key, messages) if turn.id not in known]
             session.add_many(new)
@@ -276,8 +276,8 @@ class Bridge:
         else:
             self._count("kept", len(new))
 
-    def _bring_history(self) -> None:
-        """Record what nanobot condensed earlier; its file is only read."""
+    def _record_history(self) -> None:
+        """Record nanobot's condensed history; its file is only read."""
         from mnemark.adapters.nanobot_turns import HISTORY, history
 
         try:
@@ -287,18 +287,18 @@ class Bridge:
         except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
             self._failed("history", error)
 
-    def _sum_up(self) -> None:
+    def _end_idle_sessions(self) -> None:
         """End the sessions that have been silent for `idle` seconds."""
         now = time.monotonic()
-        for key in [key for key, at in list(self._spoken.items()) if now - at >= self._idle]:
-            self._spoken.pop(key, None)
+        for key in [key for key, at in list(self._last_activity.items()) if now - at >= self._idle]:
+            self._last_activity.pop(key, None)
             try:
                 self._session(self._wait(0.0), key).end()
             except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
                 self._failed("summary", error)
 
     def _failed(self, what: str, error: Exception) -> None:
-        """Count a failure and warn of it once, so that the log is not flooded."""
+        """Count a failure and log a warning once per message, so that the log is not flooded."""
         self._count("failed")
         message = f"{what}: {error}"
         with self._guard:

@@ -1,8 +1,8 @@
-"""Convert nanobot's messages and condensed history to turns, without side effects.
+"""Convert nanobot's messages and condensed history to turns, without writing.
 
 A message is a mapping with `role`, `content` (text or parts), `timestamp` (local ISO time), and
-`tool_calls` or `tool_call_id`, `name`. `memory/history.jsonl` holds `cursor`, `timestamp`, `content` and
-perhaps `session_key` a line.
+`tool_calls` or `tool_call_id`, `name`. A line of `memory/history.jsonl` has `cursor`, `timestamp`,
+`content` and perhaps `session_key`.
 """
 
 import json
@@ -18,7 +18,7 @@ from mnemark.text.quoting.fence import strip_fences
 from mnemark.types import Turn
 
 HISTORY: Final = "nanobot:history"
-"""The session that holds what nanobot condensed."""
+"""The session that nanobot's condensed history is recorded in."""
 _CURSOR: Final = "nanobot_cursor"
 
 
@@ -29,14 +29,14 @@ def turns(key: str, messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
         role = message.get("role")
         if role not in {"user", "assistant"} or message.get("_command") or message.get("_automation_turn"):
             continue
-        said = strip_fences(message_text(message.get("content"))).strip()
-        if said:
-            found.append(_turn(key, role, said, message.get("timestamp")))
+        text = strip_fences(message_text(message.get("content"))).strip()
+        if text:
+            found.append(_turn(key, role, text, message.get("timestamp")))
     return found
 
 
 def executions(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield tool calls, as arguments of `Session.observe`, but for memory's own tools."""
+    """Yield tool calls as arguments of `Session.observe`, without memory's own tools."""
     results = {one.get("tool_call_id"): one for one in messages if one.get("role") == "tool"}
     for message in messages:
         for call in message.get("tool_calls") or ():
@@ -55,7 +55,7 @@ def executions(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]
 
 
 def history(path: Path, last: Turn | None) -> list[Turn]:
-    """Return what nanobot condensed since `last` (its newest entry here); broken lines are skipped."""
+    """Return the entries of the history after `last`, the newest one recorded; skip broken lines."""
     since = last.meta.get(_CURSOR) if last is not None else 0
     found = []
     for line in platform.content(path).splitlines() if path.is_file() else ():
@@ -66,17 +66,17 @@ def history(path: Path, last: Turn | None) -> list[Turn]:
         cursor = entry.get("cursor") if isinstance(entry, dict) else None
         if not isinstance(cursor, int) or (isinstance(since, int) and cursor <= since):
             continue
-        said = strip_fences(message_text(entry.get("content"))).strip()
-        if said and not is_skipped(str(entry.get("session_key") or "")):
-            found.append(_turn(HISTORY, "assistant", said, entry.get("timestamp"), {_CURSOR: cursor}))
+        text = strip_fences(message_text(entry.get("content"))).strip()
+        if text and not is_skipped(str(entry.get("session_key") or "")):
+            found.append(_turn(HISTORY, "assistant", text, entry.get("timestamp"), {_CURSOR: cursor}))
     return found
 
 
-def _turn(key: str, role: str, said: str, stamp: Any, meta: Mapping[str, Any] | None = None) -> Turn:
-    source = f"{key}\n{stamp}\n{role}\n{said}".encode("utf-8", "replace")
+def _turn(key: str, role: str, text: str, stamp: Any, meta: Mapping[str, Any] | None = None) -> Turn:
+    source = f"{key}\n{stamp}\n{role}\n{text}".encode("utf-8", "replace")
     when = _moment(stamp)
     return Turn(
-        id=derived_id(source, when), time=when, role=role, content=said,
+        id=derived_id(source, when), time=when, role=role, content=text,
         origin="owner" if role == "user" else "agent", meta={"agent": "nanobot", **(meta or {})},
     )  # fmt: skip
 

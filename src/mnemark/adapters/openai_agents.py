@@ -1,10 +1,10 @@
-"""The OpenAI Agents SDK: a `Session` whose items are a session log of the workspace.
+"""Adapt memory to the OpenAI Agents SDK: a `Session` that stores its items in a session log.
 
     from agents import Agent, Runner
     session = MemorySession(memory, "support:42")
     await Runner.run(agent, "Hello", session=session)
 
-It follows the SDK's `Session` protocol by its methods and imports nothing of it.
+It implements the SDK's `Session` protocol without importing the SDK.
 """
 
 from typing import TYPE_CHECKING, Any, Final
@@ -18,16 +18,16 @@ _PREFIX: Final = "openai-agents:"
 
 
 class MemorySession:
-    """A conversation. Items come back as they were added, but redacted.
+    """A conversation. Items are returned as they were added, but redacted.
 
-    What is popped or cleared is hidden, as by `mnemark forget`: `mnemark undo` brings it back.
+    Popped and cleared items are hidden, like by `mnemark forget`: `mnemark undo` restores them.
 
     Args:
         memory: the workspace, opened.
         session_id: of the conversation; the log is that of the session `openai-agents:<session_id>`.
         user: whose memory it is; or an `agent`'s. The workspace's own by default.
         agent: as for `Memory.session`.
-        limit: how many of the latest items `get_items` returns by default; None for all.
+        limit: number of latest items that `get_items` returns by default; None for all.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""A memory backend for OpenAkita: its protocol's methods, and its three memory tools, on a workspace.
+"""Implement OpenAkita's memory backend protocol and its three memory tools on a workspace.
 
-Written from the names and signatures of OpenAkita's plug-in protocol alone, and importing nothing of it. Its
-memory manager does not wait for most calls: so failures are logged and counted, and answers are then empty. A
-plug-in registers it:
+Written from the names and signatures of OpenAkita's plug-in protocol alone, without importing it. Its memory
+manager does not await most calls: so failures are logged and counted, and results are then empty. A plug-in
+registers it:
 
     api.register_memory_backend(OpenAkitaMemory("~/memory"))
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SOURCE: Final = "openakita:"
 """Prefix of OpenAkita's id in the source of a fact."""
 _TYPES: Final = frozenset({"fact", "preference", "rule", "skill", "error"})
-_SHORT: Final = 8
+_DEFAULT_HITS: Final = 8
 _START: Final = 2.0
 """Seconds that the first call waits for dictionaries and vectors to be loaded."""
 _THEIR_SESSION: Final = "openakita_memory_session_id_"
@@ -73,14 +73,14 @@ TOOLS: Final[tuple[dict[str, Any], ...]] = tuple(
 
 
 class OpenAkitaMemory:
-    """OpenAkita's memory backend protocol, on a workspace.
+    """OpenAkita's memory backend protocol on a workspace.
 
-    Its turns name no session and arrive in tasks. So the session is that of the call's context
-    (`contextvars`): the manager's own variable, or that of `start_session`; else the newest. Writes keep the
-    order of the calls.
+    Its turns name no session and arrive in tasks. So the session is taken from the call's context
+    (`contextvars`): the manager's own variable, or that of `start_session`; else the newest. Writes run in
+    the order of the calls.
 
     Args:
-        workspace: the folder; made if missing, opened with the first call.
+        workspace: the folder; created if missing, opened by the first call.
     """
 
     def __init__(self, workspace: str | Path) -> None:
@@ -90,9 +90,9 @@ class OpenAkitaMemory:
         self._order = threading.Lock()
         self._memory: Memory | None = None
         self._counts: Counter[str] = Counter()
-        self._newest = ""
-        self._lane = ThreadPoolExecutor(1, "mnemark-openakita")
-        self._here: ContextVar[str] = ContextVar(f"mnemark_openakita_{id(self)}", default="")
+        self._newest_session = ""
+        self._writer = ThreadPoolExecutor(1, "mnemark-openakita")
+        self._session_variable: ContextVar[str] = ContextVar(f"mnemark_openakita_{id(self)}", default="")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -112,34 +112,34 @@ class OpenAkitaMemory:
         return await self._run("search", lambda: self._search(query, limit), [], reads=True)
 
     async def delete(self, memory_id: str) -> bool:
-        """Forget a fact by its id here or in OpenAkita, or a row of `search`; tell whether it was there."""
+        """Forget a fact by its id or OpenAkita's, or a row of `search`; return whether it existed."""
         return await self._run("delete", lambda: self._delete(memory_id), default=False)
 
     async def get_injection_context(self, query: str, max_tokens: int) -> str:
         """Return a quoted block of at most `max_tokens` estimated tokens for the prompt, possibly empty."""
-        key = self._key()
+        key = self._session_id()
         return await self._run(
             "get_injection_context", lambda: self._context(key, query, max_tokens), "", reads=True
         )
 
     async def start_session(self, session_id: str) -> None:
-        """Begin a session: what is recorded from now on belongs to it."""
-        self._here.set(session_id)
-        self._newest = session_id
+        """Start a session, which later turns belong to."""
+        self._session_variable.set(session_id)
+        self._newest_session = session_id
 
     async def end_session(self) -> None:
         """Summarize the session."""
-        key = self._key()
+        key = self._session_id()
         if key:
             await self._run("end_session", lambda: self._opened().session(key).end(), None)
 
     async def record_turn(self, role: str, content: str) -> None:
-        """Record a turn without the recalled blocks in it."""
-        key = self._key() or "openakita:unnamed"
+        """Record a turn without recalled blocks."""
+        key = self._session_id() or "openakita:unnamed"
         await self._run("record_turn", lambda: self._record(key, role, content), None)
 
     async def handle_tool(self, tool_name: str, params: Mapping[str, Any]) -> str:
-        """Run one of `TOOLS`; errors are for the model."""
+        """Run one of `TOOLS`; return errors to the model instead of raising them."""
         try:
             return await asyncio.to_thread(self._tool, tool_name, params)
         except (MnemarkError, OSError) as error:
@@ -147,16 +147,16 @@ class OpenAkitaMemory:
 
     def close(self) -> None:
         """Close the workspace."""
-        self._lane.shutdown()
+        self._writer.shutdown()
         with self._opening:
             if self._memory is not None:
                 self._memory.close()
                 self._memory = None
 
     async def _run(self, what: str, job: Callable[[], _T], default: _T, *, reads: bool = False) -> _T:
-        lane = None if reads else self._lane
+        executor = None if reads else self._writer
         try:
-            found = await asyncio.get_running_loop().run_in_executor(lane, job)
+            found = await asyncio.get_running_loop().run_in_executor(executor, job)
         except Exception as error:  # noqa: BLE001 - a memory must not end the agent's turn; logged and counted
             plain = isinstance(error, MnemarkError)
             _log.warning("mnemark: %s: %s", what, error, exc_info=None if plain else error)
@@ -173,17 +173,17 @@ class OpenAkitaMemory:
         with self._opening:
             if self._memory is None:
                 memory = Memory.open(self._root)
-                with contextlib.suppress(BusyError):  # another process reads the files in just now
+                with contextlib.suppress(BusyError):  # another process is syncing
                     memory.sync()
-                memory.recall("memory 记忆", deadline=_START)  # loads what a first question would wait for
+                memory.recall("memory 记忆", deadline=_START)  # loads dictionaries and vectors
                 self._memory = memory
             return self._memory
 
-    def _key(self) -> str:
+    def _session_id(self) -> str:
         for variable, value in copy_context().items():
             if variable.name.startswith(_THEIR_SESSION) and isinstance(value, str) and value:
                 return value
-        return self._here.get() or self._newest
+        return self._session_variable.get() or self._newest_session
 
     def _record(self, key: str, role: str, content: str) -> None:
         from mnemark.text.quoting.fence import strip_fences
@@ -254,7 +254,7 @@ class OpenAkitaMemory:
         if name == "search_memory":
             from mnemark.text.quoting.fence import fence
 
-            rows = self._search(str(params.get("query") or ""), int(params.get("limit") or _SHORT))
+            rows = self._search(str(params.get("query") or ""), int(params.get("limit") or _DEFAULT_HITS))
             lines = [f"- {row['id']} · {row['created_at'] or 'undated'}\n  {row['content']}" for row in rows]
             return fence("\n".join(lines), label="search") if lines else "Nothing is known about that."
         if name == "get_memory_stats":

@@ -1,4 +1,4 @@
-"""Store items by namespace and key in session logs: the backend of LangGraph's `BaseStore`."""
+"""Store items by namespace and key in session logs, as the backend of LangGraph's `BaseStore`."""
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 Namespace = tuple[str, ...]
-_MOST_HITS: Final = 200
-"""Hits of a query that are matched with items; other items follow without a score."""
-_ORDER: Final[Mapping[str, Callable[[float, float], bool]]] = {
+_MAX_HITS: Final = 200
+"""Maximum number of hits that are matched with items; other items follow without a score."""
+_COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le,
 }  # fmt: skip
 
 
 class Stored(NamedTuple):
-    """An item and its place."""
+    """An item with its key, times and place in the log."""
 
     namespace: Namespace
     key: str
@@ -31,7 +31,7 @@ class Stored(NamedTuple):
 
 
 class StoreItems:
-    """Items by namespace and key; a put is a line of the log, and what it replaces is hidden."""
+    """Items by namespace and key; a put appends a line to the log and hides the item it replaces."""
 
     def __init__(self, memory: "Memory", *, user: str | None = None, agent: str | None = None) -> None:
         self._memory = memory
@@ -49,7 +49,7 @@ class StoreItems:
                 if value is not None:
                     more = {"first": _first(there[key][-1])} if key in there else {}
                     fresh.append(NewItem({"key": key, "value": value}, "store", text, "agent", more))
-            log.add(fresh)  # before the old ones go: a kill in between leaves both, and the newer counts
+            log.add(fresh)  # before the old ones are hidden: after a kill in between, the newer one counts
             log.hide([one for key, _, _ in items for one in there.get(key, ())])
 
     def get(self, namespace: Namespace, key: str) -> Stored | None:
@@ -59,9 +59,9 @@ class StoreItems:
     def search(
         self, prefix: Namespace, query: str | None = None, matching: Mapping[str, Any] | None = None
     ) -> list[tuple[Stored, float | None]]:
-        """Return the items below a namespace, those that the query finds first, with their scores.
+        """Return the items below a namespace: first those that the query finds, with scores, best first.
 
-        The others follow by namespace and the time they were first put.
+        The others follow, by namespace and the time of their first put.
         """
         below = [one for namespace in self.namespaces() if namespace[: len(prefix)] == prefix
                  for one in self._of(namespace)]  # fmt: skip
@@ -70,14 +70,14 @@ class StoreItems:
         ]
         if not query or not found:
             return [(one, None) for one in found]
-        hits = self._memory.search(query, k=_MOST_HITS, kinds=("turn",), scope=self._logs.scope or None).hits
+        hits = self._memory.search(query, k=_MAX_HITS, kinds=("turn",), scope=self._logs.scope or None).hits
         scores = {(hit.path, hit.start_line): hit.score for hit in hits}
         ranked = sorted((one for one in found if one.ref in scores), key=lambda one: -scores[one.ref])
         rest = [one for one in found if one.ref not in scores]
         return [(one, scores[one.ref]) for one in ranked] + [(one, None) for one in rest]
 
     def namespaces(self) -> list[Namespace]:
-        """Return the namespaces that hold an item, sorted."""
+        """Return the namespaces with items, sorted."""
         return sorted(space for space, log in self._logs.below() if log.items())
 
     def _of(self, namespace: Namespace) -> Iterator[Stored]:
@@ -121,11 +121,11 @@ def matches(value: Any, wanted: Any) -> bool:
 def _compared(value: Any, name: str, other: Any) -> bool:
     if name in {"$eq", "$ne"}:
         return bool(value == other) is (name == "$eq")
-    if name not in _ORDER:
+    if name not in _COMPARISONS:
         raise ValueError(f"Unsupported operator: {name}")
     try:
-        return _ORDER[name](float(value), float(other))
-    except (TypeError, ValueError):  # no number is neither more nor less
+        return _COMPARISONS[name](float(value), float(other))
+    except (TypeError, ValueError):  # not a number
         return False
 
 

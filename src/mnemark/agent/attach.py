@@ -1,4 +1,4 @@
-"""Attach memory to a host in three lines: recall before a turn, observe, journal, summarize at the end.
+"""Attach memory to a host program: recall before a turn, record turns and tool calls, summarize at the end.
 
     agent = attach(memory.session("cli:main"))
     reply = model(agent.before(messages))
@@ -28,8 +28,8 @@ class MemoryHook(AgentHook):
     """Records a session and answers messages with a recall.
 
     Args:
-        session: where turns go.
-        floor: least `Recall.believable` for a recall to be given; 0 for always.
+        session: the session that turns are recorded in.
+        floor: minimum `Recall.believable` for a recall to be returned; 0 for always.
         budget, deadline: as for `Session.recall`.
     """
 
@@ -56,7 +56,7 @@ class MemoryHook(AgentHook):
         return found.text if found.believable >= self._floor else ""
 
     def tool_executed(self, execution: Mapping[str, Any]) -> None:
-        """Record a tool call as an observation, if it matters."""
+        """Record a tool call as an observation, if it is significant."""
         self.session.observe(**execution)
 
     def response_ready(self, reply: str) -> None:
@@ -83,7 +83,7 @@ class Attached:
         self._dispatcher = Dispatcher(hooks, seconds=seconds)
         self._idle = idle
         self._guard = threading.Lock()
-        self._spoken: float | None = None
+        self._last_activity: float | None = None
         self._worker = Worker(tick=self._check_idle if idle else None)
         self._ended = False
 
@@ -99,14 +99,14 @@ class Attached:
         return {**self._dispatcher.counts, "refused": self._worker.counts.refused}
 
     def before(self, messages: "str | Sequence[Mapping[str, Any]]") -> list[dict[str, Any]]:
-        """Put a recall before the last message, if a person's, on its way to the model.
+        """Put a recall before the last message, if its role is "user", and return the messages for the model.
 
         Args:
             messages: what the person said, or all messages (`role`, `content`) with it as the last one.
 
         Returns:
             A copy with the recall in the same message, before the person's words: always in the role "user".
-            Unchanged where the last message is not a person's, or nothing is known.
+            Unchanged where the last message has another role, or nothing is recalled.
         """
         given = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
         found = [dict(message) for message in given]
@@ -115,7 +115,7 @@ class Attached:
         content = found[-1].get("content")
         said = message_text(content).strip()
         if said:
-            self._note_spoken()
+            self._note_activity()
             outcomes = self._dispatcher.tell("message_received", said)
             quoted = "\n".join(_well_quoted([outcome.value for outcome in outcomes]))
             if quoted and isinstance(content, list):
@@ -127,13 +127,13 @@ class Attached:
     def tool(self, tool: str, arguments: Any = None, result: Any = None, **about: Any) -> None:
         """Record a tool call in the background; `about` may hold `call`, `error` and `duration_ms`."""
         execution = {"tool": tool, "arguments": arguments, "result": result, **about}
-        self._note_spoken()
+        self._note_activity()
         if not self._worker.submit(lambda: self._dispatcher.tell("tool_executed", execution)):
             self._dispatcher.tell("tool_executed", execution)
 
     def after(self, reply: str) -> None:
-        """Record the agent's answer: it is on the disk when this returns, unless that takes too long."""
-        self._note_spoken()
+        """Record the agent's answer; it is on the disk when this returns, unless the hook was late."""
+        self._note_activity()
         self._dispatcher.tell("response_ready", reply)
 
     def compressing(self) -> None:
@@ -150,17 +150,19 @@ class Attached:
         self._worker.close()
         self._dispatcher.tell("session_end")
 
-    def _note_spoken(self) -> None:
+    def _note_activity(self) -> None:
         with self._guard:
-            self._spoken = time.monotonic()
+            self._last_activity = time.monotonic()
 
     def _check_idle(self) -> None:
-        """Tell hooks once of each pause."""
+        """Dispatch `session_idle` once for each pause."""
         with self._guard:
-            silent = self._spoken is not None and time.monotonic() - self._spoken >= (self._idle or 0.0)
-            if silent:
-                self._spoken = None
-        if silent:
+            idle = self._last_activity is not None and time.monotonic() - self._last_activity >= (
+                self._idle or 0.0
+            )
+            if idle:
+                self._last_activity = None
+        if idle:
             self._dispatcher.tell("session_idle")
 
 
@@ -176,9 +178,9 @@ def attach(
     """Attach a session of memory to a host.
 
     Args:
-        session: where its turns go.
-        hooks: further listeners, told after memory.
-        floor: least `Recall.believable` for a recall to be put before a message; 0 for always.
+        session: the session that turns are recorded in.
+        hooks: further listeners, called after memory.
+        floor: minimum `Recall.believable` for a recall to be put before a message; 0 for always.
         budget: tokens of a recall.
         deadline: seconds a recall may take.
         seconds: time limits of hooks by event, other than `dispatch.SECONDS`.
@@ -189,7 +191,7 @@ def attach(
 
 
 def _well_quoted(blocks: Sequence[Any]) -> list[str]:
-    """Return the blocks whose quotation is well-formed; any other could pass for the person's words."""
+    """Return the blocks with a well-formed quotation; any other could pass for the person's words."""
     kept = [block for block in blocks if isinstance(block, str) and block and check_fenced(block)]
     if len(kept) < sum(1 for block in blocks if block):
         _log.error("a recalled block with a broken quotation was dropped")

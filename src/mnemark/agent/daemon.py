@@ -1,4 +1,4 @@
-"""A light client of the daemon: find the one that runs for this user, ask it, start it.
+"""Find, query and start the user's daemon.
 
 Imports stay light: a hook has 150 ms for everything. The daemon's files are described in docs/daemon.md.
 """
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     import subprocess
 
 STATE: Final = "daemon.json"
-"""The file in the user's state folder with the daemon's address."""
+"""File in the user's state folder with the daemon's address and token."""
 LOCK: Final = "daemon.lock"
-"""The file beside it that a daemon locks for as long as it lives."""
+"""File beside it that a daemon locks while it runs."""
 LOG: Final = "daemon.log"
-"""The file beside it with the messages of a daemon started in the background."""
+"""File beside it with the messages of a daemon started in the background."""
 MAX_ANSWER: Final = 64 * 1024 * 1024
 _CHUNK: Final = 65_536
-_LOG_BYTES: Final = 1_000_000
+_MAX_LOG_BYTES: Final = 1_000_000
 
 
 class Daemon(NamedTuple):
@@ -38,7 +38,7 @@ class Daemon(NamedTuple):
 
 
 class UnreachableError(MnemarkError):
-    """There is no daemon, or it went away before its answer was complete.
+    """There is no daemon, or the connection ended before its answer was complete.
 
     Where `sent` is true, the request may have been carried out all the same; where `slow` is true, it timed
     out and may still be running.
@@ -60,9 +60,9 @@ class RefusedError(MnemarkError):
 
 
 def find(*, any_version: bool = False) -> Daemon | None:
-    """Return the user's daemon, if one lives and is of this version (or `any_version`).
+    """Return the user's daemon, if one runs and is of this version (or `any_version`).
 
-    A file that is not private, or was left by a killed daemon (it holds no lock), does not count.
+    A state file that is not private, or was left by a killed daemon (the lock is free), is ignored.
     """
     folder = platform.state_folder()
     try:
@@ -83,7 +83,7 @@ def post(path: str, body: Any, timeout: float = 10.0, *, daemon: Daemon | None =
         path: such as "/v1/search" or "/hook/session-start".
         body: any JSON value.
         timeout: seconds for everything.
-        daemon: which; `find()` by default.
+        daemon: the daemon; `find()` by default.
 
     Raises:
         UnreachableError: there is none of this version, it did not answer in time, or went away.
@@ -134,7 +134,7 @@ def _exchange(host: str, request: bytes, deadline: float) -> tuple[int, bytes]:
 
 
 def _answer(connection: Any, deadline: float) -> tuple[int, bytes]:
-    """Receive status and body; a body without a length, or cut short, is an error."""
+    """Receive status and body; raise ConnectionError for a body that is truncated or has no length."""
     received = bytearray()
     head_end = -1
     length = 0
@@ -164,12 +164,12 @@ def _length(head: bytes) -> int:
 
 
 def is_alive() -> bool:
-    """Tell whether a daemon of this user lives, in whatever state."""
+    """Tell whether a daemon of this user runs, even if it is starting or draining."""
     return platform.is_locked(platform.state_folder() / LOCK)
 
 
 def state_file() -> Path:
-    """Return the path of the file with the daemon's address."""
+    """Return the path of the file with the daemon's address and token."""
     return platform.state_folder() / STATE
 
 
@@ -181,23 +181,23 @@ def installed() -> bool:
 
 
 def start() -> "subprocess.Popen[bytes] | None":
-    """Start a daemon in the background without waiting until it listens; None where none can run here.
+    """Start a daemon in the background without waiting until it listens; None where it is not installed.
 
-    Where one lives already, the new one ends at once.
+    Where one runs already, the new one ends at once.
     """
     if not installed():
         return None
     folder = platform.state_folder()
     platform.private_folder(folder)
     log = folder / LOG
-    if log.exists() and log.stat().st_size > _LOG_BYTES:
+    if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:
         log.replace(folder / f"{LOG}.1")
     with platform.open_appended(log) as messages:
         return spawn(["-m", "mnemark", "serve"], stderr=messages, cwd=folder, env=platform.lean_environment())
 
 
 def spawn(arguments: Sequence[str], *, stderr: Any = None, **more: Any) -> "subprocess.Popen[bytes]":
-    """Start this Python interpreter in the background; it outlives this process."""
+    """Start this Python interpreter in a background process that outlives this one."""
     import subprocess
     import sys
 

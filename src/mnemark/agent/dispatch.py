@@ -1,7 +1,7 @@
 """Dispatch events of a host program to hooks, isolating the host from their failures.
 
-A hook that raises is logged and counted; one that takes too long is left behind, and skipped until it has
-returned.
+A hook that raises is logged and counted; one that exceeds its time limit goes on in the background, and is
+skipped until it has returned.
 """
 
 import logging
@@ -26,7 +26,7 @@ SECONDS: Final[Mapping[str, float]] = MappingProxyType({
     "session_idle": 30.0,
     "session_end": 30.0,
 })  # fmt: skip
-"""Time limits of hooks, by event."""
+"""Time limits of hooks in seconds, by event."""
 
 _log = logging.getLogger("mnemark.agent")
 
@@ -45,13 +45,13 @@ class AgentHook:
         """Handle the agent's answer."""
 
     def context_compressing(self) -> None:
-        """Handle that the agent is about to condense its context."""
+        """Handle an upcoming compaction of the agent's context."""
 
     def session_idle(self) -> None:
         """Handle a pause in the session."""
 
     def session_end(self) -> None:
-        """Handle the end of the session, which may still go on later."""
+        """Handle the end of the session, which may be resumed later."""
 
 
 class Outcome(NamedTuple):
@@ -64,10 +64,10 @@ class Outcome(NamedTuple):
 
 
 class Dispatcher:
-    """Tells hooks of events, each on its own thread. Thread-safe."""
+    """Call hooks on events, each on its own thread. Thread-safe."""
 
     def __init__(self, hooks: Sequence[AgentHook], *, seconds: Mapping[str, float] = SECONDS) -> None:
-        self._lanes = [_Lane(hook) for hook in hooks]
+        self._runners = [_HookRunner(hook) for hook in hooks]
         self._seconds = {**SECONDS, **seconds}
         self._guard = threading.Lock()
         self._counts: Counter[str] = Counter()
@@ -79,21 +79,21 @@ class Dispatcher:
             return dict(self._counts)
 
     def tell(self, event: HookEvent, *words: Any) -> list[Outcome]:
-        """Tell all hooks of an event, one after the other; their errors are not raised.
+        """Call all hooks for an event, one after the other; their errors are not raised.
 
         Raises:
             UsageError: there is no such event.
         """
         if event not in self._seconds:
             raise UsageError(f"there is no event {event!r}; there are {', '.join(SECONDS)}")
-        found = [lane.run(event, words, self._seconds[event]) for lane in self._lanes]
+        found = [runner.run(event, words, self._seconds[event]) for runner in self._runners]
         with self._guard:
             self._counts.update(outcome.state for outcome in found)
         return found
 
 
-class _Lane:
-    """A hook, and whether it is still busy with an earlier event."""
+class _HookRunner:
+    """A hook with its lock, which is held while it runs."""
 
     def __init__(self, hook: AgentHook) -> None:
         self._hook = hook

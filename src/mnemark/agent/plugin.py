@@ -1,4 +1,4 @@
-"""Write a plug-in folder for Claude Code with hooks and memory tools, leaving its settings alone."""
+"""Write a plug-in folder for Claude Code with hooks and memory tools, instead of changing its settings."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ MANIFEST: Final = ".claude-plugin/plugin.json"
 
 
 def plugin_files(workspace: Path) -> dict[str, str]:
-    """Return the plug-in's files by path in its folder."""
+    """Return the contents of the plug-in's files, by path in its folder."""
     manifest = {
         "name": "mnemark",
         "version": __version__,

@@ -1,7 +1,7 @@
-"""Run jobs in the background, in order: one thread, a bounded queue, drained at the end.
+"""Run jobs in order on a background thread with a bounded queue, which is drained at the end.
 
-Where the queue is full, `submit` waits for room for `patience` seconds, then refuses, and the caller does the
-work itself. So memory stays bounded, no job is dropped, and a caller that is too fast is slowed down.
+Where the queue is full, `submit` waits `patience` seconds, then refuses, and the caller runs the job itself.
+So memory is bounded, no job is dropped, and a caller that is too fast is slowed down.
 """
 
 import logging
@@ -13,9 +13,9 @@ from typing import Final, NamedTuple, Self
 
 ROOM: Final = 256
 PATIENCE: Final = 1.0
-"""Seconds that `submit` waits for room."""
+"""Seconds that `submit` waits while the queue is full."""
 DRAIN: Final = 10.0
-"""Seconds that `close` waits for what is queued."""
+"""Seconds that `close` waits for queued jobs."""
 _TICK: Final = 0.5
 
 _log = logging.getLogger("mnemark.agent")
@@ -35,9 +35,9 @@ class Worker:
     """Runs jobs one after the other on its own thread. A context manager.
 
     Args:
-        name: for the thread.
-        room: jobs that may wait.
-        tick: called about twice a second between jobs, for what depends on time.
+        name: of the thread.
+        room: maximum number of queued jobs.
+        tick: called about twice a second between jobs, for timeouts.
     """
 
     def __init__(self, name: str = "mnemark-worker", *, room: int = ROOM, tick: Job | None = None) -> None:
@@ -62,7 +62,7 @@ class Worker:
             return Counts(self._done, self._failed, self._refused, self._queue.qsize())
 
     def submit(self, job: Job, *, patience: float = PATIENCE) -> bool:
-        """Queue a job; return False if there is no room within `patience` seconds, or it is closed."""
+        """Queue a job; return False if the queue stays full for `patience` seconds, or is closed."""
         if not self._closed:
             try:
                 self._queue.put(job, timeout=patience)

@@ -1,4 +1,4 @@
-"""Assemble the commands, and turn errors into a line and an exit code."""
+"""Assemble the command line; turn errors into a message and an exit code."""
 
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -55,7 +55,7 @@ SETTINGS: Final[dict[str, Any]] = {
 
 
 class Commands(TyperGroup):
-    """The group of all commands; each is imported when it is asked for."""
+    """The group of all commands, each imported on first use."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -64,11 +64,11 @@ class Commands(TyperGroup):
         self.commands = dict.fromkeys([*COMMANDS, "bench"], unloaded)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as click calls it
-        """The names in the order of the help."""
+        """Return the names in the order of the help."""
         return list(self.commands)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - as click calls it
-        """The command of that name; None where there is none."""
+        """Return the command of that name, or None."""
         if cmd_name == "bench":
             from mnemark_bench.cli import app as bench
 
@@ -81,7 +81,7 @@ class Commands(TyperGroup):
         return typer.main.get_command(single)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; errors raised on purpose end it with their own exit code."""
+        """Run a command; exit with the code of a `MnemarkError`."""
         try:
             return super().invoke(ctx)
         except MnemarkError as problem:

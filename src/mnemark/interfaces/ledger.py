@@ -1,4 +1,4 @@
-"""List what was written to a workspace in order of time: turns, daily notes, journal changes."""
+"""List a workspace's turns, daily notes and journal changes in order of time."""
 
 import heapq
 import json
@@ -21,7 +21,7 @@ from mnemark.types import Origin, Problem
 _BULLET: Final = lazy_pattern(r"[-*+] (?P<hour>[0-2]\d):(?P<minute>[0-5]\d)(?P<text> .*)")
 
 _BOOKKEEPING: Final = frozenset({"project", "done"})
-"""Kinds of journal lines that record the progress of a change and change nothing themselves."""
+"""Kinds of journal entries that record the progress of a change."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,13 +38,13 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
     """Of a change, for `undo`."""
     takes_back: tuple[str, ...] = ()
-    """Of an undo: descriptions of the changes it took back."""
+    """Of an undo: descriptions of the changes it undid."""
     paths: tuple[str, ...] = ()
     """Of an undo: the files it edited."""
 
 
 class Ledger:
-    """Reads the latest entries of some scopes (None: all), from as few files as they may come from."""
+    """Read the latest entries of some scopes (None: all) from as few files as possible."""
 
     def __init__(
         self, visible: Visible, *, scopes: frozenset[str] | None, zone: tzinfo | None, ignore: tuple[str, ...]
@@ -85,7 +85,7 @@ class Ledger:
             if not logs:
                 raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
         for entry in heapq.nlargest(count, logs, key=lambda log: log.mtime_ns):
-            if not platform.is_readable(self.root / entry.path):  # `doctor` tells of it
+            if not platform.is_readable(self.root / entry.path):  # reported by `doctor`
                 continue
             log = SessionLog.at(self.root, entry.path)
             for turn in map(self._visible.turn, log.last(count)):
@@ -148,7 +148,7 @@ class Ledger:
 
 
 def _grouped(journal: Sequence[JournalEntry], known: Mapping[str, Change]) -> list[list[JournalEntry]]:
-    """Group lines that people see as one: an undo with the edits it made, and the undo of a group."""
+    """Group journal entries that are shown as one: an undo with its edits, and the undo of a group."""
     found: list[list[JournalEntry]] = []
     for entry in journal:
         last = found[-1] if found else None
@@ -193,7 +193,7 @@ _COUNTED: Final = {"ids": "change", "turns": "turn", "lines": "place in notes", 
 
 
 def describe_payload(payload: str) -> str:
-    """Describe the payload of a change in one line; return it as it is where it is of no known kind."""
+    """Describe the payload of a change in one line; return an unknown one unchanged."""
     try:
         fields = json.loads(payload)
     except ValueError:
@@ -216,7 +216,7 @@ def _name(fields: Mapping[str, Any]) -> str:
 
 
 def _counts(fields: Mapping[str, Any]) -> str:
-    """Return such as "5 changes" or "4 turns, 1 place in notes"; groups by file are added up."""
+    """Return counts such as "5 changes" or "4 turns, 1 place in notes", summed over files."""
     found = []
     for key, name in _COUNTED.items():
         held = fields.get(key)

@@ -1,4 +1,4 @@
-"""The entry point of the `mnemark` command. Imports stay few: every start pays for them."""
+"""Run the `mnemark` command. Imports stay few, as every start pays for them."""
 
 import io
 import os
@@ -31,7 +31,7 @@ def _run(arguments: list[str]) -> int:
             sys.stdout.write(f"mnemark {__version__}\n")
         return 0
     for stream in (sys.stdout, sys.stderr):
-        # A console that cannot show a character shows its number; pipes get UTF-8 on every system.
+        # A console escapes characters it cannot show; pipes get UTF-8 on every system.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
     if _answered_at_once(arguments):

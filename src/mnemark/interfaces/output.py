@@ -1,4 +1,4 @@
-"""Write data to stdout and messages to stderr, with colour and progress on terminals alone."""
+"""Write data to stdout and messages to stderr; use colour and progress on terminals only."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ CYAN: Final = "36"
 RED: Final = "31"
 YELLOW: Final = "33"
 
-# Control, invisible and bidirectional characters: a note may hold anything, and it is shown on terminals.
+# Control, invisible and bidirectional characters: a note may contain any, and is shown on terminals.
 _UNSAFE: Final = lazy_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
@@ -43,7 +43,7 @@ def out_json(value: Any, *, line: bool = False) -> None:
 
 
 def out_result(value: Any, text: str, *, json: bool) -> None:
-    """Print a result as JSON, or its text made safe."""
+    """Print a result as JSON, or as text with unsafe characters escaped."""
     if json:
         out_json(value)
     else:
@@ -57,32 +57,32 @@ def flush() -> None:
 
 
 def say(text: str) -> None:
-    """Print a message."""
+    """Print a message to stderr."""
     _write(sys.stderr, text + "\n")
 
 
 def error(text: str) -> None:
-    """Print an error in one line."""
+    """Print an error to stderr in one line."""
     say(f"mnemark: {safe(' '.join(text.split()))}")
 
 
 def safe(text: str) -> str:
-    """Return `text` with characters that would steer a terminal made visible."""
+    """Return `text` with characters that could control a terminal escaped."""
     return _UNSAFE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", text)
 
 
 def safe_line(text: str) -> str:
-    """Return `text` as `safe` does, with line breaks and tabs made visible too."""
+    """Return `text` as `safe` does, with line breaks and tabs escaped too."""
     return safe(text).replace("\n", "‹U+000A›").replace("\t", "‹U+0009›")
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Tell whether `stream` is open and a terminal."""
+    """Return whether `stream` is open and a terminal."""
     return stream is not None and stream.isatty()
 
 
 def has_colour(stream: TextIO | None) -> bool:
-    """Tell whether to use colour there (https://no-color.org)."""
+    """Return whether to use colour on `stream` (https://no-color.org)."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -126,7 +126,7 @@ class Progress:
             sys.stderr.flush()
 
     def tell(self, what: str, done: int, total: int, more: str = "") -> None:
-        """Show that `done` of `total` are done."""
+        """Show the progress, at most every `_PROGRESS_EVERY` seconds."""
         now = time.monotonic()
         if not self._live or now - self._begun < PROGRESS_AFTER or now - self._shown < _PROGRESS_EVERY:
             return

@@ -1,4 +1,4 @@
-"""Exit codes of the process, and the handling of a closed stdout."""
+"""Define exit codes of the process, and handle a closed stdout."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from typing import Final
 INTERRUPTED: Final = 130
 """128 + SIGINT, as shells report it."""
 PIPE_CLOSED: Final = 141
-"""128 + SIGPIPE: the reader of our output has gone."""
+"""128 + SIGPIPE: the reader of our output has closed it."""
 
 
 def debugging() -> bool:
@@ -16,7 +16,7 @@ def debugging() -> bool:
 
 
 def abandon_stdout() -> int:
-    """Redirect stdout, whose reader has gone, to the null device; return the exit code.
+    """Redirect stdout, which its reader has closed, to the null device; return the exit code.
 
     Python flushes once more at exit and would complain about the same pipe again.
     """

@@ -1,4 +1,4 @@
-"""`docs/cli.md`, made from the commands: `python -m mnemark.interfaces.reference > docs/cli.md`."""
+"""Generate `docs/cli.md` from the commands: `python -m mnemark.interfaces.reference > docs/cli.md`."""
 
 from typing import Any, Final
 
@@ -78,7 +78,7 @@ def reference() -> str:
 
 
 def _shapes() -> str:
-    """Return a table of the JSON fields, read from the records that are printed."""
+    """Return a table of the JSON fields of each command, from the structs that it prints."""
     hit, problem = f"`hits`: {_names(Hit)}", f"`problems`: {_names(Problem)}"
     found = f"{_names(Recall)}; each of {hit}"
     checked = f"`workspace level fixed findings`; each of `findings`: {_names(Finding)}"

@@ -1,4 +1,4 @@
-"""Render answers, reports and states as text for people."""
+"""Print search results, reports and the state of a workspace as text for people."""
 
 import itertools
 import re
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from mnemark.types import Hit, Recall
 
 DOUBTFUL: Final = 0.3
-"""Below this the answer is more likely not among the hits."""
+"""`believable` below which the answer is likely not among the hits."""
 _SHOWN_INNER: Final = 5
 _SHOWN_PROBLEMS: Final = 10
 _SHOWN_WORDS: Final = 100
-"""Characters of an entry of the log."""
+"""Maximum number of characters of a log entry shown."""
 _SHOWN_ALIKE: Final = 5
-"""Findings of one kind."""
+"""Maximum number of findings of one kind shown."""
 _PIECES: Final = lazy_pattern(r"[\u3005\u3007\u3400-\u9fff\uf900-\ufaff]+|[^\W_]+(?:[-_.'][^\W_]+)*")
 
 
@@ -49,7 +49,7 @@ def hits(found: "Recall", query: str, *, explain: bool = False) -> None:
 
 
 def minute(time: str) -> str:
-    """Return an ISO time to the minute; a date stays as it is."""
+    """Return an ISO time cut to the minute, or a date unchanged."""
     return time[:16].replace("T", " ")
 
 
@@ -66,7 +66,7 @@ def terms_of(query: str) -> frozenset[str]:
 
 
 def emphasised(text: str, wanted: frozenset[str]) -> str:
-    """Return `text` with the words in bold that share a term with the query, if there is colour."""
+    """Return `text` with words that share a term with the query in bold, if there is colour."""
     from mnemark.text.words.segment import index_terms
 
     if style("x", BOLD) == "x":
@@ -121,7 +121,7 @@ def _explain(hit: "Hit") -> None:
 
 
 def width(text: str) -> int:
-    """Return the columns of `text` in a terminal: Chinese characters take two."""
+    """Return the number of terminal columns of `text`: Chinese characters take two."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
         for char in text
@@ -151,7 +151,7 @@ def size(count: int) -> str:
 
 
 def report(found: "SyncReport") -> None:
-    """Print what a sync did, in one line, and the files it could not use."""
+    """Print the report of a sync in one line, and the files it could not use."""
     counts = changes(found)
     done = f"{', '.join(counts)}; {counted(found.passages, 'passage')}" if counts else "nothing changed"
     out(f"{counted(found.files, 'file')}: {done} ({found.seconds:.1f} s)")
@@ -161,13 +161,13 @@ def report(found: "SyncReport") -> None:
 
 
 def changes(found: "SyncReport") -> list[str]:
-    """Return the counts of files added, changed, moved and removed, but for zeros."""
+    """Return the nonzero counts of files added, changed, moved and removed."""
     names = ("added", "changed", "moved", "removed")
     return [f"{count:,} {name}" for name in names if (count := getattr(found, name))]
 
 
 def problems(found: Iterable[Problem]) -> None:
-    """Print problems with files on stderr; a long list is cut."""
+    """Print problems with files on stderr, at most `_SHOWN_PROBLEMS`."""
     listed = list(found)
     for problem in listed[:_SHOWN_PROBLEMS]:
         what = "skipped" if problem.skipped else "note"
@@ -186,15 +186,15 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     scopes: dict[str, int]
     bytes: int
     outdated: int
-    """Files that the next sync will look at."""
+    """Number of files that the next sync will read."""
     stale: str | None
-    """Why the next sync builds the index anew."""
+    """Why the next sync rebuilds the index; None where it does not."""
     embedder: str
     inner: tuple[str, ...]
-    """Folders inside that are workspaces of their own, and left out."""
+    """Folders inside that are separate workspaces, which are not indexed."""
     problems: tuple[Problem, ...]
     attention: "tuple[Attention, ...]"
-    """What needs a person."""
+    """Items that need a person's decision."""
 
     @classmethod
     def of(cls, memory: "Memory") -> "Status":
@@ -237,7 +237,7 @@ def status(found: Status) -> None:
 
 
 def inner(folders: Sequence[str]) -> str:
-    """Return folders that are workspaces of their own, in words."""
+    """Describe the folders that are separate workspaces."""
     names = ", ".join(f"{safe_line(name)}/" for name in folders[:_SHOWN_INNER])
     more = f" and {len(folders) - _SHOWN_INNER:,} more" if len(folders) > _SHOWN_INNER else ""
     what = "a separate workspace" if len(folders) == 1 else "separate workspaces"
@@ -255,7 +255,7 @@ def _freshness(found: Status) -> str:
 
 
 def entries(found: Sequence["Entry"]) -> None:
-    """Print the log, one line each: time, place (of a change its id, for `undo`), author, first words."""
+    """Print log entries, one line each: time, ref (of a change its id, for `undo`), author, first words."""
     for entry in found:
         text = describe_payload(entry.text) if entry.kind == "change" else entry.text
         if entry.takes_back:
@@ -270,7 +270,7 @@ def entries(found: Sequence["Entry"]) -> None:
 
 
 def findings(found: Sequence["Finding"]) -> None:
-    """Print findings, one line each with its remedy; of many alike the first few."""
+    """Print findings, one line each with its fix; of each kind at most `_SHOWN_ALIKE`."""
     styles = {"ok": DIM, "warn": YELLOW, "error": RED}
     for (_, kind, _), alike in itertools.groupby(
         enumerate(found), lambda pair: (pair[1].level, pair[1].kind, pair[1].kind or pair[0])

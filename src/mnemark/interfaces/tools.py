@@ -1,7 +1,7 @@
-"""Define the memory tools that a model sees: names, descriptions, parameters. `tools_run` runs them.
+"""Define the memory tools for models: names, descriptions, parameters. `tools_run` runs them.
 
 Imports stay light: `mnemark mcp` lists the tools before anything else is loaded. `memory_search` and
-`memory_get` have the names, parameters and rows that OpenClaw's agents know.
+`memory_get` have the names, parameters and rows of OpenClaw's memory tools.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ class Tool(NamedTuple):
     reads: bool = True
     destroys: bool = False
     repeats: bool = True
-    """It is idempotent."""
+    """Whether it is idempotent."""
 
     def listed(self) -> dict[str, Any]:
         """Return its entry in the result of `tools/list`."""
@@ -199,15 +199,15 @@ BY_NAME: Final[Mapping[str, Tool]] = {tool.name: tool for tool in TOOLS}
 
 
 def listed() -> list[dict[str, Any]]:
-    """Return the tools as `tools/list` gives them."""
+    """Return the tools as in the result of `tools/list`."""
     return [tool.listed() for tool in TOOLS]
 
 
 def known_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     """Normalise the arguments of a call, tolerating what models often get wrong.
 
-    Aliases are taken; null counts as missing; numbers and booleans may be strings; a number without a
-    fraction counts as an integer. Unknown names are dropped.
+    Aliases are resolved; null counts as missing; numbers and booleans may be strings; a number without a
+    fraction is accepted as an integer. Unknown names are dropped.
 
     Raises:
         UsageError: a required argument is missing, or a value is of the wrong type.

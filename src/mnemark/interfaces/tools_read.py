@@ -1,4 +1,4 @@
-"""Tools that read: lines of a file, the latest entries, the entries around a place."""
+"""Run the reading tools: lines of a file, the latest entries, the entries around a line."""
 
 import json
 from bisect import bisect_left, bisect_right
@@ -24,28 +24,28 @@ from mnemark.types import Problem, Turn
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
-MOST_LINES: Final = 200
-MOST_CHARACTERS: Final = 16_000
+MAX_LINES: Final = 200
+MAX_CHARACTERS: Final = 16_000
 _ROW_TOKENS: Final = 60
-_BESIDE: Final = 4
+_READ_FACTOR: Final = 4
 _BOOKKEEPING: Final = frozenset({"write", "done", "drop", "move", "project", "edit", "confirm"})
 
 Row = dict[str, Any]
 
 
 def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None) -> Row:
-    """Return lines of a memory file, inert; those of a session as `time role: words`.
+    """Return lines of a memory file, escaped; those of a session as `time role: text`.
 
-    A missing file gives an empty `text` and a warning: agents ask for notes of days that had none.
+    A missing file gives an empty `text` and a warning: agents ask for notes of days without one.
 
     Raises:
-        UsageError: the path leaves the workspace, or is no memory file.
+        UsageError: the path leaves the workspace, or is not a memory file.
     """
     path, first, last = split_ref(ref)
     place = _place(memory, path)
     first = start or first
-    wanted = count or (last - first + 1 if last is not None and start is None else MOST_LINES)
-    # The lines of a session are made visible one by one below: few of very many are read.
+    wanted = count or (last - first + 1 if last is not None and start is None else MAX_LINES)
+    # The lines of a session are filtered one by one below, as few of very many are read.
     found = read(memory.root, path) if place.role == "session" else memory.visible.read(path)
     if isinstance(found, Problem):
         return {
@@ -56,14 +56,13 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
     past = past_lines(memory, path.replace("\\", "/"), lines)
     chosen: list[str] = []
     size = 0
-    for number, line in enumerate(lines[first - 1 : first - 1 + min(wanted, MOST_LINES)], first):
-        shown = (
-            _spoken(memory.visible, line) if place.role == "session" else _marked(line, past=number in past)
-        )
+    for number, line in enumerate(lines[first - 1 : first - 1 + min(wanted, MAX_LINES)], first):
+        is_past = number in past
+        shown = _turn_text(memory.visible, line) if place.role == "session" else _marked(line, past=is_past)
         size += len(shown) + 1
-        if chosen and size > MOST_CHARACTERS:
+        if chosen and size > MAX_CHARACTERS:
             break
-        chosen.append(shown[:MOST_CHARACTERS])
+        chosen.append(shown[:MAX_CHARACTERS])
     row: Row = {
         "path": visible(path), "from": first, "lines": len(chosen), "text": inert("\n".join(chosen)),
         "totalLines": len(lines), "origin": place.origin, "date": place.dated,
@@ -75,7 +74,7 @@ def read_lines(memory: "Memory", ref: str, start: int | None, count: int | None)
 
 
 def _place(memory: "Memory", path: str) -> layout.Place:
-    """Classify a path; only memory can be read."""
+    """Classify a path; raise UsageError where it is not a memory file."""
     layout.safe_path(memory.root, path)
     place = layout.place(path.replace("\\", "/"))
     if place is None or place.role in {"review", "copy", "journal"}:
@@ -84,12 +83,12 @@ def _place(memory: "Memory", path: str) -> layout.Place:
 
 
 def _marked(line: str, *, past: bool) -> str:
-    """Return the line, marked where it tells a fact that no longer holds."""
+    """Return the line, labelled if it states a fact that no longer holds."""
     return f"{line} (past)" if past else line
 
 
-def _spoken(visible: Visible, line: str) -> str:
-    """Render a line of a session: headers and broken lines stay as they are, forgotten turns are empty."""
+def _turn_text(visible: Visible, line: str) -> str:
+    """Render a line of a session; headers and broken lines are only redacted, forgotten turns empty."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -104,7 +103,7 @@ def _spoken(visible: Visible, line: str) -> str:
 
 
 def _words(turn: Turn) -> str:
-    """Return what was said, or the tool calls and their results."""
+    """Return the text of a turn, its tool calls and their results."""
     calls = (
         json.dumps(list(part), ensure_ascii=False) for part in (turn.tool_calls, turn.tool_results) if part
     )
@@ -112,14 +111,14 @@ def _words(turn: Turn) -> str:
 
 
 def latest(memory: "Memory", given: Row) -> list[Row]:
-    """Return the entries written last, oldest first."""
+    """Return the latest entries, oldest first."""
     now = local_now(memory.config.timezone)
     scopes = scopes_of(given.get("scope"))
     ledger = Ledger(memory.visible, scopes=scopes, zone=now.tzinfo, ignore=memory.config.ignore)
     since = moment(given.get("since"), "since", now)
     count = given.get("limit", 20)
-    # Journal lines of edits tell an agent nothing; more entries are read to make up for them.
-    found = ledger.latest(count * _BESIDE, since=since, session=given.get("session") or None)
+    # Journal entries of edits are useless to an agent; more entries are read to replace them.
+    found = ledger.latest(count * _READ_FACTOR, since=since, session=given.get("session") or None)
     found = [entry for entry in found if entry.who not in _BOOKKEEPING or entry.kind != "change"][-count:]
     return [
         {
@@ -138,7 +137,7 @@ def around(memory: "Memory", ref: str, *, before: int, after: int) -> list[Row]:
 
     Raises:
         NotFoundError: there is no such file.
-        UsageError: the path leaves the workspace, or is no memory file.
+        UsageError: the path leaves the workspace, or is not a memory file.
     """
     path, line, last = split_ref(ref)
     place = _place(memory, path)

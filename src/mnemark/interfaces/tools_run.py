@@ -1,8 +1,8 @@
-"""Run the memory tools on an open `Memory`; `tools` defines them.
+"""Run the memory tools of `tools` on an open `Memory`.
 
-Results are JSON objects. Recalled text in them stands between `quote`, the opening mark with its meaning, and
-`unquote`, the closing mark with the same random number. It is made inert: it cannot close its quotation and
-is not learned again. There are three levels of detail: rows of about 60 tokens (search, timeline), lines
+Results are JSON objects. Recalled text in them is between `quote`, the opening marker with its explanation,
+and `unquote`, the closing marker with the same nonce. It is escaped: it cannot close its quotation and is not
+learned again. There are three levels of detail: rows of about 60 tokens (search, timeline), lines
 (memory_get), whole files (memory_get without lines, page by page).
 """
 
@@ -57,7 +57,7 @@ def failed(message: str) -> Result:
 
 
 def _quoted(fields: Mapping[str, Any]) -> Result:
-    """Put fields, whose text is inert already, between the marks of a quotation."""
+    """Put fields, whose text is escaped already, between the markers of a quotation."""
     from mnemark.text.quoting.fence import fence
 
     begin, _, end = fence("-").partition("\n-\n")
@@ -161,18 +161,18 @@ def _forget(memory: "Memory", given: dict[str, Any]) -> Result:
         erase=given.get("erase", False),
         dry_run=given.get("dryRun", False),
     )
-    return {"receipt": _inert_all(msgspec.to_builtins(receipt))}
+    return {"receipt": _escaped(msgspec.to_builtins(receipt))}
 
 
-def _inert_all(value: Any) -> Any:
-    """Make every string in a JSON value inert."""
+def _escaped(value: Any) -> Any:
+    """Escape every string in a JSON value."""
     from mnemark.text.quoting.fence import inert
 
     if isinstance(value, str):
         return inert(value)
     if isinstance(value, Mapping):
-        return {str(key): _inert_all(one) for key, one in value.items()}
-    return [_inert_all(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return {str(key): _escaped(one) for key, one in value.items()}
+    return [_escaped(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _status(memory: "Memory", _: dict[str, Any]) -> Result:
@@ -181,7 +181,7 @@ def _status(memory: "Memory", _: dict[str, Any]) -> Result:
     from mnemark._version import __version__
     from mnemark.interfaces.render import Status
 
-    found: Result = _inert_all(msgspec.to_builtins(Status.of(memory)))
+    found: Result = _escaped(msgspec.to_builtins(Status.of(memory)))
     problems = found.pop("problems")
     more = {"problemsMore": len(problems) - _PROBLEMS} if len(problems) > _PROBLEMS else {}
     return {"version": __version__, **found, "problems": problems[:_PROBLEMS], **more}

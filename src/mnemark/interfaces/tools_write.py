@@ -1,4 +1,4 @@
-"""Tools that write: a line of today's note, a paragraph of the long-term memory."""
+"""Run the tool that writes a line of today's note or a paragraph of the long-term memory."""
 
 import re
 from collections.abc import Callable
@@ -25,17 +25,17 @@ _TIME: Final = lazy_pattern(r"^- \d\d:\d\d ", re.MULTILINE)
 
 
 def note(memory: "Memory", text: str, *, target: str = "today", scope: str = "") -> dict[str, Any]:
-    """Write `text` down, durably, without secrets, private passages and recalled blocks.
+    """Write `text` to a note durably, without secrets, private passages and recalled blocks.
 
-    The same words a second time change nothing, so that a call whose answer was lost may be repeated.
+    Idempotent: the same text a second time changes nothing, so that a call may be retried.
 
     Returns:
         `path`, `ref`, `status` ("written" or "unchanged"), `id` of the change (for `mnemark undo`) and
         `redacted`, the kinds of secrets taken out.
 
     Raises:
-        UsageError: nothing is left to write, or there is no such target.
-        BusyError: someone is saving the file; nothing was written.
+        UsageError: the text is empty after redaction, or the target is unknown.
+        BusyError: another program is saving the file; nothing was written.
     """
     cleaned, found = redact(strip_fences(text), memory.rules)
     words = cleaned.strip().replace("\r\n", "\n")
@@ -76,15 +76,15 @@ def _folder(scope: str) -> str:
 
 
 def _paragraph(words: str) -> str:
-    """Make one plain line a bullet; keep text that has a layout."""
+    """Turn one plain line into a bullet; keep Markdown and longer text."""
     one = "\n" not in words and not re.match(r"[-*+#>|] ?|\d+[.)] |```", words)
     return f"- {words}" if one else words
 
 
 def _line(text: str, before: re.Pattern[str], body: str) -> int:
-    """Return the number of the line where `body` alone follows a match of `before`, or 0.
+    """Return the number of the line where only `body` follows a match of `before`, or 0.
 
-    The words are not compiled into a pattern: `re` caches patterns, and no two notes are the same.
+    `body` is not compiled into a pattern, as `re` caches patterns and notes differ.
     """
     for match in before.finditer(text):
         end = match.end() + len(body)
@@ -96,7 +96,7 @@ def _line(text: str, before: re.Pattern[str], body: str) -> int:
 def _append(
     memory: "Memory", path: str, added: str, *, heading: str, there: Callable[[str], int]
 ) -> tuple[Any, int]:
-    """Add a block on lines of its own unless it is there; return the change and the block's first line."""
+    """Append a block on lines of its own unless it exists; return the change and the block's first line."""
     from mnemark.text.markdown.daily_note import added as note_with
 
     at = 0

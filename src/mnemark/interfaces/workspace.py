@@ -1,4 +1,4 @@
-"""Locate the workspace of a command, open and sync it."""
+"""Locate, open and sync the workspace of a command."""
 
 import contextlib
 import os
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from mnemark.types import Problem
 
 WAIT_SECONDS = 2.0
-"""How long a question waits for another process that is syncing, before the index is used as it is."""
+"""Seconds that a search waits for another process to sync before it uses the index as it is."""
 
 
 def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
-    """Return the folder of a command, checked for links that lead out of it.
+    """Return the workspace folder of a command, checked for links that lead out of it.
 
     Args:
         workspace: as given with -w or MNEMARK_WORKSPACE: exactly that folder.
-        any_folder: where none is given and the current folder lies in no workspace, take it as it is.
+        any_folder: where none is given and the current folder is in no workspace, return that folder.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is no workspace.
         UsageError: it is a file, or has such a link.
     """
     from mnemark.files import links
@@ -78,7 +78,7 @@ def session_in(memory: "Memory", identifier: str, scope: str) -> "Session":
 
 
 def is_empty(root: Path) -> bool:
-    """Tell whether a folder has neither an index nor anything that could be in one."""
+    """Return whether a folder has neither settings, nor an index, nor files to index."""
     from mnemark.files.layout import CONFIG, PRIVATE
     from mnemark.files.scan import scan
 
@@ -113,9 +113,9 @@ def opened(root: Path, *, readonly: bool = False) -> Iterator["Memory"]:
 
 @contextlib.contextmanager
 def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
-    """Open a workspace with its index synced, and the reasons where it could not be.
+    """Open and sync a workspace; yield it with the reasons why it could not be synced.
 
-    A folder that cannot be written is answered for from the index it has, or from a temporary one.
+    A folder that cannot be written is opened with its existing index, or a temporary one.
     """
     from mnemark.files.layout import PRIVATE
 
@@ -139,7 +139,7 @@ def followed(root: Path) -> Iterator[tuple["Memory", tuple[str, ...]]]:
 
 
 def tell_of_outer(root: Path) -> None:
-    """Say which workspace a folder belonged to before it became one of its own."""
+    """Print a message where a new workspace is inside another, which no longer includes it."""
     from mnemark.files.layout import workspace_around
 
     outer = workspace_around(root)
@@ -160,17 +160,17 @@ def _why_stale(memory: "Memory") -> tuple[str, ...]:
 
 
 class Pending(NamedTuple):
-    """What the next sync would read, and what it leaves out."""
+    """Files that the next sync would read, and those it skips."""
 
     outdated: int
     problems: "tuple[Problem, ...]"
     """Files that cannot be read."""
     inner: tuple[str, ...]
-    """Folders that are workspaces of their own."""
+    """Folders that are separate workspaces."""
 
 
 def pending(memory: "Memory") -> Pending:
-    """Compare the files with the index, without writing."""
+    """Compare the files with the index without writing."""
     from mnemark.files import layout
     from mnemark.files.scan import scan
     from mnemark.index import schema
@@ -187,7 +187,7 @@ def pending(memory: "Memory") -> Pending:
 
 
 def synced(memory: "Memory", *, wait: float = 10.0) -> tuple["SyncReport", str]:
-    """Sync and embed with progress; return the report, and why embedding failed where it did."""
+    """Sync and embed with progress; return the report, and why embedding failed (empty on success)."""
     with Progress() as progress:
         report = memory.sync(
             progress=lambda done, total, passages: progress.tell(

@@ -1,1 +1,1 @@
-"""Routes, fusion, ranking, disclosure. Scoring functions are pure."""
+"""Search passages and facts: routes, fusion, ranking, and rendering of hits. Scoring functions are pure."""

@@ -1,4 +1,4 @@
-"""Check arguments of questions as callers give them."""
+"""Validate the arguments of a search."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -6,11 +6,11 @@ from typing import Any, Final
 from mnemark.errors import UsageError, one_of
 from mnemark.retrieval.query import MAX_CHARACTERS
 
-_MOST_HITS: Final = 1_000
+_MAX_HITS: Final = 1_000
 
 
 def among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> frozenset[Any] | None:
-    """The values, all of them known ones; None for None."""
+    """Return the values as a set, or None for None; raise UsageError for an unknown value."""
     if values is None:
         return None
     chosen = frozenset([values] if isinstance(values, str) else values)
@@ -20,14 +20,14 @@ def among(values: Iterable[Any] | None, known: Sequence[str], name: str) -> froz
 
 
 def text_of(query: str) -> str:
-    """The query, if it is text, as far as it is read: a pasted file is no question."""
+    """Return the query cut to `MAX_CHARACTERS`; raise UsageError where it is not a string."""
     if not isinstance(query, str):
         raise UsageError(f"the query must be text, not {type(query).__name__}")
     return query[:MAX_CHARACTERS]
 
 
 def count_of(k: int) -> int:
-    """How many hits, if so many can be given."""
-    if not 1 <= k <= _MOST_HITS:
-        raise UsageError(f"k must be from 1 to {_MOST_HITS}, not {k}")
+    """Return `k`; raise UsageError where it is out of range."""
+    if not 1 <= k <= _MAX_HITS:
+        raise UsageError(f"k must be from 1 to {_MAX_HITS}, not {k}")
     return k

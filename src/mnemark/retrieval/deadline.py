@@ -1,4 +1,4 @@
-"""Run work by a deadline on another thread, and leave it behind when it is late."""
+"""Run work on another thread until a deadline; limit how many searches compute at once."""
 
 import os
 import threading
@@ -14,20 +14,20 @@ from mnemark.net import settle
 Value = TypeVar("Value")
 
 _MAX_WORKERS: Final = 4
-"""Threads that may be stuck (on a locked disk, say) before no more are started."""
+"""Maximum number of threads, so that stuck ones (on a locked disk, say) cannot pile up."""
 
 
 class TimedOut:
-    """Stands for the result of work that did not finish in time."""
+    """Sentinel for the result of work that did not finish in time."""
 
 
 LATE: Final = TimedOut()
 
 
 class DeadlineRunner(Generic[Value]):
-    """Runs work with a time limit. Late work goes on in the background and its result is dropped.
+    """Run work with a time limit. Late work continues in the background and its result is dropped.
 
-    Threads are kept for the next call; `rest` is called on one when it has done its work.
+    Threads are reused; each calls `rest` when its work is done.
     """
 
     def __init__(self, rest: Callable[[], None] = lambda: None) -> None:
@@ -37,7 +37,7 @@ class DeadlineRunner(Generic[Value]):
         self._workers = 0
 
     def run(self, work: Callable[[], Value], seconds: float) -> Value | TimedOut:
-        """Return the result, or LATE after `seconds`. Exceptions of the work are raised here."""
+        """Return the result, or LATE after `seconds`; raise the exceptions of the work."""
         tasks = self._worker()
         if tasks is None:
             return LATE
@@ -55,7 +55,7 @@ class DeadlineRunner(Generic[Value]):
         return by_deadline(future, max(seconds, 0.0))
 
     def close(self) -> None:
-        """End the threads that are not at work."""
+        """Stop the idle threads."""
         with self._lock:
             idle, self._idle = self._idle, []
             self._workers -= len(idle)
@@ -63,7 +63,7 @@ class DeadlineRunner(Generic[Value]):
             tasks.put(None)
 
     def _worker(self) -> "_Tasks | None":
-        """Return the tasks of a free thread; None where too many are stuck."""
+        """Return the task queue of an idle or new thread; None where `_MAX_WORKERS` are busy."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
@@ -81,7 +81,7 @@ _Tasks = SimpleQueue[Callable[[], None] | None]
 def _loop(tasks: _Tasks) -> None:
     while (task := tasks.get()) is not None:
         task()
-        del task  # its result must not live until the next one comes
+        del task  # release its result before waiting for the next task
 
 
 def by_deadline(future: "Future[Value]", seconds: float | None) -> Value | TimedOut:
@@ -92,23 +92,22 @@ def by_deadline(future: "Future[Value]", seconds: float | None) -> Value | Timed
         return future.result() if future.done() else LATE
 
 
-_LONGEST: Final = 1.0
-"""Seconds that one without a deadline waits."""
-_free = threading.BoundedSemaphore(max(os.cpu_count() or 2, 2))
+_MAX_WAIT: Final = 1.0
+"""Seconds that a search without a deadline waits for a processor."""
+_processors = threading.BoundedSemaphore(max(os.cpu_count() or 2, 2))
 
 
 @contextmanager
 def in_turn(deadline: float | None) -> Iterator[None]:
-    """Wait for a processor that no other search uses, up to a monotonic `deadline`, and go on in any case.
+    """Hold one of as many slots as there are processors; wait for it until `deadline` (monotonic) at most.
 
-    Eight searches of 15 ms that are begun together on two processors are all done after 60 ms; one after the
-    other, half of them are after 30. Only what computes may wait here and hold others up, not what waits for
-    a model.
+    The search runs even without a slot. Eight searches of 15 ms started together on two processors all end
+    after 60 ms; in turn, half of them end after 30. Hold a slot to compute, never to wait for a model.
     """
-    left = _LONGEST if deadline is None else deadline - time.monotonic()
-    taken = _free.acquire(timeout=max(left, 0.0))
+    left = _MAX_WAIT if deadline is None else deadline - time.monotonic()
+    taken = _processors.acquire(timeout=max(left, 0.0))
     try:
         yield
     finally:
         if taken:
-            _free.release()
+            _processors.release()

@@ -1,4 +1,4 @@
-"""Make the workspace's embedder and vectors when first needed; give a reason where they fail."""
+"""Open a workspace's embedder and vector store on first use, embed new passages, and report failures."""
 
 import threading
 import time
@@ -19,17 +19,17 @@ from mnemark.retrieval.routes.dense import QueryVector, RarityAware, VectorRows,
 from mnemark.retrieval.search import DenseRoute
 
 RETRY_SECONDS = 30.0
-"""A failing embedder is left alone for this long."""
+"""Seconds before a failed embedder is tried again."""
 _PATIENCE: Final = 1.0
-"""Seconds a search waits for the bundled embedder to give new text its vectors."""
+"""Seconds that a search waits for the bundled embedder to embed new passages."""
 
 
-class _Closed(Exception):  # noqa: N818 - ends a thread, is no error
-    """The memory was closed while its texts were embedded."""
+class _Closed(Exception):  # noqa: N818 - stops a thread, not an error
+    """The memory was closed during embedding."""
 
 
 class Embeddings:
-    """Embedder and vector store of one workspace. Safe to use from several threads."""
+    """Embedder and vector store of one workspace. Thread-safe."""
 
     def __init__(
         self, root: Path, config: Config, *, readonly: bool, embedder: Embedder | None = None
@@ -43,13 +43,13 @@ class Embeddings:
         self._mapping = VectorRows()
         self._problem = ""
         self._retry_at = 0.0
-        self._embedded = -1
+        self._embedded_generation = -1
         self._embedding = threading.Lock()
         self._closed = threading.Event()
 
     @property
     def wanted(self) -> bool:
-        """Whether the configuration asks for vectors at all."""
+        """Whether the dense route is configured."""
         return self._embedder is not None or self._config.embedder != "none"
 
     def embedder(self) -> Embedder:
@@ -64,7 +64,7 @@ class Embeddings:
                 if config.embedder.startswith("api:"):
                     try:
                         check_host(config.embedder_url or OPENAI, "the embedder")
-                    except ConfigError as error:  # words are searched all the same
+                    except ConfigError as error:  # the lexical route still works
                         raise EmbedderUnavailable(str(error)) from error
                 self._embedder = embed.make(
                     config.embedder,
@@ -75,12 +75,12 @@ class Embeddings:
             return self._embedder
 
     def store(self) -> VectorStore:
-        """Return the vectors of the configured embedder."""
+        """Return the vector store of the configured embedder."""
         embedder = self.embedder()
         with self._lock:
             if self._store is not None and not self._readonly and not self._folder.is_dir():
-                self._store.close()  # somebody deleted the index with all that belongs to it
-                self._store, self._embedded = None, -1
+                self._store.close()  # the folder was deleted with the index
+                self._store, self._embedded_generation = None, -1
             if self._store is None:
                 engine = self._config.vector_store
                 self._store = open_store(
@@ -89,19 +89,19 @@ class Embeddings:
             return self._store
 
     def load(self) -> None:
-        """Load embedder and vectors."""
+        """Load the embedder and the vector store."""
         if self.wanted:
             self.store()
 
     @property
     def local(self) -> bool:
-        """Whether the embedder is part of this package: at once there, and fast."""
+        """Whether the embedder runs in this process without delay (the bundled one)."""
         if self._embedder is None:
             return self._config.embedder == "bundled"
         return isinstance(self._embedder, RarityAware)
 
     def route(self, text: str) -> tuple[DenseRoute | None, str]:
-        """Start the dense route for a question; or return None and the reason."""
+        """Start the dense route for a query; return None and the reason where it is unavailable."""
         if not self.wanted:
             return None, ""
         if self._problem and time.monotonic() < self._retry_at:
@@ -117,39 +117,39 @@ class Embeddings:
         return DenseRoute(WeightedQuery(embedder, store, text), self._mapping), ""
 
     def embed(self, index: Index, *, progress: Progress | None = None) -> str:
-        """Embed what has no vector yet; returns the reason where that could not be done."""
-        if not self.wanted or self._embedded == index.generation():
+        """Embed passages without a vector; return the reason on failure, else an empty string."""
+        if not self.wanted or self._embedded_generation == index.generation():
             return ""
         with self._embedding:
             try:
                 generation = index.generation()
                 embed_missing(index, self.embedder(), self.store(), progress=progress)
             except BusyError:
-                return ""  # another process is writing; what is missing is found missing next time
+                return ""  # another process is writing; the next call embeds the rest
             except (EmbedderUnavailable, ReadOnlyError) as error:
                 return self.failed(error)
             self._problem = ""
-            self._embedded = generation
+            self._embedded_generation = generation
         return ""
 
     def scrub(self, index: Index, *, wait: float) -> tuple[int, bool]:
-        """Rewrite index and vectors without a byte of what is not visible any more.
+        """Rewrite the index and the vectors without the bytes of deleted content.
 
         Returns:
-            By how many bytes the index became smaller, and whether there are vectors.
+            The number of bytes by which the index shrank, and whether there are vectors.
 
         Raises:
             BusyError: another process syncs, or reads the index; try again.
         """
-        store, kept = self._to_keep()
+        store, kept = self._store_to_keep()
         size = scrub_index(index, store, wait=wait)
         if kept is not None:
             discard_other_models(self._folder, kept)
         index.scrubbed()
         return size, kept is not None
 
-    def _to_keep(self) -> tuple[VectorStore | None, str | None]:
-        """Return the vectors, and the name of the model to keep: "" keeps none, None says there are none."""
+    def _store_to_keep(self) -> tuple[VectorStore | None, str | None]:
+        """Return the store, and the name of the model to keep: "" for no model, None without vectors."""
         if not self._folder.is_dir():
             return None, None
         if not self.wanted:
@@ -157,24 +157,24 @@ class Embeddings:
         try:
             return self.store(), self.embedder().name
         except (EmbedderUnavailable, ConfigError):
-            return None, ""  # they are made again once it answers
+            return None, ""  # they are embedded again once it answers
 
     def embed_soon(self, index: Index) -> None:
-        """Run `embed` in the background: searches say what share is covered.
+        """Run `embed` in the background; searches report the share of passages embedded so far.
 
-        The bundled embedder is waited for as long as a few texts take; after a change of embedder there may
-        be a hundred thousand.
+        Wait up to `_PATIENCE` for the bundled embedder: enough for a few passages, but after a change of
+        embedder there may be a hundred thousand.
         """
-        if not self.wanted or self._embedded == index.generation() or self._embedding.locked():
+        if not self.wanted or self._embedded_generation == index.generation() or self._embedding.locked():
             return
         work = threading.Thread(
-            target=self._embed_behind, args=(index,), name="mnemark-embed-all", daemon=True
+            target=self._embed_in_background, args=(index,), name="mnemark-embed-all", daemon=True
         )
         work.start()
         if self.local:
             work.join(_PATIENCE)
 
-    def _embed_behind(self, index: Index) -> None:
+    def _embed_in_background(self, index: Index) -> None:
         def stop_if_closed(_done: int, _total: int) -> None:
             if self._closed.is_set():
                 raise _Closed
@@ -182,19 +182,19 @@ class Embeddings:
         try:
             self.embed(index, progress=stop_if_closed)
         except _Closed:
-            return  # what was embedded stays; the rest is missing next time
+            return  # finished batches are stored; the next call embeds the rest
         except MnemarkError as error:
             if not self._closed.is_set():
                 self.failed(error)
 
     def failed(self, error: MnemarkError) -> str:
-        """Remember why there is no sense of meaning just now."""
+        """Record why the dense route is unavailable, and return it as a `degraded` reason."""
         self._problem = f"dense: {error}"
         self._retry_at = time.monotonic() + RETRY_SECONDS
         return self._problem
 
     def close(self) -> None:
-        """Close the vector files; embedding in the background ends with its batch."""
+        """Close the vector store; embedding in the background stops after its batch."""
         self._closed.set()
         with self._lock:
             if self._store is not None:

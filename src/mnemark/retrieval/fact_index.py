@@ -1,4 +1,4 @@
-"""Index facts for questions, and describe one in an answer."""
+"""Index facts by id, key and predicate, and render a fact as text and `meta` of a hit."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def without_stop_words(text: str) -> tuple[str, ...]:
 
 
 class FactIndex:
-    """All facts a searcher may see, as of the moment it was made; made once, asked often."""
+    """Immutable index of all visible facts at the time `made`."""
 
     def __init__(self, facts: Iterable[FactVersion], zone: tzinfo, *, made: datetime | None = None) -> None:
         self.zone = zone
@@ -35,7 +35,7 @@ class FactIndex:
         self.facts = tuple(facts)
         self.by_id: dict[str, FactVersion] = {one.fact.id: one for one in self.facts}
         self.by_key: dict[tuple[str, ...], list[FactVersion]] = defaultdict(list)
-        """Versions of one fact, oldest first."""
+        """Versions of each fact, oldest first."""
         self.by_predicate: dict[str, list[FactVersion]] = defaultdict(list)
         for one in self.facts:
             self.by_key[one.fact.scope, *one.fact.key].append(one)
@@ -46,7 +46,7 @@ class FactIndex:
 
     @cached_property
     def other_predicates(self) -> dict[str, frozenset[str]]:
-        """Predicates that no table knows, with their terms."""
+        """Predicates without a canonical name, with their terms."""
         known = set(predicate_names().values())
         pairs = (
             (key, frozenset(without_stop_words(key))) for key in self.by_predicate if key and key not in known
@@ -55,13 +55,13 @@ class FactIndex:
 
     @cached_property
     def other_subjects(self) -> frozenset[str]:
-        """Keys of the subjects that are neither the user nor another that everyone has."""
+        """Keys of the subjects without a canonical name ("user" has one)."""
         keys = {subject_key(one.fact.subject) for one in self.facts}
         return frozenset(keys - set(subject_names().values()))
 
     @cached_property
     def new(self) -> tuple[FactVersion, ...]:
-        """Facts that the index may not hold yet: those in no file, and those of the last moments."""
+        """Facts that the passage index may lack: in no file yet, or recorded within `_NEW_SECONDS`."""
         latest = [
             one
             for one in self.facts
@@ -75,7 +75,7 @@ class FactIndex:
 
     @cached_property
     def _past_entries(self) -> frozenset[tuple[str, str]]:
-        """Entries of core memory (scope and line) of facts that did not hold when this was made."""
+        """Entries of core memory (scope and line) whose facts no longer held at `made`."""
         past, current = set[tuple[str, str]](), set[tuple[str, str]]()
         for one in self.facts:
             where = current if one.at(self.made) else past
@@ -83,7 +83,7 @@ class FactIndex:
         return frozenset(past - current)
 
     def is_past_entry(self, scope: str, line: str) -> bool:
-        """Whether a line of core memory is the entry of a fact that does not hold."""
+        """Whether a line of core memory restates a fact that no longer holds."""
         return (scope, entry_words(line)) in self._past_entries
 
     def versions(self, fact: Fact) -> Sequence[FactVersion]:
@@ -95,21 +95,21 @@ class FactIndex:
         return next((one for one in reversed(self.versions(fact)) if one.at(moment)), None)
 
     def before(self, version: FactVersion) -> FactVersion | None:
-        """Return the version whose place this one took."""
+        """Return the version that this one superseded, or None."""
         fact = version.fact
         ended = [one for one in self.versions(fact) if one.fact.id != fact.id and one.end is not None]
         named = next((one for one in ended if one.fact.id == fact.supersedes), None)
         return named or next((one for one in reversed(ended) if one.end == version.begin), None)
 
     def after(self, version: FactVersion) -> FactVersion | None:
-        """Return the version that took this one's place."""
+        """Return the version that superseded this one, or None."""
         later = (one for one in self.versions(version.fact) if one.begin is not None)
         return next((one for one in later if one.begin == version.end), None)
 
 
-def meta_of(book: FactIndex, version: FactVersion, state: State) -> dict[str, Any]:
+def meta_of(fact_index: FactIndex, version: FactVersion, state: State) -> dict[str, Any]:
     """Return the `meta` of a fact's hit."""
-    fact, before = version.fact, book.before(version)
+    fact, before = version.fact, fact_index.before(version)
     found: dict[str, Any] = {
         FACT: fact.id,
         "subject": fact.subject,
@@ -128,8 +128,8 @@ def meta_of(book: FactIndex, version: FactVersion, state: State) -> dict[str, An
     return found
 
 
-def describe(book: FactIndex, version: FactVersion, state: State) -> str:
-    """Describe a fact with its time, and the value before or after it.
+def describe(fact_index: FactIndex, version: FactVersion, state: State) -> str:
+    """Render a fact with its validity and the value before or after it.
 
     `user python version: 3.12 (since 2026-02-20; before: 3.10 until 2026-02-20)`
     """
@@ -138,12 +138,12 @@ def describe(book: FactIndex, version: FactVersion, state: State) -> str:
     notes = []
     if state == "past":
         notes.append(f"past: {since} until {until}" if since else f"past: until {until}")
-        after = book.after(version)
+        after = fact_index.after(version)
         notes += [f"then: {after.fact.value}"] if after is not None else []
     else:
         notes += [f"{'from' if state == 'future' else 'since'} {since}"] if since else []
         notes += [f"until {until}"] if until else []
-        before = book.before(version)
+        before = fact_index.before(version)
         if before is not None:
             ended = _day(before.fact.until)
             notes.append(f"before: {before.fact.value}" + (f" until {ended}" if ended else ""))

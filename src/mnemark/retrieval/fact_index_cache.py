@@ -1,4 +1,4 @@
-"""Cache fact indexes, as fresh as the files."""
+"""Cache fact indexes by scopes, and store which facts hold for processes without time to read them."""
 
 import threading
 import time
@@ -18,14 +18,14 @@ from mnemark.retrieval.fact_index import FactIndex
 if TYPE_CHECKING:
     from mnemark.facts.timeline import FactVersion
 
-_REST: Final = 20.0
-"""Times a look at the fact files the pause after it lasts, but for this process's own writes."""
+_CHECK_FACTOR: Final = 20.0
+"""Seconds between checks of the fact files, for each second that a check takes; own writes end the pause."""
 _SHARE: Final = 0.5
-"""Part of what is left of a deadline that reading facts may take; then the facts read before are used."""
-_TAIL: Final = 1 << 16
-"""Bytes appended to the journals after which what is kept of the facts is kept anew."""
-_KEEP_SECONDS: Final = 30.0
-"""Pause between two times that what holds is kept in the background: a change costs all of it."""
+"""Share of the remaining time that reading facts may take; after it the previous index is used."""
+_MAX_NEW_BYTES: Final = 1 << 16
+"""Bytes appended to the journals after which the stored states are written again."""
+_SAVE_SECONDS: Final = 30.0
+"""Minimum seconds between background writes of the stored states, which are written as a whole."""
 
 
 class _Kept(NamedTuple):
@@ -34,20 +34,20 @@ class _Kept(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """The facts to answer with."""
+    """The fact index to answer with, and whether it is up to date."""
 
     book: "FactIndex | None" = None
-    """None where there are none, or they are not read yet."""
+    """None where the facts are not read yet."""
     states: FactStates | None = None
-    """Which of them are known to hold, where the book is not of this moment; None where it is."""
+    """Which facts are known to hold; None where `book` is up to date."""
     problem: str = ""
-    """Why it is not."""
+    """Why `book` is not up to date; empty where it is."""
 
 
 class FactIndexCache:
-    """The books of one workspace, by scopes. Safe to use from several threads.
+    """Fact indexes of one workspace, by scopes. Thread-safe.
 
-    `index` gives the workspace's index, which may be replaced by another.
+    `index` returns the current passage index, which may be replaced.
     """
 
     def __init__(self, facts: FactStore, index: Callable[[], Index]) -> None:
@@ -56,45 +56,45 @@ class FactIndexCache:
         self._kept: dict[tuple[str, ...], _Kept] = {}
         self._lock = threading.Lock()
         self._reading: dict[tuple[str, ...], threading.Event] = {}
-        self._due: dict[tuple[str, ...], float] = {}
-        self._noted: Stamp = ()
+        self._check_at: dict[tuple[str, ...], float] = {}
+        self._last_stamp: Stamp = ()
         self._known: dict[int, tuple[FactVersion, Known]] = {}
-        self._keeping = threading.Lock()
-        self._unkept = False
-        self._kept_at = float("-inf")
+        self._saving = threading.Lock()
+        self._unsaved = False
+        self._saved_at = float("-inf")
         self._failure = ""
 
     def wrote(self) -> None:
-        """Note that this process changed a fact: the next answer looks at the files."""
+        """Note that this process changed a fact: check the files before the next answer."""
         with self._lock:
-            self._due.clear()
-            self._unkept = True
+            self._check_at.clear()
+            self._unsaved = True
 
     def scopes(self) -> list[str]:
-        """Return all scopes; the root's is the first."""
+        """Return all scopes, the root's first."""
         return self._facts.workspace.scopes()
 
     def changed(self) -> bool:
-        """Whether a fact file changed since this was asked last."""
+        """Return whether a fact file changed since the last call."""
         root = self._facts.root
         stamp = states.stamp_of(root, self.scopes())
         files = tuple(one for one in stamp if not _is_journal(one[0]))
-        changed, self._noted = files != self._noted, files
+        changed, self._last_stamp = files != self._last_stamp, files
         return changed
 
     def of(self, scopes: "Iterable[str] | None", deadline: float | None = None) -> Facts:
-        """Return the facts of these scopes (None: of all) that are read by a monotonic `deadline`."""
+        """Return the facts of these scopes (None: all) as read by a monotonic `deadline`."""
         root = self._facts.root
         wanted = tuple(sorted(self._facts.workspace.scopes() if scopes is None else {*scopes, ""}))
         with self._lock:
             kept = self._kept.get(wanted)
-            resting = time.monotonic() < self._due.get(wanted, 0.0)
+            resting = time.monotonic() < self._check_at.get(wanted, 0.0)
         if resting and kept is not None and _journals(kept.stamp) == known.journals_of(root):
             return Facts(kept.book)
         started = time.monotonic()
         stamp = states.stamp_of(root, wanted)
         with self._lock:
-            self._due[wanted] = time.monotonic() + _REST * (time.monotonic() - started)
+            self._check_at[wanted] = time.monotonic() + _CHECK_FACTOR * (time.monotonic() - started)
         if kept is None or kept.stamp != stamp:
             kept = self._read(wanted, stamp, deadline)
         if kept is not None and kept.stamp == stamp:
@@ -106,7 +106,7 @@ class FactIndexCache:
         return Facts(kept.book if kept is not None else None, self._states(kept), problem)
 
     def _states(self, kept: _Kept | None) -> FactStates:
-        """Return what is known without reading: the facts as they were read last, here or elsewhere."""
+        """Return the fact states of the last read, by this process or as stored by another."""
         root = self._facts.root
         if kept is None:
             return states.kept(root, self._index().home, self._facts.redacted)
@@ -125,33 +125,33 @@ class FactIndexCache:
 
     def _read(self, wanted: tuple[str, ...], stamp: Stamp, deadline: float | None) -> _Kept | None:
         if deadline is None:
-            return self._make(wanted, stamp)
+            return self._build(wanted, stamp)
         with self._lock:
             done = self._reading.get(wanted)
             if done is None:
                 done = self._reading[wanted] = threading.Event()
                 work = threading.Thread(
-                    target=self._make_behind, args=(wanted, stamp, done), name="mnemark-facts", daemon=True
+                    target=self._build_async, args=(wanted, stamp, done), name="mnemark-facts", daemon=True
                 )
                 work.start()
         done.wait(max((deadline - time.monotonic()) * _SHARE, 0.0))
         return self._kept.get(wanted)
 
-    def _make_behind(self, wanted: tuple[str, ...], stamp: Stamp, done: threading.Event) -> None:
+    def _build_async(self, wanted: tuple[str, ...], stamp: Stamp, done: threading.Event) -> None:
         try:
-            self._make(wanted, stamp)
+            self._build(wanted, stamp)
             self._failure = ""
         except (MnemarkError, OSError) as error:
             self._failure = f"facts: {error}"
         finally:
             with self._lock:
                 self._reading.pop(wanted, None)
-                self._due.pop(wanted, None)
+                self._check_at.pop(wanted, None)
             done.set()
-        if time.monotonic() - self._kept_at > _KEEP_SECONDS:
+        if time.monotonic() - self._saved_at > _SAVE_SECONDS:
             self.keep_unkept()
 
-    def _make(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
+    def _build(self, wanted: tuple[str, ...], stamp: Stamp) -> _Kept:
         facts = self._facts
         with facts.lock:
             facts.log.refresh()
@@ -159,25 +159,25 @@ class FactIndexCache:
         kept = _Kept(stamp, FactIndex(held, facts.zone))
         with self._lock:
             self._kept[wanted] = kept
-        self._unkept = True
+        self._unsaved = True
         return kept
 
     def keep(self, scopes: "Iterable[str] | None" = None) -> None:
-        """Leave beside the index which facts hold, for a process that has no time to read them.
+        """Store beside the index which facts hold, for processes without time to read the facts.
 
-        What is there and still right stays. Nothing is kept where the index is open for reading only.
+        Up-to-date sections are kept. Nothing is stored where the index is open for reading only.
 
         Args:
-            scopes: of which; all by default.
+            scopes: the scopes to store; all by default.
         """
         facts, home = self._facts, self._index().home
         if self._index().readonly:
             return
-        with self._keeping:
-            self._unkept, self._kept_at = False, time.monotonic()
+        with self._saving:
+            self._unsaved, self._saved_at = False, time.monotonic()
             for scope in self.scopes() if scopes is None else scopes:
                 stamp = states.stamp_of(facts.root, [scope])
-                if not stamp or self._is_kept(scope, stamp):
+                if not stamp or self._is_saved(scope, stamp):
                     continue
                 with facts.lock:
                     facts.log.refresh()
@@ -187,18 +187,18 @@ class FactIndexCache:
                 states.save(home, scope, section)
 
     def keep_unkept(self) -> None:
-        """`keep` of the scopes whose facts were read or written since; what fails is done the next time."""
-        if self._unkept:
+        """Store the states if facts were read or written since the last time; retry after a failure."""
+        if self._unsaved:
             with suppress(MnemarkError, OSError):
                 self.keep(self._facts.scopes())
 
-    def _is_kept(self, scope: str, stamp: Stamp) -> bool:
-        """Whether the kept section of a scope is complete, and cheap to bring up to date."""
+    def _is_saved(self, scope: str, stamp: Stamp) -> bool:
+        """Return whether the stored section of a scope is complete and cheap to bring up to date."""
         section = states.load(self._index().home, scope)
         if section is None:
             return False
         new = sum(state[1] - section.journals.get(path, (0, 0, 0))[1] for path, state in _journals(stamp))
-        return new <= _TAIL and self._known_as(lambda _: section).settled(scope)
+        return new <= _MAX_NEW_BYTES and self._known_as(lambda _: section).settled(scope)
 
 
 def _is_journal(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Filter which passages a search may answer with."""
+"""Filter the passages of a search by scope, kind, origin and time."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,37 +15,37 @@ Suspected = Literal["none", "only", "apart"]
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """What narrows a search. Times are wall times, `since <= t < until`."""
+    """Conditions on the passages of a search. Times are wall times, `since <= t < until`."""
 
     kinds: frozenset[Kind] | None = None
     origins: frozenset[Origin] | None = None
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
-    """Only what was dated up to then; undated text stays."""
+    """Only passages dated up to then, and undated ones."""
     scopes: frozenset[str] | None = frozenset({""})
-    """Whose memory; None for everyone's."""
+    """Scopes to search; None for all."""
     archived: bool = False
     suspected: Suspected = "apart"
-    """What speaks for the owner in the words of a tool or a page: left out ("none"), alone ("only"), or found
-    but apart from the rest, so that it counts in no statistics, lifts nothing and takes one place at most.
-    Where origins are named, it is like any other."""
+    """How to treat tool output and web pages written as if by the owner: exclude ("none"), only these
+    ("only"), or search them separately ("apart"), outside all statistics and boosts, for one hit at most.
+    With `origins` given they are like any other passage."""
 
     @property
     def counted(self) -> Literal["all", "only", "without"]:
-        """Which of such text counts in statistics."""
+        """Which suspected passages count in statistics."""
         if self.suspected == "only":
             return "only"
         return "without" if self.origins is None else "all"
 
     @property
     def base(self) -> tuple[object, ...]:
-        """Key of the base of all statistics: equal for searches that share it."""
+        """Cache key of the set of passages that statistics are computed over."""
         return self.scopes, self.archived, self.counted
 
 
 def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Mask | None:
-    """Return the passages a searcher can know of, the base of all statistics; None for all of them."""
+    """Return the mask of passages that statistics are computed over; None for all."""
     rows = snapshot.rows
     masks: list[Mask] = []
     if wanted.scopes is not None:
@@ -54,28 +54,28 @@ def visible(snapshot: Snapshot, scopes: Mapping[str, int], wanted: Filter) -> Ma
             masks.append(np.isin(rows["scope"], np.array(numbers, np.int32)))
     if not wanted.archived:
         masks.append((rows["flags"] & ARCHIVED) == 0)
-    speaking = None if wanted.counted == "all" else suspected(snapshot)
+    suspect = None if wanted.counted == "all" else suspected(snapshot)
     if wanted.counted == "only":
-        masks.append(np.zeros(len(rows), np.bool_) if speaking is None else speaking)
-    elif speaking is not None:
-        masks.append(~speaking)
+        masks.append(np.zeros(len(rows), np.bool_) if suspect is None else suspect)
+    elif suspect is not None:
+        masks.append(~suspect)
     mask = np.asarray(np.logical_and.reduce(masks), np.bool_) if masks else None
     return None if mask is None or mask.all() else mask
 
 
 def suspected(snapshot: Snapshot) -> Mask | None:
-    """Return the passages that speak for the owner in the words of a tool or a page; None for none."""
+    """Return the mask of untrusted passages written as if by the owner; None where there are none."""
     if "suspected" not in snapshot.memo:
         rows = snapshot.rows
         untrusted = np.array([ORIGIN_CODE[origin] for origin in sorted(UNTRUSTED)], np.uint8)
-        speaking = ((rows["flags"] & SUSPECT) > 0) & np.isin(rows["origin"], untrusted)
-        snapshot.memo["suspected"] = speaking if speaking.any() else None
+        suspect = ((rows["flags"] & SUSPECT) > 0) & np.isin(rows["origin"], untrusted)
+        snapshot.memo["suspected"] = suspect if suspect.any() else None
     found = snapshot.memo["suspected"]
     return found if isinstance(found, np.ndarray) else None
 
 
 def allowed(rows: Rows, wanted: Filter) -> Mask | None:
-    """Return the passages that may be in the answer; None when nothing is ruled out."""
+    """Return the mask of passages that match kinds, origins and times; None where all match."""
     masks: list[Mask] = []
     if wanted.kinds is not None:
         codes = [KIND_CODE[kind] for kind in sorted(wanted.kinds)]
@@ -94,7 +94,7 @@ def allowed(rows: Rows, wanted: Filter) -> Mask | None:
 
 
 def inside(rows: Rows, ranges: Sequence[DateRange]) -> Mask | None:
-    """Return the passages dated inside any of the ranges; None when there are no ranges."""
+    """Return the mask of passages dated inside any of the ranges; None without ranges."""
     if not ranges:
         return None
     times = rows["time"]

@@ -1,7 +1,7 @@
-"""Search other workspaces too: folders named in the configuration, never written to.
+"""Search mounts: other workspaces named in the configuration, which are never written.
 
-A mount's index and vectors are kept in one's own `.mnemark/mounts/<name>/`. Its hits have the ref
-`@name/path#L3` and the scope `@name`, so that nobody takes them for one's own.
+A mount's index and vectors are stored in this workspace's `.mnemark/mounts/<name>/`. Its hits have the ref
+`@name/path#L3` and the scope `@name`, to tell them from the workspace's own.
 """
 
 import threading
@@ -22,7 +22,7 @@ MARK: Final = "@"
 
 
 class Mount(Protocol):
-    """A mounted folder that answers; a `Searcher` is one."""
+    """Interface of a searchable mounted folder, as `Searcher` implements it."""
 
     @property
     def refresher(self) -> IndexRefresher: ...  # noqa: D102 - as in `Searcher`
@@ -35,9 +35,9 @@ class Mount(Protocol):
 
 
 class Mounts:
-    """The mounts of a workspace, opened when first searched. Safe to use from several threads.
+    """Mounts of a workspace, opened on first use. Thread-safe.
 
-    `make` opens a folder with a configuration, whose index is kept in a third folder.
+    `make(folder, config, home)` opens a folder whose index is stored in `home`.
     """
 
     def __init__(self, workspace: Workspace, make: Callable[[Path, Config, Path], Mount]) -> None:
@@ -51,19 +51,19 @@ class Mounts:
         return bool(self._folders)
 
     def close(self) -> None:
-        """Close their files."""
+        """Close all open mounts."""
         with self._lock:
             for mount in self._open.values():
                 mount.close()
             self._open.clear()
 
     def join(self, own: Found, request: Request, *, wait: bool) -> Found:
-        """Join the workspace's own answer with those of the mounts, the best first.
+        """Merge the workspace's own hits with those of the mounts, best first.
 
         Args:
             own: the workspace's answer.
-            request: what was asked; of a mount only what is everyone's there is searched.
-            wait: whether a mount that changed is read first; otherwise it is read in the background.
+            request: the request; in a mount only the root's scope is searched.
+            wait: whether to sync a changed mount before the search; else it is synced in the background.
         """
         request = replace(request, where=replace(request.where, scopes=frozenset({""})))
         found = own

@@ -1,9 +1,8 @@
-"""Leave out of answers what tells a superseded fact as current.
+"""Remove superseded facts from hits unless they are labelled as past.
 
-A value that does not hold any more is never shown as one that does, however little time there was to read
-the facts. A bullet of a fact file is shown where its fact is known to hold, or says that it is past. The
-entries of core memory (MEMORY.md, USER.md, the traits) restate facts: those of facts that do not hold are
-left out.
+A value that no longer holds is never shown as current, even where there was no time to read the facts. A
+bullet of a fact file is shown if its fact is known to hold, or labelled as past. Entries of core memory
+(MEMORY.md, USER.md, the traits) restate facts: those of facts that no longer hold are removed.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,21 +15,21 @@ from mnemark.files import layout
 from mnemark.types import Hit
 
 CORE_ROLES: Final = frozenset({"longterm", "identity", "persona"})
-"""Roles of files that have generated parts which restate facts."""
+"""Roles of files with generated parts that restate facts."""
 
 IsPast = Callable[[str, str], bool]
-"""Of a scope and a line: whether it is the entry of a fact that does not hold."""
+"""Takes a scope and a line; returns whether the line restates a fact that no longer holds."""
 
 
 class Kept(NamedTuple):
-    """The hits that may be shown, and how much of the best score is left."""
+    """The hits that may be shown, and the ratio of the best score among them to the best before."""
 
     hits: tuple[Hit, ...]
     share: float
 
 
 def without_past_entries(path: str, text: str, is_past: IsPast) -> str:
-    """Remove entries of core memory that are past; other passages stay as they are."""
+    """Remove entries of past facts from a passage of core memory; return other passages unchanged."""
     if "- " not in text:
         return text
     place = layout.place(path)
@@ -42,7 +41,7 @@ def without_past_entries(path: str, text: str, is_past: IsPast) -> str:
 
 
 def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime) -> Kept:
-    """Keep facts that are known to hold, or described as past, and all other hits."""
+    """Keep the hits that `may_be_shown`."""
     left = tuple(hit for hit in hits if may_be_shown(hit, states, now))
     if len(left) == len(hits) or hits[0].score <= 0:
         return Kept(left, 1.0)
@@ -50,7 +49,7 @@ def known_to_hold(hits: Sequence[Hit], states: FactStates, now: datetime) -> Kep
 
 
 def may_be_shown(hit: Hit, states: FactStates, now: datetime) -> bool:
-    """Whether a hit is no fact, one that is told as past, or one that is known to hold."""
+    """Return whether a hit is not a fact, is labelled as past, or is known to hold."""
     identifier = hit.meta.get(FACT)
     if not isinstance(identifier, str) or hit.meta.get("current") is False:
         return True

@@ -1,6 +1,6 @@
-"""Presets of ranking: our own, measured, and those of agents whose users want what they had.
+"""Define ranking presets: mnemark's own, and those that reproduce the ranking of other agents.
 
-`mnemark bench retrieval --presets` prints them side by side.
+`mnemark bench retrieval --presets` compares them.
 """
 
 from typing import Final, Literal
@@ -14,7 +14,7 @@ Fusion = Literal["absolute", "rrf", "weighted"]
 
 
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
-    """All parameters of a ranking. Figures are of the default unless a preset says otherwise."""
+    """Parameters of a ranking; the defaults are those of the preset "default"."""
 
     name: str
     fusion: Fusion = "absolute"
@@ -23,36 +23,36 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     b: float = 0.75
     """BM25 length normalisation."""
     head: float = 1.0
-    """What a term in title, file name, speaker or date counts, in occurrences in the text."""
+    """Weight of a term in title, file name, speaker or date, as a number of occurrences in the text."""
     neighbour: float = 0.33
-    """What a term in the passage before or after counts, in occurrences in the passage itself; two steps
-    away it counts the square of that."""
+    """Weight of a term in the passage before or after, relative to the passage itself; squared for two steps
+    away."""
     group: float = 0.3
-    """Share of the whole session's or note's score that is added to each of its passages."""
+    """Share of the score of the whole session or note that is added to each of its passages."""
     short: float = 4.0
-    """Passages of so few words hold little: the score is multiplied by 1 - exp(-words / short). 0: never."""
+    """Scale in words of the penalty for short passages, 1 - exp(-(words + 0.5) / short); 0 for none."""
     dense: float = 0.15
-    """Weight of the cosine (neighbours' shared in, as for terms) beside the share of the attainable BM25;
-    for "weighted" the dense share."""
+    """Weight of the cosine (neighbours' mixed in, as for terms) relative to the share of the attainable BM25;
+    for "weighted" the share of the dense score."""
     bridge: bool = True
-    """Whether terms that no text holds are looked up in the other language."""
+    """Whether terms that occur in no passage are translated."""
     rrf: int = 60
     """Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
     time: float = 0.15
-    """Added to passages inside a time the question names."""
+    """Added to passages dated inside a time that the query names."""
     relevance: float = 1.0
-    """Weight of the fused score beside the factors below."""
+    """Weight of the fused score relative to recency, importance and access."""
     near: float = 0.25
-    """Added to passages of other documents dated like the best hit, times the square of its score (a weak
-    hit is no anchor), fading over `near_days`."""
+    """Added to passages of other documents dated near the best hit, times the square of its score (so that a
+    weak hit adds little), decaying over `near_days`."""
     near_days: float = 3.0
     phrase: float = 0.5
-    """Added to passages that hold a quoted phrase word by word, as a share of the best score."""
+    """Added to passages that contain a quoted phrase, as a share of the best score."""
     inner: float = 0.3
-    """What words inside the question's longer Chinese words count beside those that were said."""
+    """Weight of words inside the query's longer Chinese words."""
     order: float = 0.05
-    """What being the newest (or oldest) of the candidates adds, as a share of the best score, where the
-    question asks for that."""
+    """Added to the newest (or oldest) candidate, as a share of the best score, where the query asks for the
+    latest (or first)."""
     recency: float = 0.0
     importance: float = 0.0
     access: float = 0.0
@@ -62,7 +62,7 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
 
 DEFAULT: Final = Preset(name="default")
 _PLAIN: Final = Preset(name="", k1=1.2, neighbour=0, group=0, short=0, time=0, near=0, bridge=False)
-"""BM25 on each passage alone, as FTS5 has it."""
+"""BM25 on each passage alone, as in FTS5."""
 PRESETS: Final[dict[str, Preset]] = {
     preset.name: preset
     for preset in (
@@ -71,7 +71,7 @@ PRESETS: Final[dict[str, Preset]] = {
         replace(_PLAIN, name="bm25", dense=0.0),
         replace(_PLAIN, name="nanobot", fusion="rrf"),
         replace(_PLAIN, name="nanobot-weighted", fusion="weighted", dense=0.6),
-        # 0.5 vectors and 0.3 BM25 are 0.625 and 0.375 of the 0.8 that recency leaves.
+        # Weights of 0.5 (vectors) and 0.3 (BM25) are 0.625 and 0.375 of the 0.8 that recency leaves.
         replace(_PLAIN, name="nanocrab", fusion="weighted", dense=0.625, relevance=0.8, recency=0.2),
         replace(
             _PLAIN,
@@ -91,7 +91,7 @@ def preset(name: str) -> Preset:
     """Return the preset of that name.
 
     Raises:
-        ConfigError: there is none; the message lists them.
+        ConfigError: the name is unknown; the message lists the presets.
     """
     if name not in PRESETS:
         raise ConfigError(f'"{name}" is not a preset; use one of {", ".join(PRESETS)}')
@@ -99,4 +99,4 @@ def preset(name: str) -> Preset:
 
 
 SUSPECT_FACTOR: Final = 0.6
-"""Text shaped like instructions is ranked lower, never hidden."""
+"""Factor on the score of text that looks like instructions: ranked lower, never hidden."""

@@ -1,4 +1,4 @@
-"""Parse a question: terms, quoted phrases, times, and whether it asks for the latest."""
+"""Parse a query: terms, quoted phrases, date ranges, event, and whether it asks for the latest."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from mnemark.text.words.stopwords import is_stop
 from mnemark.types import DateRange
 
 MAX_CHARACTERS: Final = 8_192
-"""A question is read up to here; a pasted file is no question."""
+"""Maximum length of a query; the rest (of a pasted file, say) is ignored."""
 MAX_TERMS: Final = 64
 CONTEXT_WEIGHT: Final = 0.2
 _QUOTED: Final = lazy_pattern(
@@ -28,38 +28,38 @@ Order = Literal["before", "after", "latest", "first"]
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed question."""
+    """A parsed query."""
 
     text: str
     terms: tuple[QueryTerm, ...]
-    """Distinct terms in order; stop words only where there is nothing else."""
+    """Distinct terms in order; stop words only where there are no other terms."""
     phrases: tuple[str, ...] = ()
-    """Quoted words, normalised: passages that hold them come first."""
+    """Quoted phrases, normalised; passages that contain them are boosted."""
     ranges: tuple[DateRange, ...] = ()
     order: Order | None = None
     event: tuple[str, ...] = ()
-    """Terms of X, where the question asks for what was before or after X."""
+    """Terms of the event X, where the query asks for what happened before or after X."""
 
 
 def understand(
     text: str, *, now: datetime, context: Sequence[str] = (), inner: float = DEFAULT.inner
 ) -> Query:
-    """Parse a question; any string is safe.
+    """Parse a query; any string is safe.
 
     Args:
-        text: the question, in any language.
-        now: the moment that relative time words are relative to.
-        context: what was said before, oldest first; its terms count `CONTEXT_WEIGHT`.
-        inner: what words inside longer Chinese words count; 0 leaves them out.
+        text: the query, in any language.
+        now: the reference time for relative dates.
+        context: earlier turns, oldest first; their terms weigh `CONTEXT_WEIGHT`.
+        inner: weight of words inside longer Chinese words; 0 leaves them out.
     """
     text = text[:MAX_CHARACTERS]
     terms = content_terms(text)
-    parts = inner_words(text, terms) if inner else []
-    asked = {*terms, *parts}
-    extra = [t for said in context for t in content_terms(said[-MAX_CHARACTERS:]) if t not in asked]
+    inner_terms = inner_words(text, terms) if inner else []
+    known = {*terms, *inner_terms}
+    extra = [t for turn in context for t in content_terms(turn[-MAX_CHARACTERS:]) if t not in known]
     extra = list(dict.fromkeys(extra))[-MAX_TERMS:]
     weighted = [QueryTerm(term) for term in terms[:MAX_TERMS]]
-    weighted += [QueryTerm(term, inner) for term in parts[:MAX_TERMS]]
+    weighted += [QueryTerm(term, inner) for term in inner_terms[:MAX_TERMS]]
     weighted += [QueryTerm(term, CONTEXT_WEIGHT) for term in extra]
     order = order_hint(text)
     return Query(
@@ -73,10 +73,10 @@ def understand(
 
 
 def reread_times(query: Query, newest: datetime) -> tuple[DateRange, ...]:
-    """Parse the question's times as if asked at `newest`: for months and days without a year.
+    """Parse the query's dates again relative to `newest`, for months and days without a year.
 
-    "In March" asked long after the last entry means the March that the memory knows. Words such as
-    "yesterday" keep their meaning: only readings that differ by whole years are taken.
+    "In March" long after the last entry means the March that the memory covers. Words such as "yesterday"
+    keep their meaning: only ranges that move by whole years are replaced.
     """
     again = date_ranges(query.text, newest)
     if len(again) != len(query.ranges):
@@ -88,10 +88,10 @@ def reread_times(query: Query, newest: datetime) -> tuple[DateRange, ...]:
 
 
 def inner_words(text: str, terms: Sequence[str]) -> list[str]:
-    """Return words inside the question's longer Chinese words: 数据库系统 also asks for 数据库 a little."""
+    """Return words inside the query's longer Chinese words, such as 数据库 in 数据库系统."""
     known = set(terms)
-    parts = dict.fromkeys(index_terms(text).parts)
-    return [part for part in parts if len(part) > 1 and part not in known and not is_stop(part)]
+    inner_terms = dict.fromkeys(index_terms(text).parts)
+    return [part for part in inner_terms if len(part) > 1 and part not in known and not is_stop(part)]
 
 
 _EVENT: Final = {
@@ -101,7 +101,7 @@ _EVENT: Final = {
 
 
 def event_terms(text: str, order: Order | None) -> list[str]:
-    """Return the terms of the event before or after which the question asks; none where it names none."""
+    """Return the terms of the event in "before X" or "after X"; empty without one."""
     match = re.search(_EVENT[order], text[:2000], re.IGNORECASE) if order in _EVENT else None
     if match is None:
         return []
@@ -109,6 +109,6 @@ def event_terms(text: str, order: Order | None) -> list[str]:
 
 
 def content_terms(text: str) -> list[str]:
-    """Return the distinct terms of a text without stop words; with them when there is nothing else."""
+    """Return the distinct terms of a text without stop words, or with them where there are no others."""
     terms = list(dict.fromkeys(query_terms(text)))
     return [term for term in terms if not is_stop(term)] or terms

@@ -1,7 +1,7 @@
-"""Search by words alone, without numpy, for `mnemark hook` without a daemon.
+"""Search by BM25 alone, without numpy, for `mnemark hook` without a daemon.
 
-BM25 as in `lexical`, own terms only: no neighbours, no documents' scores, no dense route. `believable` is
-made of the same evidence by the same weights, so that one floor serves both.
+BM25 as in `lexical`, but without neighbours and documents' scores. `believable` has the same features and
+weights as in `search`, so that one threshold serves both.
 """
 
 import heapq
@@ -29,14 +29,14 @@ MAX_CHARACTERS: Final = 8_192
 MAX_TERMS: Final = 64
 _ARCHIVED: Final = 1
 _SUSPECT: Final = 2
-_LOWERED: Final = 0.6
-"""What is shaped like instructions counts less, as in `rank`."""
+_SUSPECT_FACTOR: Final = 0.6
+"""Factor on the score of text that looks like instructions, as `SUSPECT_FACTOR`."""
 _UNTRUSTED: Final = frozenset({ORIGINS.index("tool"), ORIGINS.index("web")})
 _COMMON: Final = 2_000
-"""A term in more passages than this, and in more than one of 16, is weighed and not looked up."""
-_FEW: Final = 20
-_FIRST: Final = 3
-_READ: Final = 4_000
+"""A term in more passages than this, and in more than one of 16, counts in the norm but adds no score."""
+_SMOOTHING: Final = 20
+_TOP: Final = 3
+_MAX_READ: Final = 4_000
 ROOT_SCOPE: Final = 0
 _FACT: Final = KINDS.index("fact")
 
@@ -45,20 +45,20 @@ class _Scored(NamedTuple):
     scores: dict[Place, float]
     terms: dict[Place, set[str]]
     idf: dict[str, float]
-    """As the belief weighs them."""
+    """Smoothed idf of each term, for the confidence."""
 
 
 def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] | None = None) -> Recall:
-    """Find the passages of the root's scope that answer best by their words.
+    """Return the best passages of the root's scope by BM25.
 
     Args:
         root: the workspace.
-        text: the question, in any language.
+        text: the query, in any language.
         k: hits at most.
         exclude: path of a session, and the line from which on its turns are left out.
 
     Raises:
-        NotFoundError: there is no index to ask.
+        NotFoundError: there is no index.
     """
     terms = list(dict.fromkeys(query_terms(text[:MAX_CHARACTERS])))
     terms = ([term for term in terms if not is_stop(term)] or terms)[:MAX_TERMS]
@@ -67,11 +67,11 @@ def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] 
         left_out = index.number_of(exclude[0]) if exclude else None
         order = _best(index, scored, left_out, exclude[1] if exclude else 0)
         found = _fetched(index, order, scored, k)
-    shown = _shown(root, found, scored.idf)
+    shown = _filtered(root, found, scored.idf)
     gone = {place for place, _ in found} - {place for place, _ in shown}
     order = [one for one in order if one[1] not in gone]
     hits = [hit for _, hit in shown[:k]]
-    evidence = _evidence(order, scored, hits[:_FIRST])
+    evidence = _evidence(order, scored, hits[:_TOP])
     reason = "dense: without the daemon, hooks search by words only; start it with `mnemark serve`"
     return Recall(
         hits=tuple(hits), mode="lexical", degraded=(reason,), complete=False,
@@ -82,7 +82,7 @@ def quick_search(root: Path, text: str, *, k: int = 8, exclude: tuple[str, int] 
 def _fetched(
     index: QuickIndex, order: Sequence[tuple[float, Place]], scored: _Scored, k: int
 ) -> list[tuple[Place, Hit]]:
-    """Fetch the best passages: `k`, and one more for each fact among them that may have to go."""
+    """Fetch the `k` best passages, and one more for each fact among them that may be removed."""
     facts = sum(index.row(place).kind == _FACT for _, place in order[: 2 * k])
     places = [place for _, place in order[: k + facts]]
     stored = {one.passage: one for one in index.fetch([index.row(place).passage for place in places])}
@@ -93,10 +93,10 @@ def _fetched(
     ]
 
 
-def _shown(
+def _filtered(
     root: Path, found: Sequence[tuple[Place, Hit]], idf: Mapping[str, float]
 ) -> list[tuple[Place, Hit]]:
-    """Remove facts, and entries of core memory, that are not known to hold."""
+    """Remove facts that are not known to hold, and entries of past facts in core memory."""
     known = states.kept(root, root, lambda raw: _redacted(root, raw))
     now = datetime.now(UTC)
 
@@ -119,7 +119,7 @@ def _redacted(root: Path, raw: str) -> str:
 
 
 def _score(index: QuickIndex, terms: Sequence[str]) -> _Scored:
-    """Score passages by their share of the attainable BM25."""
+    """Score passages as a share of the attainable BM25."""
     count, mean = index.counts()
     scores: dict[Place, float] = {}
     held: dict[Place, set[str]] = {}
@@ -128,7 +128,7 @@ def _score(index: QuickIndex, terms: Sequence[str]) -> _Scored:
     k1, b = DEFAULT.k1, DEFAULT.b
     for term in terms:
         holding = index.holding(term)
-        idf[term] = _idf(count + _FEW, holding)
+        idf[term] = _idf(count + _SMOOTHING, holding)
         gain = _idf(count, holding) * (k1 + 1)
         attainable += gain
         if holding > max(_COMMON, count // 16):
@@ -152,18 +152,18 @@ def _idf(count: int, holding: int) -> float:
 def _best(
     index: QuickIndex, scored: _Scored, left_out: int | None, from_line: int
 ) -> list[tuple[float, Place]]:
-    """Return the first `confidence.DEPTH` passages that may be shown, best first."""
+    """Return the best `confidence.DEPTH` passages that may be shown, best first."""
     best = heapq.nlargest(3 * confidence.DEPTH, ((score, place) for place, score in scored.scores.items()))
     found = []
     for score, place in best:
         row = index.row(place)
         if row.scope != ROOT_SCOPE or row.flags & _ARCHIVED:
             continue
-        if row.flags & _SUSPECT and row.origin in _UNTRUSTED:  # nobody asked for it: as `Filter.suspected`
+        if row.flags & _SUSPECT and row.origin in _UNTRUSTED:  # as `Filter.suspected` "none"
             continue
         if row.document == left_out and row.ordinal >> LINE_SHIFT >= from_line:
             continue
-        found.append((score * (_LOWERED if row.flags & _SUSPECT else 1.0), place))
+        found.append((score * (_SUSPECT_FACTOR if row.flags & _SUSPECT else 1.0), place))
     return sorted(found, key=lambda one: -one[0])[: confidence.DEPTH]
 
 
@@ -174,7 +174,7 @@ def _evidence(
         return None
     best, place = order[0]
     floor = order[-1][0] if len(order) == confidence.DEPTH else 0.0
-    texts = [normalize(f"{hit.title}\n{hit.text[:_READ]}") for hit in hits]
+    texts = [normalize(f"{hit.title}\n{hit.text[:_MAX_READ]}") for hit in hits]
     return confidence.Evidence(
         lead=best - floor,
         together=max(confidence.together(scored.idf, text) for text in texts),

@@ -1,4 +1,4 @@
-"""Read the text that a ref names."""
+"""Read the text of a ref from its file."""
 
 from pathlib import Path
 from typing import Final
@@ -15,23 +15,23 @@ _LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
-    """Read the lines a ref names, in the file, which may be in the archive by now.
+    """Return the lines that a ref names, from the file or its archived copy.
 
     Args:
-        visible: of the workspace.
+        visible: filter of the workspace's texts.
         ref: `path`, `path#L12` or `path#L12-L30`.
-        raw: as they stand in the file, for its owner; otherwise without secrets, private passages and what
-            was forgotten.
+        raw: return them unfiltered, for the owner of the file; otherwise without secrets, private passages
+            and forgotten text.
 
     Raises:
-        NotFoundError: there is no such file, it is no text, or it has not that many lines.
+        NotFoundError: the file does not exist, is not text, or has fewer lines.
         UsageError: the path leaves the workspace.
     """
     root = visible.root
     path, first, last = split_ref(ref)
     full = layout.safe_path(root, path)
     found = read(root, path)
-    if isinstance(found, Problem) and not full.exists() and (moved := _archived(root, path)):
+    if isinstance(found, Problem) and not full.exists() and (moved := _archived_path(root, path)):
         found = read(root, moved)
     if isinstance(found, Problem):
         raise NotFoundError(f"{layout.shown(path)} {found.reason}")
@@ -46,8 +46,8 @@ def read_ref(visible: Visible, ref: str, *, raw: bool = False) -> str:
     return "".join(lines[first - 1 : last])
 
 
-def _archived(root: Path, path: str) -> str:
-    """Return the new path of an archived daily note or session; empty where there is none."""
+def _archived_path(root: Path, path: str) -> str:
+    """Return the path of an archived daily note or session; empty where there is none."""
     place = layout.place(path)
     folder, _, name = path.rpartition("/")
     if place is None or place.role not in {"daily", "session"} or not folder:

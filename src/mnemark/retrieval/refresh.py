@@ -1,4 +1,4 @@
-"""Refresh the index while it is used."""
+"""Sync the index with the files before searches, or in the background where that takes long."""
 
 import threading
 import time
@@ -12,31 +12,26 @@ from mnemark.index.sync import Progress, SyncReport, sync
 from mnemark.retrieval.embeddings import Embeddings
 from mnemark.text.dates.moment import Clock
 
-_FOLDER: Final = "journal/"
-_MARKS: Final = (b'"kind":"done"', b'"kind":"project"')
-"""An edit is in its file; words in a payload have their quotes escaped."""
-_MOST: Final = 1 << 20
-"""More than so many new bytes are not read: then an edit is among them, as far as anybody knows."""
 FRESH_SECONDS: Final = 1.0
-"""How long the files are taken to be as the last look found them; own writes count at once."""
-_REST: Final = 20.0
-"""Times a look at the files the pause after it lasts."""
-_QUICK: Final = 0.05
-"""A search waits for a look that takes up to this many seconds; a longer one is done in the background."""
-_SCRUB_REST: Final = 5.0
-"""Seconds between tries to rewrite an index that is in use."""
-_LONG: Final = 60.0
-"""After so many seconds without a look a search waits for one all the same."""
+"""Minimum seconds for which the index counts as fresh after a sync; this process's writes end it at once."""
+_FRESH_FACTOR: Final = 20.0
+"""Seconds for which the index counts as fresh, for each second that a sync without changes takes."""
+_QUICK_SECONDS: Final = 0.05
+"""Maximum seconds of a sync that a search waits for; a longer one runs in the background."""
+_SCRUB_RETRY_SECONDS: Final = 5.0
+"""Seconds between attempts to scrub an index that is in use."""
+_MAX_STALE_SECONDS: Final = 60.0
+"""Seconds since the last sync after which a search waits for one, however long it takes."""
 
 
 class ExternalEdits:
-    """Watches the journal for edits by other processes."""
+    """Detect edits by other processes from the journal."""
 
     def __init__(self, journal: Journal) -> None:
         self._feed = journal.feed("done", "project", past=False)
 
     def came(self) -> Literal["", "facts", "files"]:
-        """Say whether files were edited, or facts alone; what came before the first call does not count."""
+        """Return what was edited since the last call: files, only facts, or nothing (also at first)."""
         rewritten, entries = self._feed.take()
         if not (rewritten or entries):
             return ""
@@ -44,27 +39,27 @@ class ExternalEdits:
 
 
 class IndexRefresher:
-    """Follows the files of one workspace. Safe to use from several threads."""
+    """Keep the index of one workspace in sync with its files. Thread-safe."""
 
     def __init__(self, index: Index, vectors: Embeddings, config: Config, edits: ExternalEdits) -> None:
         self._index = index
         self._edits = edits
         self._vectors = vectors
         self._config = config
-        self._checked = Clock()
+        self._last_sync = Clock()
         self._stale_count = 0
         self._facts_due = False
-        self._cost = 0.0
+        self._sync_seconds = 0.0
         self._scrub_at = 0.0
         self._syncing = threading.Lock()
-        self._behind = threading.Lock()
-        self._looked = threading.Event()
+        self._background_lock = threading.Lock()
+        self._sync_done = threading.Event()
         self.problem = ""
-        """Why the last look could not be taken; empty where it could."""
+        """Why the last sync failed; empty where it succeeded."""
 
     @property
     def fresh(self) -> bool:
-        """Whether the index is as the files were a moment ago: the longer a look takes, the longer."""
+        """Whether the index was synced recently, relative to how long a sync takes."""
         if self._index.readonly:
             return True
         came = self._edits.came()
@@ -72,13 +67,13 @@ class IndexRefresher:
             self.mark_stale()
         elif came:
             self.facts_changed()
-        passed = self._checked.passed()
-        if self._facts_due and (self._cost <= _QUICK or passed > _LONG):
+        passed = self._last_sync.passed()
+        if self._facts_due and (self._sync_seconds <= _QUICK_SECONDS or passed > _MAX_STALE_SECONDS):
             return False
-        return passed < max(FRESH_SECONDS, _REST * self._cost)
+        return passed < max(FRESH_SECONDS, _FRESH_FACTOR * self._sync_seconds)
 
     def sync(self, *, progress: Progress | None, wait: float, embed: bool) -> SyncReport:
-        """Bring the index to the state of the files, and embed what is new.
+        """Sync the index with the files, and embed new passages if `embed`.
 
         Raises:
             BusyError: another process is syncing for longer than `wait` seconds.
@@ -91,20 +86,20 @@ class IndexRefresher:
             count = self._stale_count
             self._facts_due = False
             report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=progress)
-            if self._stale_count == count:  # else the look may have passed by what was written meanwhile
-                self._checked.mark()
-            self._looked.set()
-            self._cost = report.seconds if not report.touched else self._cost
+            if self._stale_count == count:  # else a file written meanwhile may have been missed
+                self._last_sync.mark()
+            self._sync_done.set()
+            self._sync_seconds = report.seconds if not report.touched else self._sync_seconds
         if embed:
             self._vectors.embed(self._index)
         self._scrub(wait)
         return report
 
     def _scrub(self, wait: float) -> None:
-        """Erase every byte of what is not visible any more; an index that is in use is tried again later."""
+        """Remove the bytes of deleted content if due; retry later where the index is in use."""
         if time.monotonic() < self._scrub_at or not self._index.scrub_due():
             return
-        self._scrub_at = time.monotonic() + _SCRUB_REST
+        self._scrub_at = time.monotonic() + _SCRUB_RETRY_SECONDS
         try:
             self._vectors.scrub(self._index, wait=wait)
         except BusyError:
@@ -113,22 +108,22 @@ class IndexRefresher:
             self.problem = f"sync: {error}"
 
     def mark_stale(self) -> None:
-        """Make the next answer look at the files first: something was written."""
+        """Note that a file was written: sync before the next answer."""
         self._stale_count += 1
-        self._checked.forget()
+        self._last_sync.forget()
 
     def facts_changed(self) -> None:
-        """Look at the files first where that is quick: until then answers have new facts from the journal."""
+        """Note that facts changed: sync before the next answer if quick; the journal already has them."""
         self._facts_due = True
 
     def freshen(self) -> None:
-        """Follow the files, unless that was done a moment ago or another process is at it."""
+        """Sync unless the index is fresh or another process is syncing."""
         if self.fresh:
             return
         try:
-            # Adding vectors holds the lock for a moment; behind another process that syncs for long, not each
-            # search waits again.
-            self.sync(progress=None, wait=0.0 if self.problem else _QUICK, embed=False)
+            # Adding vectors holds the lock briefly, so wait `_QUICK`; after a failure do not wait: another
+            # process may be syncing for long.
+            self.sync(progress=None, wait=0.0 if self.problem else _QUICK_SECONDS, embed=False)
         except BusyError as error:
             self.problem = f"sync: {error}"
         else:
@@ -136,23 +131,23 @@ class IndexRefresher:
         self._vectors.embed_soon(self._index)
 
     def freshen_quickly(self) -> None:
-        """`freshen`; in the background where a look is known to take long."""
-        if self._cost > _QUICK and self._checked.passed() < _LONG:
+        """Sync as `freshen`, but in the background where the last sync was slow."""
+        if self._sync_seconds > _QUICK_SECONDS and self._last_sync.passed() < _MAX_STALE_SECONDS:
             self.freshen_behind()
         else:
             self.freshen()
 
     def freshen_behind(self) -> None:
-        """Follow the files in the background: a deadline does not wait for it."""
-        if self.fresh or not self._behind.acquire(blocking=False):
+        """Sync in the background."""
+        if self.fresh or not self._background_lock.acquire(blocking=False):
             return
-        self._looked.clear()
+        self._sync_done.clear()
         threading.Thread(target=self._freshen_and_release, name="mnemark-sync", daemon=True).start()
 
     def wait(self, until: float) -> bool:
-        """Wait for a look in the background, up to a monotonic time; whether the index is fresh then."""
+        """Wait for the background sync until a monotonic time; return whether the index is fresh."""
         if not self.fresh:
-            self._looked.wait(max(until - time.monotonic(), 0.0))
+            self._sync_done.wait(max(until - time.monotonic(), 0.0))
         return self.fresh
 
     def _freshen_and_release(self) -> None:
@@ -161,5 +156,5 @@ class IndexRefresher:
         except MnemarkError as error:
             self.problem = f"sync: {error}"
         finally:
-            self._looked.set()
-            self._behind.release()
+            self._sync_done.set()
+            self._background_lock.release()

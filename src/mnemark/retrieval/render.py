@@ -1,8 +1,8 @@
-"""Render hits as the block for a prompt: as much of each as the budget allows, with its source.
+"""Render hits as a fenced block for a prompt within a token budget, each with its source.
 
 Three layers: brief (one line of at most `brief_tokens`), excerpt (the words around the match), full. All
-hits that fit are named in brief first; then, best first, they are opened to an excerpt and to the full text
-while there is room. What a hit costs is counted as it is shown: a hidden character takes eight visible ones,
+hits that fit are rendered in brief first; then, best first, they are expanded to an excerpt and to the full
+text while the budget lasts. Tokens are counted after escaping: a hidden character becomes eight visible ones,
 and a text full of them would otherwise push the others out of the block.
 """
 
@@ -19,30 +19,29 @@ from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Hit
 
 BRIEF_TOKENS: Final = 60
-_FULL_SHARE: Final = 0.5
-"""No single passage takes more than this share of the budget while others are waiting."""
+_MAX_HIT_SHARE: Final = 0.5
+"""Maximum share of the budget for one expanded hit."""
 
-_BEHIND: Final = 0.2
-"""Share of the best passage's score below which nothing is the answer: on seven sets of questions, of about
-600 such passages among the first eight none was."""
-_FAR_BEHIND: Final = 0.02
-"""The same beside a fact, whose score says that it is what was asked for."""
-_FACT_BEHIND: Final = 0.1
-"""The same for facts."""
+_MIN_PASSAGE_SHARE: Final = 0.2
+"""Share of the best passage's score below which passages are dropped: on seven sets of questions, none of
+about 600 such passages among the first eight was the answer."""
+_MIN_SHARE_OF_ALL: Final = 0.02
+"""Share of the best score of all hits, facts included, below which passages are dropped."""
+_MIN_FACT_SHARE: Final = 0.1
+"""Share of the best score below which facts are dropped."""
 
 
 def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS) -> str:
     """Render the fenced block, at most `budget` estimated tokens; empty where nothing fits.
 
-    What says nothing by itself ("Noted.", a bare heading, front matter) gets no row, nor does what was only
-    found because nothing else was left.
+    Hits without content ("Noted.", a bare heading, front matter) and hits far behind the best get no row.
     """
     hits = [
         hit
-        for hit in _near(hits)
+        for hit in _relevant(hits)
         if not (is_courtesy(hit.text) if hit.kind == "turn" else is_bare(hit.text, hit.path))
     ]
-    rows = inert_together(_chosen(hits, budget, brief_tokens))
+    rows = inert_together(_rows(hits, budget, brief_tokens))
     while rows:
         found = fence("\n".join(rows))
         if estimate_tokens(found) <= budget:
@@ -51,36 +50,36 @@ def block(hits: Sequence[Hit], *, budget: int, brief_tokens: int = BRIEF_TOKENS)
     return ""
 
 
-def _chosen(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
-    """Return inert rows of the hits there is room for, each opened as far as the room allows."""
-    room = budget - _fence_tokens()
+def _rows(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
+    """Return escaped rows of the hits that fit the budget, each expanded as far as it allows."""
+    left = budget - _fence_tokens()
     chosen: list[tuple[Hit, str]] = []
     for hit in hits:
         line = inert(brief(hit, brief_tokens))
         cost = estimate_tokens(line) + 1
-        if cost <= room:
+        if cost <= left:
             chosen.append((hit, line))
-            room -= cost
+            left -= cost
     for layer in (excerpt, full):
         for number, (hit, before) in enumerate(chosen):
             opened = inert(layer(hit))
             cost = estimate_tokens(opened) - estimate_tokens(before)
-            if cost <= room and estimate_tokens(opened) <= max(budget * _FULL_SHARE, brief_tokens):
+            if cost <= left and estimate_tokens(opened) <= max(budget * _MAX_HIT_SHARE, brief_tokens):
                 chosen[number] = hit, opened
-                room -= cost
+                left -= cost
     return [row for _, row in chosen]
 
 
-def _near(hits: Sequence[Hit]) -> list[Hit]:
-    """Drop hits far behind the best; of a fact that stays, the values before it stay, too."""
+def _relevant(hits: Sequence[Hit]) -> list[Hit]:
+    """Drop hits far behind the best; keep all versions of a fact if one is kept."""
     best = max((hit.score for hit in hits), default=0.0)
     best_passage = max((hit.score for hit in hits if hit.kind != "fact"), default=0.0)
-    least = max(_BEHIND * best_passage, _FAR_BEHIND * best)
-    near = {_group(hit) for hit in hits if hit.kind == "fact" and hit.score >= _FACT_BEHIND * best}
-    return [hit for hit in hits if (_group(hit) in near if hit.kind == "fact" else hit.score >= least)]
+    least = max(_MIN_PASSAGE_SHARE * best_passage, _MIN_SHARE_OF_ALL * best)
+    near = {_fact_key(hit) for hit in hits if hit.kind == "fact" and hit.score >= _MIN_FACT_SHARE * best}
+    return [hit for hit in hits if (_fact_key(hit) in near if hit.kind == "fact" else hit.score >= least)]
 
 
-def _group(hit: Hit) -> tuple[object, ...]:
+def _fact_key(hit: Hit) -> tuple[object, ...]:
     return hit.scope, hit.meta.get("subject"), hit.meta.get("predicate") or hit.ref
 
 
@@ -90,7 +89,7 @@ def _fence_tokens() -> int:
 
 
 def source_line(hit: Hit) -> str:
-    """Describe a hit's source: ref, date, speaker or title, scope; an origin that is not the owner's."""
+    """Render a hit's source: ref, date, speaker or title, foreign origin, scope, suspicion."""
     parts = [hit.ref, hit.date[:16].replace("T", " ") if hit.date else "undated"]
     speaker = hit.meta.get("role")
     if hit.kind == "turn" and isinstance(speaker, str):
@@ -107,52 +106,52 @@ def source_line(hit: Hit) -> str:
 
 
 def brief(hit: Hit, tokens: int = BRIEF_TOKENS) -> str:
-    """One line: source, score and first words."""
+    """Render one line: source, score and first words of the snippet."""
     source = cut_to_tokens(f"- {source_line(hit)} · {hit.score:.2f}", max(tokens - 8, 8))
-    least = f"- {visible(hit.ref)}"  # cut short it would lead nowhere
+    least = f"- {visible(hit.ref)}"  # a ref that is cut short cannot be read
     source = source if source.startswith(least) else least
-    room = tokens - estimate_tokens(source) - 2
-    words = cut_to_tokens(inert(" ".join(hit.snippet.split())), room) if room > 0 else ""
+    left = tokens - estimate_tokens(source) - 2
+    words = cut_to_tokens(inert(" ".join(hit.snippet.split())), left) if left > 0 else ""
     return f"{source} | {words}" if words else source
 
 
 def excerpt(hit: Hit) -> str:
-    """Source and the words around the match."""
+    """Render the source and the words around the match."""
     return f"- {source_line(hit)}\n  {hit.snippet}"
 
 
 def full(hit: Hit) -> str:
-    """Source and the whole passage."""
+    """Render the source and the whole passage."""
     shown = without_comments(hit.text).strip()
     return f"- {source_line(hit)}\n  " + shown.replace("\n", "\n  ")
 
 
 _PIECE: Final = lazy_pattern(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")
 _MARKS: Final = lazy_pattern(r"^[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|>[ \t]?|\d{1,3}[.)][ \t]+)+", re.MULTILINE)
-"""Marks of headings, lists and quotes at the beginning of a line: they say nothing on one line."""
+"""Markers of headings, lists and quotes at the start of a line, useless once lines are joined."""
 _SPACE: Final = lazy_pattern(r"\s+")
-_SCANNED: Final = 20_000
-"""Characters of a passage looked at: a passage is short, but for a line that cannot be split."""
+_MAX_SCANNED: Final = 20_000
+"""Maximum number of characters of a passage searched; only one with an unsplittable line is longer."""
 
 
 def without_comments(text: str) -> str:
-    """Remove what Markdown does not show, such as the bookkeeping behind a fact."""
+    """Remove Markdown comments, such as the metadata of a fact."""
     return drop_comments(text, blanks=" \t")
 
 
 def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
-    """Up to `length` characters of `text` around the sentence with the rarest terms of the query.
+    """Return up to `length` characters of `text` around the sentence with the rarest terms of the query.
 
-    White space is folded to single spaces; "…" marks what was left out.
+    White space is folded to single spaces; "…" marks omissions.
     """
-    text = _MARKS.sub("", without_comments(text[:_SCANNED]))
+    text = _MARKS.sub("", without_comments(text[:_MAX_SCANNED]))
     if len(text) <= length:
         return _SPACE.sub(" ", text).strip()
     pieces = [match.group() for match in _PIECE.finditer(text) if match.group().strip()]
     if not pieces:
         return ""
-    # Letters are compared, not terms: a stem is nearly always the beginning of its word, and a snippet is
-    # made for every hit.
+    # Substrings are compared, not terms: a stem is nearly always a prefix of its word, and a snippet is
+    # computed for every hit.
     values = [sum(idf[term] for term in idf if term in folded) for folded in map(str.casefold, pieces)]
     best = values.index(max(values))
     first = last = best
@@ -168,7 +167,7 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
             break
     shown = _SPACE.sub(" ", "".join(pieces[first : last + 1])).strip()
     if len(shown) > length:
-        shown = _around(shown, idf, length)
+        shown = _window(shown, idf, length)
         last = len(pieces) if not shown.endswith("…") else last
     if first and not shown.startswith("…"):
         shown = f"…{shown}"
@@ -177,8 +176,8 @@ def snippet(text: str, idf: Mapping[str, float], *, length: int = 160) -> str:
     return shown
 
 
-def _around(shown: str, idf: Mapping[str, float], length: int) -> str:
-    """Cut a window of a long sentence that begins a little before its rarest term of the query."""
+def _window(shown: str, idf: Mapping[str, float], length: int) -> str:
+    """Cut a window from a long sentence, starting a little before its rarest query term."""
     lowered = shown.casefold()
     places = [(weight, lowered.find(term)) for term, weight in idf.items()]
     found = [(weight, place) for weight, place in places if place >= 0]

@@ -1,4 +1,4 @@
-"""Search once: read a moment of the index, run the routes, fuse, rank, and estimate confidence."""
+"""Search one snapshot of the index: run the routes, fuse, rank, and estimate confidence."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,14 @@ from mnemark.text.words.segment import query_terms
 from mnemark.types import DateRange, Hit
 
 _CANDIDATES: Final = 32
-_TELLS: Final = 0.6
-"""Share of an event's idf that a passage must hold to be taken for the one that tells of it."""
-_FACT_BELIEVED: Final = 0.9
-"""How likely a fact is the answer whose subject and predicate are all that is asked for."""
+_MIN_EVENT_SHARE: Final = 0.6
+"""Minimum share of an event's idf in a passage that counts as describing the event."""
+_FACT_CONFIDENCE: Final = 0.9
+"""Probability that a fact with exactly the queried subject and predicate is the answer."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked, and how."""
+    """A query with its filter, ranking and deadlines."""
 
     text: str
     k: int = 8
@@ -48,16 +48,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     context: tuple[str, ...] = ()
     exclude: tuple[tuple[str, int], ...] = ()
-    """(path, first line): turns from that line on are in the asker's own window already."""
+    """(path, first line): turns from that line on are in the model's context already."""
     explain: bool = False
     deadline: float | None = None
-    """Monotonic time by which the dense route has to be in."""
+    """Monotonic time until which the dense route is waited for."""
     rerank_deadline: float | None = None
-    """Monotonic time by which the reranker has to be done."""
+    """Monotonic time until which the reranker is waited for."""
 
 
 class Found(NamedTuple):
-    """Hits with the state they were found in."""
+    """Hits, the routes that found them, and how complete and confident they are."""
 
     hits: tuple[Hit, ...]
     mode: str
@@ -67,7 +67,7 @@ class Found(NamedTuple):
 
 
 class DenseRoute(NamedTuple):
-    """The parts of the dense route: the question's vector on its way, and which passage has which vector."""
+    """Inputs of the dense route: the pending query vector, and the vector row of each passage."""
 
     vector: QueryVector | WeightedQuery
     mapping: VectorRows
@@ -80,29 +80,29 @@ def search(
     degraded: Sequence[str] = (),
     reranker: rerank.BackgroundReranker | None = None,
     *,
-    book: FactIndex | None = None,
+    fact_index: FactIndex | None = None,
     states: FactStates | None = None,
     asked: qmd.PendingQuery | None = None,
 ) -> Found:
-    """Answer a request from the state of this moment.
+    """Search one snapshot of the index.
 
-    `book` holds the facts that the asker may see; where it is not of this moment, `states` tells which facts
-    are known to hold, and no others are shown.
+    `fact_index` holds the visible facts. Where it is out of date, `states` says which facts are known to
+    hold, and only those are returned.
     """
     query = understand(request.text, now=request.now, context=request.context, inner=request.preset.inner)
     computes = reranker is None and asked is None and not isinstance(route and route.vector, QueryVector)
     with in_turn(request.deadline) if computes else nullcontext(), reader.reading() as view:
         run = _Search(view, request, query, route, list(degraded))
-        run.reranker, run.asked = reranker, asked
+        run.reranker, run.pending = reranker, asked
         if states is not None:
             run.is_past = lambda scope, line: states.is_past(scope, line, request.now)
-        elif book is not None:
-            run.is_past = book.is_past_entry
-        return run.without_unknown_facts(run.with_facts(run.with_suspected(run.run()), book), states)
+        elif fact_index is not None:
+            run.is_past = fact_index.is_past_entry
+        return run.without_unknown_facts(run.with_facts(run.with_suspected(run.run()), fact_index), states)
 
 
 class _Search:
-    """One search inside a read transaction."""
+    """A search inside one read transaction."""
 
     def __init__(
         self, view: View, request: Request, query: Query, route: DenseRoute | None, degraded: list[str]
@@ -114,53 +114,53 @@ class _Search:
         self.route = route
         self.degraded = degraded
         self.reranker: rerank.BackgroundReranker | None = None
-        self.asked: qmd.PendingQuery | None = None
+        self.pending: qmd.PendingQuery | None = None
         self.is_past: past_facts.IsPast = lambda _scope, _line: False
         self.qmd_scores: Floats | None = None
-        """Where QMD answered."""
+        """QMD's scores by position; None without an answer."""
         self.reranked: Mapping[int, dict[str, Any]] = {}
         self.terms = query.terms
-        """With translations, once they are known."""
+        """The query's terms; `run` adds translations."""
         self.rarity: Mapping[str, float] | None = None
 
     def run(self) -> Found:
         preset = self.request.preset
-        mask = self._visible()
+        mask = self._visible_mask()
         sizes = self._lengths(mask)
         if preset.bridge and self.rarity is None:
             self.terms += bridge(self.terms, self.snapshot, mask)
         words = lexical.score(self.snapshot, self.terms, mask, sizes, preset, self.rarity)
         self.rarity = words.idf
-        cosines = meaning = self._dense(mask)
+        cosines = meaning = self._cosines(mask)
         if cosines is not None:
             meaning = dense.shared(cosines, self.snapshot, preset.neighbour)
             meaning *= sizes.substance
-        in_time = self._in_time(mask)
-        fused = self._with_others(fusion.fuse(words.scores, meaning, in_time, preset))
+        in_time = self._time_mask(mask)
+        fused = self._add_qmd(fusion.fuse(words.scores, meaning, in_time, preset))
         plain = self._restrict(fused, mask)
-        fused = self._in_order_of_time(plain, words, mask)
+        fused = self._boost_by_time(plain, words, mask)
         positions = fusion.best_positions(fused, max(_CANDIDATES, 4 * self.request.k))
         records = self.view.fetch(positions)
         scores, boosts = rank.adjust(
             positions,
-            self._with_phrases(self._reranked(positions, fused[positions], records), records),
+            self._boost_phrases(self._reranked(positions, fused[positions], records), records),
             self.snapshot.rows,
             preset,
             now=seconds(self.request.now),
             order=self.query.order,
         )
-        candidates = _in_order(positions, scores, boosts, records)
+        candidates = _sorted_candidates(positions, scores, boosts, records)
         keys = [self.snapshot.rows["key"][candidate.pos].tobytes() for candidate in candidates]
         protected = self._protected(words.scores, meaning, fused)
         chosen = rank.select(candidates, keys, self.request.k, protected)
         by_position = dict(zip((int(p) for p in positions), records, strict=True))
         shown = (self._hit(entry, by_position[entry.pos], words, meaning, fused) for entry in chosen)
         hits = tuple(hit for hit in shown if hit.text.strip())
-        if preset.fusion != "absolute":  # on a scale of its own
+        if preset.fusion != "absolute":  # confidence needs the absolute scale
             plain = self._restrict(fusion.fuse(words.scores, meaning, in_time, DEFAULT), mask)
-        rests_on = self._rests_on(plain, words, cosines, in_time, by_position)
-        if self.request.explain and rests_on is not None:
-            answer = {"answer": rests_on._asdict()}
+        evidence = self._evidence(plain, words, cosines, in_time, by_position)
+        if self.request.explain and evidence is not None:
+            answer = {"answer": evidence._asdict()}
             hits = tuple(replace(hit, why={**hit.why, **answer}) for hit in hits)
         return Found(
             hits=hits,
@@ -170,17 +170,17 @@ class _Search:
             + ("+rerank" if self.reranked else ""),
             degraded=tuple(self.degraded),
             complete=self.view.complete and not self.degraded,
-            believable=confidence.believable(rests_on),
+            believable=confidence.believable(evidence),
         )
 
     def with_suspected(self, found: Found) -> Found:
-        """Add a text that speaks for the owner, where nothing matches better: ranked lower."""
+        """Add the best suspected passage if it outscores `SUSPECT_FACTOR` times the best hit."""
         request = self.request
         apart = request.where.suspected == "apart" and request.where.origins is None
         if not apart or filters.suspected(self.snapshot) is None:
             return found
         where = replace(request.where, suspected="only")
-        preset = replace(request.preset, neighbour=0.0, group=0.0)  # nor do they lift each other
+        preset = replace(request.preset, neighbour=0.0, group=0.0)  # they do not boost each other either
         asked = replace(request, where=where, k=1, preset=preset)
         other = _Search(self.view, asked, self.query, self.route, [])
         other.terms, other.rarity, other.is_past = self.terms, self.rarity, self.is_past
@@ -189,44 +189,44 @@ class _Search:
         hits = sorted((*found.hits, *meant), key=lambda hit: -hit.score)
         return found._replace(hits=tuple(hits[: request.k]))
 
-    def with_facts(self, found: Found, book: FactIndex | None) -> Found:
-        """Add the facts in their places; without any the answer is as it was."""
+    def with_facts(self, found: Found, fact_index: FactIndex | None) -> Found:
+        """Merge the matching facts into the hits by score."""
         request = self.request
-        if book is None or not len(book):
+        if fact_index is None or not len(fact_index):
             return found
         joined = facts.join(
-            book, found.hits, request.text, self.terms,
+            fact_index, found.hits, request.text, self.terms,
             k=request.k, where=request.where, now=request.now, explain=request.explain,
         )  # fmt: skip
-        believable = max(found.believable, round(joined.believable * _FACT_BELIEVED, 3))
+        believable = max(found.believable, round(joined.believable * _FACT_CONFIDENCE, 3))
         return found._replace(hits=joined.hits, mode=f"{found.mode}+facts", believable=believable)
 
     def without_unknown_facts(self, found: Found, states: FactStates | None) -> Found:
-        """Remove facts of which it is not known that they hold."""
+        """Remove facts that are not known to hold, where the fact index is out of date."""
         if states is None:
             return found
         kept = past_facts.known_to_hold(found.hits, states, self.request.now)
         believable = round(found.believable * kept.share, 3)
         return found._replace(hits=kept.hits, believable=believable, complete=False)
 
-    def _in_order_of_time(self, fused: Floats, words: lexical.Lexical, mask: Mask | None) -> Floats:
-        """Lift what was beside the best hit or, where it was asked for, before or after an event."""
+    def _boost_by_time(self, fused: Floats, words: lexical.Lexical, mask: Mask | None) -> Floats:
+        """Boost passages dated near the best hit, or before or after the event that the query names."""
         preset, order = self.request.preset, self.query.order
-        event = self._event(fused, words) if preset.near else None
+        event = self._event_position(fused, words) if preset.near else None
         if event is None or order not in {"before", "after"}:
             return fusion.near_best(fused, self.snapshot, preset, order)
         allowed = self._restrict(np.ones(len(fused), np.float32), mask) > 0
         return fusion.beside_event(fused, self.snapshot, preset, event, allowed, after=order == "after")
 
-    def _event(self, fused: Floats, words: lexical.Lexical) -> int | None:
-        """Find the passage that tells best of the event a question names; None where none clearly does."""
+    def _event_position(self, fused: Floats, words: lexical.Lexical) -> int | None:
+        """Return the position of the passage that best describes the query's event, or None."""
         terms = [(words.hits[term].pos, words.idf[term]) for term in self.query.event if term in words.hits]
         if not any(len(pos) for pos, _ in terms):
             return None
         where, which = np.unique(np.concatenate([pos for pos, _ in terms]), return_inverse=True)
         share = np.bincount(which, np.concatenate([np.full(len(pos), idf) for pos, idf in terms]))
         clear = (
-            (share >= _TELLS * sum(idf for _, idf in terms))
+            (share >= _MIN_EVENT_SHARE * sum(idf for _, idf in terms))
             & (self.snapshot.rows["time"][where] != NO_TIME)
             & (fused[where] > 0)
         )
@@ -235,22 +235,22 @@ class _Search:
         best = np.lexsort((fused[where], np.where(clear, share, 0)))[-1]
         return int(where[best])
 
-    def _in_time(self, mask: Mask | None) -> Mask | None:
-        """Return the passages inside a time the question names; None for none that the memory knows."""
+    def _time_mask(self, mask: Mask | None) -> Mask | None:
+        """Return the mask of passages dated inside the query's ranges; None without such passages."""
         rows = self.snapshot.rows
-        for ranges in (self.query.ranges, self._known_times(mask)):
+        for ranges in (self.query.ranges, self._reread_ranges(mask)):
             inside = filters.inside(rows, ranges)
             if inside is not None and (inside.any() if mask is None else (inside & mask).any()):
                 return inside
         return None
 
-    def _known_times(self, mask: Mask | None) -> tuple[DateRange, ...]:
+    def _reread_ranges(self, mask: Mask | None) -> tuple[DateRange, ...]:
         times = self.snapshot.rows["time"] if mask is None else self.snapshot.rows["time"][mask]
         if not self.query.ranges or not len(times) or int(times.max()) == NO_TIME:
             return ()
         return reread_times(self.query, wall_time(int(times.max())))
 
-    def _dense(self, mask: Mask | None) -> Floats | None:
+    def _cosines(self, mask: Mask | None) -> Floats | None:
         """Return cosines, or None with the reason in `degraded`."""
         if self.route is None or not self.request.preset.dense or not len(self.snapshot):
             return None
@@ -266,11 +266,11 @@ class _Search:
             )
         return found.scores
 
-    def _with_others(self, fused: Floats) -> Floats:
-        """Add QMD's scores, or leave them as they were with the reason in `degraded`."""
-        if self.asked is None:
+    def _add_qmd(self, fused: Floats) -> Floats:
+        """Add QMD's scores; on failure return the scores unchanged, with the reason in `degraded`."""
+        if self.pending is None:
             return fused
-        places, problem = self.asked.get()
+        places, problem = self.pending.get()
         if problem:
             self.degraded.append(f"qmd: {problem}")
             return fused
@@ -287,7 +287,7 @@ class _Search:
         return lexical.idf(len(self.snapshot) if mask is None else int(mask.sum()), holding)
 
     def _restrict(self, fused: Floats, mask: Mask | None) -> Floats:
-        """Zero the scores of what may not be in the answer."""
+        """Set the scores of filtered and excluded passages to 0."""
         allowed = filters.allowed(self.snapshot.rows, self.request.where)
         if allowed is not None:
             fused = np.where(allowed, fused, np.float32(0))
@@ -297,7 +297,7 @@ class _Search:
             fused[self.view.positions(path, line)] = 0
         return fused
 
-    def _visible(self) -> Mask | None:
+    def _visible_mask(self) -> Mask | None:
         where, memo = self.request.where, self.snapshot.memo
         key = ("visible", *where.base)
         if key not in memo:
@@ -313,10 +313,9 @@ class _Search:
         return known
 
     def _reranked(self, positions: Positions, scores: Floats, records: Sequence[Record]) -> Floats:
-        """Rerank the best, or leave the scores as they were with the reason in `degraded`.
+        """Rerank the top candidates; on failure return the scores unchanged, with the reason in `degraded`.
 
-        The formulas of other programs (`rrf`, `weighted`) are left as they are: their scores have another
-        scale.
+        Scores of `rrf` and `weighted` are not reranked: they have another scale.
         """
         if self.reranker is None or self.request.preset.fusion != "absolute" or not len(scores):
             return scores
@@ -327,10 +326,10 @@ class _Search:
         if logits is None:
             self.degraded.append(f"rerank: {problem}")
             return scores
-        self.reranked = {int(positions[i]): rerank.explained(logits, i) for i in range(len(logits))}
+        self.reranked = {int(positions[i]): rerank.explain(logits, i) for i in range(len(logits))}
         return np.concatenate([rerank.blend(scores[: len(logits)], logits), scores[len(logits) :]])
 
-    def _with_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
+    def _boost_phrases(self, scores: Floats, records: Sequence[Record]) -> Floats:
         share = self.request.preset.phrase
         if not share or not self.query.phrases or not len(scores):
             return scores
@@ -342,19 +341,19 @@ class _Search:
         return scores + gain * np.array(holds, np.float32)
 
     def _protected(self, words: Floats, meaning: Floats | None, fused: Floats) -> list[int]:
-        """Return the best of each route, so that no route is drowned by the other."""
+        """Return the positions of each route's best passage, which stay in the answer."""
         if self.request.preset.fusion != "absolute":
             return []
         found = []
         for scores in (words, meaning):
             if scores is not None and len(scores):
                 best = int(np.argmax(scores))
-                if fused[best] <= 0:  # it may not be in the answer
+                if fused[best] <= 0:  # filtered out
                     best = int(np.argmax(np.where(fused > 0, scores, 0)))
                 found.append(best)
         return [pos for pos in found if fused[pos] > 0]
 
-    def _rests_on(
+    def _evidence(
         self,
         fused: Floats,
         words: lexical.Lexical,
@@ -362,7 +361,7 @@ class _Search:
         in_time: Mask | None,
         records: Mapping[int, Record],
     ) -> confidence.Evidence | None:
-        mask = self._visible()
+        mask = self._visible_mask()
         asked = [term for term, weight in self.query.terms if weight == 1]
         inputs = features.Inputs(self.snapshot, asked, words, cosines, mask, fused, in_time, records)
         return features.gather(inputs)
@@ -406,10 +405,10 @@ class _Search:
         )
 
 
-def _in_order(
+def _sorted_candidates(
     positions: Positions, scores: Floats, boosts: Sequence[dict[str, float]], records: Sequence[Record]
 ) -> list[rank.Ranked]:
-    """Sort candidates by score, then path and line: the same order however the index came to be."""
+    """Sort candidates by score, then path and line, so that the order does not depend on index positions."""
     rounded = [round(float(score), 6) for score in scores]
     order = sorted(
         range(len(positions)),
@@ -421,7 +420,7 @@ def _in_order(
 def explain(
     entry: rank.Ranked, words: lexical.Lexical, meaning: Floats | None, fused: Floats
 ) -> dict[str, Any]:
-    """Explain a passage's score: each route's rank and score, each term's part, each boost."""
+    """Explain a passage's score: rank and score in each route, idf of each term, each boost."""
     pos = entry.pos
     routes: dict[str, Any] = {"lexical": in_route(words.scores, pos)}
     routes["lexical"]["own"] = round(float(words.own[pos]), 4)

@@ -1,4 +1,4 @@
-"""Answer questions about a workspace: keep its index fresh, search it, and recall by a deadline."""
+"""Search and recall from a workspace: sync its index, search with mounts, and answer by a deadline."""
 
 import contextlib
 import threading
@@ -40,24 +40,24 @@ from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.dates.moment import moment
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
 
-_LOOK_SHARE: Final = 0.3
-"""Part of a deadline that a look at the files is waited for."""
+_SYNC_SHARE: Final = 0.3
+"""Share of a deadline that a recall waits for a sync."""
 _DENSE_SHARE: Final = 0.7
-"""Part of a deadline after which an answer is made without the dense route."""
+"""Share of a deadline until which the dense route is waited for."""
 _RERANK_SHARE: Final = 0.85
-"""Part of a deadline after which an answer is made without the reranker; the rest is for the block."""
-_PASSING: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
+"""Share of a deadline until which the reranker is waited for; the rest is for rendering."""
+_UNSAVED: Final = "index: it cannot be saved here, so each command builds it again; make the folder writable"
 
 
 class Searcher:
-    """The index of a workspace and all that answers from it. Safe to use from several threads.
+    """The index of a workspace, its routes and its mounts. Thread-safe.
 
     Args:
-        workspace: whose files are searched; it becomes `readonly` where no index can be written.
-        visible: what may be shown of its texts.
-        facts: its facts.
+        workspace: the workspace to search; it becomes `readonly` where no index can be written.
+        visible: filter of its texts.
+        facts: its fact store.
         embedder: used instead of the configured one.
-        unfinished: says what was noted in the workspace and could not be completed; answers tell it.
+        unfinished: returns reasons for `degraded`: changes in the journal that are not completed.
     """
 
     def __init__(
@@ -78,28 +78,28 @@ class Searcher:
         self.qmd = qmd.QmdClient(config.routes) if config.routes.qmd else None
         model = workspace.root / Path(folder).expanduser()
         self.reranker = rerank.BackgroundReranker(lambda: OnnxReranker(model)) if folder else None
-        self._elsewhere: TemporaryDirectory[str] | None = None
+        self._temporary: TemporaryDirectory[str] | None = None
         self._use(self._open_index())
-        self._timed: DeadlineRunner[Recall] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
-        self._warm = threading.Event()
+        self._runner: DeadlineRunner[Recall] = DeadlineRunner(lambda: self.index.rest())  # noqa: PLW0108 - see `_use`
+        self._load_started = threading.Event()
         self._loading = threading.Lock()
         self._closed = False
-        self._moving = threading.Lock()
+        self._replacing = threading.Lock()
         self.mounts = Mounts(workspace, self._open_mount)
         self.usage = UsageCounter(workspace)
         self.fact_index = FactIndexCache(facts, lambda: self.index)
-        facts.changed = self._fact_changed
-        workspace.wrote = self._log_written
-        workspace.changed = self._file_changed
+        facts.changed = self._on_fact_changed
+        workspace.wrote = self._on_log_written
+        workspace.changed = self._on_file_changed
 
-    def _fact_changed(self) -> None:
+    def _on_fact_changed(self) -> None:
         self.fact_index.wrote()
         self.refresher.facts_changed()
 
-    def _file_changed(self) -> None:
+    def _on_file_changed(self) -> None:
         self.refresher.mark_stale()
 
-    def _log_written(self, path: str, size: int) -> None:
+    def _on_log_written(self, path: str, size: int) -> None:
         self.reader.logs.wrote(path, size)
 
     def _open_index(self) -> Index:
@@ -119,23 +119,23 @@ class Searcher:
         self.refresher = IndexRefresher(index, self.embeddings, config, edits)
 
     def ready(self) -> None:
-        """Make an index for this process only, where there is none and none can be kept.
+        """Create a temporary index where there is none and none can be saved.
 
-        A link out that came meanwhile, with a sync or a pull, is refused as when the workspace was opened.
+        Check again for links that lead out of the workspace: a pull may have added some since it was opened.
         """
         links.check_again(self.workspace.root)
-        with self._moving:
+        with self._replacing:
             if not self.index.readonly or self.index.exists():
                 return
-            self._elsewhere = TemporaryDirectory(prefix="mnemark-")
+            self._temporary = TemporaryDirectory(prefix="mnemark-")
             self.index.close()
-            self._use(Index(self.workspace.root, home=Path(self._elsewhere.name), visible=self.visible))
+            self._use(Index(self.workspace.root, home=Path(self._temporary.name), visible=self.visible))
 
     @classmethod
     def beside(
         cls, root: Path, config: Config, *, home: Path | None, embedder: Embedder | None = None
     ) -> Self:
-        """Open a folder for reading only, its index kept in `home`, or for this process alone (None)."""
+        """Open a folder for reading only, with its index in `home`, or a temporary one (None)."""
         links.check(root)
         workspace = Workspace(root, config, readonly=True)
         visible = Visible(root, config, workspace.journal)
@@ -154,20 +154,20 @@ class Searcher:
         )
 
     def close(self) -> None:
-        """Close all files."""
-        with self._loading:  # what loads in the background does not touch them afterwards
+        """Stop background work, write what is pending, and close the index, vectors and mounts."""
+        with self._loading:  # background loading stops before the files are closed
             self._closed = True
-        self._timed.close()
+        self._runner.close()
         self.fact_index.keep_unkept()
         self.usage.write()
         self.mounts.close()
         self.embeddings.close()
         self.index.close()
-        if self._elsewhere is not None:
-            self._elsewhere.cleanup()
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
     def paths(self) -> list[str]:
-        """Return the paths of all files in memory, as the last look found them."""
+        """Return the paths of all indexed files, after a quick sync."""
         if not self.index.exists():
             return [
                 entry.path for entry in scan(self.workspace.root, ignore=self.workspace.config.ignore).entries
@@ -176,13 +176,13 @@ class Searcher:
         return self.index.paths()
 
     def load_behind(self) -> None:
-        """Load dictionaries, index and vectors in the background, once: so a first `recall` is in time."""
-        if not self._warm.is_set():
-            self._warm.set()
+        """Load dictionaries, index and vectors in the background, once, ahead of the first `recall`."""
+        if not self._load_started.is_set():
+            self._load_started.set()
             threading.Thread(target=self._load, name="mnemark-load", daemon=True).start()
 
     def _load(self) -> None:
-        with contextlib.suppress(MnemarkError):  # a question that meets the same error tells of it
+        with contextlib.suppress(MnemarkError):  # the next search reports the same error
             query = understand("加载 load", now=self.workspace.now())
             cross_language.load(query.terms)
             with self._loading:
@@ -211,22 +211,22 @@ class Searcher:
         preset: str | None = None,
         context: Sequence[str] = (),
     ) -> Recall:
-        """Find the passages that answer best, with all they need to be cited.
+        """Return the best passages and facts for a query, with their sources.
 
         Args:
             query: any text in any language.
             k: hits at most; 8 by default.
             kinds: only these kinds of passages.
-            origins: only what these said.
-            since: only what is dated then or later (a datetime, ISO text, or words such as "last week").
-            until: only what is dated before the end of it.
-            as_of: what was known then; undated text stays.
-            scope: whose memory beside the root's: "users/ann", several, or "*" for all. Default: the root's.
+            origins: only text of these origins.
+            since: only text dated then or later (a datetime, ISO text, or words such as "last week").
+            until: only text dated before its end.
+            as_of: only what was known then, and undated text.
+            scope: scopes beside the root's: "users/ann", several, or "*" for all. Default: the root's only.
             archived: search the archive, too.
             explain: fill `why` of each hit.
-            now: what relative time words are relative to.
+            now: the reference time for relative dates.
             preset: a ranking other than the configured one.
-            context: what was said before, oldest first; counts little.
+            context: earlier turns, oldest first, with a small weight.
 
         Raises:
             UsageError: an argument is wrong; the message names a right one.
@@ -270,17 +270,17 @@ class Searcher:
         context: Sequence[str] = (),
         exclude: Sequence[tuple[str, int]] = (),
     ) -> Recall:
-        """Recall what memory holds, as a block for the prompt, by a deadline.
+        """Return the best hits rendered as a block for a prompt, by a deadline.
 
         Args:
-            query: what was said or asked.
+            query: the message to recall for.
             budget: tokens of the block; 800 by default.
-            deadline: seconds; 0.15 by default. What is ready by then is the answer.
+            deadline: seconds; 0.15 by default. Routes that are not ready by then are left out.
             k: hits at most.
             scope: as for `search`.
-            now: what relative time words are relative to.
-            context: what was said before, oldest first.
-            exclude: (path, line) of logs whose turns from that line on the model sees already.
+            now: the reference time for relative dates.
+            context: earlier turns, oldest first.
+            exclude: (path, line) of session logs: turns from that line on are in the model's context already.
 
         Returns:
             A `Recall` whose `text` is quoted, sourced and within the budget; put it into the user's role.
@@ -302,8 +302,8 @@ class Searcher:
         )
         self.ready()
         self.refresher.freshen_behind()
-        patience = started + seconds * _LOOK_SHARE
-        found = self._timed.run(
+        patience = started + seconds * _SYNC_SHARE
+        found = self._runner.run(
             lambda: self._answer(request, tokens, patience), started + seconds - time.monotonic()
         )
         if isinstance(found, TimedOut):
@@ -315,10 +315,9 @@ class Searcher:
         return found
 
     def read(self, ref: str, *, raw: bool = False) -> str:
-        """Read the text a ref names: `path`, `path#L12` or `path#L12-L30`, straight from the file.
+        """Return the text of a ref (`path`, `path#L12` or `path#L12-L30`) from its file.
 
-        Without secrets, passages marked private and what was forgotten, as everything that is handed on; for
-        the eyes of the file's owner, `raw` gives it as it stands.
+        Secrets, private passages and forgotten text are removed unless `raw` (for the owner of the file).
 
         Raises:
             NotFoundError: there is no such file or line.
@@ -329,8 +328,8 @@ class Searcher:
         )
 
     def find(self, request: Request) -> Found:
-        """Answer a request from the index as it is; `search` and `recall` are what users want."""
-        # What leaves this process must not tell more than what is in the index.
+        """Answer a request from the index without a sync or mounts; `search` and `recall` add those."""
+        # What leaves this process is redacted like the index.
         outside = (
             self.visible.redacted(request.text) if self.qmd or not self.embeddings.local else request.text
         )
@@ -338,8 +337,8 @@ class Searcher:
         route, problem = (None, "")
         if request.preset.dense or request.preset.fusion == "rrf":
             route, problem = self.embeddings.route(outside)
-        passing = "" if self._elsewhere is None else _PASSING
-        reasons = (problem, self.refresher.problem, passing, *self._unfinished())
+        temporary = "" if self._temporary is None else _UNSAVED
+        reasons = (problem, self.refresher.problem, temporary, *self._unfinished())
         degraded = [reason for reason in reasons if reason]
         facts = self.fact_index.of(request.where.scopes, request.deadline)
         degraded += [facts.problem] if facts.problem else []
@@ -349,13 +348,13 @@ class Searcher:
             route,
             degraded,
             self.reranker,
-            book=facts.book,
+            fact_index=facts.book,
             states=facts.states,
             asked=asked,
         )
 
     def _answer(self, request: Request, budget: int, patience: float) -> Recall:
-        fresh = self.refresher.wait(patience)  # a look at the files that is quick is waited for
+        fresh = self.refresher.wait(patience)
         found = self.find(request)
         found = found._replace(complete=found.complete and fresh)
         if self.mounts:

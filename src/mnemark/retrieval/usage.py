@@ -1,4 +1,4 @@
-"""Count what was recalled, for consolidation: what is used does not fade."""
+"""Count how often passages and facts are recalled; consolidation keeps those in use."""
 
 import threading
 from collections.abc import Iterable
@@ -10,12 +10,12 @@ from mnemark.files.workspace import Workspace
 from mnemark.index.state import State, Use
 from mnemark.types import Hit
 
-_AT_ONCE: Final = 200
-"""Uses that are written together; those of a process that is killed before are not counted."""
+_BATCH: Final = 200
+"""Number of uses written in one transaction; a process killed before that loses them."""
 
 
 class UsageCounter:
-    """Counts of one workspace. Noting costs nothing; they are written now and then, and at the end."""
+    """Use counts of one workspace, kept in memory and written in batches and at the end."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -23,17 +23,17 @@ class UsageCounter:
         self._noted: list[str] = []
 
     def note(self, hits: Iterable[Hit]) -> None:
-        """Count hits that went into a prompt."""
+        """Count a use of each hit that went into a prompt."""
         if self._workspace.readonly:
             return
         with self._lock:
             self._noted += [name_of(hit) for hit in hits]
-            full = len(self._noted) >= _AT_ONCE
+            full = len(self._noted) >= _BATCH
         if full:
             threading.Thread(target=self.write, name="mnemark-uses", daemon=True).start()
 
     def write(self) -> None:
-        """Write the counts to the disk; what cannot be written is dropped."""
+        """Write the counts to the disk; drop them on failure."""
         with self._lock:
             noted, self._noted = self._noted, []
         if noted and not self._workspace.readonly:
@@ -42,13 +42,13 @@ class UsageCounter:
                 state.touch(noted, now)
 
     def counts(self, names: Iterable[str]) -> dict[str, Use]:
-        """Return how often each was used; what never was is left out."""
+        """Return the use count of each name; names never used are left out."""
         self.write()
         with State(self._workspace.root, readonly=True) as state:
             return state.counts(names)
 
 
 def name_of(hit: Hit) -> str:
-    """Return the name a use is counted under: the id of a fact, the ref of all else."""
+    """Return the name that uses of a hit are counted under: the id of a fact, else the ref."""
     identifier = hit.meta.get("fact") if hit.kind == "fact" else None
     return identifier if isinstance(identifier, str) and identifier else hit.ref

@@ -1,9 +1,9 @@
 """`mnemark connect`: plan, apply and undo changes of an agent's settings for hooks and tools.
 
-The rest of a file stays byte for byte: our entries are put into the text, and cut out of it. Before the first
-change a copy is kept beside the file (`NAME.before-mnemark`); where taking our entries out leaves the meaning
-of that copy, the copy is put back. A server of our name that a person had set up is replaced, and comes back
-with the removal.
+The rest of a file stays byte for byte: our entries are inserted into the text and cut out of it. Before the
+first change the file is backed up beside it (`NAME.before-mnemark`); where the file without our entries has
+the same meaning as the backup, the backup is restored. A server of our name that a person had set up is
+replaced, and restored by the removal.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ State = Literal["connected", "partly connected", "not connected", "unreadable"]
 
 
 class Change(NamedTuple):
-    """The change of a file; None stands for no file."""
+    """The content of a file before and after; None where it does not exist."""
 
     path: Path
     before: str | None
@@ -53,7 +53,7 @@ class Connection(NamedTuple):
     state: State
     files: tuple[str, ...]
     workspace: str
-    """The folder that its hooks or tools name."""
+    """The workspace that its hooks or tools name."""
     problem: str = ""
 
 
@@ -71,9 +71,9 @@ def plan(host: Host, workspace: Path, *, project: Path | None = None, remove: bo
 
     Args:
         host: the agent.
-        workspace: absolute path of the folder of its memory.
+        workspace: absolute path of the workspace.
         project: a project's folder, to connect only there.
-        remove: take our entries out.
+        remove: remove our entries.
 
     Raises:
         UsageError: a file has comments or is not JSON; the message holds what to paste.
@@ -117,7 +117,7 @@ def _edited(target: Target, path: Path, text: str | None, *, remove: bool) -> st
 
 
 def _with_own_server(before: str, after: str, path: Path, target: Target) -> str:
-    """Put back the person's own server that ours had replaced, from the copy."""
+    """Restore the person's own server that ours had replaced, from the backup."""
     if target.what != "tools" or target.form != "json":
         return after
     keys = target.entries[0].keys
@@ -127,7 +127,7 @@ def _with_own_server(before: str, after: str, path: Path, target: Target) -> str
 
 
 def snippet(target: Target) -> str:
-    """Return our entries of a target, to be pasted."""
+    """Return our entries of a target as text to paste."""
     if target.form == "toml":
         return "\n".join(toml_edit.lines(entry.keys, entry.value) for entry in target.entries)
     return _with_entries("{}", target)
@@ -140,10 +140,12 @@ def _with_entries(text: str, target: Target) -> str:
 
 
 def _has_all(text: str, target: Target) -> bool:
-    """Tell whether the file holds our entries already, each once."""
+    """Tell whether the file contains each of our entries exactly once."""
     if target.form == "toml":
         return all(toml_edit.value(text, entry.keys) == entry.value for entry in target.entries)
-    return all(_ours(text, entry) == [entry.value] for entry in target.entries) and not _stray(text, target)
+    return all(_ours(text, entry) == [entry.value] for entry in target.entries) and not _has_stray(
+        text, target
+    )
 
 
 def _value(text: str, keys: Sequence[str]) -> Any:
@@ -158,8 +160,8 @@ def _ours(text: str, entry: Entry) -> list[Any]:
     return [one for one in found if is_ours(one)] if isinstance(found, list) else []
 
 
-def _stray(text: str, target: Target) -> bool:
-    """Tell whether an earlier version put hooks at other events."""
+def _has_stray(text: str, target: Target) -> bool:
+    """Tell whether the file has our hooks at other events, from an earlier version."""
     known = {entry.keys[-1] for entry in target.entries}
     hooks = _value(text, ("hooks",)) if target.what == "hooks" else None
     if not isinstance(hooks, dict):
@@ -174,7 +176,7 @@ def _json(text: str, target: Target, *, remove: bool) -> str:
 
 
 def _without(text: str, target: Target, *, remove: bool) -> str:
-    """Take out our entries, and the objects and lists that held nothing else."""
+    """Remove our entries, and the objects and lists that contained nothing else."""
     if target.what == "tools":
         keys = target.entries[0].keys
         return text if remove and not _is_server(_value(text, keys)) else _cut(text, keys)
@@ -194,7 +196,7 @@ def _without(text: str, target: Target, *, remove: bool) -> str:
 
 
 def _cut(text: str, keys: Sequence[str]) -> str:
-    """Take out the value at these keys, and the objects around it that held nothing else."""
+    """Remove the value at a path of keys, and the objects around it that contained nothing else."""
     parent = json_edit.at(text, keys[:-1])
     if parent is None or keys[-1] not in parent.keys:
         return text
@@ -210,7 +212,7 @@ def _toml(text: str, target: Target, *, remove: bool) -> str:
 
 
 def _restored(change: Change) -> Change:
-    """Restore the copy byte for byte where what is left has the same meaning."""
+    """Restore the backup byte for byte where the remaining settings have the same meaning."""
     if change.after is None:
         return change
     copy = _read(_backup(change.path))
@@ -224,7 +226,7 @@ def _restored(change: Change) -> Change:
 def _meaning(path: Path, text: str) -> Any:
     if path.suffix == ".toml":
         return toml_edit.meaning(text)
-    found = _loaded(text)
+    found = _parsed(text)
     return text if found is None else _pruned(found)
 
 
@@ -239,7 +241,7 @@ def _backup(path: Path) -> Path:
 
 
 def apply(changes: Sequence[Change]) -> None:
-    """Make the changes, each file atomically, with a copy kept before our first change of it.
+    """Apply the changes, each file atomically, with a backup before our first change of it.
 
     Raises:
         BusyError: a file was changed meanwhile, and left as it is.
@@ -270,35 +272,35 @@ def _apply(change: Change) -> None:
 
 
 def _is_connected(path: Path, text: str) -> bool:
-    return toml_edit.BEGIN in text if path.suffix == ".toml" else _holds_ours(_loaded(text))
+    return toml_edit.BEGIN in text if path.suffix == ".toml" else _contains_ours(_parsed(text))
 
 
 def _replaces_own(change: Change) -> bool:
-    """Tell whether a person's own server is replaced: an earlier copy may lack it."""
-    return _has_own(_loaded(change.before or "")) and not _has_own(_loaded(change.after or ""))
+    """Tell whether a person's own server is replaced, which an earlier backup may lack."""
+    return _has_own(_parsed(change.before or "")) and not _has_own(_parsed(change.after or ""))
 
 
 def _has_own(value: Any) -> bool:
-    """Tell whether a server has our name that we did not write."""
+    """Tell whether a value contains a server of our name that we did not write."""
     if not isinstance(value, dict):
         return False
     server = value.get(SERVER)
     return (isinstance(server, dict) and not _is_server(server)) or any(map(_has_own, value.values()))
 
 
-def _loaded(text: str) -> Any:
+def _parsed(text: str) -> Any:
     try:
         return json.loads(text.removeprefix("\ufeff") or "{}")
     except ValueError:
         return None
 
 
-def _holds_ours(value: Any) -> bool:
+def _contains_ours(value: Any) -> bool:
     if isinstance(value, list):
-        return any(map(_holds_ours, value))
+        return any(map(_contains_ours, value))
     if not isinstance(value, dict):
         return False
-    return is_ours(value) or _is_server(value.get(SERVER)) or any(map(_holds_ours, value.values()))
+    return is_ours(value) or _is_server(value.get(SERVER)) or any(map(_contains_ours, value.values()))
 
 
 def _is_server(value: Any) -> bool:
@@ -328,7 +330,7 @@ def _write(path: Path, text: str, like: os.stat_result | None) -> None:
 
 
 def connections(project: Path | None = None) -> list[Connection]:
-    """Return the state of all known agents."""
+    """Return the connection state of all known agents."""
     return [_connection(host, project) for host in HOSTS]
 
 
@@ -340,7 +342,7 @@ def _connection(host: Host, project: Path | None) -> Connection:
     for target in targets:
         try:
             text = _read(Path(os.path.realpath(target.path)))
-            values = _present(text, target) if text is not None and text.strip() else []
+            values = _our_values(text, target) if text is not None and text.strip() else []
         except MnemarkError as error:
             problem = f"{target.path}: {error}"
             continue
@@ -355,7 +357,7 @@ def _connection(host: Host, project: Path | None) -> Connection:
     )
 
 
-def _present(text: str, target: Target) -> list[Any]:
+def _our_values(text: str, target: Target) -> list[Any]:
     if target.form == "toml":
         return [one for entry in target.entries if (one := toml_edit.value(text, entry.keys))]
     return [value for entry in target.entries for value in _ours(text, entry)]

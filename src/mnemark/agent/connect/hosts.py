@@ -1,4 +1,4 @@
-"""Table of agents: where each keeps its settings, and the entries `mnemark connect` writes there.
+"""Define the agents to connect: their settings files, and the entries `mnemark connect` writes there.
 
 Sources, as of autumn 2026: the settings and MCP pages of Claude Code, Codex, Gemini CLI, Cursor and OpenClaw.
 """
@@ -18,21 +18,21 @@ from mnemark.agent.hook.agents import Event
 from mnemark.text.lazy_pattern import lazy_pattern
 
 SERVER: Final = "mnemark"
-"""Our name among an agent's MCP servers."""
+"""The name of our MCP server in an agent's settings."""
 _SECONDS: Final = 10
 _STATE: Final = "XDG_STATE_HOME"
-"""The variable that moves the daemon's state folder."""
+"""The environment variable that sets the daemon's state folder."""
 _CLAUDE_TOOLS: Final = "Bash|Edit|MultiEdit|Write|NotebookEdit|WebFetch|Task|mcp__.*"
-"""Tools whose calls are recorded: a process for each read or search would be wasted."""
+"""Pattern of tools that run the hook; a process for each read or search would be wasted."""
 _OURS: Final = lazy_pattern(
     r"""(?:"[^"]*mnemark(?:\.exe)?"|'[^']*mnemark(?:\.exe)?'|\S*mnemark(?:\.exe)?|.*\s-m\s+mnemark)\s+hook(?:\s|$)""",
     re.IGNORECASE,
 )
-"""A command line of our hooks: the program mnemark, then `hook`."""
+"""Pattern of our hooks' command lines: the program mnemark, then `hook`."""
 
 
 class Entry(NamedTuple):
-    """A value in a file: set at `keys`, or added to the list there (`many`)."""
+    """A value in a settings file: set at `keys`, or appended to the list there (`many`)."""
 
     keys: tuple[str, ...]
     value: Any
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A file of an agent, and our entries in it."""
+    """A settings file of an agent, and our entries in it."""
 
     what: Literal["hooks", "tools"]
     path: Path
@@ -58,18 +58,18 @@ class Host(NamedTuple):
     program: str
     """Its command, whose presence shows that it is installed."""
     home: Callable[[], Path]
-    """Its folder of settings."""
+    """Returns its settings folder."""
     targets: Callable[[Path, "Path | None"], tuple[Target, ...]]
-    """Files for a workspace, in a project if given."""
+    """Returns the settings files for a workspace, in a project if given."""
     note: str = ""
-    """What else the user has to do."""
+    """What the user has to do after connecting."""
 
 
 def command(*words: str) -> list[str]:
     """Return the command line of this installation of mnemark.
 
-    It is the script beside the interpreter, or the interpreter with `-P`: an agent runs hooks in the user's
-    project, whose modules must not be imported in place of ours.
+    It is the script beside the interpreter, or the interpreter with `-P`: hooks run in the user's project,
+    whose modules must not be imported in place of ours.
     """
     name = "mnemark.exe" if sys.platform == "win32" else "mnemark"
     script = Path(sys.executable).with_name(name)
@@ -119,7 +119,7 @@ def _env_folder(name: str, default: str) -> Path:
 def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     home = _claude_home()
     beside = home if os.environ.get("CLAUDE_CONFIG_DIR") else Path.home()
-    # The settings of a project that are not shared: the paths in them are this machine's.
+    # Of a project the settings that are not shared: our entries contain paths of this machine.
     settings = project / ".claude/settings.local.json" if project else home / "settings.json"
     servers = project / ".mcp.json" if project else beside / ".claude.json"
     return (
@@ -130,7 +130,7 @@ def _claude(workspace: Path, project: Path | None) -> tuple[Target, ...]:
 
 def _codex(workspace: Path, project: Path | None) -> tuple[Target, ...]:
     home = project / ".codex" if project else _codex_home()
-    # Servers see few variables there; without this one, hooks and tools would find two daemons.
+    # Codex passes few variables to servers; without this one, hooks and tools would use two daemons.
     more = {"env_vars": [_STATE]} if os.environ.get(_STATE) else {}
     servers = _server(workspace, "mcp_servers", **more)
     return (

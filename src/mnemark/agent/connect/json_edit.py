@@ -1,6 +1,6 @@
-"""Edit a JSON text in place and leave every other byte as it is.
+"""Edit a JSON text in place, keeping every other byte.
 
-Comments, trailing commas and repeated keys are refused: they are not strict JSON.
+Comments, trailing commas and repeated keys are refused, as they are not strict JSON.
 """
 
 import json
@@ -13,7 +13,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 
 _SPACE: Final = lazy_pattern(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
-_DEEPEST: Final = 100
+_MAX_DEPTH: Final = 100
 
 
 class NotJsonError(UsageError):
@@ -27,7 +27,7 @@ class Node(NamedTuple):
     end: int
     keys: tuple[str, ...]
     starts: tuple[int, ...]
-    """Where each part begins; of an object, its key."""
+    """Start offset of each part; in an object, of its key."""
     parts: "tuple[Node, ...]"
     kind: str
     """`{`, `[` or empty."""
@@ -38,7 +38,7 @@ class Node(NamedTuple):
 
 
 def parse(text: str) -> Node:
-    """Return the spans of a JSON text; raise NotJsonError where it is not strict."""
+    """Parse a JSON text into spans; raise NotJsonError where it is not strict."""
     begin = _skip(text, 1 if text.startswith("\ufeff") else 0)
     node = _value(text, begin, 0)
     if _skip(text, node.end) != len(text):
@@ -60,7 +60,7 @@ def _decode(text: str, at: int) -> tuple[Any, int]:
 
 def _value(text: str, at: int, depth: int) -> Node:
     kind = text[at : at + 1]
-    if kind in {"{", "["} and depth < _DEEPEST:
+    if kind in {"{", "["} and depth < _MAX_DEPTH:
         return _container(text, at, depth, kind)
     return Node(at, _decode(text, at)[1], (), (), (), "")
 
@@ -103,7 +103,7 @@ def at(text: str, path: Sequence[str]) -> Node | None:
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """Set the value at a path of keys, making objects on the way.
+    """Set the value at a path of keys, creating missing objects.
 
     Raises:
         NotJsonError: the text is not strict JSON, or a value on the way is not an object.
@@ -118,11 +118,11 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
                 value = {name: value}
             return _added(text, node, value, depth, f"{json.dumps(key, ensure_ascii=False)}: ")
         node = inner
-    return text[: node.start] + _written(value, text, len(path)) + text[node.end :]
+    return text[: node.start] + _formatted(value, text, len(path)) + text[node.end :]
 
 
 def append(text: str, path: Sequence[str], value: Any) -> str:
-    """Add a value to the array at a path of keys, which is made if missing."""
+    """Append a value to the array at a path of keys, which is created if missing."""
     node = at(text, path)
     if node is None:
         return put(text, path, [value])
@@ -132,7 +132,7 @@ def append(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def cut(text: str, node: Node, index: int) -> str:
-    """Take the part at an index out of an object or array."""
+    """Remove the part at an index from an object or array."""
     if len(node.parts) == 1:
         return text[: node.start + 1] + text[node.end - 1 :]
     if index:
@@ -141,30 +141,30 @@ def cut(text: str, node: Node, index: int) -> str:
 
 
 def _added(text: str, node: Node, value: Any, depth: int, name: str) -> str:
-    stop = "\r\n" if "\r\n" in text else "\n"
-    step = _step(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    indent = _indentation(text)
     if node.parts:
-        # As the parts before it stand: each on a line of its own, or all on one.
+        # Formatted like the parts before it: each on a line of its own, or all on one.
         lead = text[node.start + 1 : node.starts[0]]
         last = node.parts[-1].end
-        flat = stop not in lead
-        written = _written(value, text, depth + 1, flat=flat)
+        flat = newline not in lead
+        written = _formatted(value, text, depth + 1, flat=flat)
         return f"{text[:last]},{lead if not flat else ' '}{name}{written}{text[last:]}"
-    inner, outer = stop + step * (depth + 1), stop + step * depth
-    written = _written(value, text, depth + 1)
+    inner, outer = newline + indent * (depth + 1), newline + indent * depth
+    written = _formatted(value, text, depth + 1)
     return f"{text[: node.start + 1]}{inner}{name}{written}{outer}{text[node.end - 1 :]}"
 
 
-def _step(text: str) -> str:
-    """Return the indentation of a level of the text."""
+def _indentation(text: str) -> str:
+    """Return the text's indentation of one level."""
     found = re.search(r"[{\[]\r?\n([ \t]+)", text)
     return found[1] if found else "  "
 
 
-def _written(value: Any, text: str, depth: int, *, flat: bool = False) -> str:
+def _formatted(value: Any, text: str, depth: int, *, flat: bool = False) -> str:
     if flat:
         return json.dumps(value, ensure_ascii=False)
-    step = _step(text)
-    lines = json.dumps(value, ensure_ascii=False, indent=step).split("\n")
-    stop = "\r\n" if "\r\n" in text else "\n"
-    return (stop + step * depth).join(lines)
+    indent = _indentation(text)
+    lines = json.dumps(value, ensure_ascii=False, indent=indent).split("\n")
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return (newline + indent * depth).join(lines)

@@ -1,7 +1,4 @@
-"""Append our table to an agent's TOML file between two comments, and cut it out again.
-
-The rest of the file stays as it is.
-"""
+"""Append our table to an agent's TOML file between two comments, and remove it, keeping every other byte."""
 
 import json
 import re
@@ -22,7 +19,7 @@ _BLOCK: Final = lazy_pattern(
 
 
 def meaning(text: str) -> Any:
-    """Parse a TOML text; raise NotJsonError where it is none."""
+    """Parse a TOML text; raise NotJsonError where it is invalid."""
     try:
         return toml.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
@@ -38,7 +35,7 @@ def value(text: str, keys: Sequence[str]) -> Any:
 
 
 def lines(keys: Sequence[str], table: dict[str, Any]) -> str:
-    """Return a table as TOML; strings and lists of strings are the same as in JSON."""
+    """Render a table as TOML, whose strings and lists of strings are as in JSON."""
     rows = [f"[{'.'.join(keys)}]"]
     rows += [f"{name} = {json.dumps(one, ensure_ascii=False)}" for name, one in table.items()]
     return "\n".join(rows)
@@ -54,15 +51,15 @@ def added(text: str, keys: Sequence[str], table: dict[str, Any]) -> str:
     """Return the text with our block at its end.
 
     Raises:
-        NotJsonError: it is not TOML, or holds the same table already.
+        NotJsonError: the text is not TOML, or contains the table already.
     """
     known = meaning(text)
     if value(text, keys) is not None:
         raise NotJsonError(f"it already has settings for {'.'.join(keys)}")
-    stop = "\r\n" if "\r\n" in text else "\n"
-    block = f"{BEGIN}: {_ABOUT}\n{lines(keys, table)}\n{END}\n".replace("\n", stop)
-    gap = "" if not text or text.endswith("\n") else stop
-    found = f"{text}{gap}{stop if text else ''}{block}"
+    newline = "\r\n" if "\r\n" in text else "\n"
+    block = f"{BEGIN}: {_ABOUT}\n{lines(keys, table)}\n{END}\n".replace("\n", newline)
+    gap = "" if not text or text.endswith("\n") else newline
+    found = f"{text}{gap}{newline if text else ''}{block}"
     now = meaning(found)
     inner = now
     for key in keys[:-1]:

@@ -1,1 +1,1 @@
-"""Hooks of agents: briefing, recall and capture."""
+"""Answer the hooks of agents: briefing, recall and capture."""

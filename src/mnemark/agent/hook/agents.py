@@ -1,4 +1,4 @@
-"""Table of agents that call `mnemark hook`: their names for events, and the answer each reads.
+"""Define the agents that call `mnemark hook`: their names of events, and the format of answers.
 
 Sources, as of autumn 2026: the hooks references of Claude Code, Codex (codex-rs/hooks/schema), Gemini CLI
 (docs/hooks/reference.md) and Cursor (cursor.com/docs/agent/hooks). Imports stay light.
@@ -45,12 +45,12 @@ class Agent(NamedTuple):
     """An agent with hooks."""
 
     name: str
-    """As in `--agent` and `mnemark connect`."""
+    """Its name in `--agent` and `mnemark connect`."""
     title: str
     events: Mapping[str, Event]
-    """mnemark's names of events by the agent's."""
+    """mnemark's names of events, by the agent's."""
     transcript: bool
-    """Whether its transcript is read; else turns are taken from the events."""
+    """Whether turns are read from its transcript, else from the events."""
     aliases: tuple[str, ...] = ()
 
 
@@ -69,7 +69,7 @@ def agent_named(name: str) -> Agent | None:
 
 
 def recognised(data: Mapping[str, Any]) -> Agent:
-    """Guess which agent sent an event; Claude Code by default."""
+    """Return the agent that sent an event, recognised by its fields; Claude Code by default."""
     native = data.get("hook_event_name")
     if "conversation_id" in data or native in _CURSOR:
         return AGENTS[3]
@@ -84,9 +84,9 @@ def event_of(agent: Agent, given: str, data: Mapping[str, Any]) -> tuple[Event, 
     """Return mnemark's name of an event and the agent's; None for an unknown one.
 
     Args:
-        agent: who sends it.
+        agent: the sender.
         given: either name, as on the command line; may be empty.
-        data: what came on stdin; its `hook_event_name` is the agent's name.
+        data: the event from stdin; its `hook_event_name` is the agent's name.
     """
     native = str(data.get("hook_event_name") or "")
     if given in EVENTS:
@@ -101,7 +101,7 @@ def event_of(agent: Agent, given: str, data: Mapping[str, Any]) -> tuple[Event, 
 
 
 def answer(agent: Agent, native: str, text: str) -> dict[str, Any]:
-    """Return what the agent reads on stdout: `text` for the model, and that it may go on."""
+    """Return the JSON that the agent reads on stdout, with `text` for the model."""
     event = agent.events.get(native)
     if agent.name == "cursor":
         # `additional_context` of beforeSubmitPrompt is read by the client, though its page does not say so.

@@ -1,6 +1,6 @@
-"""`python -m mnemark.agent.hook.background ROOT [SESSION]`: sync the index, which a hook has no time for.
+"""Sync the index for a hook, in a process: `python -m mnemark.agent.hook.background ROOT [SESSION]`.
 
-Ends the session first, where one is named. Where another process syncs already, nothing is left to do.
+Ends the session first, where one is named. Does nothing where another process is syncing.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""Brief an agent when a session begins, or goes on after its context was compacted.
+"""Build the briefing for the start of a session, or its continuation after a compaction.
 
 Curated memory, the scratchpad, today's notes and the last episodes are read from the files without an index,
-which is cheap without a daemon, too. Like a recall it is one quoted block, so it is recognised in the agent's
+which is fast even without a daemon. Like a recall it is one quoted block, so it is recognised in the agent's
 transcript and never learned.
 """
 
@@ -20,17 +20,17 @@ from mnemark.text.words.tokens import cut_to_tokens, estimate_tokens
 from mnemark.types import Problem
 
 BUDGET: Final = 1_500
-"""Tokens of the whole block: below the 10,000 characters that Claude Code passes on whole."""
+"""Tokens of the whole block: below the 10,000 characters that Claude Code passes on unshortened."""
 CHARACTERS: Final = 9_000
 LABEL: Final = "briefing"
 _JOIN: Final = "\n\n"
 _EPISODES: Final = 3
 _SHARES: Final = (0.5, 0.2, 0.3)
-"""Parts of the budget for curated memory with today's notes, the scratchpad, and episodes."""
+"""Shares of the budget for curated memory with today's notes, the scratchpad, and episodes."""
 _FRAME: Final = 80
-"""Tokens of the marks, the introduction and the headings."""
+"""Tokens of the fence, the introduction and the headings."""
 _MARKERS: Final = lazy_pattern(r"^[ \t]*<!-- mnemark:(?:begin|end) [^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
-"""Markers around generated parts (`text.generated`), useless to a model."""
+"""Markers around generated parts (`text.markdown.generated`), useless to a model."""
 
 
 def briefing(
@@ -39,18 +39,18 @@ def briefing(
     """Build the block: at most `budget` estimated tokens and `CHARACTERS` characters, possibly empty.
 
     Args:
-        visible: of the workspace.
+        visible: filter of the workspace's texts.
         now: the time in the owner's zone; its date selects today's notes.
-        scope: whose memory beside the root's.
+        scope: scope to include beside the root's.
         budget: tokens.
         is_past: see `read_context`.
     """
-    room = max(budget - _FRAME, 50)
-    core, scratch, past = (int(room * share) for share in _SHARES)
+    available = max(budget - _FRAME, 50)
+    core, scratch, past = (int(available * share) for share in _SHARES)
     episodes = _episodes(visible, scope, past)
     pad = _scratchpad(visible, scope, scratch)
-    spare = room - estimate_tokens(episodes) - estimate_tokens(pad)
-    curated = read_context(visible, now.date(), scope=scope, budget=max(spare, core), is_past=is_past)
+    rest = available - estimate_tokens(episodes) - estimate_tokens(pad)
+    curated = read_context(visible, now.date(), scope=scope, budget=max(rest, core), is_past=is_past)
     said = [part for text in (curated, pad, episodes) if (part := _MARKERS.sub("", text).strip())]
     parts = [_JOIN.join(inert_together(part.split(_JOIN), _JOIN)) for part in said]
     while parts:
@@ -60,7 +60,7 @@ def briefing(
         if len(parts) > 1:
             parts.pop()
         else:
-            return fence(cut_to_tokens(parts[0], room // 2)[: CHARACTERS // 2], label=LABEL)
+            return fence(cut_to_tokens(parts[0], available // 2)[: CHARACTERS // 2], label=LABEL)
     return ""
 
 
@@ -70,7 +70,7 @@ def _folders(scope: str) -> tuple[str, ...]:
 
 def _text(visible: Visible, path: str) -> str:
     found = visible.read(path)
-    if isinstance(found, Problem):  # `status` tells of it; an agent can do nothing about it
+    if isinstance(found, Problem):  # reported by `status`; the agent cannot fix it
         return ""
     return strip_fences(found.text).strip()
 

@@ -1,7 +1,7 @@
-"""Capture turns of an agent's transcript into a session, each once, however often it is called.
+"""Record the turns of an agent's transcript in a session, each exactly once.
 
-Where reading stopped is stored in the last turn itself (`meta["transcript"]`), written in one step with it:
-no position can be lost, or be ahead of the turns after a kill. One capture of a workspace runs at a time.
+The read position is stored in the last turn itself (`meta["transcript"]`), so that a kill can neither lose it
+nor leave it ahead of the turns. One capture of a workspace runs at a time.
 """
 
 import hashlib
@@ -25,15 +25,15 @@ from mnemark.types import Turn
 
 LOCK: Final = "hooks.lock"
 PATIENCE: Final = 5.0
-"""Seconds to wait for another hook that is reading; the next hook reads the rest."""
-_HOOKED: Final = lazy_pattern(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
-"""What Gemini CLI puts before a prompt as the output of hooks, and reports as part of it."""
+"""Seconds to wait for another hook's capture; after a timeout the next hook records the turns."""
+_HOOK_OUTPUT: Final = lazy_pattern(r"\s*<hook_context>.*?</hook_context>", re.DOTALL)
+"""The output of hooks, which Gemini CLI puts before a prompt and reports as part of it."""
 _LOOK_BACK: Final = 50
 _BATCH: Final = 500
 
 
 class Record(Protocol):
-    """Where turns go: a `Session`, or a `PlainRecord`."""
+    """Interface of a recorded session: a `Session` or a `PlainRecord`."""
 
     @property
     def path(self) -> str:
@@ -48,7 +48,7 @@ class Record(Protocol):
 
 
 class PlainRecord:
-    """A session's file alone, quick to load."""
+    """A session's log without an index, quick to load."""
 
     def __init__(self, root: Path, session: str, config: Config | None = None) -> None:
         self._root = root
@@ -76,7 +76,7 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
     """Record new turns from the transcript, or from the event where there is none.
 
     Raises:
-        BusyError: another hook is reading for longer than `PATIENCE`.
+        BusyError: another hook's capture takes longer than `PATIENCE`.
         ReadOnlyError: the workspace cannot be written.
     """
     folder = layout.private_folder(root)
@@ -84,7 +84,7 @@ def capture(root: Path, record: Record, agent: Agent, data: Mapping[str, Any], e
         path = _transcript(agent, data)
         if path is not None:
             return _from_transcript(root, record, agent, path)
-        return Captured(len(record.add_many(_new(root, record, _from_event(agent, data, event)))))
+        return Captured(len(record.add_many(_unrecorded(root, record, _from_event(agent, data, event)))))
 
 
 def _transcript(agent: Agent, data: Mapping[str, Any]) -> Path | None:
@@ -114,7 +114,7 @@ def _from_transcript(root: Path, record: Record, agent: Agent, path: Path) -> Ca
 
 
 def _position(record: Record, path: Path) -> tuple[int, bool]:
-    """Return where to read on, and whether that is known to follow all recorded turns."""
+    """Return the read position, and whether it is known to be behind all recorded turns."""
     for turn in reversed(record.log.last(_LOOK_BACK)):
         mark = turn.meta.get(transcripts.MARK)
         if not isinstance(mark, Mapping) or mark.get("name") != path.name:
@@ -122,7 +122,7 @@ def _position(record: Record, path: Path) -> tuple[int, bool]:
         end = mark.get("end")
         if isinstance(end, int) and 0 <= end <= path.stat().st_size:
             return end, True
-        break  # it was written anew, and is shorter
+        break  # the transcript was rewritten and is shorter
     return 0, False
 
 
@@ -132,15 +132,15 @@ def _ids(root: Path, record: Record) -> frozenset[str]:
     return frozenset(placed.turn.id for placed in SessionLog.at(root, record.path).turns())
 
 
-def _new(root: Path, record: Record, turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns that no earlier event has told."""
+def _unrecorded(root: Path, record: Record, turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns that are not recorded yet."""
     last = record.log.last(_LOOK_BACK) if (root / record.path).exists() else []
     known = {turn.id for turn in last}
     return [turn for turn in turns if turn.id not in known and (turn.id or not _is_repeated(turn, last))]
 
 
 def _is_repeated(turn: Turn, last: Sequence[Turn]) -> bool:
-    """Tell whether a turn repeats the last exchange: agents without ids tell a prompt twice."""
+    """Tell whether a turn repeats the last exchange: agents without ids send a prompt twice."""
     for earlier in reversed(last):
         if earlier.role == turn.role:
             return earlier.content == turn.content
@@ -156,32 +156,32 @@ def _from_event(agent: Agent, data: Mapping[str, Any], event: Event) -> list[Tur
         found.append(("user", data.get("prompt")))
     elif event == "response" and agent.name == "gemini-cli":
         prompt = data.get("prompt")
-        if isinstance(prompt, str) and (hooked := _HOOKED.match(prompt)):
+        if isinstance(prompt, str) and (hooked := _HOOK_OUTPUT.match(prompt)):
             prompt = prompt[hooked.end() :]
         found += [("user", prompt), ("assistant", data.get("prompt_response"))]
     elif event == "response":
         found.append(("assistant", data.get("last_assistant_message") or data.get("text")))
     stripped = [(role, strip_fences(text).strip()) for role, text in found if isinstance(text, str)]
-    return [_turn(agent, data, role, said) for role, said in stripped if said]
+    return [_turn(agent, data, role, text) for role, text in stripped if text]
 
 
-def _turn(agent: Agent, data: Mapping[str, Any], role: str, said: str) -> Turn:
-    """Make a turn whose id derives from its words and the id of the exchange."""
+def _turn(agent: Agent, data: Mapping[str, Any], role: str, text: str) -> Turn:
+    """Make a turn whose id derives from its text and the id of the exchange."""
     now = datetime.now(UTC).astimezone()
     exchange = next((str(data[k]) for k in ("turn_id", "prompt_id", "generation_id") if data.get(k)), "")
-    source = f"{session_of(agent, data)}\n{exchange}\n{role}\n{said}"
+    source = f"{session_of(agent, data)}\n{exchange}\n{role}\n{text}"
     identifier = derived_id(source.encode("utf-8", "replace")) if exchange else ""
     origin = "owner" if role == "user" else "agent"
-    return Turn(id=identifier, time=now, role=role, content=said, origin=origin, meta={"agent": agent.name})  # type: ignore[arg-type] # one of two
+    return Turn(id=identifier, time=now, role=role, content=text, origin=origin, meta={"agent": agent.name})  # type: ignore[arg-type] # one of two
 
 
 def _window_file(root: Path, session: str) -> Path:
-    """Return the file with the number of lines that are no longer in the model's context."""
+    """Return the path of the file with the number of lines that have left the model's context."""
     return root / layout.PRIVATE / "hooks" / hashlib.blake2b(session.encode(), digest_size=10).hexdigest()
 
 
 def note_compaction(root: Path, session: str) -> None:
-    """Note that the lines of a session's file (a path in `root`) have left the model's context."""
+    """Record that all lines of a session's file (a path in `root`) have left the model's context."""
     path = root / session
     if not path.is_file():
         return
@@ -192,9 +192,9 @@ def note_compaction(root: Path, session: str) -> None:
 
 
 def first_visible_line(root: Path, session: str) -> int:
-    """Return the first line of a session's file in the model's context; a recall leaves out what follows.
+    """Return the first line of a session's file in the model's context; a recall excludes turns from there.
 
-    Losing the number does no more harm than a smaller recall.
+    Without the stored number it is 1, which only makes the recall smaller.
     """
     try:
         return int(platform.content(_window_file(root, session))) + 1

@@ -1,7 +1,7 @@
-"""Answer an agent's events without a daemon, with as little work as possible.
+"""Answer an agent's events without a daemon, with few imports.
 
-Turns are recorded as always. A prompt is answered from the full-text index as it stands, without numpy. What
-takes longer (ending a session, syncing the index) is left to a process in the background.
+Turns are recorded. A prompt is answered by `quick_search` from the index as it is, without numpy. Slow work
+(ending a session, syncing the index) runs in a background process.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ def handle(root: Path, call: HookCall) -> dict[str, Any]:
 def _run(root: Path, call: HookCall) -> str:
     if call.event == "session-start":
         _capture(root, call)
-        _later(root, "")
+        _run_in_background(root, "")
         from mnemark.agent.hook.briefing import briefing
         from mnemark.facts.visible import Visible
         from mnemark.files.config import load
@@ -46,15 +46,15 @@ def _run(root: Path, call: HookCall) -> str:
             _capture(root, call)
         case "compact":
             note_compaction(root, _capture(root, call))
-            _later(root, "")
+            _run_in_background(root, "")
         case "session-end":
             _capture(root, call)
-            _later(root, call.session)
+            _run_in_background(root, call.session)
     return ""
 
 
 def _capture(root: Path, call: HookCall) -> str:
-    """Record what was said; return the path of the session's file."""
+    """Record new turns; return the path of the session's file, empty without a session."""
     if not call.session:
         return ""
     record = PlainRecord(root, call.session)
@@ -73,8 +73,8 @@ def _recall(root: Path, call: HookCall) -> str:
     session = SessionLog(root, call.session).name
     try:
         found = quick_search(root, said, exclude=(session, first_visible_line(root, session)))
-    except NotFoundError:  # a new workspace: the index is made in the background
-        _later(root, "")
+    except NotFoundError:  # a new workspace: the index is created in the background
+        _run_in_background(root, "")
         return ""
     return render.block(found.hits, budget=800) if found.believable >= FLOOR else ""
 
@@ -94,7 +94,7 @@ def observe_alone(root: Path, session: str, done: Execution) -> None:
     """Record a tool call durably in the journal, without opening the index.
 
     Raises:
-        MnemarkError: it could not be written, and is not kept.
+        MnemarkError: nothing was recorded.
     """
     from mnemark.files.config import load
     from mnemark.files.workspace import Workspace
@@ -104,6 +104,6 @@ def observe_alone(root: Path, session: str, done: Execution) -> None:
     observe(SessionJournal(Workspace(root, load(root))), session, **done._asdict())
 
 
-def _later(root: Path, session: str) -> None:
+def _run_in_background(root: Path, session: str) -> None:
     """Sync the index, and end a session where one is named, in the background."""
     daemon.spawn(["-P", "-m", "mnemark.agent.hook.background", str(root), session])

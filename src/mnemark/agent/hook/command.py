@@ -1,7 +1,7 @@
-"""`mnemark hook EVENT`: read an event on stdin, answer on stdout, and always exit with 0.
+"""Run `mnemark hook EVENT`: read an event on stdin, answer on stdout, and always exit with 0.
 
-An agent waits for its hooks, and stops where one fails: so any failure is logged, and the answer is empty.
-The daemon is asked first; where there is none, `cold` answers with few imports.
+An agent waits for its hooks, and stops where one fails: so a failure is logged, and the answer is empty. The
+daemon answers if one runs, else `cold`, with few imports.
 """
 
 import json
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""Longest event."""
+"""Maximum size of an event."""
 LIMIT_SECONDS: Final = 8.0
-"""After that the agent gets an empty answer, whatever is still running."""
+"""Seconds after which the agent gets an empty answer, whatever is still running."""
 _ANSWER_SECONDS: Final = 2.0
 _QUIET_SECONDS: Final = 4.0
-"""How long to wait for the daemon: where the model is to be told something, and where not."""
+"""Seconds to wait for the daemon on events without text for the model; else `_ANSWER_SECONDS`."""
 
 
 class CommandLine(NamedTuple):
@@ -30,7 +30,7 @@ class CommandLine(NamedTuple):
 
 
 def run(arguments: Sequence[str]) -> int | None:
-    """Answer one event; return 0, or None where help is wanted."""
+    """Answer one event; return 0, or None where the arguments ask for help."""
     if not arguments or any(one in {"-h", "--help"} for one in arguments):
         return None
     out, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not spoil the answer
@@ -120,7 +120,7 @@ def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str,
             answer = daemon.post(f"/hook/{event}", body, seconds, daemon=at)
         except daemon.UnreachableError as gone:
             if gone.slow and seconds == _QUIET_SECONDS and daemon.find() == at:
-                return {}  # it is at it; one that was killed is not
+                return {}  # the daemon is still handling the event, as it was not killed
         else:
             output = answer.get("output") if isinstance(answer, dict) else None
             return output if isinstance(output, dict) else {}
@@ -131,7 +131,7 @@ def _answer(root: Path, line: CommandLine, data: dict[str, Any]) -> Mapping[str,
 
 
 def _watchdog(out: Any) -> Any:
-    """Start a timer that answers, and ends the process, where it hangs."""
+    """Start a timer that prints an empty answer and ends a hanging process."""
     import threading
 
     def give_up() -> None:
@@ -149,7 +149,7 @@ def _print(out: Any, output: Mapping[str, Any]) -> None:
     try:
         out.write(json.dumps(output) + "\n")
         out.flush()
-    except (OSError, ValueError, AttributeError):  # the agent has gone
+    except (OSError, ValueError, AttributeError):  # the agent has closed the pipe
         if out is not None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)

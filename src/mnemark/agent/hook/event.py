@@ -1,4 +1,4 @@
-"""Parse the events of agents and judge what a recall is worth. Light to load: hooks need it."""
+"""Parse the events of agents, and decide which prompts get a recall. Imports stay light: hooks need it."""
 
 import re
 from collections.abc import Mapping
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 FLOOR: Final = 0.35
 """`Recall.believable` below which a prompt gets no recall; docs/agents/README.md says why."""
 SMALL_FLOOR: Final = 0.2
-"""The floor where all that is known is less than one recall: belief needs a store to compare with, and a
-person's first try, one thing said and asked for in the next session, must not meet silence."""
-SHORTEST: Final = 3
-"""Least terms of a prompt for a recall, unless it is a question: "run the tests" asks memory nothing."""
-_ASKING: Final = lazy_pattern(
+"""The floor where memory has fewer hits than a recall asks for: `believable` needs other passages to compare
+with, and one thing said in a first session must be found in the next."""
+MIN_TERMS: Final = 3
+"""Minimum number of terms of a prompt for a recall, unless it is a question: "run the tests" needs none."""
+_QUESTION: Final = lazy_pattern(
     r"[?？]|\b(?:what|which|who|whom|whose|when|where|why|how|remember|recall)\b|"
     r"什么|谁|哪|何时|何处|为何|怎么|怎样|如何|几个|几点|几号|多少|吗|记得|上次|之前",
     re.IGNORECASE,
 )
-_LONGEST: Final = 1e12
-"""Milliseconds a tool may have run; JSON of others may hold "Infinity"."""
+_MAX_DURATION: Final = 1e12
+"""Upper limit of a tool's duration in milliseconds; agents' JSON may contain "Infinity"."""
 OWN_TOOLS: Final = ("mnemark", "memory_")
-"""In the names of our own tools: what memory gave is not learned again."""
+"""Parts of the names of our own tools, whose results are not recorded again."""
 
 
 class HookCall(NamedTuple):
@@ -58,12 +58,12 @@ def parse_call(event: str, name: str, data: Mapping[str, Any]) -> HookCall:
 
 
 def checked(block: str) -> str:
-    """Return the block if its quotation is well-formed; else nothing, as it could leave its quotation."""
+    """Return the block if its quotation is well-formed, else an empty string: it could end its quotation."""
     return block if block and check_fenced(block) else ""
 
 
 def confident_block(found: "Recall", most: int) -> str:
-    """Return the block of a recall asked for `most` hits, if it is believable and well quoted."""
+    """Return the block of a recall with `k=most`, if it is believable enough and well quoted, else ""."""
     floor = SMALL_FLOOR if len(found.hits) < most else FLOOR
     return checked(found.text) if found.believable >= floor else ""
 
@@ -83,7 +83,7 @@ def is_own_tool(name: str) -> bool:
 
 
 def is_question(said: str) -> bool:
-    """Tell whether a prompt is enough to search for; the agent's own commands (`/clear`) are not."""
+    """Tell whether a prompt has enough terms for a recall; the agent's own commands (`/clear`) get none."""
     from mnemark.text.words.segment import query_terms
     from mnemark.text.words.stopwords import is_stop
 
@@ -91,11 +91,11 @@ def is_question(said: str) -> bool:
     if text.startswith("/") and " " not in text:
         return False
     terms = {term for term in query_terms(text) if not is_stop(term)}
-    return len(terms) >= (1 if _ASKING.search(text) else SHORTEST)
+    return len(terms) >= (1 if _QUESTION.search(text) else MIN_TERMS)
 
 
 class Execution(NamedTuple):
-    """A tool call as an event describes it."""
+    """A tool call in an event."""
 
     tool: str
     arguments: Any
@@ -118,5 +118,5 @@ def execution(data: Mapping[str, Any]) -> Execution | None:
         data.get("tool_response", data.get("tool_output")),
         str(data.get("tool_use_id") or ""),
         str(error) if error else None,
-        int(duration) if isinstance(duration, int | float) and 0 <= duration < _LONGEST else None,
+        int(duration) if isinstance(duration, int | float) and 0 <= duration < _MAX_DURATION else None,
     )

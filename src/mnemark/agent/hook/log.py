@@ -1,4 +1,4 @@
-"""`.mnemark/hook.log`: why a hook did nothing, in a redacted line each, with a limit to its size."""
+"""Append hook failures to `.mnemark/hook.log`, one redacted line each; rotate it by size."""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -9,12 +9,12 @@ from mnemark.files import platform
 
 NAME: Final = "hook.log"
 MAX_BYTES: Final = 256 * 1024
-"""Beyond this the log is rotated to `hook.log.1`."""
-_LINE: Final = 2_000
+"""Size at which the log is rotated to `hook.log.1`."""
+_MAX_LINE: Final = 2_000
 
 
 def log(root: Path | None, message: str) -> None:
-    """Write a line to the workspace's log, or to the user's where there is none; never raise."""
+    """Append a line to the workspace's log, or the user's without a workspace; never raise."""
     try:
         path = _path(root)
         line = _line(message)
@@ -31,7 +31,7 @@ def _path(root: Path | None) -> Path:
         from mnemark.errors import MnemarkError
         from mnemark.files.layout import private_folder
 
-        with suppress(MnemarkError):  # read only, or a link: then the user's own log tells of it
+        with suppress(MnemarkError):  # read-only, or a link: use the user's log
             return private_folder(root) / NAME
     folder = platform.state_folder()
     platform.private_folder(folder)
@@ -41,7 +41,7 @@ def _path(root: Path | None) -> Path:
 def _line(message: str) -> bytes:
     from mnemark.text.redaction.redact import redact
 
-    clean = " ".join(redact(message).text.split())[:_LINE]
+    clean = " ".join(redact(message).text.split())[:_MAX_LINE]
     return f"{datetime.now(UTC).astimezone().isoformat(timespec='seconds')} {clean}\n".encode(
         "utf-8", "replace"
     )

@@ -1,4 +1,4 @@
-"""Answer an agent's events in the daemon, which has the workspace open. No model is asked."""
+"""Answer an agent's events in the daemon, with the workspace open. No language model is called."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from mnemark.text.dates.clock import local_now
 
 
 class WarmWorkspace(Protocol):
-    """An open workspace of the daemon."""
+    """Interface of an open workspace of the daemon."""
 
     memory: Memory
 
@@ -24,15 +24,15 @@ class WarmWorkspace(Protocol):
 
 
 def handle(opened: WarmWorkspace, event: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Handle an event.
+    """Handle an event and return the answer for the hook.
 
     Args:
         opened: the workspace.
         event: mnemark's name of the event, or the agent's.
-        body: `{"agent": "codex", "event": {...}}`, where `event` is what the agent wrote on stdin.
+        body: `{"agent": "codex", "event": {...}}`, where `event` is the agent's JSON from stdin.
 
     Returns:
-        `{"output": {...}}`: what the hook is to print.
+        `{"output": {...}}`: the JSON that the hook prints.
 
     Raises:
         UsageError: the agent or the event is unknown.
@@ -50,7 +50,7 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
     if not call.session:
         return _briefing(memory) if call.event == "session-start" else ""
     session = opened.session(call.session)
-    # A prompt is recalled for before it is recorded; a transcript holds it only after the answer.
+    # Recall before recording the prompt; a transcript contains it only after the answer.
     block = _recall(memory, session, call) if call.event == "prompt" else ""
     if call.event == "tool":
         if (done := execution(call.data)) is not None:
@@ -72,7 +72,7 @@ def _briefing(memory: Memory) -> str:
 
 
 def _recall(memory: Memory, session: Session, call: HookCall) -> str:
-    """Return a recall without what was said since the context was last compacted."""
+    """Return a recall without the turns in the model's context (those since the last compaction)."""
     said = call.data.get("prompt")
     if not isinstance(said, str) or not is_question(said):
         return ""

@@ -1,1 +1,1 @@
-"""The commands, by what they are about."""
+"""Implement the commands, grouped in modules by topic."""

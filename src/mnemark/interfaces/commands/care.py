@@ -1,4 +1,4 @@
-"""Commands that look after a workspace: init, sync, status."""
+"""Implement `init`, `sync` and `status`: create, index and inspect a workspace."""
 
 from pathlib import Path
 from typing import Annotated

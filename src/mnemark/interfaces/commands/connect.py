@@ -1,4 +1,4 @@
-"""Give agents this memory: connect."""
+"""Implement `connect`: change agents' settings for hooks and tools, or write a plug-in."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

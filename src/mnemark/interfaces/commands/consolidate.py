@@ -1,4 +1,4 @@
-"""`mnemark consolidate`: what a night's upkeep does, now, or what it would do."""
+"""Implement `consolidate`: run the nightly consolidation now, or show what it would change."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""A first look: demo."""
+"""Implement `demo`: try mnemark on a sample workspace."""
 
 import shlex
 import shutil
@@ -94,7 +94,7 @@ def _next_steps(target: Path) -> None:
 
 
 def _command() -> str:
-    """Return how this program was called: `make demo` runs it from outside the path."""
+    """Return the command line of this program, which `make demo` runs from outside of PATH."""
     if shutil.which("mnemark"):
         return "mnemark"
     called = Path(sys.argv[0]).absolute()

@@ -1,4 +1,4 @@
-"""Facts by hand: remember, facts."""
+"""Implement `remember` and `facts`: record and list facts."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

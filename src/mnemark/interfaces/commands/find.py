@@ -1,4 +1,4 @@
-"""Commands that ask: search, recall, read."""
+"""Implement `search`, `recall` and `read`."""
 
 import os
 import sys
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _ESCAPED: Final = lazy_pattern("[\udc80-\udcff]")
 COLD_DEADLINE: Final = 2.0
-"""Seconds. A process that has just started reads dictionaries and index first; the configuration's 150 ms
-are for one that is warm."""
+"""Default deadline of `recall` in seconds: a new process loads dictionaries and index first; the configured
+150 ms are for a warm one."""
 
 
 def search(
@@ -161,7 +161,7 @@ def read_text(argument: str) -> str:
     if argument == "-" and sys.stdin is None:
         raise UsageError('cannot read the text ("-"): stdin is closed; give the text as an argument')
     if argument != "-":
-        # Where the locale is not UTF-8, what was typed arrives as escaped bytes.
+        # Where the locale is not UTF-8, arguments contain surrogate escapes.
         text = os.fsencode(argument).decode("utf-8", "replace") if _ESCAPED.search(argument) else argument
     else:
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -171,7 +171,7 @@ def read_text(argument: str) -> str:
 
 
 def _ask(root: Path, question: "Callable[[Memory], Recall]") -> "tuple[Recall, int]":
-    """Ask a workspace; return the answer and, where it is empty, how many files could not be read.
+    """Query a workspace; return the answer and, where it is empty, the number of unreadable files.
 
     No index is made in a folder without any text.
     """
@@ -191,7 +191,7 @@ def _ask(root: Path, question: "Callable[[Memory], Recall]") -> "tuple[Recall, i
 
 
 def _comment(found: "Recall", skipped: int, *, quiet: bool, strict: bool) -> None:
-    """Say what was missing and whether an empty answer can be believed; fail if `strict` demands it."""
+    """Report what was missing and whether an empty answer can be trusted; with `strict`, fail."""
     _say_limits(found, skipped, quiet=quiet)
     if strict and not found.complete:
         raise DegradedError("; ".join(found.degraded) or "the index was not up to date")

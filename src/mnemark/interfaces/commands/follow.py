@@ -1,4 +1,4 @@
-"""Command that follows a folder while people and agents write: watch."""
+"""Implement `watch`: sync the index whenever files change."""
 
 import threading
 from typing import TYPE_CHECKING, Final
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _LOOK_SECONDS: Final = 60.0
 """Interval of full syncs: a system under load drops events."""
 _RETRY_SECONDS: Final = 1.0
-"""Pause after another process was found syncing."""
+"""Seconds before a sync is retried while another process syncs."""
 
 
 def watch(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
@@ -27,7 +27,7 @@ def watch(*, workspace_: output.Workspace = None, json: output.Json = False) -> 
 
 
 class _Watch:
-    """Syncs on events of the file system and at intervals."""
+    """Sync on events of the file system and at intervals."""
 
     def __init__(self, memory: "Memory", *, json: bool) -> None:
         self.memory = memory

@@ -1,4 +1,4 @@
-"""Command that hides or erases: forget."""
+"""Implement `forget`: hide or erase."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`mnemark learn`: what turns say that will still be true, and from which turn it is."""
+"""Implement `learn`: extract facts from turns, with their sources."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`mnemark prompt`: what an agent would see of its memory, and what it costs."""
+"""Implement `prompt`: show the memory part of an agent's prompt, with its tokens."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""Commands that look for damage and repair it: doctor, verify."""
+"""Implement `doctor` and `verify`: check for damage and repair it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""Commands that list what waits for a decision, and explain memory: review, why."""
+"""Implement `review` and `why`: decide on proposals, and explain where a fact comes from."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

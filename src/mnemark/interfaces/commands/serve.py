@@ -1,4 +1,4 @@
-"""One warm process for all: serve."""
+"""Implement `serve`, `hook` and `mcp`: run the daemon, handle hooks, serve MCP."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""`mnemark sessions`: which there are, and what is written down when one ends."""
+"""Implement `sessions`: list the sessions, or end one."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""Commands that move memories: backup, restore, export, import."""
+"""Implement `backup`, `restore`, `export` and `import`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""Commands that take changes back, or keep them: undo, revert, pin."""
+"""Implement `undo`, `revert` and `pin`: undo changes, or keep items from being archived."""
 
 from typing import Annotated
 

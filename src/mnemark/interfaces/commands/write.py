@@ -1,4 +1,4 @@
-"""Commands that write by hand, and list what was written last: add, log."""
+"""Implement `add` and `log`: write a note or turn, and list the latest entries."""
 
 from pathlib import Path
 from typing import Annotated
@@ -95,12 +95,12 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
 
 
 def _lines_of(note: list[str], bullet: list[str]) -> str:
-    """Return the place of the last bullet like this one, as `#L12`."""
+    """Return the lines of the last bullet equal to this one, as `#L12`."""
     size = len(bullet)
     for at in range(len(note) - size, -1, -1):
         if note[at : at + size] == bullet:
             return f"#L{at + 1}" + (f"-L{at + size}" if size > 1 else "")
-    return ""  # a late save was merged with it
+    return ""  # a concurrent save changed it
 
 
 def log(

@@ -1,4 +1,4 @@
-"""The daemon's web application: JSON API, hooks, MCP. Access control is in `guard`."""
+"""Route the daemon's HTTP requests: JSON API, hooks, MCP. Access control is in `guard`."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ from mnemark.interfaces.tools import BY_NAME
 from mnemark.types import KINDS, ORIGINS
 
 THREADS: Final = 8
-"""Requests handled at the same time; each thread keeps its own connection to an index."""
+"""Maximum number of concurrent requests; each thread has its own connection to an index."""
 _HEADER: Final = "mnemark-workspace"
 
 _log = logging.getLogger("mnemark.serve")
@@ -34,7 +34,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Api:
-    """Answers requests about the workspaces of a pool, on threads."""
+    """Endpoints on the workspaces of a pool, which run on worker threads."""
 
     def __init__(self, workspaces: Workspaces, activity: Activity, *, workspace: str | None = None) -> None:
         self.workspaces = workspaces
@@ -45,7 +45,7 @@ class Api:
         self._mcp = sdk.Endpoint(self._call_from_sdk)
 
     def app(self, around: Callable[[], Any]) -> Starlette:
-        """Build the application; the context that `around` makes is open while it runs."""
+        """Build the application; it runs inside the context manager returned by `around`."""
         routes = [
             Route("/health", _with_errors(self._health), methods=["GET"]),
             Route("/openapi.json", _with_errors(self._openapi), methods=["GET"]),
@@ -73,7 +73,7 @@ class Api:
         self.workspaces.close()
 
     async def work(self, job: Callable[[], Any]) -> Any:
-        """Run a job on one of the threads."""
+        """Run a job on a worker thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, job)
 
     async def _health(self, _: Request) -> Response:
@@ -174,7 +174,7 @@ def _error(status: int, code: str, message: str) -> Response:
 
 
 def _with_errors(endpoint: Endpoint) -> Endpoint:
-    """Wrap an endpoint: errors become answers, and unexpected ones are logged."""
+    """Wrap an endpoint: convert errors to error responses, and log unexpected ones."""
 
     async def answer(request: Request) -> Response:
         try:

@@ -1,4 +1,4 @@
-"""The table of the JSON API (name, request body, action), and the OpenAPI document made from it."""
+"""Define the calls of the JSON API (name, request body, action), and build its OpenAPI document."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,7 @@ from mnemark.memory.sessions.session import Session
 
 
 class Call(NamedTuple):
-    """One request: `POST /v1/<name>`."""
+    """A call of the API: `POST /v1/<name>`."""
 
     name: str
     body: type[bodies.Body]
@@ -23,14 +23,14 @@ class Call(NamedTuple):
 
 
 def _fields(body: msgspec.Struct, *left_out: str) -> dict[str, Any]:
-    """Return the fields of a request but for `workspace` and those left out."""
+    """Return the fields of a request without `workspace` and those left out."""
     return {
         name: getattr(body, name) for name in body.__struct_fields__ if name not in {"workspace", *left_out}
     }
 
 
 def _as_objects(value: Any) -> Any:
-    """Convert named tuples, which JSON would give as bare lists, to objects."""
+    """Convert named tuples, which JSON would encode as arrays, to objects."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: _as_objects(one) for name, one in value._asdict().items()}
     return [_as_objects(one) for one in value] if isinstance(value, (list, tuple)) else value
@@ -133,7 +133,7 @@ _CODES: Final[Mapping[str, tuple[int, str]]] = {
 
 
 def status_of(error: MnemarkError) -> tuple[int, str]:
-    """Return the HTTP status and the code of an error raised on purpose."""
+    """Return the HTTP status and the code of an error."""
     names = (kind.__name__ for kind in type(error).__mro__)
     return next((_CODES[name] for name in names if name in _CODES), (500, "error"))
 

@@ -1,8 +1,8 @@
 """Check every request before its body is parsed: token, host, origin, type, size and time.
 
-Loopback alone protects from nobody: any page in the user's browser can send requests there. So a request
-needs the token, must name the daemon's own address as host, come from no foreign origin, be JSON, and arrive
-whole, small and soon.
+Loopback alone is no protection: any page in the user's browser can send requests there. So a request needs
+the token, the daemon's own address as host, no foreign origin, a JSON type, and a complete body within the
+limits of size and time.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from mnemark.text.lazy_pattern import lazy_pattern
 
 MAX_BODY: Final = 8 * 1024 * 1024
 BODY_SECONDS: Final = 10.0
-"""For all of a request's body."""
+"""Time limit for receiving a request's body."""
 _PLAIN_PATH: Final = re.compile(rb"/|(?:/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)+")
 _JSON: Final = lazy_pattern(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
 
@@ -82,7 +82,7 @@ class Guard:
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or pass it on with its whole body."""
+        """Refuse a request, or pass it to the application with its whole body."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         if scope["type"] != "http":
@@ -142,7 +142,7 @@ class Guard:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a `receive` that gives the body in one message, then what the connection sends."""
+    """Return a `receive` that returns the body in one message, then the connection's messages."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:
@@ -152,7 +152,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 async def _refuse(send: Send, refusal: Refusal) -> None:
-    """Answer with an error and close: what else the client sends is not read."""
+    """Send an error and close the connection, without reading the rest of the request."""
     data = msgspec.json.encode({"error": {"code": refusal.code, "message": refusal.message}})
     headers = [
         (b"content-type", b"application/json"),

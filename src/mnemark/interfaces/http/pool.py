@@ -1,4 +1,4 @@
-"""Keep a daemon's most recently used workspaces open, each synced while its files change."""
+"""Keep a daemon's most recently used workspaces open, and sync each when its files change."""
 
 import logging
 import threading
@@ -18,22 +18,22 @@ from mnemark.memory.memory import Memory
 from mnemark.memory.sessions.session import Session
 
 MOST: Final = 8
-"""Workspaces that stay open while nobody uses them."""
+"""Maximum number of workspaces that stay open while unused."""
 _SESSIONS: Final = 256
-"""Sessions of a workspace whose last turns are kept at hand."""
+"""Maximum number of cached sessions of a workspace."""
 _JOIN_SECONDS: Final = 5.0
 _REST: Final = 9.0
-"""After a sync the watch pauses for this many times its duration, so that files that change all the time do
-not take a whole processor."""
+"""Pause of the watcher after a sync, as a multiple of its duration, so that constantly changing files do not
+use a whole processor."""
 _LONGEST_REST: Final = 1.0
-"""Longest such pause, in seconds: for so long a search trusts its last look at the files, too."""
+"""Maximum pause in seconds, as long as the index counts as fresh after a sync."""
 
 _log = logging.getLogger("mnemark.serve")
 Stamp = tuple[int, int, Identity | None]
 
 
 class PooledWorkspace:
-    """An open workspace: its memory, its sessions, the thread that follows its files."""
+    """An open workspace: its memory, its cached sessions, and the thread that watches its files."""
 
     def __init__(self, root: Path, *, watching: bool) -> None:
         self.root = root
@@ -49,7 +49,7 @@ class PooledWorkspace:
             self._watcher.start()
 
     def session(self, identifier: str, *, user: str | None = None, agent: str | None = None) -> Session:
-        """Return the session of that id; it knows its last turns from one request to the next."""
+        """Return the session of that id, cached with its last turns between requests."""
         key = (identifier, user, agent)
         with self._guard:
             if key not in self._sessions:
@@ -69,7 +69,7 @@ class PooledWorkspace:
     def _watch(self) -> None:
         try:
             watch(self.root, stop=self._stop, on_change=self._changed, on_message=_log.warning)
-        except (MnemarkError, OSError) as error:  # searches look at the files by themselves
+        except (MnemarkError, OSError) as error:  # searches sync by themselves
             if not self._stop.is_set():
                 _log.warning("%s is not watched any more: %s", self.root, error)
 
@@ -81,7 +81,7 @@ class PooledWorkspace:
         try:
             self.memory.sync(wait=0.0)
         except BusyError:
-            pass  # another process is at it
+            pass  # another process is syncing
         except MnemarkError as error:
             _log.warning("%s: %s", self.root, error)
         finally:
@@ -90,7 +90,7 @@ class PooledWorkspace:
 
 
 class Workspaces:
-    """A pool of open workspaces; the least recently used are closed."""
+    """An LRU pool of open workspaces."""
 
     def __init__(self, *, allowed: tuple[Path, ...] = (), most: int = MOST, watching: bool = True) -> None:
         self._allowed = tuple(path.resolve() for path in allowed)
@@ -102,11 +102,11 @@ class Workspaces:
         self._closed = False
 
     def root_of(self, folder: object) -> Path:
-        """Return the folder that a request names, if it may be opened.
+        """Return the workspace folder that a request names, if it may be opened.
 
         Raises:
-            UsageError: it is no absolute path, has `..`, or lies outside of what `--allow` names.
-            NotFoundError: there is no such folder; a daemon makes none.
+            UsageError: it is not an absolute path, contains `..`, or is outside of the folders of `--allow`.
+            NotFoundError: there is no such folder; a daemon creates none.
         """
         if not isinstance(folder, str) or not folder:
             raise UsageError('give a workspace: {"workspace": "/home/me/agent", ...}')
@@ -144,7 +144,7 @@ class Workspaces:
             stamp = _stamp(root)
             with self._guard:
                 found = self._open.get(root)
-                # In use with other settings: those who use it are not disturbed, the next one opens it anew.
+                # A workspace in use with changed settings is shared; the first request after that reopens it.
                 if found is not None and (found.stamp == stamp or found.users):
                     self._open.move_to_end(root)
                     found.users += 1
@@ -175,18 +175,18 @@ class Workspaces:
             opened.close()
 
     def unused(self, seconds: float) -> list[Path]:
-        """Return the workspaces that were not used for that long."""
+        """Return the workspaces unused for at least `seconds`."""
         now = time.monotonic()
         with self._guard:
             return [r for r, one in self._open.items() if not one.users and now - one.used >= seconds]
 
     def count(self) -> int:
-        """Return how many workspaces are open."""
+        """Return the number of open workspaces."""
         with self._guard:
             return len(self._open)
 
     def close(self) -> None:
-        """Close all, at the end of the daemon when no request runs any more."""
+        """Close all workspaces, once no request runs any more."""
         with self._guard:
             self._closed = True
             found = list(self._open.values())

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS: Final = 60.0
 _QUIET_SECONDS: Final = 300.0
-"""A workspace used within these seconds is left for later: an agent is at work there."""
+"""Seconds for which a workspace must be unused, so that no agent is working there."""
 
 _log = logging.getLogger("mnemark.serve")
 
 
 def due(at: str, last: datetime | None, now: datetime) -> bool:
-    """Tell whether a task run daily `at` ("03:00"; empty: never) is due.
+    """Return whether a task scheduled daily `at` ("03:00"; empty: never) is due.
 
-    It is where the latest such time lies after `last`, its last run. A task that never ran is due only in the
-    hour after the time: a day before the first use is not made up for.
+    It is due if the latest scheduled time is after `last`, its last run. A task that never ran is due only in
+    the hour after the scheduled time: days before the first use are not made up for.
 
     >>> due("03:00", datetime(2026, 2, 12, 3, 5), datetime(2026, 2, 13, 9, 0))
     True
@@ -42,7 +42,7 @@ def due(at: str, last: datetime | None, now: datetime) -> bool:
 
 
 class Nightly:
-    """Consolidates open workspaces that are not in use."""
+    """Consolidate open workspaces that are not in use."""
 
     def __init__(self, workspaces: Workspaces, work: Callable[[Callable[[], Any]], Awaitable[Any]]) -> None:
         self._workspaces = workspaces
@@ -50,7 +50,7 @@ class Nightly:
         self._failed: dict[Path, datetime] = {}
 
     async def run(self) -> None:
-        """Look every minute until cancelled."""
+        """Check all unused workspaces every minute until cancelled."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             for root in self._workspaces.unused(_QUIET_SECONDS):
@@ -63,7 +63,7 @@ class Nightly:
                 memory = opened.memory
                 now = now or local_now(memory.config.timezone)
                 if memory.readonly or not (root / "journal").is_dir():
-                    return False  # nobody writes with mnemark here
+                    return False  # no memory to consolidate, or not writable
                 if not due(memory.config.consolidate.at, self._last(memory, root), now):
                     return False
                 self._failed[root] = now
@@ -76,7 +76,7 @@ class Nightly:
         return True
 
     def _last(self, memory: "Memory", root: Path) -> datetime | None:
-        """Return when it was last consolidated by anyone, or tried here and failed."""
+        """Return the time of the last consolidation by any process, or of the last failure in this one."""
         memory.edits.refresh()
         times = [run.time for run in memory.edits.runs] + [self._failed.get(root)]
         return max(filter(None, times), default=None)

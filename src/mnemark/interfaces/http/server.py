@@ -1,4 +1,4 @@
-"""Run the daemon: one per user, found by its file and lock, ending when idle or told to."""
+"""Run the daemon: one per user, announced by a file and a lock, ending when idle or signalled."""
 
 import asyncio
 import contextlib
@@ -32,9 +32,9 @@ HEAD_SECONDS: Final = 10.0
 """Time limit for the head of a request."""
 DRAIN_SECONDS: Final = 10
 SEND_SECONDS: Final = 30.0
-"""Time limit for a client to read what was sent to it."""
+"""Time limit for a client to read an answer."""
 _START_WAIT: Final = 15.0
-"""How long a start waits for a daemon that is starting or draining."""
+"""Seconds that a start waits for another daemon that is starting or draining."""
 _MOST_CONNECTIONS: Final = 200
 _TICK: Final = 1.0
 _TRIM_TICKS: Final = 10
@@ -49,9 +49,9 @@ class Settings(NamedTuple):
     port: int = 0
     """0: any free port."""
     idle_minutes: float = IDLE_MINUTES
-    """It ends after so long without a request; 0: never."""
+    """Minutes without a request after which it ends; 0: never."""
     workspace: Path | None = None
-    """For MCP clients that name none."""
+    """Default workspace of MCP clients."""
     allowed: tuple[Path, ...] = ()
     """Folders that workspaces must lie in; empty: any."""
     nightly: bool = True
@@ -59,7 +59,7 @@ class Settings(NamedTuple):
 
 
 class RunsAlreadyError(MnemarkError):
-    """Another daemon of this user lives."""
+    """Another daemon of this user is running."""
 
     def __init__(self, found: daemon.Daemon) -> None:
         super().__init__(
@@ -75,8 +75,8 @@ class _Protocol(H11Protocol):
     _unsent: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        # So that writing pauses as soon as anything is left: an answer goes out in one piece, which ends the
-        # request for uvicorn, and a connection that is closed stays until all was taken.
+        # Pause writing as soon as anything is unsent, to start the timer: uvicorn considers the request done
+        # once the answer is written, and a closing connection stays open until the client has read all.
         transport.set_write_buffer_limits(high=0)
         super().connection_made(transport)
         self._head = self.loop.call_later(HEAD_SECONDS, self._too_slow)
@@ -117,7 +117,7 @@ class _Protocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """Withdraws its announcement before it drains, so that clients find no daemon from then on."""
+    """A server that withdraws its announcement before it drains, so that clients no longer find it."""
 
     def __init__(self, config: uvicorn.Config, withdraw: Callable[[], None]) -> None:
         super().__init__(config)
@@ -132,7 +132,7 @@ def serve(settings: Settings, *, on_ready: Callable[[daemon.Daemon], None]) -> N
     """Run until idle, SIGTERM or Ctrl-C, then finish running requests; call `on_ready` when it listens.
 
     Raises:
-        RunsAlreadyError: this user has one.
+        RunsAlreadyError: this user has a running daemon.
         UsageError: the port is taken.
     """
     platform.give_back_memory()
@@ -140,7 +140,7 @@ def serve(settings: Settings, *, on_ready: Callable[[daemon.Daemon], None]) -> N
     platform.private_folder(folder)
     with contextlib.ExitStack() as stack:
         _lock(stack, folder / daemon.LOCK)
-        (folder / daemon.STATE).unlink(missing_ok=True)  # of one that was killed
+        (folder / daemon.STATE).unlink(missing_ok=True)  # left by a killed daemon
         listener = stack.enter_context(_listening(settings.port))
         port = listener.getsockname()[1]
         mine = daemon.Daemon(f"http://127.0.0.1:{port}", secrets.token_urlsafe(32), os.getpid(), __version__)
@@ -170,7 +170,7 @@ def _listening(port: int) -> Iterator[socket.socket]:
     # asyncio sets TCP_NODELAY on what it accepts only where the protocol is named; without it a client that
     # keeps its connection waits 40 ms for the second half of each answer.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        if sys.platform != "win32":  # there it would let another program take the port
+        if sys.platform != "win32":  # on Windows it would let another program take the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
@@ -236,7 +236,7 @@ def _quiet_end() -> Iterator[None]:
 
 
 def _withdraw(mine: daemon.Daemon) -> None:
-    """Remove the announcement unless it is another daemon's by now."""
+    """Remove the announcement, unless another daemon has replaced it."""
     if _is_announced(mine):
         daemon.state_file().unlink(missing_ok=True)
 
@@ -247,7 +247,7 @@ def _is_announced(mine: daemon.Daemon) -> bool:
 
 
 async def _watch_over(server: Any, activity: Activity, settings: Settings, mine: daemon.Daemon) -> None:
-    """End the server when it is idle or can no longer be found."""
+    """Stop the server when it is idle or its announcement is gone."""
     limit = settings.idle_minutes * 60
     for ticks in itertools.count(1):
         await asyncio.sleep(min(_TICK, limit / 4) if limit else _TICK)

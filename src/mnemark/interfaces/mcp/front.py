@@ -1,8 +1,7 @@
-"""`mnemark mcp`: a light MCP server on stdin and stdout that passes tool calls to the daemon.
+"""Serve MCP on stdin and stdout (`mnemark mcp`), passing tool calls to the daemon.
 
-Imports nothing that is slow to load: `initialize` and `tools/list` are answered from a table. The first call
-of a tool asks the daemon, which was started meanwhile; where there is none, or it goes away, the tools run
-in this process.
+Imports stay light: `initialize` and `tools/list` are answered from a table. The daemon is started meanwhile
+and runs the tools; where there is none, or the connection ends, they run in this process.
 """
 
 import sys
@@ -24,19 +23,19 @@ if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
 
 MAX_LINE: Final = 16 * 1024 * 1024
-"""Bytes of one message."""
+"""Maximum size of a message."""
 _AT_ONCE: Final = 8
-"""Tools that run at the same time."""
+"""Maximum number of concurrent tool calls."""
 _CALL_SECONDS: Final = 60.0
 _START_SECONDS: Final = 5.0
-"""How long the first call waits for a daemon that was started for it."""
+"""Seconds that a call waits for a daemon that was just started."""
 _AGAIN_SECONDS: Final = 60.0
-"""After a start, the pause before another one."""
+"""Minimum seconds between two starts of a daemon."""
 _POLL: Final = 0.05
 
 
 class Front:
-    """A conversation with one client."""
+    """A connection with one client."""
 
     def __init__(self, workspace: Path | None, *, alone: bool, source: BinaryIO, target: BinaryIO) -> None:
         self._given = workspace
@@ -55,7 +54,7 @@ class Front:
         self._cancelled: set[Any] = set()
 
     def run(self) -> None:
-        """Answer until the client closes its end, then finish running calls."""
+        """Answer messages until the end of input, then finish running calls."""
         while line := self._source.readline(MAX_LINE + 1):
             if len(line) > MAX_LINE:
                 while (rest := self._source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
@@ -115,7 +114,7 @@ class Front:
                 self._cancelled.add(identifier)
 
     def _start_call(self, message: dict[str, Any]) -> None:
-        """Run a tool on a thread, so that the next message does not wait for it."""
+        """Run a tool on a thread, so that further messages are answered meanwhile."""
         identifier = message["id"]
 
         def work() -> None:
@@ -135,7 +134,7 @@ class Front:
 
     def _send(self, message: Any) -> None:
         data = protocol.encode(message)
-        # Where the client has gone, nobody reads the answer; the end of stdin ends the loop.
+        # After a disconnect answers are dropped; the end of stdin ends the loop.
         with self._writing, suppress(BrokenPipeError, ValueError):
             self._target.write(data)
             self._target.flush()
@@ -169,7 +168,7 @@ class Front:
         try:
             found = daemon.post(f"/v1/tools/{name}", body, _CALL_SECONDS, daemon=running)
         except daemon.RefusedError as error:
-            if error.status == 503:  # it is about to end
+            if error.status == 503:  # it is shutting down
                 raise daemon.UnreachableError(str(error)) from error
             raise
         if not isinstance(found, dict):
@@ -209,7 +208,7 @@ class Front:
                 sys.stderr.write(f"mnemark: the daemon could not be started, so it is not used: {error}\n")
 
     def _daemon(self) -> daemon.Daemon | None:
-        """Return the daemon to ask, after waiting for one that was just started."""
+        """Return the running daemon, after waiting for one that was just started; None without one."""
         found = daemon.find()
         if found is not None:
             return found
@@ -257,7 +256,7 @@ def serve(workspace: Path | None, *, alone: bool = False) -> None:
 
 
 def quick(arguments: list[str]) -> bool:
-    """Serve, if the arguments after `mcp` are plain ones; False leaves them to the full command line."""
+    """Serve if the arguments after `mcp` are simple; return False to use the full command line."""
     import os
 
     named = os.environ.get("MNEMARK_WORKSPACE") or None

@@ -1,7 +1,7 @@
 """Answer the JSON-RPC messages of MCP on stdio.
 
 Imports stay light: `initialize` and `tools/list` are answered before anything else is loaded. Both forms of
-the protocol are spoken: a handshake by `initialize` (revisions up to 2025-11-25), and the version named in
+the protocol are supported: a handshake by `initialize` (revisions up to 2025-11-25), and the version named in
 each request (`server/discover`, from 2026-07-28 on).
 """
 
@@ -28,7 +28,7 @@ Message = dict[str, Any]
 _INFO: Final = {"name": "mnemark", "title": "mnemark", "version": __version__}
 _CAPABILITIES: Final = {"tools": {"listChanged": False}}
 _CACHING: Final[Message] = {"ttlMs": 3_600_000, "cacheScope": "private"}
-"""How long a client may cache the list of tools: it changes with the version alone."""
+"""Cache hints for the list of tools, which only changes with the version."""
 _COMPLETE: Final[Message] = {"resultType": "complete", "_meta": {"io.modelcontextprotocol/serverInfo": _INFO}}
 Call = Callable[[str, Mapping[str, Any]], Message]
 
@@ -43,7 +43,7 @@ class RpcError(Exception):
 
 
 def decode(line: bytes) -> Any:
-    """Parse a line of JSON; raise RpcError where it is none."""
+    """Parse a line of JSON; raise RpcError where it is invalid."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -117,7 +117,7 @@ def _result(method: str, params: Any, call: Call) -> Message:
 
 
 def _is_modern(params: Message) -> bool:
-    """Tell whether the request names a version that is spoken without a handshake."""
+    """Tell whether the request names a protocol version without a handshake."""
     meta = params.get("_meta")
     named = meta.get(_VERSION_KEY) if isinstance(meta, dict) else None
     if named is None:
@@ -132,7 +132,7 @@ def _is_modern(params: Message) -> bool:
 
 
 def _initialized(params: Message) -> Message:
-    """Accept the version wanted if it is spoken, else offer the newest."""
+    """Accept the requested version if supported, else offer the newest."""
     wanted = params.get("protocolVersion")
     if not isinstance(wanted, str):
         raise RpcError(INVALID_PARAMS, "initialize needs a protocolVersion, such as 2025-11-25")

@@ -1,7 +1,7 @@
-"""MCP over streamable HTTP with the official SDK, of major version 1 or 2: the same table of tools.
+"""Serve MCP over streamable HTTP with the official SDK, major version 1 or 2, and the same tools.
 
-Without sessions: each request is answered by itself and as JSON, so that a client that goes away leaves
-nothing open. The SDK's types differ between its versions and are not looked at here.
+Stateless: each request is answered by itself and as JSON, so that a disconnected client leaves nothing open.
+The SDK's types differ between its versions and are not checked here.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class Endpoint:
         await self._manager.handle_request(scope, receive, send)
 
     async def _run(self, manager: Any, ready: asyncio.Event) -> None:
-        """Hold the manager's context open; the SDK wants it entered and left in one task."""
+        """Keep the manager's context open; the SDK requires that one task enters and exits it."""
         async with manager.run():
             ready.set()
             await self._over.wait()
@@ -78,7 +78,7 @@ def _server_v1(call: CallTool) -> Any:
         return types.CallToolResult.model_validate(found)
 
     server.list_tools()(list_tools)
-    # The tools take aliases and say themselves what is wrong.
+    # The tools accept aliases and report errors themselves.
     server.call_tool(validate_input=False)(call_tool)
     return server
 

@@ -1,4 +1,4 @@
-"""Extract confidence features from the arrays a search was ranked by."""
+"""Compute the confidence features from the arrays of a search."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -12,23 +12,23 @@ from mnemark.retrieval.ranking.fusion import best_positions
 from mnemark.retrieval.routes import lexical
 from mnemark.text.words.normalize import normalize
 
-_FIRST: Final = 3
-"""Passages that are read for words that stand together."""
-_READ: Final = 4_000
-"""Characters of each that are read."""
-_FEW: Final = 20
-"""Statistics say little on fewer passages than this: idf and the mean of cosines are smoothed by it."""
+_TOP: Final = 3
+"""Number of top passages searched for terms close together."""
+_MAX_CHARACTERS: Final = 4_000
+"""Maximum number of characters of each searched."""
+_SMOOTHING: Final = 20
+"""Number of passages added to smooth idf and the mean of cosines in a small memory."""
 
 
 class Inputs(NamedTuple):
-    """What the confidence of a search is computed from; arrays of shape (n,)."""
+    """Inputs of the confidence of a search; arrays of shape (n,)."""
 
     snapshot: Snapshot
     asked: Sequence[str]
-    """The question's own terms."""
+    """The question's own terms, without context and translations."""
     words: lexical.Lexical
     cosines: Floats | None
-    """Each passage's own, neighbours left out; 0 outside `mask`."""
+    """Cosines without neighbours, 0 outside `mask`."""
     mask: Mask | None
     fused: Floats
     in_time: Mask | None
@@ -37,20 +37,20 @@ class Inputs(NamedTuple):
 
 
 def gather(inputs: Inputs) -> confidence.Evidence | None:
-    """Compute the evidence; None where nothing was found."""
+    """Compute the features; None where nothing was found."""
     order = best_positions(inputs.fused, confidence.DEPTH)
     if not len(order):
         return None
     best = int(order[0])
-    # As if there were `_FEW` more passages: in a memory of three turns every word is rare.
-    count = _FEW + (len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask)))
+    # Smoothed by `_SMOOTHING` passages: in a memory of three turns every word is rare.
+    count = _SMOOTHING + (len(inputs.snapshot) if inputs.mask is None else int(np.count_nonzero(inputs.mask)))
     idf = {term: lexical.idf(count, len(inputs.words.hits[term].pos)) for term in inputs.asked}
     cosine = None
     if inputs.cosines is not None:
         cosine = float(inputs.cosines[best]) - float(inputs.cosines.sum(dtype=np.float64)) / count
     floor = float(inputs.fused[order[-1]]) if len(order) == confidence.DEPTH else 0.0
-    first = (inputs.records[pos] for pos in order[:_FIRST].tolist() if pos in inputs.records)
-    texts = [normalize(f"{record.title}\n{record.text[:_READ]}") for record in first]
+    first = (inputs.records[pos] for pos in order[:_TOP].tolist() if pos in inputs.records)
+    texts = [normalize(f"{record.title}\n{record.text[:_MAX_CHARACTERS]}") for record in first]
     return confidence.Evidence(
         lead=float(inputs.fused[best]) - floor,
         together=max((confidence.together(idf, text) for text in texts), default=0.0),
@@ -62,7 +62,7 @@ def gather(inputs: Inputs) -> confidence.Evidence | None:
 
 
 def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:
-    """Return the question's terms that stand in the passage or its neighbours in the document."""
+    """Return the question's terms that occur in the passage or its neighbours in the document."""
     group = inputs.snapshot.group
     near = range(max(pos - 1, 0), min(pos + 2, len(group)))
     places = [place for place in near if group[place] == group[pos]]
@@ -72,6 +72,6 @@ def _terms_around(inputs: Inputs, pos: int) -> frozenset[str]:
 
 
 def holds(positions: Positions, pos: int) -> bool:
-    """Whether a position is among rising ones."""
+    """Return whether a position is among sorted ones."""
     index = int(np.searchsorted(positions, pos))
     return index < len(positions) and int(positions[index]) == pos

@@ -1,4 +1,4 @@
-"""Fuse the routes' scores into one. Pure functions over arrays of shape (n,)."""
+"""Fuse the routes' scores into one per passage. Pure functions over arrays of shape (n,)."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from mnemark.retrieval.presets import Preset
 _DAY: Final = 86_400.0
 _BLOCK: Final = 256
 _REACH: Final = 5
-"""Beyond so many `near_days` a gain is below a hundredth of its best."""
+"""Number of `near_days` beyond which a gain is below a hundredth of its maximum."""
 
 
 def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Preset) -> Floats:
@@ -20,8 +20,8 @@ def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Pr
     Args:
         lexical: share of the attainable BM25, 0 where nothing matches.
         dense: cosines, or None where that route did not answer.
-        in_time: passages inside a time the question names.
-        preset: how to fuse.
+        in_time: mask of passages dated inside a time that the query names.
+        preset: the formula and its weights.
     """
     if preset.fusion == "rrf":
         fused = _rrf(lexical, dense, preset.rrf)
@@ -39,7 +39,7 @@ def fuse(lexical: Floats, dense: Floats | None, in_time: Mask | None, preset: Pr
 
 
 def beside(scores: Floats, preset: Preset, weight: float) -> Floats:
-    """Bring another program's scores, 0 to 1, to the scale of the preset's fusion."""
+    """Convert another program's scores, 0 to 1, to the scale of the preset's fusion."""
     if preset.fusion != "rrf":
         return np.float32(weight) * scores
     return _rrf(scores, None, preset.rrf)
@@ -48,15 +48,15 @@ def beside(scores: Floats, preset: Preset, weight: float) -> Floats:
 def beside_event(
     fused: Floats, snapshot: Snapshot, preset: Preset, event: int, allowed: Mask, *, after: bool
 ) -> Floats:
-    """Add to what happened on one side of an event, most to what was next to it, whatever its words are.
+    """Boost passages dated before or after an event, the nearest most, whatever their own score.
 
     Args:
         fused: scores, shape (n,).
         snapshot: the passages.
         preset: `near` and `near_days`.
-        event: position of the passage that tells of the event; it has a time.
-        allowed: what may be in the answer.
-        after: whether what happened after the event is asked for, or before.
+        event: position of the dated passage that describes the event.
+        allowed: mask of the passages that may be in the answer.
+        after: boost passages after the event, else those before it.
     """
     times = snapshot.rows["time"]
     reach = int(_REACH * preset.near_days * _DAY)
@@ -65,19 +65,19 @@ def beside_event(
     inside = np.flatnonzero((times >= begin) & (times <= end) & (times != NO_TIME) & allowed)
     inside = inside[snapshot.group[inside] != snapshot.group[event]]
     gain = np.exp(-np.abs(times[inside] - moment) / _DAY / preset.near_days)
-    moved = fused.copy()
-    moved[inside] += (preset.near * float(fused[event]) * gain).astype(np.float32)
-    return moved
+    boosted = fused.copy()
+    boosted[inside] += (preset.near * float(fused[event]) * gain).astype(np.float32)
+    return boosted
 
 
 def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | None) -> Floats:
-    """Add a little to what happened around the best hit's time: an event leaves more than one trace.
+    """Boost passages of other documents dated near the best hit: an event leaves more than one trace.
 
     Args:
-        fused: scores, shape (n,); only what was found at all gains.
+        fused: scores, shape (n,); only positive ones are boosted.
         snapshot: the passages.
         preset: `near` and `near_days`.
-        order: "before" or "after" where the question asks for that side of the best hit only.
+        order: "before" or "after" to boost only that side of the best hit.
     """
     if not preset.near or not len(fused):
         return fused
@@ -92,13 +92,13 @@ def near_best(fused: Floats, snapshot: Snapshot, preset: Preset, order: str | No
     gain = np.exp(-np.abs(days) / preset.near_days) * (snapshot.group[around] != snapshot.group[best])
     if order in {"before", "after"}:
         gain *= days > 0 if order == "after" else days < 0
-    moved = fused.copy()
-    moved[around] += (preset.near * float(fused[best]) ** 2 * gain).astype(np.float32)
-    return moved
+    boosted = fused.copy()
+    boosted[around] += (preset.near * float(fused[best]) ** 2 * gain).astype(np.float32)
+    return boosted
 
 
 def _rrf(lexical: Floats, dense: Floats | None, constant: int, depth: int = 200) -> Floats:
-    """Sum of 1 / (constant + rank) over the routes' first `depth` passages."""
+    """Return the sum of 1 / (constant + rank) over each route's best `depth` passages."""
     fused = np.zeros(len(lexical), np.float32)
     for scores in (lexical, dense):
         if scores is None:
@@ -109,7 +109,7 @@ def _rrf(lexical: Floats, dense: Floats | None, constant: int, depth: int = 200)
 
 
 def _weighted(lexical: Floats, dense: Floats | None, share: float) -> Floats:
-    """Weigh dense and lexical scores, the latter as r / (1 + r) of the plain BM25's rank value."""
+    """Return the weighted sum of dense and lexical scores, the latter saturated as r / (1 + r)."""
     saturated = lexical / (1 + lexical)
     if dense is None:
         return saturated
@@ -124,10 +124,10 @@ def best_positions(scores: Floats, k: int) -> Positions:
 
 
 def _threshold(scores: Floats, k: int) -> float:
-    """Return a positive value that at least the k best scores reach, if so many are positive.
+    """Return a positive lower bound of the k best scores, if so many are positive.
 
-    The k-th best of the blocks' maxima: k scores at least are as high, and few others are. One pass that
-    only takes maxima costs a tenth of a partition of all scores.
+    It is the k-th largest block maximum: at least k scores reach it, and few others do. Taking maxima costs a
+    tenth of a partition of all scores.
     """
     least = float(np.nextafter(np.float32(0), np.float32(1)))
     blocks = len(scores) // _BLOCK

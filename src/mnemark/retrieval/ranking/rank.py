@@ -1,4 +1,4 @@
-"""Rank fused scores: small factors, protection of each route's best, no repetition. Pure."""
+"""Rank candidates: apply small factors, keep each route's best, drop duplicates. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ _DAY: Final = 86_400.0
 
 
 class Ranked(NamedTuple):
-    """One passage in the answer."""
+    """A ranked candidate."""
 
     pos: int
     score: float
@@ -30,7 +30,7 @@ def adjust(
     order: str | None = None,
     access: Mapping[int, int] | None = None,
 ) -> tuple[Floats, list[dict[str, float]]]:
-    """Apply all small factors to the candidates' scores; return what each factor added, too.
+    """Apply recency, importance, access, order and suspicion to the scores; also return each one's part.
 
     Args:
         positions: candidates, into `rows`.
@@ -38,7 +38,7 @@ def adjust(
         rows: columns of all passages.
         preset: weights of recency, importance, access and order.
         now: seconds of wall time.
-        order: "latest" or "first" where the question asks for it.
+        order: "latest" or "first" where the query asks for it.
         access: how often a passage was recalled, by passage number.
     """
     chosen = rows[positions]
@@ -71,7 +71,7 @@ def adjust(
 
 
 def recency(rows: Rows, now: int, half_life_days: float) -> Floats:
-    """0.5 ** (age / half life), 0.5 for what is undated, 1 for long-term memory, which never ages."""
+    """Return 0.5 ** (age / half life), 0.5 for undated passages, 1 for core memory, which never ages."""
     age = np.maximum(now - rows["time"].astype(np.float64), 0) / _DAY
     value = np.power(0.5, age / half_life_days)
     value = np.where(rows["time"] == NO_TIME, 0.5, value)
@@ -79,7 +79,7 @@ def recency(rows: Rows, now: int, half_life_days: float) -> Floats:
 
 
 def _relative_age(times: Positions, *, newest: bool) -> Floats:
-    """Map the dated to 0 to 1 by their order in time; the undated to 0."""
+    """Return each passage's rank in time scaled to 0 to 1; 0 for undated ones."""
     dated = times != NO_TIME
     result = np.zeros(len(times), np.float32)
     if dated.sum() > 1:
@@ -93,9 +93,9 @@ def _relative_age(times: Positions, *, newest: bool) -> Floats:
 def select(
     candidates: Sequence[Ranked], keys: Sequence[bytes], k: int, protected: Sequence[int] = ()
 ) -> list[Ranked]:
-    """Select the k best of ordered candidates, each content once, with the best of each route.
+    """Select the k best of sorted candidates without duplicates, with the best of each route.
 
-    A protected passage that would fall off the end takes the last place; the order of the rest stays.
+    A protected passage below the k best replaces the last unprotected one.
     """
     seen: set[bytes] = set()
     ranked: list[Ranked] = []

@@ -1,6 +1,6 @@
 """Rerank the top candidates with a cross-encoder.
 
-It never decides what is found, only in which order the best are, and it is left out when it is late.
+It only reorders the best candidates, and is skipped when it is late.
 """
 
 import threading
@@ -17,38 +17,38 @@ from mnemark.net import background
 from mnemark.retrieval.deadline import TimedOut, by_deadline
 
 DEPTH: Final = 20
-"""Candidates that are reranked."""
+"""Number of candidates that are reranked."""
 WEIGHT: Final = 0.5
-"""What a sure yes gains over a sure no: as much as half of the attainable BM25."""
+"""Gain of probability 1 over probability 0, in shares of the attainable BM25."""
 RETRY_SECONDS: Final = 30.0
-"""A failing reranker is left alone for this long."""
+"""Seconds before a failed reranker is tried again."""
 
 
 def blend(fused: Floats, logits: Floats) -> Floats:
     """Return scores of reranked candidates: `fused + WEIGHT * (p - min(p))`, where p = sigmoid(logits).
 
-    Both parts have an absolute scale (the share of the attainable BM25, and a probability), so that a
-    reranker that sees no difference changes nothing, and one that sees a small difference moves little. No
-    score falls: the reranked stay above candidates below them.
+    Both parts have an absolute scale (the share of the attainable BM25, and a probability), so that equal
+    logits change nothing and a small difference moves little. No score falls: the reranked candidates stay
+    above the others.
 
     Args:
         fused: scores of shape (n,), n >= 0.
-        logits: log odds that each answers, shape (n,).
+        logits: log odds that each candidate answers the query, shape (n,).
     """
     if not len(fused):
         return fused
-    chances = probability(logits)
-    blended: Floats = fused + np.float32(WEIGHT) * (chances - chances.min())
+    probabilities = probability(logits)
+    blended: Floats = fused + np.float32(WEIGHT) * (probabilities - probabilities.min())
     return blended
 
 
 def probability(logits: Floats) -> Floats:
-    """1 / (1 + exp(-logit)), by tanh, which does not overflow."""
+    """Return 1 / (1 + exp(-logit)), computed by tanh, which does not overflow."""
     values: Floats = (0.5 * (1 + np.tanh(0.5 * logits.astype(np.float32)))).astype(np.float32)
     return values
 
 
-def explained(logits: Floats, index: int) -> dict[str, Any]:
+def explain(logits: Floats, index: int) -> dict[str, Any]:
     """Return the reranker's part of `why`: its probability as score, its logit, its rank."""
     value = float(logits[index])
     return {
@@ -66,13 +66,13 @@ class RerankResult(NamedTuple):
 
 
 class BackgroundReranker:
-    """A reranker on a thread of its own, so that a slow one cannot hold up an answer.
+    """A reranker on a thread of its own, so that a slow model cannot delay an answer.
 
-    There is one thread at most, however many questions come: who finds it busy waits for as long as he may.
-    A question that is given up ends its thread after the batch that is under way.
+    There is at most one thread: concurrent searches wait for it within their time limit. A search that timed
+    out ends its thread after the current batch.
 
     Args:
-        make: makes the reranker; called when it is first needed, and again after it failed.
+        make: constructs the reranker; called on first use, and again after a failure.
     """
 
     def __init__(self, make: Callable[[], Reranker]) -> None:
@@ -95,7 +95,7 @@ class BackgroundReranker:
         given_up = threading.Event()
         try:
             work = background(lambda: self._run(question, passages, given_up), "mnemark-rerank")
-        except RuntimeError:  # no thread to be had
+        except RuntimeError:  # no thread could be started
             self._free.release()
             raise
         left = None if timeout is None else max(started + timeout - time.monotonic(), 0.0)
@@ -106,7 +106,7 @@ class BackgroundReranker:
         return result
 
     def load(self) -> None:
-        """Load the reranker; why it cannot be loaded is in the first question's answer."""
+        """Load the reranker; a failure is reported by the next search."""
         self.logits("", ())
 
     def name(self) -> str:
@@ -135,9 +135,9 @@ class BackgroundReranker:
 
 
 def _logits(reranker: Reranker, question: str, passages: Sequence[str], given_up: threading.Event) -> Floats:
-    """Compute logits in batches; after the asker has gone they stay 0, for nobody reads them."""
+    """Compute logits in batches; after a timeout the rest stays 0, as the result is dropped."""
     found = np.zeros(len(passages), np.float32)
-    # Without passages the reranker is only made ready.
+    # Without passages one empty batch loads the model.
     for start in range(0, max(len(passages), 1), BATCH):
         if given_up.is_set():
             break

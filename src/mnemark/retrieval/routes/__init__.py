@@ -1,1 +1,1 @@
-"""Routes from a question to candidates: by words, by vectors, by facts."""
+"""Score candidates for a query: lexical, dense, facts, QMD."""

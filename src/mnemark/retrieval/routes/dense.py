@@ -1,4 +1,4 @@
-"""Dense route: cosines of all passages with the question."""
+"""Dense route: compute the cosine of each passage with the query."""
 
 import threading
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from mnemark.index.vectors.keys import Packed
 from mnemark.net import background
 from mnemark.retrieval.deadline import TimedOut, by_deadline
 
-_MOST: Final = 0.7
-"""Share of the passages from which it is quicker to look at all than to gather those that count."""
+_SCORE_ALL_SHARE: Final = 0.7
+"""Share of masked passages above which it is faster to score all than to gather those in the mask."""
 
 
 class Dense(NamedTuple):
@@ -27,7 +27,7 @@ class Dense(NamedTuple):
 
 
 class VectorRows:
-    """Which vector each passage has, remembered for as long as neither side changes."""
+    """Cache of the vector row of each passage, for one snapshot and one state of the store."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,14 +37,13 @@ class VectorRows:
         self._covered = 0.0
 
     def rows(self, snapshot: Snapshot, store: VectorStore) -> tuple[NDArray[np.int64], float]:
-        """Row numbers in the store, shape (n,), -1 where there is no vector; and the share that has one."""
+        """Return row numbers in the store, shape (n,), -1 without a vector; and the share with one."""
         store.refresh()
         key = (id(snapshot), store.generation, store.count)
         with self._lock:
             if key != self._key or self._snapshot is not snapshot:
                 self._rows = store.lookup(Packed(snapshot.rows["key"]))
-                # Turns that no sync has seen yet (numbers below 0) are found by their words only, and soon
-                # by meaning.
+                # Turns appended since the last sync (numbers below 0) have no vectors yet and do not count.
                 stored = self._rows[snapshot.rows["passage"] >= 0]
                 self._covered = float(np.count_nonzero(stored >= 0)) / max(len(stored), 1)
                 self._snapshot = snapshot
@@ -53,12 +52,12 @@ class VectorRows:
 
 
 def shared(scores: Floats, snapshot: Snapshot, neighbour: float) -> Floats:
-    """Cosines, with the neighbours' mixed in as their terms are: never negative, on the same scale."""
+    """Mix the neighbours' cosines into each passage's; negative ones count as 0, the scale is kept."""
     positive: Floats = np.maximum(scores, np.float32(0))
     if not neighbour:
         return positive
     mixed = positive / np.float32(1 + neighbour)
-    # Into one array again and again: a new one of a million numbers costs more than filling it.
+    # One scratch array is reused: allocating a million numbers costs more than filling them.
     scratch = np.empty_like(positive)
     for step in (1, 2):
         weight = np.float32(neighbour**step / (1 + neighbour))
@@ -79,11 +78,11 @@ def score(
     mapping: VectorRows,
     mask: Mask | None = None,
 ) -> Dense:
-    """Cosines of the question with the passages in `mask`; 0 elsewhere and where there is no vector."""
+    """Compute the cosines of the query with the passages in `mask`; 0 elsewhere and without a vector."""
     rows, covered = mapping.rows(snapshot, store)
     if mask is None:
         return Dense(store.scores(query, rows), covered)
-    if np.count_nonzero(mask) > _MOST * len(mask):
+    if np.count_nonzero(mask) > _SCORE_ALL_SHARE * len(mask):
         return Dense(store.scores(query, rows) * mask, covered)
     chosen = np.flatnonzero(mask)
     scores = np.zeros(len(rows), np.float32)
@@ -92,20 +91,20 @@ def score(
 
 
 Rarity = Callable[[str], float]
-"""The idf of a word in the text that is searched."""
+"""Takes a word; returns its idf among the visible passages."""
 
 
 @runtime_checkable
 class RarityAware(Protocol):
-    """An embedder that lets a question's words weigh by how rare they are, and answers at once."""
+    """Interface of an embedder that weights the query's words by idf, and answers without delay."""
 
     def query_weighted(self, text: str, idf: Rarity) -> NDArray[np.float32]:
-        """Return the question's vector, float32 of shape (dimension,)."""
+        """Return the query's vector, float32 of shape (dimension,)."""
         ...
 
 
 class Ready(NamedTuple):
-    """A question's vector and where those of the passages are; or the reason why there is none."""
+    """A query vector and the store to compare it with; or the reason why there is none."""
 
     vector: NDArray[np.float32] | None
     store: VectorStore | None
@@ -113,7 +112,7 @@ class Ready(NamedTuple):
 
 
 class WeightedQuery:
-    """The vector of a question whose words weigh by their rarity; made when the rarities are known."""
+    """Query vector with words weighted by idf, computed in `get`, when the idf is known."""
 
     def __init__(self, embedder: RarityAware, store: VectorStore, text: str) -> None:
         self._embedder = embedder
@@ -121,14 +120,14 @@ class WeightedQuery:
         self._text = text
 
     def get(self, timeout: float | None, idf: Rarity) -> Ready:
-        """Return the vector, unless its time is over; making it takes none worth limiting."""
+        """Return the vector, unless no time is left; computing it is too fast to need a limit."""
         if timeout is not None and timeout <= 0:
             return Ready(None, None, "there was no time left for it; allow a longer deadline")
         return Ready(self._embedder.query_weighted(self._text, idf), self._store)
 
 
 class QueryVector:
-    """The question's vector, made on its own thread so that a slow model cannot hold up an answer."""
+    """Query vector computed on a thread of its own, so that a slow model cannot delay the answer."""
 
     def __init__(self, make: Callable[[], tuple[Embedder, VectorStore]], text: str) -> None:
         def embed() -> Ready:
@@ -138,7 +137,7 @@ class QueryVector:
         self._ready = background(embed, "mnemark-embed")
 
     def get(self, timeout: float | None, idf: Rarity) -> Ready:  # noqa: ARG002 - this embedder weighs by itself
-        """Return the vector, or the reason why there is none in time."""
+        """Wait for the vector up to `timeout` seconds; return it, or the reason why there is none."""
         try:
             ready = by_deadline(self._ready, timeout)
         except MnemarkError as error:

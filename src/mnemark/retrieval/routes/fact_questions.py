@@ -1,10 +1,10 @@
-"""Parse what a question asks of facts: whose, and which predicates, in both languages.
+"""Parse the subjects and predicates that a question asks for, in English and Chinese.
 
-Words come from the table of `text.facts_keys`; questions that do not name a predicate ("where do I live",
-我住在哪) have their shapes here. Pure: strings in, values out.
+Names of predicates come from `facts.keys`; questions that do not name one ("where do I live", 我住在哪) have
+patterns here. Pure: strings in, values out.
 """
 
-# ruff: noqa: E501 - shapes read better whole, and Chinese counts twice
+# ruff: noqa: E501 - patterns read better whole, and Chinese counts twice
 
 import re
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from mnemark.facts.keys import plain_words, predicate_names, singular, subject_n
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import normalize
 
-_LONGEST: Final = 2_000
-"""Characters of a question that are looked at."""
-_SHAPES: Final = {
+_MAX_CHARACTERS: Final = 2_000
+"""Maximum number of characters of a question parsed."""
+_PATTERNS: Final = {
     "name": r"who am i\b|what (?:am|was) i called|what (?:should|do|can) \w+ call me|我叫什么|我是谁|"
     r"怎么称呼我?|如何称呼|贵姓",
     "city": r"where (?:do|does|did|is|am|are|was) [\w' ]{1,40}?(?:liv(?:e|es|ing)|resid(?:e|es|ing)|based)|"
@@ -69,7 +69,7 @@ _SHAPES: Final = {
     "diet": r"what (?:do|does) [\w' ]{1,20}?(?:not )?eat\b|(?:vegetarian|vegan)\b|吃素|忌口|饮食",
     "decisions": r"what (?:did|have|was) [\w' ]{0,20}?deci(?:de|ded|sion)|决定了?(?:什么|哪些)",
 }  # fmt: skip
-"""Questions that ask for a predicate without its name, or with it in a shape of its own."""
+"""Patterns of questions by predicate, for those that do not contain its name as it is."""
 
 _FIRST: Final = lazy_pattern(
     r"\b(?:i|i'm|i've|me|my|mine|myself|we|our|us|user's|users|user(?! (?:interfaces?|agents?|story|stories|manuals?|guides?|"
@@ -81,14 +81,14 @@ _SECOND_ASKED: Final = lazy_pattern(r"\byour\b|[你您](?:的|叫|是|会|用)")
 
 
 class FactQuestion(NamedTuple):
-    """The facts a question may be about."""
+    """A parsed question."""
 
     subjects: frozenset[str]
-    """Keys of subjects it speaks of: "user", "agent", "project"; names of others are looked for elsewhere."""
+    """Keys of the canonical subjects it names: "user", "agent", "project"; for others see `speaks_of`."""
     predicates: Mapping[str, str]
-    """The words of the question that stand for each predicate, by its key."""
+    """The words of the question that matched, by the key of the predicate."""
     words: str
-    """The question as it is compared: one width and case, apostrophes and marks as blanks."""
+    """The question normalised: one width and case, punctuation replaced by blanks."""
 
 
 @lru_cache(maxsize=256)
@@ -98,10 +98,10 @@ def parse_question(question: str) -> FactQuestion:
     >>> sorted(parse_question("where do I live now?").predicates), sorted(parse_question("我住在哪").subjects)
     (['city'], ['user'])
     """
-    text = normalize(question[:_LONGEST])
+    text = normalize(question[:_MAX_CHARACTERS])
     words = f" {plain_words(text)} "
     single = f" {' '.join(singular(word) for word in words.split())} "
-    found = {key: match[0] for key, shape in _shapes() if (match := shape.search(text))}
+    found = {key: match[0] for key, pattern in _patterns() if (match := pattern.search(text))}
     for key, name in _named(words, single, text):
         if len(name) > len(found.get(key, "")):
             found[key] = name
@@ -109,13 +109,13 @@ def parse_question(question: str) -> FactQuestion:
 
 
 @cache
-def _shapes() -> list[tuple[str, re.Pattern[str]]]:
-    return [(key, re.compile(shape)) for key, shape in _SHAPES.items()]
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    return [(key, re.compile(pattern)) for key, pattern in _PATTERNS.items()]
 
 
 @cache
 def _names() -> list[tuple[str, str]]:
-    """List (key, name) of predicates; Chinese names of a single character say too little."""
+    """Return (key, name) of predicates, without Chinese names of one character, which are ambiguous."""
     pairs = ((key, name) for name, key in predicate_names().items())
     return [(key, name) for key, name in pairs if name.isascii() or len(name) > 1]
 
@@ -129,7 +129,7 @@ def _named(words: str, single: str, text: str) -> list[tuple[str, str]]:
 
 
 def _outermost(found: Mapping[str, str]) -> dict[str, str]:
-    """Remove what is only a part of another: 喜欢 in 不喜欢, language in "which language should"."""
+    """Remove matches inside other matches: 喜欢 in 不喜欢, language in "which language should"."""
     return {
         key: words
         for key, words in found.items()
@@ -156,5 +156,5 @@ def _holds(words: str, text: str, name: str) -> bool:
 
 
 def speaks_of(question: FactQuestion, subject: str) -> bool:
-    """Whether a question names a subject, given by its key."""
+    """Return whether a question names a subject, given by its key."""
     return subject in question.subjects or _holds(question.words, question.words, subject)

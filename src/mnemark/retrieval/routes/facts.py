@@ -1,7 +1,7 @@
-"""Facts route: a question as subject and predicate, answered from current facts.
+"""Facts route: match the subject and predicate of a query with current facts, and merge them into the hits.
 
-It adds to the hits of the other routes and never takes from them: where no fact is asked for, an answer is
-what it was. In the answer a value that holds stands before those it replaced, and says so.
+A query that matches no fact keeps its hits. Among the hits a current value precedes the values it superseded,
+and each is labelled.
 """
 
 from collections import defaultdict
@@ -30,91 +30,94 @@ from mnemark.text.words.segment import index_terms, query_terms
 from mnemark.types import Hit
 
 WEIGHT: Final = 0.8
-"""Times the match to the power of `_BEND`, added for a fact whose subject and predicate are asked for: more
-than any passage gets for words that all fit, and much less where the question is about more than that."""
-_BEND: Final = 1.5
+"""Factor of `score ** _BEND`, added to the score of a matching fact: above any passage for a full match, and
+much less where the query is about more than the fact."""
+_EXPONENT: Final = 1.5
 PAST_FACTOR: Final = 0.5
-"""A value that does not hold any more is ranked lower, never hidden."""
-_LEAST: Final = 0.5
-"""Below this a match says too little to bring in a fact that no other route found."""
+"""Factor on the score of a value that no longer holds: ranked lower, never hidden."""
+_MIN_SCORE: Final = 0.5
+"""Minimum score of a match."""
 _SUBJECT: Final = {"named": 1.0, "open": 0.75, "other": 0.15}
-_PART: Final = 0.5
-"""Of a predicate that no table knows, so many of its words have to be in the question."""
+_MIN_PREDICATE_SHARE: Final = 0.5
+"""Minimum share of the terms of a predicate without a canonical name that the query must contain."""
 _NEW_SHARE: Final = 0.5
-"""What a fact that is not in the index yet gets for the share of the question's words it holds."""
+"""Score of a fact that is not indexed yet, times the share of the query's terms it contains."""
 _OWN: Final = frozenset({"user", "agent", "project"})
-_SOMEONE: Final = "somebody else"
+_OTHER_PERSON: Final = "somebody else"
 _NAME: Final = lazy_pattern(r"\b([A-Z][a-z]+)['’]s\b|\b(?:do|does|did|is|are|was|were|has)\s+([A-Z][a-z]+)\b")
-_MOST: Final = 50
-"""Facts that one question brings in."""
+_MAX_MATCHES: Final = 50
+"""Maximum number of matches."""
 
 
 class Match(NamedTuple):
-    """How far a fact is what a question asks for, 0 to 1, and by which words."""
+    """A fact with the score of its match, 0 to 1, and the words of the query that matched."""
 
     version: FactVersion
     score: float
     by: str
 
 
-def matches(book: FactIndex, question: str, terms: Sequence[QueryTerm], moment: datetime) -> list[Match]:
-    """Return the facts that hold at `moment` and that a question asks for, the best first."""
+def matches(
+    fact_index: FactIndex, question: str, terms: Sequence[QueryTerm], moment: datetime
+) -> list[Match]:
+    """Return the facts that hold at `moment` and match the query, best first."""
     wanted = parse_question(question)
     content = without_stop_words(question)
-    if not len(book):
+    if not len(fact_index):
         return []
-    subjects = wanted.subjects | {name for name in book.other_subjects if speaks_of(wanted, name)}
-    if _someone(question, wanted):
-        subjects |= {_SOMEONE}
+    subjects = wanted.subjects | {name for name in fact_index.other_subjects if speaks_of(wanted, name)}
+    if _names_person(question, wanted):
+        subjects |= {_OTHER_PERSON}
     found: list[Match] = []
-    for key, share, words in _predicates(book, wanted, terms):
-        for one in book.by_predicate[key]:
+    for key, share, words in _predicates(fact_index, wanted, terms):
+        for one in fact_index.by_predicate[key]:
             if one.at(moment):
-                score = share * _about(one.fact, subjects) * _covered(one.fact, words, content, subjects)
+                score = share * _subject_score(one.fact, subjects)
+                score *= _coverage(one.fact, words, content, subjects)
                 found.append(Match(one, score, words))
-    found = [match for match in found if match.score >= _LEAST]
+    found = [match for match in found if match.score >= _MIN_SCORE]
     found.sort(key=lambda match: (-match.score, match.version.fact.id))
-    return found[:_MOST]
+    return found[:_MAX_MATCHES]
 
 
 def _predicates(
-    book: FactIndex, wanted: FactQuestion, terms: Sequence[QueryTerm]
+    fact_index: FactIndex, wanted: FactQuestion, terms: Sequence[QueryTerm]
 ) -> Iterable[tuple[str, float, str]]:
-    """Yield keys of predicates that a question asks for, how sure that is, and its words for them."""
+    """Yield the keys of matching predicates, with the score and the words of the match."""
     for key, words in wanted.predicates.items():
-        if key in book.by_predicate:
+        if key in fact_index.by_predicate:
             yield key, 1.0, words
     said = {term: min(weight / 0.6, 1.0) for term, weight in terms if weight >= 0.25}
-    for key, own in book.other_predicates.items():
+    for key, own in fact_index.other_predicates.items():
         if key in wanted.predicates:
             continue
         there = [said[term] for term in own if term in said]
         share = sum(there) / len(own)
-        if there and share >= _PART:
+        if there and share >= _MIN_PREDICATE_SHARE:
             yield key, share * share, " ".join((key, *(term for term in said if term in own)))
 
 
-def _someone(question: str, wanted: FactQuestion) -> bool:
-    """Whether a question names a person: "where does Ann live", "Ann's birthday"."""
+def _names_person(question: str, wanted: FactQuestion) -> bool:
+    """Return whether a query names a person: "where does Ann live", "Ann's birthday"."""
     named = " ".join(wanted.predicates.values())
     return any((name[1] or name[2]).casefold() not in named for name in _NAME.finditer(question))
 
 
-def _about(fact: Fact, subjects: frozenset[str]) -> float:
+def _subject_score(fact: Fact, subjects: frozenset[str]) -> float:
     if subject_key(fact.subject) in subjects:
         return _SUBJECT["named"]
     return _SUBJECT["other" if subjects else "open"]
 
 
-def _covered(fact: Fact, words: str, content: Sequence[str], subjects: frozenset[str]) -> float:
-    """Estimate how much of the question is about this fact: from 1, all of it, to 0.4."""
+def _coverage(fact: Fact, words: str, content: Sequence[str], subjects: frozenset[str]) -> float:
+    """Estimate the share of the query that is about this fact, scaled to 0.4 to 1."""
     names = _names_of(subject_key(fact.subject))
     if not content:
         return 1.0
     about = " ".join((words, fact.predicate, fact.value, fact.subject, *names, *subjects))
     found = index_terms(about)
     known = {*found.words, *found.parts, *query_terms(about)}
-    rest = [term for term in content if term not in known and term not in _ASIDE]
+    rest = [term for term in content if term not in known and term not in _FILLER]
     return 0.4 + 0.6 * (1 - len(rest) / len(content)) ** 2
 
 
@@ -123,25 +126,25 @@ def _names_of(subject: str) -> tuple[str, ...]:
     return tuple(name for name, key in subject_names().items() if key == subject)
 
 
-_ASIDE: Final = frozenset(
+_FILLER: Final = frozenset(
     (  # noqa: SIM905 - a list of this length reads as words
         "use current currently now still again exactly actually please tell know remember remind moment "
         "today latest right 现在 目前 当前 如今 还 使用 用 请 告诉 知道 记得 "
         "什么 哪个 哪里 多少 请问 最新 现 一下 叫 谁 几"
     ).split()
 )
-"""Words that do not narrow what is asked."""
+"""Words of a query that do not narrow it."""
 
 
 class Joined(NamedTuple):
-    """Hits with the facts in their places, and how likely it is that a fact is the answer."""
+    """Hits with the facts merged in, and the best match's score: the confidence that a fact is the answer."""
 
     hits: tuple[Hit, ...]
     believable: float
 
 
 def join(
-    book: FactIndex,
+    fact_index: FactIndex,
     hits: Sequence[Hit],
     question: str,
     terms: Sequence[QueryTerm],
@@ -151,24 +154,24 @@ def join(
     now: datetime,
     explain: bool = False,
 ) -> Joined:
-    """Join hits and facts: labelled, current before past, each fact once.
+    """Merge facts into the hits: labelled, current before past, each fact once.
 
     Args:
-        book: the facts that the searcher may see.
+        fact_index: the visible facts.
         hits: of the other routes, best first.
-        question: as asked.
-        terms: of the question, translated ones included.
+        question: text of the query.
+        terms: of the query, with translations.
         k: hits at most.
-        where: what narrows the search.
-        now: when it is asked; with `where.as_of`, that day counts.
+        where: the filter of the search.
+        now: the time of the query; `where.as_of` overrides it.
         explain: add the route to each `why`.
     """
-    if not len(book):
+    if not len(fact_index):
         return Joined(tuple(hits[:k]), 0.0)
     moment = where.as_of or now
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=book.zone)
-    found = matches(book, question, terms, moment) if _wanted(where) else []
-    joining = _Joining(book, moment, where, explain=explain)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=fact_index.zone)
+    found = matches(fact_index, question, terms, moment) if _wanted(where) else []
+    joining = _Joining(fact_index, moment, where, explain=explain)
     for hit in hits:
         joining.take(hit)
     for rank, match in enumerate(found, 1):
@@ -183,66 +186,68 @@ def _wanted(where: Filter) -> bool:
 
 
 class _Joining:
-    def __init__(self, book: FactIndex, moment: datetime, where: Filter, *, explain: bool) -> None:
-        self.book = book
+    def __init__(self, fact_index: FactIndex, moment: datetime, where: Filter, *, explain: bool) -> None:
+        self.fact_index = fact_index
         self.moment = moment
         self.where = where
         self.explain = explain
         self.others: list[Hit] = []
         self.hits: dict[str, Hit] = {}
-        """Passages of the facts found, by id."""
+        """Passages of facts, by fact id."""
         self.scores: dict[str, float] = {}
         self.why: dict[str, dict[str, Any]] = defaultdict(dict)
 
     def take(self, hit: Hit) -> None:
-        """Add a hit of another route, unless it began later than asked for, or is no fact any more."""
+        """Add a hit of another route, unless it is a deleted fact, or one that began after `as_of`."""
         identifier = hit.meta.get(FACT)
-        held = self.book.by_id.get(identifier) if isinstance(identifier, str) else None
+        held = self.fact_index.by_id.get(identifier) if isinstance(identifier, str) else None
         if held is None or hit.scope != held.fact.scope:
-            shown = self._elsewhere(hit, identifier) if isinstance(identifier, str) else hit
+            shown = self._misplaced(hit, identifier) if isinstance(identifier, str) else hit
             self.others += [] if shown is None else [shown]
         elif self._state(held) != "future" or self.where.as_of is None:
             self.hits[held.fact.id] = hit
             self.scores[held.fact.id] = max(hit.score, self.scores.get(held.fact.id, 0.0))
 
-    def _elsewhere(self, hit: Hit, identifier: str) -> Hit | None:
-        """Check a bullet that stands in no fact file: of the archive, or one whose id another scope has.
+    def _misplaced(self, hit: Hit, identifier: str) -> Hit | None:
+        """Return the hit of a fact bullet that is archived, or valid under its id in its scope; else None.
 
-        Others are no facts any more: the index holds them until it has looked at their files again.
+        Other bullets were deleted from their fact files after the last sync.
         """
         place = layout.place(hit.path)
         if place is not None and place.archived:
             return self._archived(hit)
-        found = (one for one in self.book.facts if (one.fact.id, one.fact.scope) == (identifier, hit.scope))
+        key = identifier, hit.scope
+        found = (one for one in self.fact_index.facts if (one.fact.id, one.fact.scope) == key)
         return hit if any(one.at(self.moment) for one in found) else None
 
     def _archived(self, hit: Hit) -> Hit:
-        """Label a fact of the archive with the value that holds by now."""
+        """Label an archived fact with its current value."""
         predicate, _, value = hit.text.partition(": ")
         fact = Fact(id="", subject=hit.title, predicate=predicate, value=value, scope=hit.scope)
-        current = self.book.current(fact, self.moment)
+        current = self.fact_index.current(fact, self.moment)
         if current is None or current.fact.value == value:
             return hit
         text = f"{hit.text} (archived; now: {current.fact.value})"
         return replace(hit, text=text, snippet=text, meta={**hit.meta, "current": False})
 
     def add(self, match: Match, rank: int) -> None:
-        """Add a fact that the question asks for by subject and predicate."""
+        """Add a match, or raise the score of its hit."""
         fact = match.version.fact
         if not self._allowed(fact):
             return
-        gain = WEIGHT * match.score**_BEND * (SUSPECT_FACTOR if looks_like_instructions(fact.value) else 1.0)
+        gain = WEIGHT * match.score**_EXPONENT
+        gain *= SUSPECT_FACTOR if looks_like_instructions(fact.value) else 1.0
         self.scores[fact.id] = self.scores.get(fact.id, 0.0) + gain
         route = {"score": round(match.score, 4), "rank": rank, "by": match.by}
         self.why[fact.id] = {"facts": route}
 
     def add_new(self, content: Sequence[str], terms: set[str]) -> None:
-        """Add facts that were remembered a moment ago and may be in no index yet, by their words."""
-        for held in self.book.new if _wanted(self.where) else ():
+        """Add recent facts that may not be indexed yet, by their terms."""
+        for held in self.fact_index.new if _wanted(self.where) else ():
             fact = held.fact
             if fact.id in self.hits or self._state(held) != "current" or not self._allowed(fact):
                 continue
-            # "user" is in every fact about the owner, and in many a question about something else.
+            # "user" occurs in every fact about the owner, and in many queries about something else.
             subject = "" if subject_key(fact.subject) in _OWN else fact.subject
             found = index_terms(f"{subject} {fact_text(fact)}")
             own = {*found.words, *found.parts} & {*content, *terms}
@@ -265,13 +270,13 @@ class _Joining:
         return "future" if version.begin is not None and version.begin > self.moment else "past"
 
     def ordered(self) -> list[Hit]:
-        """Return all hits by score; a value that holds before those that do not."""
-        held = {identifier: self.book.by_id[identifier] for identifier in self.scores}
+        """Return all hits by score, the current value of a fact before its past ones."""
+        held = {identifier: self.fact_index.by_id[identifier] for identifier in self.scores}
         for identifier, one in list(held.items()):
-            current = self.book.current(one.fact, self.moment)
+            current = self.fact_index.current(one.fact, self.moment)
             if current is None or current.fact.id == identifier or not self._allowed(current.fact):
                 continue
-            # Whoever finds the old value has to see the one that holds.
+            # A past value brings in the current one.
             self.scores[current.fact.id] = max(self.scores.get(current.fact.id, 0.0), self.scores[identifier])
             held[current.fact.id] = current
         found = [(hit.score, 1, hit) for hit in self.others]
@@ -285,8 +290,8 @@ class _Joining:
 
     def _hit(self, version: FactVersion, state: State, score: float) -> Hit:
         fact = version.fact
-        meta = meta_of(self.book, version, state)
-        text = describe(self.book, version, state)
+        meta = meta_of(self.fact_index, version, state)
+        text = describe(self.fact_index, version, state)
         passage = self.hits.get(fact.id)
         if (passage is None and looks_like_instructions(fact.value)) or (
             passage is not None and passage.meta.get("suspect")

@@ -3,10 +3,9 @@
 A passage's term frequency is its own plus `neighbour` times that of the passage before and after (in the
 same note or session) and its square for those two steps away, plus `head` where title, speaker or date hold
 the term. The document as a whole is scored by the same formula, and `group` times its score is added to its
-passages; very short passages count less (`short`). Both parts are divided by
-what they could attain at most, sum(idf) * (k1 + 1) over the query's terms, unknown ones included: a score
-of 0.5 means half of all evidence there could be, in every index and for every query, so that weak lexical
-evidence leaves the say to the other routes by itself.
+passages; very short passages count less (`short`). Both parts are divided by their attainable maximum,
+sum(idf) * (k1 + 1) over the query's terms, unknown ones included: a score of 0.5 means half of the possible
+evidence, in every index and for every query, so that weak lexical evidence gives way to the other routes.
 
 BM25: Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, with Lucene's idf,
 ln(1 + (N - df + 0.5) / (df + 0.5)), which is never negative.
@@ -22,36 +21,36 @@ from mnemark.index.snapshot import Floats, Mask, Positions, Snapshot, TermHits
 from mnemark.retrieval.presets import Preset
 
 _COMMON: Final = 2_000
-"""A term in more passages than this, and in more than one of 16, is not looked for in neighbours: it says
-little, and would cost the most."""
+"""A term in more passages than this, and in more than one of 16, is not spread to neighbours: it carries
+little information at the highest cost."""
 
 
 class QueryTerm(NamedTuple):
-    """A term of the query with its weight; 1 for what was said, less for what was only in the context."""
+    """A term of the query with its weight: 1 for the query itself, less for its context."""
 
     term: str
     weight: float = 1.0
 
 
 class Lexical(NamedTuple):
-    """Scores of all passages, float32 of shape (n,), and what they were made of."""
+    """Scores of all passages, float32 of shape (n,), with idf and postings of the terms."""
 
     scores: Floats
     """Share of the attainable score, own and neighbours', plus `group` times the document's."""
     own: Floats
-    """The first part alone."""
+    """Scores without the document's part."""
     idf: dict[str, float]
     """Inverse document frequency of each term, those unknown to the index included."""
     hits: dict[str, TermHits]
 
 
 class Lengths(NamedTuple):
-    """What follows from lengths in words, for one set of passages."""
+    """Length normalisation of passages and documents, over the visible passages."""
 
     norm: Floats
-    """The formula's K of own length and the neighbours' share, as for the terms, shape (n,)."""
+    """BM25's K of each passage, from its length and the neighbours' share, shape (n,)."""
     document_norm: Floats
-    """The same of each document, shape (groups,)."""
+    """BM25's K of each document, shape (groups,)."""
     total: int
     document_total: int
     substance: Floats
@@ -59,7 +58,7 @@ class Lengths(NamedTuple):
 
 
 def lengths(snapshot: Snapshot, mask: Mask | None, preset: Preset) -> Lengths:
-    """Lengths over the passages in `mask` (None for all)."""
+    """Compute the length normalisation over the passages in `mask` (None for all)."""
     own = snapshot.rows["length"].astype(np.float32)
     substance = 1 - np.exp(-(own + 0.5) / preset.short) if preset.short else np.ones(len(own))
     if mask is not None:
@@ -96,7 +95,7 @@ def score(  # noqa: PLR0917 - what BM25 needs
 ) -> Lexical:
     """Score every passage for the terms; passages outside `mask` score 0.
 
-    `rarity`: the terms' inverse document frequencies in another set of passages, to score on its scale.
+    `rarity`: the terms' inverse document frequencies from another search, to score on its scale.
     """
     n = len(snapshot)
     own = np.zeros(n, np.float32)
@@ -115,8 +114,8 @@ def score(  # noqa: PLR0917 - what BM25 needs
             wide = preset.neighbour if len(hits.pos) < max(_COMMON, size.total // 16) else 0.0
             touched = _spread(snapshot, hits.pos, frequency, scratch, wide)
             values = scratch[touched]
-            # A position stands in `touched` up to five times, each time with the same value: the assignment
-            # behind += writes it once.
+            # A position is in `touched` up to five times with the same value; += on an index array adds it
+            # once.
             own[touched] += (
                 np.float32(weight * weights[term] * (preset.k1 + 1)) * values / (values + size.norm[touched])
             )
@@ -140,7 +139,7 @@ def score(  # noqa: PLR0917 - what BM25 needs
 
 
 def _norm(lengths: Floats, mean: float, preset: Preset) -> Floats:
-    """The formula's K for each length: k1 * (1 - b + b * length / mean)."""
+    """Return BM25's K of each length: k1 * (1 - b + b * length / mean)."""
     slope = preset.k1 * preset.b / max(mean, 1e-9)
     return (np.float32(preset.k1 * (1 - preset.b)) + np.float32(slope) * lengths).astype(np.float32)
 
@@ -155,7 +154,7 @@ def _masked(hits: TermHits, mask: Mask | None) -> TermHits:
 def _spread(
     snapshot: Snapshot, pos: Positions, frequency: Floats, scratch: Floats, neighbour: float
 ) -> Positions:
-    """Put frequencies and the neighbours' share of them into `scratch`; return the positions touched."""
+    """Write frequencies and the neighbours' share of them into `scratch`; return the positions written."""
     scratch[pos] = frequency
     if not neighbour:
         return pos
@@ -183,7 +182,7 @@ def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
     size: Lengths,
     preset: Preset,
 ) -> float:
-    """Add a term's score to each document that holds it; return the most it could add."""
+    """Add a term's score to each document that contains it; return the maximum it could add."""
     if not len(pos):
         return weight * idf(size.document_total, 0) * (preset.k1 + 1)
     owner = snapshot.group[pos]
@@ -196,5 +195,5 @@ def _add_group(  # noqa: PLR0917 - an inner loop's accumulators
 
 
 def idf(count: int, holding: int) -> float:
-    """Inverse document frequency: ln(1 + (N - df + 0.5) / (df + 0.5)), never negative."""
+    """Return the inverse document frequency, ln(1 + (N - df + 0.5) / (df + 0.5)), never negative."""
     return math.log1p((count - holding + 0.5) / (holding + 0.5))

@@ -1,9 +1,9 @@
-"""Ask QMD's daemon over HTTP beside one's own routes.
+"""QMD route: query QMD's daemon over HTTP and map its results to passages.
 
 QMD (`qmd mcp --http`, from its version 2 on) answers `POST /query` with `{"searches": [{"type", "query"}],
 "collections", "limit", "rerank"}` by `{"results": [{"file": "qmd://COLLECTION/PATH", "line", "score"}]}`;
 paths are percent-encoded and relative to the collection's folder, scores are 0 to 1. A process is never
-started: where no daemon answers in time, the answer is one's own and says so.
+started: where no daemon answers in time, the search goes on without it and says so in `degraded`.
 """
 
 import time
@@ -23,12 +23,12 @@ from mnemark.retrieval.deadline import TimedOut, by_deadline
 _PATIENCE: Final = 2.0
 """Seconds that a search without a deadline waits."""
 _LIMIT: Final = 20
-_MOST_BYTES: Final = 1_000_000
-_MOST_CHARACTERS: Final = 500
-"""Of a question; what is longer is a text, not a question."""
+_MAX_BYTES: Final = 1_000_000
+_MAX_CHARACTERS: Final = 500
+"""Maximum length of a query."""
 WEIGHT: Final = 0.15
-"""Of QMD's score beside the share of the attainable BM25: as much as a passage gains that holds one more of
-about seven words. Enough to bring in what nothing else found, and to decide between near ties."""
+"""Weight of QMD's score relative to the share of the attainable BM25: about one more matching word of seven.
+Enough to add passages that no other route found, and to break near ties."""
 
 
 class _Result(msgspec.Struct):
@@ -42,7 +42,7 @@ class _Reply(msgspec.Struct):
 
 
 class Place(NamedTuple):
-    """A line of a file of the workspace that QMD found, best first."""
+    """A result of QMD: a line of a file in the workspace."""
 
     path: str
     line: int
@@ -50,14 +50,14 @@ class Place(NamedTuple):
 
 
 class PendingQuery:
-    """A question on its way to the daemon."""
+    """A query sent to the daemon."""
 
     def __init__(self, client: "QmdClient", text: str, deadline: float) -> None:
         self._deadline = deadline
         self._places = background(lambda: client.query(text, deadline), "mnemark-qmd")
 
     def get(self) -> tuple[tuple[Place, ...], str]:
-        """Return what was found by the deadline, and the reason where that is not the whole answer."""
+        """Return the results by the deadline, best first, and the reason where there are none."""
         try:
             places = by_deadline(self._places, max(self._deadline - time.monotonic(), 0.0))
         except TransientError as error:
@@ -72,7 +72,7 @@ class PendingQuery:
 
 
 class QmdClient:
-    """Client of QMD's daemon for the collection that is the workspace. Making it does not connect.
+    """Client of QMD's daemon for the workspace's collection. The constructor does not connect.
 
     Raises:
         ConfigError: the URL is not one, or is another machine's and that was not allowed.
@@ -85,21 +85,21 @@ class QmdClient:
             raise ConfigError(str(error)) from error
         check_host(base, "routes.qmd")
         self._collection = routes.qmd_collection
-        self._channel = Channel(f"{base}/query", silence=_PATIENCE, most_bytes=_MOST_BYTES)
+        self._channel = Channel(f"{base}/query", silence=_PATIENCE, most_bytes=_MAX_BYTES)
 
     def ask(self, text: str, deadline: float | None) -> PendingQuery:
-        """Send a question; `deadline` is monotonic, None for a patience of its own."""
+        """Send a query in the background; `deadline` is monotonic, None for `_PATIENCE` seconds from now."""
         return PendingQuery(self, text, time.monotonic() + _PATIENCE if deadline is None else deadline)
 
     def query(self, text: str, deadline: float) -> tuple[Place, ...]:
-        """Ask and wait.
+        """Send a query and wait for its results.
 
         Raises:
             TransientError, RefusedError: see `Channel.post`.
             msgspec.MsgspecError: the answer is not as documented.
         """
-        # Quotes and minus signs are operators in QMD's questions by words.
-        words = " ".join(text.replace('"', " ").replace(" -", " ").lstrip("- ").split())[:_MOST_CHARACTERS]
+        # Quotes and minus signs are operators in QMD's lexical queries.
+        words = " ".join(text.replace('"', " ").replace(" -", " ").lstrip("- ").split())[:_MAX_CHARACTERS]
         if not words:
             return ()
         body = {
@@ -119,7 +119,7 @@ class QmdClient:
 
 
 def scores(view: View, places: tuple[Place, ...]) -> Floats:
-    """QMD's scores, shape (n,), at the passages that hold its lines; what is not in the index is left out."""
+    """Return QMD's scores by passage, shape (n,); lines that are not in the index are left out."""
     found = np.zeros(len(view.snapshot), np.float32)
     for place in places:
         positions = view.positions(place.path)
