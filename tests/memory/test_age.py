@@ -71,7 +71,7 @@ def test_where_a_look_at_the_files_takes_long_a_new_fact_is_found_without_one(
         memory.remember("python version", "3.10")
         memory.sync()
         assert memory.search("which python version do I use").hits
-        memory.searcher.refresher._cost = 1.0
+        memory.searcher.refresher._sync_seconds = 1.0
 
         def sync(*_: object, **__: object) -> None:
             raise AssertionError("all files were looked at")
