@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from io import StringIO
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -15,6 +14,7 @@ import msgspec
 
 from mnemark.facts.keys import predicate_key, value_key
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import lines
 from mnemark.text.markdown.frontmatter import front_matter
 
 _RESERVED: Final = lazy_pattern(r"%(?=25|7C|3E|0A|0D)|[|>\r\n]")
@@ -188,7 +188,7 @@ _parsed_long = lru_cache(maxsize=2)(_parsed)
 
 def _lines(text: str) -> Iterator[_Line]:
     start = 0
-    for number, line in enumerate(StringIO(text, newline=""), 1):
+    for number, line in enumerate(lines(text), 1):
         yield _Line(number, start, start + len(line), line.rstrip("\r\n"))
         start += len(line)
 

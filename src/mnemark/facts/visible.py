@@ -8,7 +8,6 @@ import hashlib
 from collections import defaultdict, deque
 from collections.abc import Iterable
 from functools import cached_property
-from io import StringIO
 from pathlib import Path
 
 import msgspec
@@ -22,6 +21,7 @@ from mnemark.files.reading import Document, read
 from mnemark.files.scan import Entry
 from mnemark.files.secrets import redacted_turn, rules_without_salt
 from mnemark.files.tombstones import TombstoneLog, Tombstones, emptied
+from mnemark.text.lines import lines
 from mnemark.text.redaction import spans
 from mnemark.text.redaction.redact import Rules, redact
 from mnemark.types import Problem, Turn
@@ -101,10 +101,10 @@ def restored(text: str, raw: str, visible: str) -> str:
     """
     if visible == raw:
         return text
-    waiting = _hidden_runs(_lines(raw), _lines(visible))
+    waiting = _hidden_runs(lines(raw), lines(visible))
     result: list[str] = []
     blank = 0
-    for line in _lines(text):
+    for line in lines(text):
         if blank and not line.strip():
             blank -= 1
         elif runs := waiting.get(line.rstrip("\r\n")):
@@ -131,7 +131,3 @@ def _hidden_runs(raw: Iterable[str], visible: Iterable[str]) -> dict[str, deque[
         elif run is not None:
             run.append(own)
     return found
-
-
-def _lines(text: str) -> Iterable[str]:
-    return StringIO(text, newline="")

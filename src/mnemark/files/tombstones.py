@@ -14,10 +14,8 @@ from typing import Any, Final, NamedTuple
 from mnemark.files import layout
 from mnemark.files.journal import Change, Journal
 from mnemark.text.diff import runs_in
-from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import lines as lines_of
 from mnemark.types import Json, Turn
-
-_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 
 Run = tuple[str, ...]
 """Hashes of consecutive lines, without blank ones."""
@@ -59,14 +57,10 @@ class Tombstones(NamedTuple):
     def lines_gone(self, path: str, text: str) -> set[int]:
         """Return the numbers (from 1) of a note's lines hidden by their words; facts are hidden by id."""
         runs = self.lines.get(_key(path), ())
-        return {number for match in matches(_lines(text), runs) for number in match} if runs else set()
+        return {number for match in matches(lines_of(text), runs) for number in match} if runs else set()
 
 
 NOTHING: Final = Tombstones()
-
-
-def _lines(text: str) -> list[str]:
-    return _LINE.findall(text)[:-1]
 
 
 def emptied(text: str, gone: Collection[int]) -> str:
@@ -75,7 +69,7 @@ def emptied(text: str, gone: Collection[int]) -> str:
         return text
     return "".join(
         line[len(line.rstrip("\r\n")) :] if number in gone else line
-        for number, line in enumerate(_lines(text), 1)
+        for number, line in enumerate(lines_of(text), 1)
     )
 
 

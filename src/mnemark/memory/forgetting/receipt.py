@@ -10,11 +10,10 @@ from mnemark.facts.visible import Visible
 from mnemark.files.reading import read
 from mnemark.memory.forgetting.select import Item, Kind
 from mnemark.retrieval.render import without_comments
-from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import lines
 from mnemark.types import Problem
 
 _MAX_WORDS: Final = 72
-_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _MAX_ROWS: Final = 40
 _UNREAD: Final = "Could not be searched:"
 _NAMES: Final[dict[str, tuple[str, str]]] = {
@@ -98,7 +97,7 @@ class _Redacted:
         if item.path not in self._lines:
             found = read(self._visible.root, item.path)
             text = "" if isinstance(found, Problem) else self._visible.redacted(found.text)
-            self._lines[item.path] = _LINE.findall(text)
+            self._lines[item.path] = lines(text)
         return "".join(self._lines[item.path][item.start_line - 1 : item.end_line])
 
 

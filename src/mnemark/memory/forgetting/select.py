@@ -26,6 +26,7 @@ from mnemark.files.sessions import Placed, SessionLog
 from mnemark.files.tombstones import Run, matches, run_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import lines as lines_of
 from mnemark.text.markdown.comments import drop_comments, names_id
 from mnemark.types import Json, Problem, Turn
 
@@ -101,7 +102,6 @@ def _texts(value: Json) -> Iterator[str]:
             yield from _texts(one)
 
 
-_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 NOTED: Final = lazy_pattern(r"<!-- (?:observed|id): ([0-9A-Z]{26})\b")
 """The comment that names the observation or fact of a line."""
 _FACT_ROLES: Final = frozenset({"fact", "review"})
@@ -394,7 +394,7 @@ class Selector:
 
     def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
         text = self._text(path)
-        lines = _LINE.findall(text)[:-1] or [""]
+        lines = lines_of(text) or [""]
         found = []
         for parsed, fact in zip(parse(text), facts_in(text, path, ""), strict=True):
             first, last = parsed.bullet.line, parsed.bullet.end_line
@@ -413,7 +413,7 @@ class Selector:
         return found.text
 
     def _lines(self, path: str) -> list[str]:
-        return _LINE.findall(self._text(path))[:-1] or [""]
+        return lines_of(self._text(path)) or [""]
 
 
 def ends_of(facts: FactStore, items: Iterable[Item]) -> dict[str, str]:
