@@ -15,11 +15,6 @@ Problems found *in* a workspace's files (a broken front matter, bytes that are n
 values (`types.Problem`): they are reported, and the rest of the work goes on.
 """
 
-from collections.abc import Iterable
-from typing import TypeVar
-
-Text = TypeVar("Text", bound=str)
-
 
 class MnemarkError(Exception):
     """Base of all errors raised on purpose; `exit_code` is what the command line returns."""
@@ -31,13 +26,6 @@ class UsageError(MnemarkError):
     """A wrong argument; the message names a right one."""
 
     exit_code = 2
-
-
-def one_of(value: Text, known: Iterable[Text], name: str) -> Text:
-    """Return `value` if it is a known one; raise UsageError, which names the known ones, otherwise."""
-    if value not in (choices := tuple(known)):
-        raise UsageError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
-    return value
 
 
 class ConfigError(UsageError):

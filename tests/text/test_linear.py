@@ -204,6 +204,7 @@ ARRANGED: Final[dict[str, Call]] = {
 }
 """Functions that need more than a text, or take it in another form."""
 NO_TEXT: Final[dict[str, str]] = {
+    "choices.one_of": "compared as a whole",
     "dates.calendar.festival": "a key of our table",
     "markdown.generated.mark": "a hash",
     "dates.clock.local_now": "a key of the database of zones",

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError, one_of
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.hand_edits import edits
 from mnemark.facts.keys import predicate_key, subject_key, value_key
@@ -24,6 +24,7 @@ from mnemark.files.locks import workspace_lock
 from mnemark.files.names import split_ref
 from mnemark.files.scopes import scopes_of
 from mnemark.files.turns import decode_turn
+from mnemark.text.choices import one_of
 from mnemark.text.dates.moment import moment
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.redaction.redact import Rules, redact

@@ -10,8 +10,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError, one_of
+from mnemark.errors import BusyError, IntegrityError, MnemarkError, UsageError
 from mnemark.interfaces.tools import BY_NAME, known_arguments
+from mnemark.text.choices import one_of
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from mnemark.errors import UsageError, one_of
+from mnemark.errors import UsageError
 from mnemark.retrieval.query import MAX_CHARACTERS
+from mnemark.text.choices import one_of
 
 _MAX_HITS: Final = 1_000
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from mnemark.errors import BusyError, ReadOnlyError, UsageError, one_of
+from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.files.scopes import scopes_of
@@ -18,6 +18,7 @@ from mnemark.memory.forgetting.erase import erase as erased
 from mnemark.memory.forgetting.receipt import Place, Receipt, forgotten
 from mnemark.memory.forgetting.select import Criteria, Item, Selector, ends_of, payload_of
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.choices import one_of
 from mnemark.text.dates.moment import moment
 from mnemark.types import ORIGINS, Json
 

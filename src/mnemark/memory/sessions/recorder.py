@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from mnemark.errors import UsageError, one_of
+from mnemark.errors import UsageError
 from mnemark.files import layout
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.choices import one_of
 from mnemark.types import ORIGINS, Origin, Turn
 
 WINDOW: Final = 20

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from mnemark.errors import UsageError, one_of
+from mnemark.errors import UsageError
 from mnemark.files import listing, platform
 from mnemark.files.journal import Change
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
@@ -22,6 +22,7 @@ from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import scratchpad
 from mnemark.memory.sessions.episodes import local
 from mnemark.memory.undo.undo import is_own_edit, take_out
+from mnemark.text.choices import one_of
 from mnemark.text.dates.moment import moment
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import ORIGINS, Json
