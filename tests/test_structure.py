@@ -84,6 +84,19 @@ def test_files_are_not_too_long() -> None:
     assert {path.name: count for path, count in lines.items() if count > 600} == {}
 
 
+def test_patterns_of_modules_are_compiled_when_they_are_used() -> None:
+    found = []
+    for name, tree in modules():
+        at_import = [node for node in tree.body if not isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        nodes = [node for part in at_import for node in ast.walk(part)]
+        for call in (node for node in nodes if isinstance(node, ast.Call) and node.args):
+            constants = [part.value for part in ast.walk(call.args[0]) if isinstance(part, ast.Constant)]
+            is_text = not any(isinstance(value, bytes) for value in constants)
+            if ast.unparse(call.func) == "re.compile" and is_text:
+                found.append(f"{name}:{call.lineno}")
+    assert found == [], "make them with lazy_pattern"
+
+
 PAGES: Final = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "README.zh-CN.md"]
 OLD: Final = (
     "mnemark.agent.adapters.adk:memory_service",
