@@ -194,7 +194,6 @@ ARRANGED: Final[dict[str, Call]] = {
     ),
     "dates.ranges.date_ranges": lambda text: times.date_ranges(text, NOW),
     "dates.ranges.spans": lambda text: times.spans(text, NOW),
-    "dates.ranges.strip_ranges": lambda text: times.strip_ranges(text, times.date_ranges(text, NOW)),
     "dates.english.words": lambda text: list(times_en.words(text, HERE)),
     "dates.chinese.words": lambda text: list(times_zh.words(text, HERE)),
     "words.tokens.cut_to_tokens": lambda text: (

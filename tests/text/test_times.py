@@ -1,4 +1,6 @@
+import re
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -6,8 +8,25 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mnemark.text.dates.calendar import FESTIVALS, easter_sunday, festival, lunar_day, nth_weekday
-from mnemark.text.dates.ranges import LONGEST, date_ranges, order_hint, spans, strip_ranges
+from mnemark.text.dates.ranges import LONGEST, date_ranges, order_hint, spans
 from mnemark.types import DateRange
+
+_DANGLING = re.compile(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*$", re.IGNORECASE)
+
+
+def strip_ranges(text: str, ranges: Iterable[DateRange]) -> str:
+    """Remove the words of `ranges`, and prepositions before them, from a text; collapse white space."""
+    at = 0
+    kept: list[str] = []
+    for found in ranges:
+        start = text.find(found.text, at) if found.text else -1
+        if start < 0:
+            continue
+        kept.append(_DANGLING.sub("", text[at:start]))
+        at = start + len(found.text)
+    kept.append(text[at:])
+    return " ".join(" ".join(kept).split()) if len(kept) > 1 else text
+
 
 NOW = datetime.fromisoformat("2026-02-18 14:30")  # a Wednesday, the second day of the Chinese year
 

@@ -17,7 +17,7 @@ times are local, in the time zone of `now`.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -81,7 +81,6 @@ _RANGE_LINK: Final = lazy_pattern(
 )
 _FROM: Final = lazy_pattern(r"(?:\b(?:(?P<between>between)|from)\s+(?:the\s+)?|在?从|自|在)$", re.IGNORECASE)
 _BETWEEN_END: Final = lazy_pattern(r"(?:的?这段时间|之间|期间|这段时间)")
-_DANGLING: Final = lazy_pattern(r"\b(?:in|on|at|during|over|from|of)(?:\s+the)?\s*$", re.IGNORECASE)
 
 
 _HABIT: Final = lazy_pattern(
@@ -122,20 +121,6 @@ def spans(text: str, now: datetime) -> list[tuple[int, int, DateRange]]:
 def date_ranges(text: str, now: datetime) -> list[DateRange]:
     """Return the date ranges of the time words of a text, in order; see `spans`."""
     return [found for _, _, found in spans(text, now)]
-
-
-def strip_ranges(text: str, ranges: Iterable[DateRange]) -> str:
-    """Remove the words of `ranges`, and prepositions before them, from a text; collapse white space."""
-    at = 0
-    kept: list[str] = []
-    for found in ranges:
-        start = text.find(found.text, at) if found.text else -1
-        if start < 0:
-            continue
-        kept.append(_DANGLING.sub("", text[at:start]))
-        at = start + len(found.text)
-    kept.append(text[at:])
-    return " ".join(" ".join(kept).split()) if len(kept) > 1 else text
 
 
 def _without_overlaps(readings: list[Word]) -> list[Word]:

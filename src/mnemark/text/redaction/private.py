@@ -99,10 +99,3 @@ def _add(spans: list[tuple[int, int]], start: int, end: int) -> None:
     if spans and spans[-1][1] == start:
         start = spans.pop()[0]
     spans.append((start, end))
-
-
-def hide_private(text: str) -> str:
-    """Replace each private span with `[private]`. Idempotent."""
-    spans = private_spans(text)
-    begins, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
-    return PLACEHOLDER.join(text[begin:end] for begin, end in zip(begins, ends, strict=True))
