@@ -1,6 +1,6 @@
 """Define ranking presets: mnemark's own, and those that reproduce the ranking of other agents.
 
-`mnemark bench retrieval --presets` compares them.
+`mnemark bench retrieval --preset` compares them.
 """
 
 from typing import Final, Literal
