@@ -126,3 +126,24 @@ def test_a_line_that_is_being_written_waits_for_its_end(tmp_path: Path) -> None:
     assert [entry.change.payload for entry in feed.take()[1]] == ["later"], "whole, if without a line end"
     journal.append(Change(kind="note", payload="last"))
     assert [entry.change.payload for entry in feed.take()[1]] == ["last"]
+
+
+def test_a_feed_that_is_new_while_a_journal_is_closed_gets_all_of_it_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path, "one")
+    journal.append_many([Change(kind="forget"), Change(kind="remember", payload="a fact")])
+    journal.feed("forget").take()
+    feed = journal.feed("remember")
+
+    def closed(path: Path) -> BinaryIO:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(platform, "opened", closed)
+        assert feed.take() == (False, [])
+        assert journal.problems
+    rewritten, entries = feed.take()
+    assert rewritten, "what was given before is given again"
+    assert [entry.change.payload for entry in entries] == ["a fact"]
+    assert feed.take() == (False, [])

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from mnemark.files.journal import FOLDER as JOURNAL
-from mnemark.files.layout import FACTS
+from mnemark.files.layout import FACTS, in_scope
 from mnemark.text.lazy_pattern import lazy_pattern
 
 VERSION: Final = 1
@@ -85,7 +85,7 @@ def mark_of(text: str) -> str:
 
 def facts_folder(scope: str) -> str:
     """Return the folder of a scope's fact files, relative to the workspace."""
-    return f"{scope}/{FACTS}" if scope else FACTS
+    return in_scope(scope, FACTS)
 
 
 def states_in(root: Path, folder: str) -> Iterator[tuple[str, State]]:

@@ -25,6 +25,7 @@ class Sources:
         log.refresh()
         if log.touched is not self._touched:  # the journal was read from the start
             self._touched, self._seen = log.touched, 0
+            self._known.clear()
         for identifier in log.touched[self._seen :]:
             self._add(identifier)
         self._seen = len(log.touched)
@@ -49,9 +50,11 @@ class Sources:
 
 
 def _sources(refs: str) -> set[str]:
-    """Return the sources in a list: turns with their line; notes without, since their lines move."""
-    found = set()
-    for ref in refs.split(","):
-        path, _, _ = ref.strip().partition("#")
-        found.add(ref.strip() if path.endswith(".jsonl") else path)
-    return found - {""}
+    """Return the sources in a list of refs."""
+    return {source_of(ref.strip()) for ref in refs.split(",")} - {""}
+
+
+def source_of(ref: str) -> str:
+    """Return what a ref is compared by: a turn with its line, a note without, since its lines move."""
+    path, _, _ = ref.partition("#")
+    return ref if path.endswith(".jsonl") else path

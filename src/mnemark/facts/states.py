@@ -29,7 +29,6 @@ from mnemark.facts.known import (
     states_in,
 )
 from mnemark.files import jsonl, layout, platform
-from mnemark.files.ids import new_id
 from mnemark.files.journal import FOLDER as JOURNAL
 
 KEPT_IN: Final = "facts"
@@ -111,9 +110,7 @@ def save(home: Path, scope: str, section: Section) -> None:
     with suppress(OSError, ReadOnlyError):
         folder = layout.private_folder(home) / KEPT_IN
         platform.make_folder(folder)
-        temporary = folder / (jsonl.TEMPORARY + new_id())
-        jsonl.write_new(temporary, msgspec.msgpack.encode(section), durable=False)
-        platform.FS.replace(temporary, folder / mark_of(scope))
+        jsonl.replace_file(folder / mark_of(scope), msgspec.msgpack.encode(section), durable=False)
 
 
 def drop(home: Path) -> None:

@@ -20,6 +20,7 @@ from mnemark.files import links
 from mnemark.files.edit import edit
 from mnemark.files.ids import is_id, time_of
 from mnemark.files.journal import Change
+from mnemark.files.layout import in_scope
 from mnemark.files.workspace import Workspace
 from mnemark.text.redaction.redact import Rules
 
@@ -136,7 +137,7 @@ def _path_of(facts: FactStore, identifier: str) -> str:
     log = facts.log
     scope = log.scopes[identifier]
     if identifier in log.proposals:
-        return f"{scope}/{REVIEW}" if scope else REVIEW
+        return in_scope(scope, REVIEW)
     if (confirmation := log.confirmations.get(identifier)) is not None:
         for path in facts.files.paths(scope):
             if any(fact.id == confirmation.fact for fact in facts.files.facts(path)):

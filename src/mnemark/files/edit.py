@@ -129,7 +129,6 @@ def sweep(root: Path, *, quiet: float = QUIET, timeout: float = PATIENCE) -> lis
     problems: list[Problem] = []
     with translate_os_errors(base), workspace_lock(base, timeout):
         records = EditRecords(base)
-        records.adopt()
         records.all()
         records.clear()
         for path in walk(base, skip=_SKIPPED_FOLDERS).files:

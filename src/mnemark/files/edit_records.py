@@ -91,6 +91,7 @@ class EditRecords:
 
     def all(self) -> list[Edit]:
         """Load all records, oldest first."""
+        self._adopt()
         return list(self._load(self._records("*")))
 
     def _records(self, folder: str) -> list[Path]:
@@ -254,7 +255,7 @@ class EditRecords:
             if (over or at_once) and platform.identity(self.old(edit)) in {None, edit.old_state}:
                 self.drop(edit)
 
-    def adopt(self) -> None:
+    def _adopt(self) -> None:
         """Move the records of earlier versions, which kept those of all files side by side."""
         for file in self.folder.glob("*-*.*"):
             folder, _, name = file.name.partition("-")

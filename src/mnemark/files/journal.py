@@ -127,13 +127,16 @@ class Journal:
         """Read new lines for all feeds, and return those queued for this one; see `Feed.take`."""
         with self._lock:
             self._read_on()
+            rewritten, feed.rewritten = feed.rewritten, False
             if feed not in self._feeds:
-                if feed.past:
-                    known = {name: (0, end) for name, (_, end) in self._read.items()}
-                    feed.waiting = self._lines(known, feed.kinds)
-                self._feeds.append(feed)
-            entries, rewritten = feed.waiting, feed.rewritten
-            feed.waiting, feed.rewritten = [], False
+                known = {name: (0, end) for name, (_, end) in self._read.items()} if feed.past else {}
+                before = self.problems
+                feed.waiting = self._lines(known, feed.kinds)
+                if self.problems == before:
+                    self._feeds.append(feed)
+                else:  # a file that was read before is closed now: all is given again once it is not
+                    feed.rewritten = True
+            entries, feed.waiting = feed.waiting, []
             return rewritten, entries
 
     def _read_on(self) -> None:

@@ -224,10 +224,9 @@ def log_files(root: Path) -> list[LogFile]:
 def session_info(file: LogFile) -> SessionInfo | None:
     """Return the session described by a log's header; None if the log cannot be read."""
     try:
-        platform.opened(file.path).close()
+        head = _head(file.path) or {}
     except OSError:
         return None
-    head = _head(file.path) or {}
     identifier = header_id(head) or file.path.stem
     return SessionInfo(identifier, file.path, created(head), file.size, file.mtime_ns)
 

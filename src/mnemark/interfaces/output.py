@@ -169,6 +169,13 @@ Scope = Annotated[
     list[str] | None,
     typer.Option(metavar="SCOPE", help='Also search users/NAME, agents/NAME, projects/NAME, or "*" for all.'),
 ]
+OneScope = Annotated[
+    str,
+    typer.Option(
+        metavar="SCOPE",
+        help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
+    ),
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit with 4 if a part of the search failed or was too slow.")
 ]

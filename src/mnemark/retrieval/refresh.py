@@ -48,7 +48,7 @@ class IndexRefresher:
         self._config = config
         self._last_sync = Clock()
         self._stale_count = 0
-        self._facts_due = False
+        self._fact_changes = self._facts_synced = 0
         self._sync_seconds = 0.0
         self._scrub_at = 0.0
         self._syncing = threading.Lock()
@@ -68,7 +68,8 @@ class IndexRefresher:
         elif came:
             self.facts_changed()
         passed = self._last_sync.passed()
-        if self._facts_due and (self._sync_seconds <= _QUICK_SECONDS or passed > _MAX_STALE_SECONDS):
+        facts_due = self._fact_changes != self._facts_synced
+        if facts_due and (self._sync_seconds <= _QUICK_SECONDS or passed > _MAX_STALE_SECONDS):
             return False
         return passed < max(FRESH_SECONDS, _FRESH_FACTOR * self._sync_seconds)
 
@@ -84,10 +85,11 @@ class IndexRefresher:
         limit, ignore = self._config.passage_tokens, self._config.ignore
         with self._syncing:
             count = self._stale_count
-            self._facts_due = False
+            facts = self._fact_changes
             report = sync(self._index, ignore=ignore, limit=limit, wait=wait, progress=progress)
             if self._stale_count == count:  # else a file written meanwhile may have been missed
                 self._last_sync.mark()
+            self._facts_synced = facts
             self._sync_done.set()
             self._sync_seconds = report.seconds if not report.touched else self._sync_seconds
         if embed:
@@ -114,15 +116,15 @@ class IndexRefresher:
 
     def facts_changed(self) -> None:
         """Note that facts changed: sync before the next answer if quick; the journal already has them."""
-        self._facts_due = True
+        self._fact_changes += 1
 
     def freshen(self) -> None:
         """Sync unless the index is fresh or another process is syncing."""
         if self.fresh:
             return
         try:
-            # Adding vectors holds the lock briefly, so wait `_QUICK`; after a failure do not wait: another
-            # process may be syncing for long.
+            # Adding vectors holds the lock briefly, so wait `_QUICK_SECONDS`; after a failure do not wait:
+            # another process may be syncing for long.
             self.sync(progress=None, wait=0.0 if self.problem else _QUICK_SECONDS, embed=False)
         except BusyError as error:
             self.problem = f"sync: {error}"

@@ -9,14 +9,6 @@ from mnemark.interfaces import output, render, workspace
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
 
-_OneScope = Annotated[
-    str,
-    typer.Option(
-        metavar="SCOPE",
-        help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
-    ),
-]
-
 
 def remember(
     predicate: Annotated[
@@ -62,7 +54,7 @@ def remember(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")
     ] = None,
-    scope: _OneScope = "",
+    scope: output.OneScope = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the result without saving it.")] = False,
     json: output.Json = False,
 ) -> None:
@@ -111,7 +103,7 @@ def facts(
         str | None, typer.Option(metavar="TIME", help="Facts that were true at that time.")
     ] = None,
     history: Annotated[bool, typer.Option("--history", help="Also list replaced values.")] = False,
-    scope: _OneScope = "",
+    scope: output.OneScope = "",
     json: output.Json = False,
 ) -> None:
     """List the facts: subject, predicate, value and dates.

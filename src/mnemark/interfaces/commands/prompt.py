@@ -23,13 +23,7 @@ def prompt(
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="The session the prompt belongs to.")
     ] = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            metavar="SCOPE",
-            help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
-        ),
-    ] = "",
+    scope: output.OneScope = "",
     persona: Annotated[
         str | None, typer.Option(metavar="NAME", help='Use this persona; "" for none.')
     ] = None,

@@ -39,13 +39,7 @@ def review(
     ] = None,
     *,
     workspace_: output.Workspace = None,
-    scope: Annotated[
-        str,
-        typer.Option(
-            metavar="SCOPE",
-            help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
-        ),
-    ] = "",
+    scope: output.OneScope = "",
     json: output.Json = False,
 ) -> None:
     """Accept or reject proposed facts, conflicts and edits.

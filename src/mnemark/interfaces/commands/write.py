@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mnemark.errors import BusyError, UsageError
+from mnemark.files.layout import in_scope
 from mnemark.interfaces import output, render, workspace
 from mnemark.interfaces.commands.find import read_text
 
@@ -78,7 +79,7 @@ def _bullet(root: Path, words: str, scope: str | None) -> dict[str, str]:
     first, *more = words.split("\n")
     if scope is not None and (scope == "*" or not scopes_of(scope)):
         raise UsageError(f"--scope must be users/NAME, agents/NAME or projects/NAME, not {scope!r}")
-    path = f"{scope}/memory/{now:%Y-%m-%d}.md" if scope else f"memory/{now:%Y-%m-%d}.md"
+    path = in_scope(scope or "", f"memory/{now:%Y-%m-%d}.md")
     bullet = [f"- {now:%H:%M} {first}", *(f"  {line}" for line in more)]
 
     def change(content: bytes) -> bytes:

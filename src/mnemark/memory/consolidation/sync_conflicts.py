@@ -9,6 +9,7 @@ from typing import Final
 
 from mnemark.files import jsonl, layout, platform
 from mnemark.files.copies import Copy, lacking, plan_copies
+from mnemark.files.layout import in_scope
 from mnemark.files.locks import workspace_lock
 from mnemark.files.reading import read
 from mnemark.files.scan import scan
@@ -40,7 +41,7 @@ def merge(ws: OpenWorkspace, *, group: str = "", dry_run: bool = False) -> list[
             continue
         scope = layout.scope_of(copy.path)
         flat = copy.path.removeprefix(f"{scope}/").replace("/", "-")
-        to = free_name(ws.root, f"{scope}/{ARCHIVE}/{flat}".lstrip("/"))
+        to = free_name(ws.root, in_scope(scope, f"{ARCHIVE}/{flat}"))
         if file_edits.move(ws, copy.path, to, step=f"consolidate: {STEP}", group=group).status == "written":
             told.append(f"{copy.path}: {joined}; moved to {to}")
     return told

@@ -12,6 +12,7 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import listing
+from mnemark.files.layout import in_scope
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.frontmatter import Value, front_matter
@@ -44,7 +45,7 @@ class Persona(msgspec.Struct, frozen=True, kw_only=True):
 def personas(ws: OpenWorkspace, *, scope: str = "") -> list[Persona]:
     """Return all personas by name; a scope's own replaces the root's of the same name."""
     found: dict[str, Persona] = {}
-    for folder in dict.fromkeys((FOLDER, f"{scope}/{FOLDER}".lstrip("/"))):
+    for folder in dict.fromkeys((FOLDER, in_scope(scope, FOLDER))):
         for name in listing.names(ws.root, folder, ".md"):
             document = ws.visible.read(f"{folder}/{name}")
             if not isinstance(document, Problem):

@@ -10,6 +10,7 @@ from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.facts.timeline import FactVersion, timeline
 from mnemark.files import layout, listing
+from mnemark.files.layout import in_scope
 from mnemark.files.reading import read
 from mnemark.index.state import Use
 from mnemark.memory import file_edits
@@ -101,7 +102,7 @@ class ScopeView:
 
     def path(self, name: str) -> str:
         """Return the path of a name in the scope."""
-        return f"{self.scope}/{name}" if self.scope else name
+        return in_scope(self.scope, name)
 
     def names(self, folder: str, ending: str = ".md") -> list[str]:
         """Return the names of readable files of that ending in a folder of the scope."""

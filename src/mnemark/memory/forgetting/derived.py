@@ -13,6 +13,7 @@ from typing import Final
 from mnemark.errors import UsageError
 from mnemark.facts.parse import split_words
 from mnemark.files import layout, listing, platform
+from mnemark.files.layout import in_scope
 from mnemark.memory.forgetting.needles import NAME_LIST, SearchPatterns, search_patterns
 from mnemark.memory.forgetting.select import Item
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -50,9 +51,9 @@ def _of_facts(root: Path, items: Sequence[Item]) -> Iterator[Item]:
             entries[layout.scope_of(item.path)].append(f"{re.escape(key)}: {re.escape(value)}")
     for scope, known in entries.items():
         wanted = re.compile(rf"- (?:\S.* )?(?:{'|'.join(known)})(?: \(since [^)]*\))?\s*")
-        personas = listing.names(root, f"{scope}/personas".lstrip("/"), ".md")
+        personas = listing.names(root, in_scope(scope, "personas"), ".md")
         for name in (*_CURATED, *(f"personas/{one}" for one in personas)):
-            path = f"{scope}/{name}".lstrip("/")
+            path = in_scope(scope, name)
             for number, line in enumerate(_content(root, path).splitlines(keepends=True), 1):
                 text = line.decode("utf-8", "replace")
                 if wanted.fullmatch(text):

@@ -9,6 +9,7 @@ from mnemark.files import git, layout, listing, platform
 from mnemark.files.episodes import FOLDER as EPISODES
 from mnemark.files.episodes import slug_of
 from mnemark.files.journal import FOLDER, Journal, changes_of
+from mnemark.files.layout import in_scope
 from mnemark.files.names import split_ref
 from mnemark.index.check import knows_below
 from mnemark.index.store import NAME
@@ -107,7 +108,7 @@ def _names(ws: OpenWorkspace, targets: Targets) -> Iterator[str]:
     """Name episodes called by erased words: a name is not changed, as links lead to it."""
     slugs = {slug_of(text) for text in targets.words.notes.texts}
     for scope in ws.scopes():
-        folder = f"{scope}/{EPISODES}".lstrip("/")
+        folder = in_scope(scope, EPISODES)
         for file in listing.names(ws.root, folder, ".md"):
             name = file.removesuffix(".md")[_DATE:]
             if len(name) > _SHORT and any(slug.startswith(name) for slug in slugs):

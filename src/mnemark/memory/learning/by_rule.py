@@ -17,8 +17,10 @@ from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.facts.journal import Words, words_of
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts, remember_many
+from mnemark.facts.sources import source_of
 from mnemark.facts.timeline import order
 from mnemark.files import listing, platform
+from mnemark.files.layout import in_scope
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import Candidate, extract
@@ -123,7 +125,7 @@ def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
     """Yield the log of every session with its scope, the least recently modified first."""
     found = []
     for scope in ("", *listing.scopes(root)):
-        for path in listing.files(root, f"{scope}/{FOLDER}".lstrip("/"), ".jsonl"):
+        for path in listing.files(root, in_scope(scope, FOLDER), ".jsonl"):
             if path.name.startswith(".") or "conflict-" in path.name:
                 continue
             state = platform.identity(path)
@@ -170,7 +172,7 @@ class CandidateWriter:
                 id="", subject=new.subject, predicate=new.predicate, value=new.value, source=one.ref,
                 scope=one.scope,
             )  # fmt: skip
-            mark = one.scope, words_of(wanted), one.ref
+            mark = one.scope, words_of(wanted), source_of(one.ref)
             known = mark in self._new or self.ws.fact_store.sources.knows(wanted, one.said)
             if not known:
                 since = self._valid_from(one, wanted) if since < one.said else since
@@ -244,7 +246,7 @@ class _Run:
         )  # fmt: skip
 
     def read(self, scope: str, log: SessionLog, *, again: bool) -> None:
-        path = f"{scope}/{log.name}" if scope else log.name
+        path = in_scope(scope, log.name)
         at = _Position() if again else self._position(path, log)
         state = platform.identity(log.path)
         if state is None or state.size <= at.offset:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key
 from mnemark.facts.remember import facts
 from mnemark.files import layout, listing
+from mnemark.files.layout import in_scope
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.curation.files import curated_files
 from mnemark.memory.learning.by_rule import CandidateWriter, LearnedFact, SourcedCandidate
@@ -72,7 +73,7 @@ def learn_notes(
 
 def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterator[Line]:
     """Yield the statements of the notes, oldest day first, without forgotten and generated lines."""
-    folder = f"{scope}/memory".lstrip("/")
+    folder = in_scope(scope, "memory")
     for name in listing.names(ws.root, folder):
         path = f"{folder}/{name}"
         place = layout.place(path)

@@ -9,7 +9,6 @@ content, where `recall` draws a random one.
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from itertools import accumulate
 from typing import Final
 
 import msgspec
@@ -205,10 +204,12 @@ class _Builder:
         if not facts:
             return written
         if written.text:
-            costs = accumulate(estimate_tokens(one.line) + 1 for one in facts)
-            needed = next((cost for cost in costs if cost > budget // 2), None)
-            room = budget // 2 if needed else budget - sum(estimate_tokens(one.line) + 1 for one in facts) - 1
-            written = self._compiled(name, room)
+            needed = 0
+            for one in facts:
+                needed += estimate_tokens(one.line) + 1
+                if needed > budget // 2:  # more changes nothing
+                    break
+            written = self._compiled(name, max(budget // 2, budget - needed - 1))
         layer = fact_layer(name, "" if written.text else self._heading(name), facts)
         shown = cut(layer, budget - written.tokens - bool(written.text))
         text = JOIN.join(filter(None, (written.text, shown.text)))

@@ -12,6 +12,7 @@ from mnemark.facts.model import Fact
 from mnemark.facts.store import FactStore
 from mnemark.files import jsonl, layout, names
 from mnemark.files.journal import FOLDER, JournalEntry
+from mnemark.files.layout import in_scope
 from mnemark.files.names import split_ref
 from mnemark.files.turns import decode_turn
 from mnemark.memory.curation.generated import behind
@@ -140,7 +141,7 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
         waits = fact.review if fact.review and fact.id not in known.log.decided else ""
         hidden = fact.id in known.log.hidden
     quoted = tuple(_quoted(ws, one) for one in sources)
-    review = f"{fact.scope}/{REVIEW}".lstrip("/")
+    review = in_scope(fact.scope, REVIEW)
     return Why(
         ref=review if fact.review else fact.ref or fact.path, id=fact.id,
         kind="proposal" if fact.review else "fact", text=str(fact), origin=fact.origin,

@@ -15,6 +15,7 @@ from mnemark.facts.timeline import when
 from mnemark.facts.write import without_fact
 from mnemark.files.edit import edit
 from mnemark.files.journal import Change
+from mnemark.files.layout import in_scope
 from mnemark.memory.curation.generated import remember_one
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -141,7 +142,7 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
     kept = _accept_proposal(ws, known, found) if accept else None
     _append_decision(known, [identifier], found.scope, accept=accept)
-    path = f"{found.scope}/{REVIEW}".lstrip("/")
+    path = in_scope(found.scope, REVIEW)
     if (known.root / path).is_file():
         edit(known.root, path, lambda data: encode(without_fact(decode(data), identifier)), timeout=_BUSY)
     return kept

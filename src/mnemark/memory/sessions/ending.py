@@ -18,6 +18,7 @@ from mnemark.errors import BusyError
 from mnemark.facts import remember
 from mnemark.files.episodes import Episode, source_lines, written
 from mnemark.files.journal import Change
+from mnemark.files.layout import in_scope
 from mnemark.files.locks import ending_lock
 from mnemark.files.sessions import Placed, SessionLog, log_files, session_info
 from mnemark.memory import file_edits
@@ -179,7 +180,7 @@ class _Ending:
 
     def _note(self, sitting: Sitting, found: Digest, episode: str, *, short: bool) -> None:
         session, (begin, end) = self.session, sitting.span(self.zone)
-        path = f"{session.scope}/memory/{begin:%Y-%m-%d}.md".lstrip("/")
+        path = in_scope(session.scope, f"memory/{begin:%Y-%m-%d}.md")
         link = f"[{found.title}]({episode.rpartition('memory/')[2]})" if episode else ""
         mark = f"{session.id}\0{sitting.first}".encode("utf-8", "replace")
         name = f"session-{hashlib.blake2b(mark, digest_size=4).hexdigest()}"

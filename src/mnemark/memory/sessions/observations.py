@@ -16,6 +16,7 @@ import msgspec
 from mnemark.files import jsonl
 from mnemark.files.ids import new_id
 from mnemark.files.journal import FOLDER, Change
+from mnemark.files.layout import in_scope
 from mnemark.files.locks import workspace_lock
 from mnemark.files.workspace import Workspace
 from mnemark.memory import file_edits
@@ -177,7 +178,7 @@ def note_down(ws: OpenWorkspace, session: str | None = None, *, timeout: float =
                 waiting.setdefault((seen.change.scope, day), []).append(seen)
         count = 0
         for (scope, day), group in waiting.items():
-            path = f"{scope}/memory/{day}.md".lstrip("/")
+            path = in_scope(scope, f"memory/{day}.md")
             done = file_edits.write_or_wait(
                 ws, path, _list_in_note(ws, day, group), step="observations", origin="tool",
                 session=session or "", timeout=timeout,
@@ -262,7 +263,7 @@ def age_out(ws: OpenWorkspace, now: datetime | None = None, *, days: int = AGE_D
         paths: list[str] = []
         deferred: list[str] = []
         for (scope, month), group in months.items():
-            path = f"{scope}/{ARCHIVE}/{month}.md".lstrip("/")
+            path = in_scope(scope, f"{ARCHIVE}/{month}.md")
             change = _append_to_archive(ws, month, group)
             done = file_edits.write(ws, path, change, step="age out observations", origin="tool")
             if done.status == "deferred":

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from mnemark.errors import UsageError
 from mnemark.files import layout
+from mnemark.files.layout import in_scope
 from mnemark.files.sessions import Placed, SessionLog
 from mnemark.memory.journal.sessions import Unpaged
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -42,7 +43,7 @@ class Recorder:
     @property
     def path(self) -> str:
         """The session's file, relative to the workspace."""
-        return f"{self.scope}/{self.log.name}" if self.scope else self.log.name
+        return in_scope(self.scope, self.log.name)
 
     def turn(self, role: str, content: str, *, time: datetime | None = None, **fields: Any) -> Turn:
         """Return a turn as `add` would record it, for `add_many`."""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from mnemark.files.episodes import EpisodeFile
+from mnemark.files.layout import in_scope
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -99,5 +100,5 @@ def refresh(
             new = put(new, name, [headings[zh], "", *rows[name], ""] if rows[name] else [])
         return text if new in _TITLES else new
 
-    path = f"{scope}/{FILE}".lstrip("/")
+    path = in_scope(scope, FILE)
     return file_edits.write(ws, path, change, step=step, session=session, group=group)

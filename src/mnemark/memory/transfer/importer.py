@@ -16,6 +16,7 @@ from mnemark.files.config import Config
 from mnemark.files.disk_errors import translate_os_errors
 from mnemark.files.edit import edit
 from mnemark.files.journal import Change, Journal
+from mnemark.files.layout import in_scope
 from mnemark.files.locks import LOCK_SECONDS
 from mnemark.files.old_layouts import FACTS, Step
 from mnemark.files.reading import digest
@@ -103,7 +104,7 @@ class Incoming:
                 log.append_many(batch)
         if self._counts["turns"] > before:
             self._counts["sessions"] += 1
-            self._written[f"{scope}/{log.name}".lstrip("/")] = ""
+            self._written[in_scope(scope, log.name)] = ""
 
     def _new(self, turns: Iterable[Turn], known: set[str]) -> Iterator[Turn]:
         for turn in turns:
@@ -115,7 +116,7 @@ class Incoming:
 
     def bullets(self, scope: str, bullets: Mapping[str, str]) -> None:
         """Append facts, given by id, to the scope's `memory/facts/imported.md`; skip known ids."""
-        path = f"{scope}/{FACTS}".lstrip("/")
+        path = in_scope(scope, FACTS)
         full = layout.safe_path(self.root, path)
         with translate_os_errors(full):
             there = platform.content(full) if full.is_file() else b""

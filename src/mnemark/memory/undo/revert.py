@@ -11,6 +11,7 @@ import msgspec
 from mnemark.errors import UsageError
 from mnemark.files import listing, platform
 from mnemark.files.journal import Change
+from mnemark.files.layout import in_scope
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
@@ -134,7 +135,7 @@ def _pages(root: Path, gone: set[str]) -> list[str]:
         path.relative_to(root).as_posix()
         for folder in ("memory", "memory/review")
         for scope in ("", *listing.scopes(root))
-        for path in listing.files(root, f"{scope}/{folder}".lstrip("/"), ".md")
+        for path in listing.files(root, in_scope(scope, folder), ".md")
         if _names(platform.content(path).decode("utf-8", "replace"), gone)
     ]
 

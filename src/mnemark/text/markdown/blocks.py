@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Final, Literal, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.lines import lines as split_lines
 
 BlockKind = Literal[
     "front", "heading", "paragraph", "fence", "code", "html", "table", "list", "quote", "rule", "blank"
@@ -28,7 +29,6 @@ class Block(NamedTuple):
     title: str = ""  # the heading's source text
 
 
-_LINE: Final = lazy_pattern(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 _ATX: Final = lazy_pattern(r"(#{1,6})(?:[ \t]++(.*))?$", re.DOTALL)
 _ATX_CLOSE: Final = lazy_pattern(r"(?:^|(?<=[ \t]))#+$")
 _FENCE: Final = lazy_pattern(r"(`{3,})[^`]*$|(~{3,})", re.DOTALL)
@@ -77,9 +77,9 @@ def line_starts(text: str) -> tuple[list[str], list[int]]:
         lines = text.split("\n")
         starts = [0, *accumulate(len(line) + 1 for line in lines[:-1])]
     else:
-        found = [(match.group(), match.start()) for match in _LINE.finditer(text)]
-        lines = [line.rstrip("\r\n") for line, _ in found]
-        starts = [start for _, start in found]
+        whole = split_lines(text)
+        lines = [line.rstrip("\r\n") for line in whole]
+        starts = [0, *accumulate(map(len, whole[:-1]))]
     while starts and starts[-1] >= len(text):
         lines.pop()
         starts.pop()
