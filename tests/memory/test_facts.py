@@ -448,3 +448,24 @@ def test_a_workspace_without_its_index_and_journal_still_has_its_facts(memory: M
         ] == expected
     assert [(fact.id, fact.value, fact.until) for fact in facts(memory.fact_store, history=True)] == expected
     assert edit.settle(memory.root) == []
+
+
+def test_a_full_file_is_followed_by_others(memory: Memory) -> None:
+    folder = memory.root / "memory/facts"
+    many = [{"subject": "Ann", "predicate": f"book {n}", "value": f"title {n} " * 20} for n in range(700)]
+    first = memory.remember_many(many)
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["ann-2.md", "ann-3.md", "ann-4.md", "ann.md"]
+    assert all((folder / name).stat().st_size < 80_000 for name in names)
+    later = remember(memory.fact_store, "book of the year", "none yet", subject="ann")
+    assert later.path.removeprefix("memory/facts/") in names
+    changed = remember(memory.fact_store, "book 3", "another title", subject="Ann")
+    assert changed.path == "memory/facts/ann.md"
+    assert changed.supersedes == first[3].id
+    remember(memory.fact_store, "age", "2", subject="Ann 2")
+    with Memory.open(memory.root, config={"embedder": "none"}) as other:
+        found = list(facts(other.fact_store, subject="Ann"))
+        assert len(found) == 701
+        assert {fact.subject for fact in found} == {"Ann", "ann"}
+        (age,) = facts(other.fact_store, subject="Ann 2")
+        assert (age.value, age.path) == ("2", "memory/facts/ann-2-2.md")  # `ann-2.md` is full

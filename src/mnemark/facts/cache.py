@@ -2,19 +2,19 @@
 
 import operator
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import tzinfo
 
 import msgspec
 
-from mnemark.facts.files import FactFiles
+from mnemark.facts.files import Confirmation, FactFiles
+from mnemark.facts.groups import FactGroups, Key
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
 from mnemark.facts.timeline import FactVersion, timeline
-from mnemark.facts.versions import beside_files, shown_of, standing_facts, versions
+from mnemark.facts.versions import all_versions, beside_files, shown_of, standing_facts
 from mnemark.files.platform import Identity
-
-Key = tuple[str, str, str]
 
 
 class _FilePart(msgspec.Struct):
@@ -24,10 +24,12 @@ class _FilePart(msgspec.Struct):
     facts: tuple[Fact, ...]
     by_key: dict[Key, list[Fact]]
     """Versions by key, including those before hand edits."""
+    past: frozenset[str] = frozenset()
+    """Ids of the versions before hand edits."""
     timelines: dict[Key, list[FactVersion]] = {}
     """Cached timelines of keys that occur in this file only."""
-    all_timelines: list[FactVersion] | None = None
-    """All timelines, if all keys occur in this file only."""
+    groups: FactGroups | None = None
+    """All these timelines."""
 
     def reuse(self, before: "_FilePart") -> None:
         """Reuse the cached timelines of keys whose facts are unchanged."""
@@ -59,13 +61,8 @@ class FactCache:
         self._shared: set[Key] = set()
         """Keys that occur in several files."""
         self._not_in_files: dict[Key, list[Fact]] = {}
-        self._all: list[FactVersion] | None = None
+        self._all: Sequence[FactGroups] | None = None
         self._duplicates = False
-
-    @property
-    def places(self) -> Mapping[str, str]:
-        """The file of each fact id."""
-        return self._places
 
     def refresh(self) -> None:
         """Load changes of the files and the journal."""
@@ -74,10 +71,26 @@ class FactCache:
             self._clear()
         touched = log.touched[self._seen :]
         self._seen = len(log.touched)
-        paths = self._files.paths(self._scope)
         dirty = {self._places[version] for version in touched if version in self._places}
+        found = self._read(dirty)
+        before = {path: part for path, part in self._parts.items() if found.get(path) is not part}
+        new = [path for path, part in found.items() if self._parts.get(path) is not part]
+        for path in before:
+            self._drop(path)
+        self._parts = found
+        confirmations = log.pending_confirmations(self._scope)
+        for path in new:
+            self._add(path, confirmations)
+            if path in before:
+                found[path].reuse(before[path])
+        if touched or before or new or self._all is None:
+            self._all = None
+            self._not_in_files = self._read_beside_files(confirmations)
+
+    def _read(self, dirty: AbstractSet[str]) -> dict[str, _FilePart]:
+        """Return the parts of all files: the cached one if a file is neither changed nor `dirty`."""
         found: dict[str, _FilePart] = {}
-        for path in paths:
+        for path in self._files.paths(self._scope):
             facts = self._files.facts(path)
             state = self._files.state(path)
             part = self._parts.get(path)
@@ -85,26 +98,7 @@ class FactCache:
                 found[path] = part
             elif state is not None:
                 found[path] = _FilePart(state, facts, {})
-        gone = [path for path, part in self._parts.items() if found.get(path) is not part]
-        new = [path for path, part in found.items() if self._parts.get(path) is not part]
-        before = {path: self._parts[path] for path in gone}
-        for path in gone:
-            self._drop(path)
-        self._parts = found
-        for path in new:
-            self._add(path)
-            if path in before:
-                found[path].reuse(before[path])
-        if touched or gone or new or self._all is None:
-            self._all = None
-            self._not_in_files = defaultdict(list)
-            there = (
-                {fact.id for part in found.values() for group in part.by_key.values() for fact in group}
-                if log.past
-                else self._places
-            )
-            for fact in beside_files(log, self._files, self._scope, there):
-                self._not_in_files[fact.key].append(fact)
+        return found
 
     def _drop(self, path: str) -> None:
         part = self._parts[path]
@@ -116,57 +110,75 @@ class FactCache:
             if len(self._paths[key]) < 2:
                 self._shared.discard(key)
 
-    def _add(self, path: str) -> None:
+    def _add(self, path: str, confirmations: Sequence[Confirmation]) -> None:
         part = self._parts[path]
         for fact in part.facts:
             self._duplicates |= fact.id in self._places
             self._places[fact.id] = path
-            for version in shown_of(fact, self._log, self._files, self._scope):
+            for version in shown_of(fact, self._log, self._files, confirmations):
                 part.by_key.setdefault(version.key, []).append(version)
+        part.past = (
+            frozenset(version.id for group in part.by_key.values() for version in group) - self._places.keys()
+        )
         for key in part.by_key:
             self._paths[key][path] = None
             if len(self._paths[key]) > 1:
                 self._shared.add(key)
 
-    def group(self, key: Key) -> list[FactVersion]:
+    def _read_beside_files(self, confirmations: Sequence[Confirmation]) -> dict[Key, list[Fact]]:
+        """Return the past and pending facts that are in no file."""
+        there = self._places.keys() | {past for part in self._parts.values() for past in part.past}
+        found: dict[Key, list[Fact]] = defaultdict(list)
+        for fact in beside_files(self._log, self._files, self._scope, there, confirmations):
+            found[fact.key].append(fact)
+        return dict(found)
+
+    def group(self, key: Key) -> Sequence[FactVersion]:
         """Return all versions of a fact with their validity, the oldest first."""
         if self._duplicates:
-            return [version for version in self.timelines() if version.fact.key == key]
-        facts = [fact for path in self._in_order(key) for fact in self._parts[path].by_key[key]]
+            (everything,) = self.groups()
+            return everything.by_key.get(key, ())
+        facts = [fact for path in sorted(self._paths.get(key, ())) for fact in self._parts[path].by_key[key]]
         return timeline([*facts, *self._not_in_files.get(key, ())], self._zone)
 
-    def _in_order(self, key: Key) -> list[str]:
-        there = self._paths.get(key, {})
-        return sorted(there) if len(there) > 1 else list(there)
+    def versions(self) -> Iterator[FactVersion]:
+        """Yield all versions of all facts, in the order of files and bullets; those in no file last."""
+        *by_file, apart = self.groups()
+        left = dict(apart.by_key)
+        for part, groups in zip(
+            self._parts.values(), by_file, strict=False
+        ):  # `by_file` is empty for duplicates
+            if left.keys().isdisjoint(part.by_key):
+                yield from groups.versions
+                continue
+            for key in part.by_key:
+                yield from groups.by_key.get(key) or left.pop(key, ())
+        for group in left.values():
+            yield from group
 
-    def timelines(self) -> list[FactVersion]:
-        """Return all versions of all facts, grouped by key."""
+    def groups(self) -> Sequence[FactGroups]:
+        """Return all versions of all facts: by file, then those of keys that are not in one file alone."""
         if self._all is None:
-            slow = self._duplicates
-            self._all = self._all_files() if slow else list(self._by_part())
+            self._all = [self._all_files()] if self._duplicates else self._by_part()
         return self._all
 
-    def _all_files(self) -> list[FactVersion]:
+    def _all_files(self) -> FactGroups:
         """Return the versions from all files at once: needed to resolve duplicate ids."""
-        return timeline(versions(self._log, self._files, self._scope), self._zone)
+        found: dict[Key, list[FactVersion]] = defaultdict(list)
+        for one in timeline(all_versions(self._log, self._files, self._scope), self._zone):
+            found[one.fact.key].append(one)
+        return FactGroups(self._scope, found, self._zone)
 
-    def _by_part(self) -> Iterator[FactVersion]:
-        for path, part in self._parts.items():
-            keys = part.by_key.keys()
-            if keys.isdisjoint(self._shared) and keys.isdisjoint(self._not_in_files):
-                if part.all_timelines is None:
-                    part.all_timelines = [version for key in keys for version in self._timeline_in(part, key)]
-                yield from part.all_timelines
-                continue
-            for key in keys:
-                there = self._paths[key]
-                if len(there) == 1 and key not in self._not_in_files:
-                    yield from self._timeline_in(part, key)
-                elif next(iter(self._in_order(key))) == path:
-                    yield from self.group(key)
-        for key in self._not_in_files:
-            if not self._paths.get(key):
-                yield from self.group(key)
+    def _by_part(self) -> Sequence[FactGroups]:
+        apart = self._shared | self._not_in_files.keys()
+        found = [self._groups_of(part, part.by_key.keys() - apart) for part in self._parts.values()]
+        return [*found, FactGroups(self._scope, {key: self.group(key) for key in apart}, self._zone)]
+
+    def _groups_of(self, part: _FilePart, keys: AbstractSet[Key]) -> FactGroups:
+        if part.groups is None or part.groups.by_key.keys() != keys:
+            timelines = {key: self._timeline_in(part, key) for key in part.by_key if key in keys}
+            part.groups = FactGroups(self._scope, timelines, self._zone)
+        return part.groups
 
     def _timeline_in(self, part: _FilePart, key: Key) -> list[FactVersion]:
         if key not in part.timelines:

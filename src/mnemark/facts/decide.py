@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from typing import Final
 
 import msgspec
@@ -24,6 +23,9 @@ CONFIDENCE: Final[dict[Origin, float]] = {
 }  # fmt: skip
 """Default confidence by origin."""
 
+_COMMENT_BYTES: Final = 150
+"""Bytes of a bullet beside its value, about."""
+
 
 class Decision:
     """Decisions on new facts, in order, each aware of those before; `changes` are the journal lines."""
@@ -31,16 +33,18 @@ class Decision:
     def __init__(self, facts: FactStore, scopes: Iterable[str], *, fresh: bool = False) -> None:
         """`fresh`: the cached facts of these scopes are current, so do not refresh them."""
         self._facts = facts
-        self._groups: dict[tuple[str, ...], list[FactVersion]] = {}
+        self._groups: dict[tuple[str, ...], Sequence[FactVersion]] = {}
         self._scopes = {scope: facts.kept(scope) if fresh else facts.fresh(scope) for scope in scopes}
-        self._path_for = cache(facts.files.path_for)
+        self._paths: dict[tuple[str, str], str] = {}
+        self._room: dict[str, int] = {}
+        """Bytes left in each file that new facts go to."""
         self.changes: list[Change] = []
 
     def decide_all(self, given: Sequence[tuple[Fact, Turn | None]]) -> list[Fact]:
         """Return the resulting fact for each (fact, turn that its source names)."""
         return [self._decide(fact, turn) for fact, turn in given]
 
-    def _group(self, fact: Fact) -> list[FactVersion]:
+    def _group(self, fact: Fact) -> Sequence[FactVersion]:
         """Return the versions of the same fact, including those decided before."""
         key = (fact.scope, *fact.key)
         if key not in self._groups:
@@ -57,12 +61,23 @@ class Decision:
         rival = max(current, key=lambda other: TRUST[other.origin], default=None)
         if reason := _review_reason(self._facts.log, fact, rival, turn):
             return self._propose(fact, rival, reason)
-        path = (rival.path if rival is not None else "") or self._path_for(fact.subject, fact.scope)
+        path = (rival.path if rival is not None else "") or self._path_for(fact)
         fact = msgspec.structs.replace(fact, path=path, supersedes=current[-1].id if current else "")
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
         self._groups[fact.scope, *fact.key] = timeline([*(v.fact for v in held), kept], self._facts.zone)
         return kept
+
+    def _path_for(self, fact: Fact) -> str:
+        """Return the file of a fact with a new key, given those decided before."""
+        about, files = (fact.subject, fact.scope), self._facts.files
+        path = self._paths.get(about, "")
+        if self._room.get(path, 0) <= 0:
+            full = [known for known, room in self._room.items() if room <= 0]
+            path = self._paths[about] = files.path_for(*about, full)
+            self._room.setdefault(path, files.room(path))
+        self._room[path] -= _COMMENT_BYTES + len(fact.value.encode("utf-8", "replace"))
+        return path
 
     def _propose(self, fact: Fact, rival: Fact | None, reason: str) -> Fact:
         """Propose a fact for review, unless an equal proposal is pending or was rejected."""

@@ -6,7 +6,7 @@ Files are changed by `edit` only; applying a change twice is the same as applyin
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +34,8 @@ _LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 _BLANK: Final = "\ufeff \t\r\n"
 _READABLE_NAME: Final = 60
 _MIN_BATCH: Final = 3  # from so many on, new facts are added to a file in one step
+_MAX_BYTES: Final = 1 << 16
+"""Size from which on a file takes no further facts of new keys: a change reads and writes its whole file."""
 _WAIT: Final = 0.3  # seconds a change waits for the workspace's lock before it is left for the next time
 
 
@@ -135,13 +137,28 @@ class FactFiles:
             return kept.facts if kept else ()
         return kept.facts
 
-    def path_for(self, subject: str, scope: str = "") -> str:
-        """Return the file for facts about a subject: an existing one, in any language, or a new one."""
+    def path_for(self, subject: str, scope: str = "", full: Collection[str] = ()) -> str:
+        """Return the file for new facts about a subject: an existing one, in any language, or a new one.
+
+        A file without room, or in `full`, is followed by others of the same name with a number.
+        """
         key = subject_key(subject)
         paths = [path for path in self.paths(scope) if path.endswith(".md")]
         there = next((path for path in paths if _stem(path) == key), None)
         there = there or next((path for path in paths if subject_key(_stem(path)) == key), None)
-        return there or layout.in_scope(scope, f"{FACTS}/{_file_name(key)}")
+        first = there or layout.in_scope(scope, f"{FACTS}/{_file_name(key)}")
+        path, number = first, 1
+        while path in full or self.room(path) <= 0:
+            number += 1
+            path = f"{first.removesuffix('.md')}-{number}.md"
+        return path
+
+    def room(self, path: str) -> int:
+        """Return how many bytes of new facts may be added to a file."""
+        try:
+            return _MAX_BYTES - (self.root / path).stat().st_size
+        except OSError:  # no such file yet
+            return _MAX_BYTES
 
 
 @lru_cache(maxsize=16_384)

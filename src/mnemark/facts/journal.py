@@ -329,6 +329,10 @@ class FactJournal:
         """Return the ids of acknowledged lines that are in no file yet, oldest first."""
         return sorted(one for one in self._pending if scope in (None, self.scopes[one]))
 
+    def pending_confirmations(self, scope: str) -> list[Confirmation]:
+        """Return the confirmations that are in no file yet, oldest first."""
+        return [self.confirmations[one] for one in self.pending(scope) if one in self.confirmations]
+
 
 def _ids(payload: Mapping[str, Json]) -> Sequence[str]:
     return strings([*strings(payload.get("ids")), payload.get("fact", payload.get("id"))])

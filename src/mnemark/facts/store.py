@@ -11,6 +11,7 @@ import msgspec
 from mnemark.errors import ReadOnlyError, UsageError
 from mnemark.facts.cache import FactCache
 from mnemark.facts.files import REVIEW, Confirmation, FactFiles, project, review_bullet
+from mnemark.facts.groups import FactGroups
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
 from mnemark.facts.sources import Sources
@@ -71,7 +72,11 @@ class FactStore:
 
     def held(self, scope: str) -> list[FactVersion]:
         """Return all versions of the facts of a scope with their validity."""
-        return self.fresh(scope).timelines()
+        return list(self.fresh(scope).versions())
+
+    def groups(self, scope: str) -> Sequence[FactGroups]:
+        """Return the same versions, grouped by key."""
+        return self.fresh(scope).groups()
 
     def fresh(self, scope: str) -> FactCache:
         """Return the facts of a scope, refreshed."""

@@ -1,6 +1,6 @@
 """List the versions of facts in files, hand edits and pending changes."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, timedelta
 from typing import Final
 
@@ -16,42 +16,50 @@ _NEXT: Final = timedelta(microseconds=1)
 _SHARES: Final = frozenset({"importance", "confidence"})
 
 
-def versions(log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
+def all_versions(log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
     """Return all versions of the facts of a scope: in file order, then those that are in no file."""
     standing = standing_facts(log, files, scope)
-    found = [one for fact in standing.values() for one in shown_of(fact, log, files, scope)]
-    return found + beside_files(log, files, scope, {fact.id for fact in found})
+    confirmations = log.pending_confirmations(scope)
+    found = [one for fact in standing.values() for one in shown_of(fact, log, files, confirmations)]
+    return found + beside_files(log, files, scope, {fact.id for fact in found}, confirmations)
 
 
-def shown_of(fact: Fact, log: FactJournal, files: FactFiles, scope: str) -> list[Fact]:
+def shown_of(
+    fact: Fact, log: FactJournal, files: FactFiles, confirmations: Sequence[Confirmation]
+) -> list[Fact]:
     """Return a fact in a file and its version before a hand edit; nothing if it was forgotten."""
-    return [] if fact.id in log.hidden else _completed(_with_past(fact, log, files), log, scope)
+    return [] if fact.id in log.hidden else _completed(_with_past(fact, log, files), log, confirmations)
 
 
-def beside_files(log: FactJournal, files: FactFiles, scope: str, there: Collection[str]) -> list[Fact]:
+def beside_files(
+    log: FactJournal,
+    files: FactFiles,
+    scope: str,
+    there: Collection[str],
+    confirmations: Sequence[Confirmation],
+) -> list[Fact]:
     """Return past and pending facts, except those in files, whose ids are `there`."""
     found = [
         fact
         for fact in log.past.values()
         if fact.scope == scope and fact.id not in log.hidden and fact.id not in there
     ]
-    for identifier in sorted(log.records.keys() & log.pending(scope)):
-        if identifier not in there:
+    for identifier in log.pending(scope):
+        if identifier in log.records and identifier not in there:
             fact = log.records[identifier]
             path = fact.path or files.path_for(fact.subject, fact.scope)
             found.append(msgspec.structs.replace(fact, path=path, pending=True))
-    return _completed(found, log, scope)
+    return _completed(found, log, confirmations)
 
 
-def _completed(facts: Iterable[Fact], log: FactJournal, scope: str) -> list[Fact]:
+def _completed(facts: Iterable[Fact], log: FactJournal, confirmations: Sequence[Confirmation]) -> list[Fact]:
     """Apply pending confirmations, and ends set by successors that were forgotten.
 
     So a predecessor does not become valid again.
     """
-    said = [log.confirmations[one] for one in log.pending(scope) if one in log.confirmations]
     found = []
     for fact in facts:
-        known, end = confirmed_by(fact, said), log.ends.get(fact.id, "")
+        known, end = confirmed_by(fact, confirmations), log.ends.get(fact.id, "")
         found.append(msgspec.structs.replace(known, until=end) if end and not known.until else known)
     return found
 

@@ -1,15 +1,16 @@
 """Index facts by id, key and predicate, and render a fact as text and `meta` of a hit."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
 
-from mnemark.facts.keys import predicate_key, predicate_names, subject_key, subject_names
+from mnemark.facts.groups import FactGroups, Key
+from mnemark.facts.keys import predicate_names, subject_names
 from mnemark.facts.known import FACT, entry_words
 from mnemark.facts.model import Fact
-from mnemark.facts.timeline import FactVersion, when
+from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import core_entry
 from mnemark.text.words.segment import query_terms
 from mnemark.text.words.stopwords import is_stop
@@ -26,51 +27,59 @@ def without_stop_words(text: str) -> tuple[str, ...]:
     return tuple(term for term in dict.fromkeys(query_terms(text)) if not is_stop(term))
 
 
+@lru_cache(maxsize=16_384)
+def _terms(predicate: str) -> frozenset[str]:
+    return frozenset(without_stop_words(predicate))
+
+
 class FactIndex:
     """Immutable index of all visible facts at the time `made`."""
 
-    def __init__(self, facts: Iterable[FactVersion], zone: tzinfo, *, made: datetime | None = None) -> None:
+    def __init__(self, parts: Iterable[FactGroups], zone: tzinfo, *, made: datetime | None = None) -> None:
         self.zone = zone
         self.made = made or datetime.now(UTC)
-        self.facts = tuple(facts)
-        self.by_id: dict[str, FactVersion] = {one.fact.id: one for one in self.facts}
-        self.by_key: dict[tuple[str, ...], list[FactVersion]] = defaultdict(list)
-        """Versions of each fact, oldest first."""
-        self.by_predicate: dict[str, list[FactVersion]] = defaultdict(list)
-        for one in self.facts:
-            self.by_key[one.fact.scope, *one.fact.key].append(one)
-            self.by_predicate[predicate_key(one.fact.predicate)].append(one)
+        self.parts = tuple(parts)
+        self.by_id: dict[str, FactVersion] = {}
+        self._by_key: dict[str, dict[Key, Sequence[FactVersion]]] = defaultdict(dict)
+        """Versions of each fact, oldest first, by scope and key."""
+        for part in self.parts:
+            self.by_id.update(part.by_id)
+            self._by_key[part.scope].update(part.by_key)
 
     def __len__(self) -> int:
-        return len(self.facts)
+        return len(self.by_id)
+
+    @cached_property
+    def facts(self) -> tuple[FactVersion, ...]:
+        """All versions."""
+        return tuple(one for part in self.parts for one in part.versions)
+
+    @cached_property
+    def by_predicate(self) -> Mapping[str, Sequence[FactVersion]]:
+        """Versions by the keys of their predicates."""
+        found: dict[str, list[FactVersion]] = defaultdict(list)
+        for part in self.parts:
+            for key, versions in part.by_predicate.items():
+                found[key] += versions
+        return dict(found)
 
     @cached_property
     def other_predicates(self) -> dict[str, frozenset[str]]:
         """Predicates without a canonical name, with their terms."""
         known = set(predicate_names().values())
-        pairs = (
-            (key, frozenset(without_stop_words(key))) for key in self.by_predicate if key and key not in known
-        )
+        keys = (key for key in self.by_predicate if key and key not in known)
+        pairs = ((key, _terms(key)) for key in keys)
         return {key: terms for key, terms in pairs if terms}
 
     @cached_property
     def other_subjects(self) -> frozenset[str]:
         """Keys of the subjects without a canonical name ("user" has one)."""
-        keys = {subject_key(one.fact.subject) for one in self.facts}
-        return frozenset(keys - set(subject_names().values()))
+        return frozenset().union(*(part.subjects for part in self.parts)) - set(subject_names().values())
 
     @cached_property
     def new(self) -> tuple[FactVersion, ...]:
         """Facts that the passage index may lack: in no file yet, or recorded within `_NEW_SECONDS`."""
-        latest = [
-            one
-            for one in self.facts
-            if not one.fact.line
-            or (
-                (at := when(one.fact.recorded or one.fact.since, self.zone)) is not None
-                and abs((self.made - at).total_seconds()) < _NEW_SECONDS
-            )
-        ]
+        latest = [one for part in self.parts for one in part.recent(self.made, _NEW_SECONDS)]
         return tuple(latest[-_NEW:])
 
     @cached_property
@@ -88,7 +97,7 @@ class FactIndex:
 
     def versions(self, fact: Fact) -> Sequence[FactVersion]:
         """Return all versions of a fact, oldest first."""
-        return self.by_key.get((fact.scope, *fact.key), ())
+        return self._by_key.get(fact.scope, {}).get(fact.key, ())
 
     def current(self, fact: Fact, moment: datetime) -> FactVersion | None:
         """Return the version of a fact that held at a moment."""

@@ -4,19 +4,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.errors import MnemarkError
-from mnemark.facts import doubts, known, states
-from mnemark.facts.known import Known, Section, Stamp
+from mnemark.facts import known, states
+from mnemark.facts.groups import FactGroups
+from mnemark.facts.known import Section, Stamp
 from mnemark.facts.states import FactStates
 from mnemark.facts.store import FactStore
 from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.index.store import Index
 from mnemark.retrieval.fact_index import FactIndex
-
-if TYPE_CHECKING:
-    from mnemark.facts.timeline import FactVersion
 
 _CHECK_FACTOR: Final = 20.0
 """Seconds between checks of the fact files, for each second that a check takes; own writes end the pause."""
@@ -58,7 +56,6 @@ class FactIndexCache:
         self._reading: dict[tuple[str, ...], threading.Event] = {}
         self._check_at: dict[tuple[str, ...], float] = {}
         self._last_stamp: Stamp = ()
-        self._known: dict[int, tuple[FactVersion, Known]] = {}
         self._saving = threading.Lock()
         self._unsaved = False
         self._saved_at = float("-inf")
@@ -110,18 +107,10 @@ class FactIndexCache:
         root = self._facts.root
         if kept is None:
             return states.kept(root, self._index().home, self._facts.redacted)
-        return self._known_as(lambda scope: self._section(kept.stamp, scope, kept.book.facts))
+        return self._known_as(lambda scope: _section(kept.stamp, scope, kept.book.parts))
 
     def _known_as(self, section: Callable[[str], Section | None]) -> FactStates:
         return FactStates(self._facts.root, section, self._facts.redacted)
-
-    def _section(self, stamp: Stamp, scope: str, held: "Iterable[FactVersion]") -> Section:
-        known = (self._known_of(one) for one in held if one.fact.scope == scope)
-        return states.section_of(stamp, scope, known)
-
-    def _known_of(self, held: "FactVersion") -> Known:
-        found = self._known.get(id(held))
-        return doubts.known_of(held) if found is None or found[0] is not held else found[1]
 
     def _read(self, wanted: tuple[str, ...], stamp: Stamp, deadline: float | None) -> _Kept | None:
         if deadline is None:
@@ -155,8 +144,8 @@ class FactIndexCache:
         facts = self._facts
         with facts.lock:
             facts.log.refresh()
-            held = [one for scope in wanted for one in facts.held(scope)]
-        kept = _Kept(stamp, FactIndex(held, facts.zone))
+            groups = [one for scope in wanted for one in facts.groups(scope)]
+        kept = _Kept(stamp, FactIndex(groups, facts.zone))
         with self._lock:
             self._kept[wanted] = kept
         self._unsaved = True
@@ -181,10 +170,8 @@ class FactIndexCache:
                     continue
                 with facts.lock:
                     facts.log.refresh()
-                    held = facts.held(scope)
-                section = self._section(stamp, scope, held)
-                self._known = {id(one): (one, known) for one, known in zip(held, section.facts, strict=True)}
-                states.save(home, scope, section)
+                    groups = facts.groups(scope)
+                states.save(home, scope, _section(stamp, scope, groups))
 
     def keep_unkept(self) -> None:
         """Store the states if facts were read or written since the last time; retry after a failure."""
@@ -199,6 +186,12 @@ class FactIndexCache:
             return False
         new = sum(state[1] - section.journals.get(path, (0, 0, 0))[1] for path, state in _journals(stamp))
         return new <= _MAX_NEW_BYTES and self._known_as(lambda _: section).settled(scope)
+
+
+def _section(stamp: Stamp, scope: str, groups: Iterable[FactGroups]) -> Section:
+    return states.section_of(
+        stamp, scope, (one for part in groups if part.scope == scope for one in part.known)
+    )
 
 
 def _is_journal(path: str) -> bool:

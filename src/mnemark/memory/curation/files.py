@@ -103,7 +103,7 @@ def _load_facts(visible: Visible, scope: str) -> "FactIndex":
 
     facts = FactStore(Workspace(visible.root, load(visible.root)), visible)
     facts.log.refresh()
-    return FactIndex(facts.held(scope), facts.zone)
+    return FactIndex(facts.groups(scope), facts.zone)
 
 
 def read_context(
