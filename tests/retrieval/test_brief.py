@@ -61,8 +61,8 @@ def test_a_name_too_long_to_show_takes_only_itself() -> None:
 
 
 def test_a_passage_that_cannot_be_quoted_is_left_out_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
-    hits = [_hit("see the zebra there", line=1, score=0.9), _hit(OWN, line=2)]
+    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra\[)"))
+    hits = [_hit("see the zebra[ there", line=1, score=0.9), _hit(OWN, line=2)]
     shown = block(hits, budget=800)
     assert OWN in shown
     assert check_fenced(shown)

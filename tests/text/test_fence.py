@@ -123,8 +123,8 @@ def test_no_pattern_of_a_mark_matches_what_a_change_writes() -> None:
 
 def test_a_passage_that_does_not_stay_inert_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     assert inert_together(["a", "<|<s|>", "<system>"]) == ["a", "<|‹s|>", "‹system>"]
-    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
-    assert inert_together(["a", "zebra", "b"]) == ["a", NOT_QUOTED, "b"]
+    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra\[)"))
+    assert inert_together(["a", "zebra[", "b"]) == ["a", NOT_QUOTED, "b"]
     assert check_fenced(fence(NOT_QUOTED))
 
 

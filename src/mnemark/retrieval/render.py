@@ -54,15 +54,16 @@ def _rows(hits: Sequence[Hit], budget: int, brief_tokens: int) -> list[str]:
     """Return escaped rows of the hits that fit the budget, each expanded as far as it allows."""
     left = budget - _fence_tokens()
     chosen: list[tuple[Hit, str]] = []
+    sources = {id(hit): source_line(hit) for hit in hits}
     for hit in hits:
-        line = inert(brief(hit, brief_tokens))
+        line = inert(brief(hit, sources[id(hit)], brief_tokens))
         cost = estimate_tokens(line) + 1
         if cost <= left:
             chosen.append((hit, line))
             left -= cost
     for layer in (excerpt, full):
         for number, (hit, before) in enumerate(chosen):
-            opened = inert(layer(hit))
+            opened = inert(layer(hit, sources[id(hit)]))
             cost = estimate_tokens(opened) - estimate_tokens(before)
             if cost <= left and estimate_tokens(opened) <= max(budget * _MAX_HIT_SHARE, brief_tokens):
                 chosen[number] = hit, opened
@@ -105,9 +106,9 @@ def source_line(hit: Hit) -> str:
     return visible(" · ".join(parts))
 
 
-def brief(hit: Hit, tokens: int = BRIEF_TOKENS) -> str:
+def brief(hit: Hit, source: str, tokens: int) -> str:
     """Render one line: source, score and first words of the snippet."""
-    source = cut_to_tokens(f"- {source_line(hit)} · {hit.score:.2f}", max(tokens - 8, 8))
+    source = cut_to_tokens(f"- {source} · {hit.score:.2f}", max(tokens - 8, 8))
     least = f"- {visible(hit.ref)}"  # a ref that is cut short cannot be read
     source = source if source.startswith(least) else least
     left = tokens - estimate_tokens(source) - 2
@@ -115,15 +116,15 @@ def brief(hit: Hit, tokens: int = BRIEF_TOKENS) -> str:
     return f"{source} | {words}" if words else source
 
 
-def excerpt(hit: Hit) -> str:
+def excerpt(hit: Hit, source: str) -> str:
     """Render the source and the words around the match."""
-    return f"- {source_line(hit)}\n  {hit.snippet}"
+    return f"- {source}\n  {hit.snippet}"
 
 
-def full(hit: Hit) -> str:
+def full(hit: Hit, source: str) -> str:
     """Render the source and the whole passage."""
     shown = without_comments(hit.text).strip()
-    return f"- {source_line(hit)}\n  " + shown.replace("\n", "\n  ")
+    return f"- {source}\n  " + shown.replace("\n", "\n  ")
 
 
 _PIECE: Final = lazy_pattern(r"[^\n。！？!?；;]*(?:[。！？!?；;]+|\n|$)|\n")

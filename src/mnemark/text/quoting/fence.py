@@ -63,6 +63,8 @@ _TAGS = (
 _TAG = lazy_pattern(
     rf"(?:<|＜|﹤|&lt;|\\u003c)(?=[<\s/／]{{0,4}}(?:mnemark|(?:{_TAGS})(?![\w@.])))", re.IGNORECASE
 )
+_OPENING = ("<", "＜", "﹤", "&", "\\")
+"""Each opening of a tag contains one of these."""
 _TOKEN = lazy_pattern(r"<(?P<inside>[|｜][^<>‹›|｜\n]{1,64}[|｜])>")
 _BRACKETED = lazy_pattern(
     r"\[(?P<inside>/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYS)\s{0,4})\]",
@@ -101,11 +103,15 @@ def inert(text: str) -> str:
     """Escape hidden characters, fence marks, role markers and special tokens."""
     text = text.replace("\r\n", "\n")
     text = _HIDDEN.sub(_escape, text)
-    text = _TOKEN.sub(r"‹\g<inside>›", text)
-    text = _BRACKETED.sub(r"‹\g<inside>›", text)
-    text = _TAG.sub("‹", text)
-    text = _ROLE_LINE.sub(r"\g<before>‹\g<role>›\g<after>", text)
-    return _ROLE_HEADING.sub(r"‹\g<marks>›", text)
+    if "<" in text:
+        text = _TOKEN.sub(r"‹\g<inside>›", text)
+    if "[" in text:
+        text = _BRACKETED.sub(r"‹\g<inside>›", text)
+    if any(map(text.__contains__, _OPENING)):
+        text = _TAG.sub("‹", text)
+    if ":" in text or "：" in text:
+        text = _ROLE_LINE.sub(r"\g<before>‹\g<role>›\g<after>", text)
+    return _ROLE_HEADING.sub(r"‹\g<marks>›", text) if "#" in text else text
 
 
 def inert_together(passages: Sequence[str], joint: str = "\n") -> list[str]:
