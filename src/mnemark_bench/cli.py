@@ -172,11 +172,24 @@ def extract(
         list[str] | None,
         typer.Option(metavar="SET", help="List the mistakes in that set; not for sealed sets."),
     ] = None,
+    sample: Annotated[
+        int, typer.Option(metavar="N", help="Show N lines that are kept, and N statements that are missed.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Of the sample.")] = 1,
     json: Json = False,
 ) -> None:
-    """Measure precision and recall of facts extracted by rule."""
-    from mnemark_bench import extract as bench
+    """Measure what is learned by rule.
 
+    On labelled turns: precision and recall. On a folder with owners.jsonl (plain statements of people about
+    themselves): how many are kept. On one with corpus.jsonl (conversations): how many lines are kept.
+    """
+    from mnemark_bench import extract as bench
+    from mnemark_bench import learned
+
+    if any((path / name).exists() for name in ("owners.jsonl", "corpus.jsonl")):
+        kept = learned.run(path, sample=sample, seed=seed)
+        print_json(kept) if json else learned.show(kept)
+        return
     result = bench.run(path, mistakes=mistakes or ())
     if json:
         print_json(result)

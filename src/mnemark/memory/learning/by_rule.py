@@ -55,6 +55,8 @@ class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     importance: float | None = None
     confidence: float | None = None
     priority: str = ""
+    topic: str = ""
+    """Of a statement, which has no predicate."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,7 +185,7 @@ class CandidateWriter:
                 status="known" if known else "would be learned", subject=new.subject,
                 predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
                 ref=one.ref, quote=new.quote, by=by, importance=new.importance, confidence=new.confidence,
-                priority=new.priority,
+                priority=new.priority, topic=new.topic,
             ))  # fmt: skip
         self._write(found, waiting)
         return found
@@ -221,6 +223,7 @@ def remember_arguments(fact: LearnedFact, scope: str, origin: Origin = "agent") 
         "predicate": fact.predicate, "value": fact.value, "subject": fact.subject, "type": fact.type,
         "origin": origin, "since": datetime.fromisoformat(fact.since), "importance": fact.importance,
         "confidence": fact.confidence, "priority": fact.priority, "source": fact.ref, "scope": scope,
+        "tags": (fact.topic,) if fact.topic else (),
     }  # fmt: skip
 
 

@@ -10,6 +10,13 @@ import msgspec
 from mnemark.text.lazy_pattern import lazy_pattern
 
 
+TOPICS: Final = (
+    "self", "people", "pets", "home", "work", "study", "health", "food", "tastes", "leisure", "habits", "skills",
+    "possessions", "travel", "plans", "events", "beliefs", "tools", "project",
+)  # fmt: skip
+"""What facts and statements are about."""
+
+
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A candidate fact extracted from a turn."""
 
@@ -21,6 +28,10 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     confidence: float  # 0 to 1, by the wording
     importance: float  # 0 to 1
     priority: str = "long"
+    topic: str = ""
+    """One of `TOPICS`, of a statement: a sentence kept as it is, without a predicate."""
+    over: bool = False
+    """Whether the turn says that this no longer holds ("I no longer like coffee"); an empty value: none of it."""
     quote: str
 
 

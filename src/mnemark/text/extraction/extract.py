@@ -16,6 +16,7 @@ from mnemark.text.extraction.chinese import RULES as CHINESE
 from mnemark.text.extraction.english import RULES as ENGLISH
 from mnemark.text.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.text.extraction.speaker import hands_over, of_another, without_mail
+from mnemark.text.extraction.statements import statement
 from mnemark.text.extraction.validity import dated, dropped, mended
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
@@ -102,7 +103,35 @@ def extract(
             if not _has_better(fact, [other for _, other in read]):
                 candidate = _candidate(rule, fact, sentence, time, origin)
                 found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
+        kept = _statement(sentence, time, origin, language) if own and not read else None
+        if kept is not None:
+            found.setdefault(("user", "", kept.value), kept)
     return list(found.values())
+
+
+def _statement(sentence: Sentence, time: datetime, origin: Origin, language: str | None) -> Candidate | None:
+    """Return a sentence that is plainly lasting as a statement."""
+    text = sentence.blotted
+    if not _is_assertion(text) or _DOUBT.search(text):
+        return None
+    chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
+    kept = statement(sentence, chinese=chinese)
+    if kept is None:
+        return None
+    return Candidate(
+        subject="user",
+        predicate="",
+        value=kept.text,
+        since=time,
+        confidence=_CONFIDENCE[origin],
+        importance=0.5,
+        topic=kept.topic,
+        quote=sentence.text,
+    )
+
+
+def _is_assertion(text: str) -> bool:
+    return not (_QUESTION.search(text) or _HYPOTHETICAL.match(text) or of_another(text))
 
 
 def _has_open_bracket(value: str) -> bool:
@@ -125,7 +154,7 @@ def _read(
 ) -> Iterator[tuple[Rule | None, Found]]:
     """Yield the findings in a sentence with their rule; the rule is None for the readers of `validity`."""
     text = sentence.blotted
-    if _QUESTION.search(text) or _HYPOTHETICAL.match(text) or of_another(text):
+    if not _is_assertion(text):
         return
     yield from ((None, fact) for fact in mended(sentence))
     if _DOUBT.search(text):

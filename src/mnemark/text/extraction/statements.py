@@ -1,0 +1,32 @@
+"""Tell which sentences of the owner are plainly lasting, and clean them to be kept as statements.
+
+A statement is what is kept of a sentence that fits no predicate: the owner's words, under a topic.
+"""
+
+from typing import Final, NamedTuple
+
+from mnemark.text.extraction.chinese_statements import topic_of as chinese_topic
+from mnemark.text.extraction.english_statements import topic_of as english_topic
+from mnemark.text.extraction.sentences import Sentence
+
+MOST: Final = 160
+"""Maximum characters of a statement; a longer sentence tells a story."""
+
+
+class Statement(NamedTuple):
+    """A lasting sentence and its topic."""
+
+    text: str
+    topic: str
+
+
+def statement(sentence: Sentence, *, chinese: bool) -> Statement | None:
+    """Return what to keep of a sentence of the owner; None where it is not plainly lasting."""
+    if len(sentence.text) > MOST:
+        return None
+    topic = (chinese_topic if chinese else english_topic)(sentence.blotted)
+    return Statement(_cleaned(sentence.text), topic) if topic else None
+
+
+def _cleaned(text: str) -> str:
+    return text.strip(" \t.。")
