@@ -10,14 +10,10 @@ Tested invariants:
 * Any string is safe, in linear time; a term has at most `MAX_TERM` characters.
 """
 
-import importlib.util
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
-
-import Stemmer
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import VARIANTS, fold
@@ -166,6 +162,8 @@ def fingerprint() -> str:
     """Return an identifier of everything that terms depend on: our version, the libraries' and the tables."""
     import hashlib
 
+    import Stemmer
+
     table = hashlib.sha256(VARIANTS.read_bytes()).hexdigest()[:12]
     return (
         f"{VERSION};rjieba={_version_of('rjieba')};stemmer={Stemmer.version()}"
@@ -178,7 +176,10 @@ def _version_of(package: str) -> str:
 
     It is in the name of the folder beside it. `importlib.metadata` would take 10 ms to load.
     """
-    spec = importlib.util.find_spec(package)
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    spec = find_spec(package)
     beside = Path(spec.origin).parent.parent if spec is not None and spec.origin else Path()
     found = [path.name for path in beside.glob(f"{package}-*.dist-info")]
     if len(found) == 1:
