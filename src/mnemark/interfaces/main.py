@@ -76,6 +76,7 @@ def _answered_at_once(arguments: list[str]) -> bool:
     if arguments[:1] == ["hook"]:
         from mnemark.agent.hook.command import run
 
+        gc.disable()  # it ends before there is anything to collect
         return run(arguments[1:]) is not None
     if arguments[:1] == ["mcp"]:
         from mnemark.interfaces.mcp.front import quick
