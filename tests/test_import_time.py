@@ -55,9 +55,9 @@ _PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "
 @pytest.mark.parametrize(
     ("command", "own", "modules", "patterns"),
     [
-        (["--version"], 6, 75, 0),
-        (["hook", "prompt", "--agent", "claude-code", "--alone"], 85, 245, 60),
-        (["search", "when does the backup run"], 190, 540, 190),
+        (["--version"], 6, 70, 0),
+        (["hook", "prompt", "--agent", "claude-code", "--alone"], 83, 235, 52),
+        (["search", "when does the backup run"], 185, 445, 75),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )

@@ -20,7 +20,7 @@ from typing import Any
 from mnemark.agent import daemon
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-NEEDED = "import apsw, msgspec, numkong, numpy, typer, typer.main"
+NEEDED = "import apsw, msgspec, numkong, numpy"
 """Of those who made the libraries; a question in English needs no more of them."""
 PROMPT = {"session_id": "s", "hook_event_name": "UserPromptSubmit", "prompt": "When does the backup run?"}
 
@@ -113,6 +113,8 @@ def main() -> int:
             flush=True,
         )
         daemon.post("/v1/search", {"workspace": str(workspace), "query": "backup"}, 60, daemon=at)
+        measure("search, daemon", runs, [*search, "when does the backup run"], [])
+        measure("search in Chinese, daemon", runs, [*search, "备份什么时候"], [])
         measure("mcp until a first search, daemon", runs, front, found)
         measure("hook, a prompt, daemon", runs, hook, [], event)
         times = []

@@ -4,7 +4,6 @@
 `GaveUpError` and `KeyMissingError` into their own errors, which name the fix.
 """
 
-import email.utils
 import ipaddress
 import json
 import os
@@ -13,7 +12,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,6 +23,8 @@ from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.redaction.redact import redact
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import httpx
 
 _T = TypeVar("_T")
@@ -277,6 +277,8 @@ def within(seconds: float, work: Callable[[], _T]) -> _T:
 
 def background(work: Callable[[], _T], name: str) -> "Future[_T]":
     """Run `work` in a daemon thread called `name` and return its future."""
+    from concurrent.futures import Future  # it loads `logging`
+
     future: Future[_T] = Future()
     threading.Thread(target=settle, args=(future, work), name=name, daemon=True).start()
     return future
@@ -335,6 +337,8 @@ def _retry_after(after: str | None) -> float | None:
         return None
     if after.strip().isdecimal():
         return float(after)
+    import email.utils
+
     try:
         moment = email.utils.parsedate_to_datetime(after)
     except ValueError:

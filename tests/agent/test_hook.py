@@ -132,12 +132,12 @@ def test_a_hostile_note_takes_no_other_out_of_a_briefing(
 ) -> None:
     hidden = "\u2060" * 3_000
     (root / "memory/episodes/2026-03-06-bad.md").write_text(
-        f"# Bad\n\nA zebra.\n\n<|<s|> {hidden}\n", "utf-8"
+        f"# Bad\n\nA zebra[.\n\n<|<s|> {hidden}\n", "utf-8"
     )
     block = text_of(handle("claude-code", "session-start", session_id="one", source="startup"))
     assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 4 次"))
     assert check_fenced(block)
-    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
+    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra\[)"))
     block = text_of(handle("claude-code", "session-start", session_id="two", source="startup"))
     assert all(word in block for word in ("pelican", "tide tables", "第 5 次", "第 4 次", "‹s|>"))
     assert "zebra" not in block

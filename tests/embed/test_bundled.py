@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.embed.bundled import DATA, BundledEmbedder
+from mnemark.embed.rows import _SCANS, WordRows
+from mnemark.embed.sections import read_sections, unpack_words
 from mnemark.errors import IntegrityError
 
 EMBEDDER = BundledEmbedder()
@@ -130,3 +132,13 @@ def test_a_second_workspace_takes_no_second_table() -> None:
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert held < 1_000_000
+
+
+def test_a_word_has_the_same_row_before_and_after_all_words_are_read() -> None:
+    section = read_sections(DATA).arrays["words"]
+    words = unpack_words(section)
+    asked = [words[0], words[-1], *words[:: len(words) // 10], "", "the", "zzqx", "a\nb", *words[5:10]]
+    rows = WordRows(section.tobytes(), ["the"], 1.0)
+    assert len(asked) > _SCANS
+    places = {word: place for place, word in enumerate(words)} | {"the": -1}
+    assert [rows._row(word) for word in asked] == [places.get(word) for word in asked]

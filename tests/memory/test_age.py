@@ -1,5 +1,7 @@
 """What a call opens and reads does not grow with the age of the memory."""
 
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -9,7 +11,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from mnemark import Memory
-from mnemark.files import platform
+from mnemark.files import listing, platform
+from mnemark.files.journal import Change, JournalEntry
+from mnemark.memory import file_edits
+from mnemark.memory.journal.edits import EditJournal
+from mnemark.text.markdown.hunks import hunks
 
 FIRST = datetime(2026, 2, 13, 9, tzinfo=ZoneInfo("Europe/Berlin"))
 
@@ -62,6 +68,81 @@ def test_an_end_opens_as_many_files_as_the_first_ones(
         with opened.during() as old:
             live(memory, 40)
         assert len(old) <= few + 2, sorted(old)
+
+
+def test_an_end_lists_the_episodes_once_and_looks_at_the_recent_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    plain = listing.entries
+
+    def noted(root: Path, folder: str, *endings: str, first: str = "") -> list["os.DirEntry[str]"]:
+        found = plain(root, folder, *endings, first=first)
+        if folder == "memory/episodes":
+            seen.append(len(found))
+        return found
+
+    monkeypatch.setattr(listing, "entries", noted)
+    with Memory.open(tmp_path, config={"embedder": "none", "timezone": "Europe/Berlin"}) as memory:
+        for day in range(80):
+            live(memory, day * 24)
+    assert seen == [min(day, 60) for day in range(80)]  # one list an end, of the days that name projects
+
+
+def test_episodes_changed_by_hand_between_ends_are_seen(tmp_path: Path) -> None:
+    pad = tmp_path / "SCRATCHPAD.md"
+
+    def name(path: Path, title: str) -> None:
+        path.write_text(re.sub(r"(?m)^# .*$", f"# {title}", path.read_text()))
+
+    with Memory.open(tmp_path, config={"embedder": "none", "timezone": "Europe/Berlin"}) as memory:
+        for number in range(2):
+            live(memory, number)
+        first, second = sorted((tmp_path / "memory/episodes").iterdir())
+        name(first, "The move to Oslo")
+        live(memory, 2)
+        assert "The move to Oslo" in pad.read_text()
+        first.unlink()
+        second = second.rename(second.with_name("2026-02-13-by-hand.md"))
+        name(second, "The move to Bergen")
+        live(memory, 3)
+        assert "The move to Oslo" not in pad.read_text()
+        assert "The move to Bergen" in pad.read_text()
+
+
+def test_an_end_in_a_new_process_does_not_read_the_edits_of_earlier_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {"embedder": "none", "timezone": "Europe/Berlin"}
+    with Memory.open(tmp_path, config=config) as memory:
+        live(memory, 0)
+    taken: list[str] = []
+    plain = EditJournal._read
+
+    def noted(self: EditJournal, entry: JournalEntry) -> None:
+        taken.append(entry.change.id)
+        plain(self, entry)
+
+    monkeypatch.setattr(EditJournal, "_read", noted)
+    with Memory.open(tmp_path, config=config) as memory:
+        live(memory, 1)
+        assert not taken
+
+
+def test_an_edit_that_was_cut_off_is_found_after_the_mark_and_in_a_rewritten_journal(tmp_path: Path) -> None:
+    with Memory.open(tmp_path, config={"embedder": "none"}) as memory:
+        live(memory, 0)
+        assert file_edits.finish_new(memory) == []
+        for rewrite in (False, True):
+            path = f"notes/{rewrite}.md"
+            payload = {"step": "test", "path": path, "created": True, "hunks": hunks("", "kept\n")}
+            memory.edits.append(Change(kind="write", payload=payload))
+            if rewrite:
+                (journal,) = (tmp_path / "journal").iterdir()
+                journal.write_text("".join(journal.read_text().splitlines(keepends=True)[3:]))
+            assert file_edits.finish_new(memory) == []
+            assert (tmp_path / path).read_text() == "kept\n"
+            assert memory.edits.settled(memory.state.position("edits")) or rewrite
 
 
 def test_where_a_look_at_the_files_takes_long_a_new_fact_is_found_without_one(

@@ -73,8 +73,8 @@ def test_a_hostile_turn_takes_no_other_out_of_the_quotation(memory: Memory) -> N
 def test_a_piece_that_cannot_be_quoted_is_left_out_alone(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra)"))
-    (memory.root / "memory/2036-11-21.md").write_text("# 2036-11-21\n\nBought tea.\n\nA zebra.\n", "utf-8")
+    monkeypatch.setattr("mnemark.text.quoting.fence._BRACKETED", re.compile(r"(?P<inside>zebra\[)"))
+    (memory.root / "memory/2036-11-21.md").write_text("# 2036-11-21\n\nBought tea.\n\nA zebra[.\n", "utf-8")
     found = memory.prompt("which storage did we decide on?", now=NOW, deadline=10)
     assert "We decided on SQLite for the catalogue." in found.recall
     assert "Bought tea." in found.recall

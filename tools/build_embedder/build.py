@@ -27,6 +27,7 @@ from synthetic import synthetic
 from teacher import Teacher
 
 from mnemark.embed.rows import WordRows
+from mnemark.embed.sections import pack_words
 
 CHINESE_ROWS = 40_000
 DIMENSION = 224
@@ -72,7 +73,7 @@ class Builder:
         self._teacher = teacher
         self._words = words
         self._cache = cache
-        self._rows = WordRows(words.words, ENGLISH | CHINESE, PIECE_WEIGHT)
+        self._rows = WordRows(pack_words(words.words).tobytes(), ENGLISH | CHINESE, PIECE_WEIGHT)
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self.ask(words.texts)
 

@@ -130,5 +130,5 @@ def _load_bundled() -> _Table:
 
 def _load(path: Path) -> _Table:
     about, arrays = read_sections(path)
-    rows = WordRows(unpack_words(arrays["words"]), unpack_words(arrays["stop"]), about["piece_weight"])
+    rows = WordRows(arrays["words"].tobytes(), unpack_words(arrays["stop"]), about["piece_weight"])
     return _Table(rows, arrays["codes"], arrays["scales"])

@@ -17,6 +17,8 @@ PIECE = "##"
 """Prefix of an English subword that is not at the start of a word."""
 
 _CACHE_LIMIT = 50_000
+_SCANS = 16
+"""Number of words that are looked for in the packed words; with more, a dictionary of all (20 ms) pays."""
 _LATIN = "a-z0-9\u00df-\u00f6\u00f8-\u024f"
 _TOKENS = lazy_pattern(f"[{_LATIN}]+|[\u3400-\u9fff]+")
 _FIRST_HAN = "\u3400"
@@ -38,14 +40,16 @@ class WordRows:
     are not in the table are split greedily into the longest subwords in it; n subwords weigh 1/sqrt(n) each.
 
     Args:
-        words: the words of the table, in row order.
+        packed: the words of the table in row order, each on a line.
         stop: function words.
         piece_weight: weight factor of the subwords of unknown English words, which are often names.
     """
 
-    def __init__(self, words: Sequence[str], stop: Iterable[str], piece_weight: float) -> None:
-        self._rows = dict(zip(words, range(len(words)), strict=True))
-        self._rows.update(dict.fromkeys(stop, -1))
+    def __init__(self, packed: bytes, stop: Iterable[str], piece_weight: float) -> None:
+        self._packed = b"\n%b\n" % packed
+        self._stop = dict.fromkeys(stop, -1)
+        self._rows: dict[str, int] = {}
+        self._scans = 0
         self._piece_weight = piece_weight
         self._cache: dict[str, tuple[tuple[int, float], ...]] = {}
 
@@ -90,11 +94,27 @@ class WordRows:
             for tokens in found
         ]
 
+    def _row(self, word: str) -> int | None:
+        """Return the row of a word: -1 for a function word, None for one that is not in the table."""
+        packed = self._packed  # read before `_rows`, which another thread sets first
+        if self._rows:
+            return self._rows.get(word)
+        if word in self._stop:
+            return -1
+        if self._scans < _SCANS:
+            self._scans += 1
+            at = packed.find(b"\n%b\n" % word.encode())
+            return None if at < 0 else packed.count(b"\n", 0, at)
+        words = packed[1:-1].decode().split("\n")
+        self._rows = dict(zip(words, range(len(words)), strict=True)) | self._stop
+        self._packed = b""
+        return self._rows.get(word)
+
     def _resolve(self, token: str) -> tuple[tuple[int, float], ...]:
         plain = token
         if token < _FIRST_HAN and not token.isascii():  # without accents
             plain = "".join(char for char in in_form("NFKD", token) if not unicodedata.combining(char))
-        row = self._rows.get(plain)
+        row = self._row(plain)
         found: tuple[tuple[int, float], ...] = ()
         if row is not None:
             found = ((row, 1.0),) if row >= 0 else ()
@@ -112,7 +132,7 @@ class WordRows:
         while start < len(token):
             prefix = PIECE if english and start else ""
             for end in range(len(token), start, -1):
-                row = self._rows.get(prefix + token[start:end])
+                row = self._row(prefix + token[start:end])
                 if row is not None:
                     found.append(row)
                     start = end

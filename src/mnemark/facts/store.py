@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, TypeVar
-from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -40,7 +39,7 @@ class FactStore:
         self.workspace = workspace
         self.root = root
         self.redacted = visible.redacted
-        self.zone: tzinfo = ZoneInfo(zone) if zone else _local()
+        self.zone: tzinfo = _zone(zone) if zone else _local()
         self.log = FactJournal(workspace.journal, visible.redacted)
         self.files = FactFiles(root, visible.redacted)
         self.sources = Sources(self.log)
@@ -172,3 +171,9 @@ def _propose(facts: FactStore, path: str, ids: Sequence[str]) -> list[str]:
         return data
 
     return list(ids) if edit(facts.root, path, change, timeout=_LOCK_TIMEOUT).status != "deferred" else []
+
+
+def _zone(name: str) -> tzinfo:
+    from zoneinfo import ZoneInfo
+
+    return ZoneInfo(name)

@@ -5,11 +5,9 @@ to another program, so nothing in it is an error: the table `_SEEDS` maps its se
 reported.
 """
 
-import difflib
 import json
 import math
 import re
-import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -261,6 +259,8 @@ def _own_name(key: str) -> str | None:
 
 def _nearest(key: str) -> str:
     known = [*_FIELDS, *(seed for seed in _SEEDS if "." in key)]
+    import difflib
+
     close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     return f"Did you mean {close[0]!r}?" if close else f"Keys are: {', '.join(_FIELDS)}."
 
@@ -334,6 +334,8 @@ def _shown(value: Any) -> str:
 def _check(name: str, value: Any) -> None:
     """Check what a type cannot say. Raises ValueError."""
     if name == "timezone" and value:
+        import zoneinfo
+
         try:
             zoneinfo.ZoneInfo(value)
         except (zoneinfo.ZoneInfoNotFoundError, OSError) as error:

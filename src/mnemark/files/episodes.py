@@ -1,9 +1,9 @@
 """Read and write episodes: `memory/episodes/<date>-<slug>.md`, with front matter and a page for people."""
 
 import json
-import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -60,7 +60,6 @@ class EpisodeFile(msgspec.Struct, frozen=True, kw_only=True):
     projects: tuple[str, ...]
     items: tuple[tuple[str, str], ...]
     """Names and texts of its list, as a person may have changed them."""
-    body: str
 
     def of(self, *names: str) -> list[str]:
         """Return the texts of the items of these names."""
@@ -79,50 +78,66 @@ class Episodes:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._read: dict[str, tuple[platform.Identity, EpisodeFile | None]] = {}
+        self._read: dict[str, dict[str, tuple[platform.Identity, EpisodeFile | None]]] = {}
+        """The files last listed, by folder and path."""
 
-    def of(self, scope: str, day: str = "", *, since: str = "") -> list[EpisodeFile]:
-        """Return those whose file names begin with `day` and are not before `since`, oldest first."""
+    def since(self, scope: str, day: str) -> list[EpisodeFile]:
+        """Return those whose file names begin with this day or a later one, oldest first."""
         folder = in_scope(scope, FOLDER)
         try:
-            there = listing.entries(self.root, folder, ".md", first=max(day, since))
+            there = listing.entries(self.root, folder, ".md", first=day)
         except OSError:  # reported by the scan
             return []
-        wanted = (entry for entry in there if entry.name.startswith(day))
-        found = [one for entry in wanted if (one := self._file(f"{folder}/{entry.name}", entry)) is not None]
-        return sorted(found, key=lambda one: (one.date, one.path))
+        known, read = self._read.get(folder, {}), {}
+        for entry in there:
+            path = f"{folder}/{entry.name}"
+            with suppress(OSError):  # it vanished
+                state = platform.identity_of(entry.stat())
+                before = known.get(path)
+                read[path] = before if before and before[0] == state else (state, self._parsed(path))
+        self._read[folder] = read
+        return sorted((one for _, one in read.values() if one is not None), key=_in_time)
 
-    def _file(self, path: str, entry: "os.DirEntry[str]") -> EpisodeFile | None:
-        try:
-            state = platform.identity_of(entry.stat())
-        except OSError:
-            return _read_episode(self.root, path)
-        known = self._read.get(path)
-        if known is None or known[0] != state:
-            known = self._read[path] = state, _read_episode(self.root, path)
-        return known[1]
+    def with_file(self, found: Iterable[EpisodeFile], path: str) -> list[EpisodeFile]:
+        """Return these episodes with the one at `path` as it is now; the folder is not listed."""
+        others = [one for one in found if one.path != path]
+        now = self._parsed(path)
+        return others if now is None else sorted([*others, now], key=_in_time)
 
-    def path_for(self, scope: str, episode: Episode) -> str:
-        """Return the path of the episode's file, or a free one under its day."""
-        day = f"{episode.begin:%Y-%m-%d}"
-        for found in self.of(scope, day):
-            if (found.session, found.first) == (episode.session, episode.first):
-                return found.path
-        stem = in_scope(scope, f"{FOLDER}/{day}-{slug_of(episode.title)}")
+    def _parsed(self, path: str) -> EpisodeFile | None:
+        document = read(self.root, path)
+        return None if isinstance(document, Problem) else _episode_in(path, document.text)
+
+    def path_for(self, scope: str, episode: Episode, known: Sequence[EpisodeFile]) -> str:
+        """Return the path of the episode's file, or a free one under its day.
+
+        `known` holds at least the episodes of that day.
+        """
+        stem = in_scope(scope, f"{FOLDER}/{episode.begin:%Y-%m-%d}-")
+        for one in known:
+            same = (one.session, one.first) == (episode.session, episode.first)
+            if same and one.path.startswith(stem[:-1]):
+                return one.path
+        stem += slug_of(episode.title)
         paths = (f"{stem}.md" if number == 1 else f"{stem}-{number}.md" for number in count(1))
         return next(path for path in paths if not (self.root / path).exists())
 
 
-def _read_episode(root: Path, path: str) -> EpisodeFile | None:
-    document = read(root, path)
-    if isinstance(document, Problem):
-        return None
-    fields = front_matter(document.text).fields
+def since(found: Iterable[EpisodeFile], day: str) -> list[EpisodeFile]:
+    """Return the episodes whose file names begin with this day or a later one."""
+    return [one for one in found if one.path.rpartition("/")[2] >= day]
+
+
+def _in_time(episode: EpisodeFile) -> tuple[str, str]:
+    return episode.date, episode.path
+
+
+def _episode_in(path: str, text: str) -> EpisodeFile | None:
+    fields = front_matter(text).fields
     if "session" not in fields:
         return None
-    body = document.text
-    title = re.search(r"^# +(\S.*)$", body, re.MULTILINE)
-    items = [(m["name"].strip(), m["text"].strip()) for line in body.splitlines() if (m := _ITEM.match(line))]
+    title = re.search(r"^# +(\S.*)$", text, re.MULTILINE)
+    items = [(m["name"].strip(), m["text"].strip()) for line in text.splitlines() if (m := _ITEM.match(line))]
     listed = fields.get("projects")
     return EpisodeFile(
         path=path,
@@ -133,7 +148,6 @@ def _read_episode(root: Path, path: str) -> EpisodeFile | None:
         status=str(fields.get("status", "open")),
         projects=tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else (),
         items=tuple(items),
-        body=body,
     )
 
 

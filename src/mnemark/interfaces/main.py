@@ -1,5 +1,6 @@
 """Run the `mnemark` command. Imports stay few, as every start pays for them."""
 
+import gc
 import io
 import os
 import sys
@@ -22,6 +23,7 @@ def main() -> NoReturn:
         code = INTERRUPTED
     except BrokenPipeError:
         code = abandon_stdout()
+    gc.freeze()  # the interpreter's end does not look through what is freed anyway: 30 ms
     sys.exit(code)
 
 
@@ -34,31 +36,47 @@ def _run(arguments: list[str]) -> int:
         # A console escapes characters it cannot show; pipes get UTF-8 on every system.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
-    if _answered_at_once(arguments):
-        return 0
-    from mnemark.interfaces.app import app
-    from mnemark.interfaces.output import error
-
     try:
-        app(prog_name="mnemark")
+        if not _answered_at_once(arguments):
+            from mnemark.interfaces.app import app
+
+            app(prog_name="mnemark")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BrokenPipeError:
+        raise
     except Exception as bug:
         if debugging():
             raise
-        error(
-            f"unexpected {type(bug).__name__}: {bug}. This is a bug: run the command again with "
-            "MNEMARK_DEBUG=1 and report the trace."
-        )
-        return 1
+        return _reported(bug)
     return 0
 
 
+def _reported(bug: Exception) -> int:
+    """Print an error in one line and return the exit code."""
+    from mnemark.errors import MnemarkError
+    from mnemark.interfaces.output import error
+
+    if isinstance(bug, MnemarkError):
+        error(str(bug))
+        return bug.exit_code
+    error(
+        f"unexpected {type(bug).__name__}: {bug}. This is a bug: run the command again with "
+        "MNEMARK_DEBUG=1 and report the trace."
+    )
+    return 1
+
+
 def _answered_at_once(arguments: list[str]) -> bool:
-    """Run a command that agents wait for, `hook` or `mcp`, without loading the command line."""
+    """Run a command that agents or people wait for without loading the command line."""
+    if arguments[:1] in (["search"], ["recall"], ["read"]):
+        from mnemark.interfaces.shortcut import run as run_query
+
+        return run_query(arguments)
     if arguments[:1] == ["hook"]:
         from mnemark.agent.hook.command import run
 
+        gc.disable()  # it ends before there is anything to collect
         return run(arguments[1:]) is not None
     if arguments[:1] == ["mcp"]:
         from mnemark.interfaces.mcp.front import quick

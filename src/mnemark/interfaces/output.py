@@ -1,12 +1,13 @@
 """Write data to stdout and messages to stderr; use colour and progress on terminals only."""
 
+import io
 import os
 import sys
 import time
-from pathlib import Path
-from typing import Annotated, Any, Final, Self, TextIO
-
-import typer
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, Self, TextIO
 
 from mnemark.errors import UsageError
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -27,9 +28,63 @@ _UNSAFE: Final = lazy_pattern(
 )
 
 
+class ClientStream(io.StringIO):
+    """The stdout or stderr of a client whose command the daemon runs.
+
+    Args:
+        printed: list that each text is added to, with whether it is for stderr.
+        to_stderr: whether this is stderr.
+        terminal: whether the client's stream is a terminal.
+        colour: whether it shows colour.
+    """
+
+    def __init__(
+        self, printed: list[tuple[bool, str]], *, to_stderr: bool, terminal: bool, colour: bool = False
+    ) -> None:
+        super().__init__()
+        self.colour = colour
+        self._printed = printed
+        self._to_stderr = to_stderr
+        self._terminal = terminal
+
+    def write(self, text: str) -> int:
+        """Add a text to what was printed."""
+        self._printed.append((self._to_stderr, text))
+        return len(text)
+
+    def isatty(self) -> bool:
+        """Return whether the client's stream is a terminal."""
+        return self._terminal
+
+
+_client: ContextVar[tuple[TextIO, TextIO] | None] = ContextVar("client", default=None)
+
+
+@contextmanager
+def printing_to(stdout: TextIO, stderr: TextIO) -> Iterator[None]:
+    """Print to these streams in the block, in this thread alone."""
+    token = _client.set((stdout, stderr))
+    try:
+        yield
+    finally:
+        _client.reset(token)
+
+
+def stdout() -> TextIO | None:
+    """Return the stream for data; None where it was closed before this process began."""
+    streams = _client.get()
+    return sys.stdout if streams is None else streams[0]
+
+
+def stderr() -> TextIO | None:
+    """Return the stream for messages; None where it was closed before this process began."""
+    streams = _client.get()
+    return sys.stderr if streams is None else streams[1]
+
+
 def out(text: str = "", *, end: str = "\n") -> None:
     """Print a line of data."""
-    _write(sys.stdout, text + end)
+    _write(stdout(), text + end)
 
 
 def out_json(value: Any, *, line: bool = False) -> None:
@@ -37,9 +92,9 @@ def out_json(value: Any, *, line: bool = False) -> None:
     import msgspec
 
     data = msgspec.json.encode(value)
-    if not line and is_terminal(sys.stdout):
+    if not line and is_terminal(stdout()):
         data = msgspec.json.format(data, indent=2)
-    _write(sys.stdout, data.decode() + "\n")
+    _write(stdout(), data.decode() + "\n")
 
 
 def out_result(value: Any, text: str, *, json: bool) -> None:
@@ -52,13 +107,13 @@ def out_result(value: Any, text: str, *, json: bool) -> None:
 
 def flush() -> None:
     """Flush stdout."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
+    if (stream := stdout()) is not None:
+        stream.flush()
 
 
 def say(text: str) -> None:
     """Print a message to stderr."""
-    _write(sys.stderr, text + "\n")
+    _write(stderr(), text + "\n")
 
 
 def error(text: str) -> None:
@@ -83,12 +138,14 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 def has_colour(stream: TextIO | None) -> bool:
     """Return whether to use colour on `stream` (https://no-color.org)."""
+    if isinstance(stream, ClientStream):
+        return stream.colour
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def style(text: str, *codes: str) -> str:
     """Return `text` with ANSI styles for stdout, if it has colour."""
-    return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if text and has_colour(sys.stdout) else text
+    return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if text and has_colour(stdout()) else text
 
 
 def confirm(question: str, about: str, refusal: str) -> bool:
@@ -101,11 +158,13 @@ def confirm(question: str, about: str, refusal: str) -> bool:
         raise UsageError(refusal)
     if about:
         say(about)
+    import typer
+
     return typer.confirm(question, err=True)
 
 
 def _write(stream: TextIO | None, text: str) -> None:
-    if stream is not None:  # it was closed before we started
+    if stream is not None:
         stream.write(text)
 
 
@@ -115,14 +174,14 @@ class Progress:
     def __init__(self) -> None:
         self._begun = time.monotonic()
         self._shown = 0.0
-        self._live = is_terminal(sys.stderr)
+        self._live = is_terminal(stderr())
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
-            _write(sys.stderr, "\r\x1b[K")
+            _write(stderr(), "\r\x1b[K")
             sys.stderr.flush()
 
     def tell(self, what: str, done: int, total: int, more: str = "") -> None:
@@ -132,50 +191,5 @@ class Progress:
             return
         self._shown = now
         share = f"{done / total:4.0%}" if total else "    "
-        _write(sys.stderr, f"\r\x1b[K{what} {share}  {done:,} of {total:,}{more}")
+        _write(stderr(), f"\r\x1b[K{what} {share}  {done:,} of {total:,}{more}")
         sys.stderr.flush()
-
-
-Workspace = Annotated[
-    Path | None,
-    typer.Option(
-        "--workspace",
-        "-w",
-        metavar="FOLDER",
-        envvar="MNEMARK_WORKSPACE",
-        show_envvar=True,
-        help="The workspace. Default: the one that contains the current folder.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Count = Annotated[
-    int | None,
-    typer.Option("-k", "--count", metavar="N", help="Maximum number of results.", show_default="8"),
-]
-Since = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TIME", help='Only text dated since then: 2026-02-13, 2026-02-13T09:30, "last week", 上周五.'
-    ),
-]
-Until = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Only text dated up to then (a day is included).")
-]
-AsOf = Annotated[
-    str | None,
-    typer.Option(metavar="TIME", help="Search what was known at that time; text without a date is included."),
-]
-Scope = Annotated[
-    list[str] | None,
-    typer.Option(metavar="SCOPE", help='Also search users/NAME, agents/NAME, projects/NAME, or "*" for all.'),
-]
-OneScope = Annotated[
-    str,
-    typer.Option(
-        metavar="SCOPE",
-        help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
-    ),
-]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Exit with 4 if a part of the search failed or was too slow.")
-]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from mnemark.interfaces.ledger import describe_payload
 from mnemark.interfaces.output import BOLD, CYAN, DIM, RED, YELLOW, out, safe, safe_line, say, style
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Problem
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from mnemark.memory.review.attention import Attention
     from mnemark.types import Hit, Recall
 
-DOUBTFUL: Final = 0.3
-"""`believable` below which the answer is likely not among the hits."""
 _SHOWN_INNER: Final = 5
 _SHOWN_PROBLEMS: Final = 10
 _SHOWN_WORDS: Final = 100
@@ -256,6 +253,8 @@ def _freshness(found: Status) -> str:
 
 def entries(found: Sequence["Entry"]) -> None:
     """Print log entries, one line each: time, ref (of a change its id, for `undo`), author, first words."""
+    from mnemark.interfaces.ledger import describe_payload
+
     for entry in found:
         text = describe_payload(entry.text) if entry.kind == "change" else entry.text
         if entry.takes_back:

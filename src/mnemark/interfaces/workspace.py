@@ -2,13 +2,12 @@
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mnemark.errors import BusyError, NotFoundError, ReadOnlyError, UsageError
-from mnemark.interfaces.output import Progress, is_terminal, safe, say
+from mnemark.interfaces.output import Progress, is_terminal, safe, say, stderr
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
@@ -20,12 +19,13 @@ WAIT_SECONDS = 2.0
 """Seconds that a search waits for another process to sync before it uses the index as it is."""
 
 
-def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
+def locate(workspace: Path | None, *, any_folder: bool = False, current: Path | None = None) -> Path:
     """Return the workspace folder of a command, checked for links that lead out of it.
 
     Args:
         workspace: as given with -w or MNEMARK_WORKSPACE: exactly that folder.
         any_folder: where none is given and the current folder is in no workspace, return that folder.
+        current: the current folder, where it is not that of this process.
 
     Raises:
         NotFoundError: there is no workspace.
@@ -33,7 +33,7 @@ def locate(workspace: Path | None, *, any_folder: bool = False) -> Path:
     """
     from mnemark.files import links
 
-    root = _around(any_folder=any_folder) if workspace is None else _existing_folder(workspace)
+    root = _around(current, any_folder=any_folder) if workspace is None else _existing_folder(workspace)
     links.check(root)
     return root
 
@@ -47,11 +47,11 @@ def _existing_folder(given: Path) -> Path:
     return root
 
 
-def _around(*, any_folder: bool) -> Path:
+def _around(current: Path | None, *, any_folder: bool) -> Path:
     from mnemark.files.layout import find_root
 
     try:
-        current = Path.cwd()
+        current = current or Path.cwd()
     except FileNotFoundError:
         raise NotFoundError(
             "the current folder no longer exists; change to another folder, or choose one with -w"
@@ -64,7 +64,7 @@ def _around(*, any_folder: bool) -> Path:
         raise NotFoundError(
             f"{current} is not in a workspace; choose one with -w, or create one here with `mnemark init`"
         ) from None
-    if root != current and is_terminal(sys.stderr):
+    if root != current and is_terminal(stderr()):
         say(f"Workspace: {safe(str(root))}")
     return root
 

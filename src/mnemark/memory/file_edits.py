@@ -6,9 +6,10 @@ An edit is first appended to the journal as a change of kind "write" with its hu
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
-from mnemark.errors import NotFoundError, ReadOnlyError, UsageError
+from mnemark.errors import MnemarkError, NotFoundError, ReadOnlyError, UsageError
 from mnemark.files import edit as editing
 from mnemark.files import layout, platform
 from mnemark.files.edit import PATIENCE, EditResult, edit
@@ -21,6 +22,8 @@ from mnemark.types import Json, Origin, Problem
 
 Status = Literal["written", "unchanged", "deferred"]
 _RECOVERY_TIMEOUT: Final = 0.5
+_SETTLED: Final = "edits"
+"""Name of the position in `state.db` up to which all edits of this machine's journal have ended."""
 
 
 class Written(NamedTuple):
@@ -196,6 +199,23 @@ def finish(ws: OpenWorkspace) -> list[Problem]:
                 )
                 problems.append(Problem(entry.path, reason, skipped=False))
     return problems
+
+
+def finish_new(ws: OpenWorkspace) -> list[Problem]:
+    """Do as `finish`; where no edit is open, only read the journal's lines since this was last the case.
+
+    The journal grows for years, and this is asked at each end of a session and each sync.
+    """
+    if ws.readonly:
+        return []
+    with suppress(MnemarkError), ws.edits.lock:  # the bookkeeping cannot be read: the journal can
+        before = ws.state.position(_SETTLED)
+        after = ws.edits.settled(before)
+        if after is not None:
+            if after != before:
+                ws.state.note({_SETTLED: after})
+            return []
+    return finish(ws)
 
 
 def _redo(ws: OpenWorkspace, entry: Entry) -> Literal["written", "deferred", "lost"]:

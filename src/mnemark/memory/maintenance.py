@@ -19,7 +19,7 @@ def before_sync(ws: OpenWorkspace) -> list[str]:
     if (ws.root / "journal").is_dir():
         steps: tuple[tuple[str, Callable[[OpenWorkspace], object]], ...] = (
             ("facts that wait for their file", lambda ws: remember.catch_up(ws.fact_store)),
-            ("edits that were cut off", file_edits.finish),
+            ("edits that were cut off", file_edits.finish_new),
             ("forgetting", finish_forgetting),
         )
         for name, step in steps:

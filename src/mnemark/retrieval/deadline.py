@@ -4,12 +4,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from mnemark.net import settle
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Value = TypeVar("Value")
 
@@ -49,6 +51,8 @@ class DeadlineRunner(Generic[Value]):
                 self._rest()
                 with self._lock:
                     self._idle.append(tasks)
+
+        from concurrent.futures import Future  # it loads `logging`
 
         future: Future[Value] = Future()
         tasks.put(lambda: settle(future, work_and_free))

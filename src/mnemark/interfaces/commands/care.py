@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnemark.errors import ReadOnlyError
-from mnemark.interfaces import output, render, workspace
+from mnemark.interfaces import options, output, render, workspace
 
 
 def init(
@@ -19,7 +19,7 @@ def init(
         ),
     ] = Path(),
     *,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Turn a folder into a workspace.
 
@@ -47,7 +47,7 @@ def init(
         output.say(f"Found {old.kind} files here. Import them with `mnemark import {old.kind} {root}`.")
 
 
-def sync(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
+def sync(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
     """Update the search index after files have changed."""
     root = workspace.locate(workspace_, any_folder=True)
     with workspace.opened(root) as memory:
@@ -62,7 +62,7 @@ def sync(*, workspace_: output.Workspace = None, json: output.Json = False) -> N
         output.say(f"Note: {output.safe(problem)}")
 
 
-def status(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
+def status(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
     """Show counts, the state of the index, and what needs your attention.
 
     Nothing is changed.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import UsageError
-from mnemark.interfaces import output, render
+from mnemark.interfaces import options, render
 from mnemark.interfaces.output import out, out_json, safe, say
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def connect(
         Path | None,
         typer.Option(metavar="FOLDER", help="Claude Code: write a plug-in there, do not change settings."),
     ] = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:  # fmt: skip
     """Connect an agent: add hooks and memory tools to its settings.
 

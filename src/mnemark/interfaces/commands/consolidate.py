@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.interfaces.output import BOLD, DIM, Json, Workspace, out, out_json, safe, say, style
+from mnemark.interfaces.options import Json, Workspace
+from mnemark.interfaces.output import BOLD, DIM, out, out_json, safe, say, style
 from mnemark.interfaces.workspace import locate, opened
 
 if TYPE_CHECKING:

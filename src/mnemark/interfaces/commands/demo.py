@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from mnemark.interfaces import output, render, workspace
+from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces.queries import DOUBTFUL
 
 if TYPE_CHECKING:
     from mnemark.memory.memory import Memory
@@ -26,7 +27,7 @@ def demo(
         typer.Argument(metavar="[FOLDER]", help="Where to create it. Default: a temporary folder."),
     ] = None,
     *,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Try mnemark on a sample workspace in English and Chinese.
 
@@ -73,7 +74,7 @@ def _title(text: str) -> str:
 def _show(query: str, answer: "Recall", seconds: float) -> None:
     note = f"{seconds * 1000:.0f} ms · {answer.mode} · confidence {answer.believable:.2f}"
     output.out(f"\n{_title(query)}  {output.style(note, output.DIM)}")
-    if answer.believable < render.DOUBTFUL:
+    if answer.believable < DOUBTFUL:
         output.out("Probably not in this memory.")
     else:
         render.hits(answer, query)

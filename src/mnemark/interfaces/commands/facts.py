@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mnemark.interfaces import output, render, workspace
+from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.facts.model import Fact
@@ -17,7 +17,7 @@ def remember(
     ],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="Its value.")],
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     subject: Annotated[
         str, typer.Option(metavar="NAME", help="The person or thing the fact is about.")
     ] = "user",
@@ -54,9 +54,9 @@ def remember(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="A tag; can be given several times.")
     ] = None,
-    scope: output.OneScope = "",
+    scope: options.OneScope = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the result without saving it.")] = False,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Remember a fact.
 
@@ -98,13 +98,13 @@ def facts(
         ),
     ] = None,
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     as_of: Annotated[
         str | None, typer.Option(metavar="TIME", help="Facts that were true at that time.")
     ] = None,
     history: Annotated[bool, typer.Option("--history", help="Also list replaced values.")] = False,
-    scope: output.OneScope = "",
-    json: output.Json = False,
+    scope: options.OneScope = "",
+    json: options.Json = False,
 ) -> None:
     """List the facts: subject, predicate, value and dates.
 

@@ -4,7 +4,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from mnemark.errors import BusyError, MnemarkError
-from mnemark.interfaces import output, render, workspace
+from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.index.sync import SyncReport
@@ -16,7 +16,7 @@ _RETRY_SECONDS: Final = 1.0
 """Seconds before a sync is retried while another process syncs."""
 
 
-def watch(*, workspace_: output.Workspace = None, json: output.Json = False) -> None:
+def watch(*, workspace_: options.Workspace = None, json: options.Json = False) -> None:
     """Keep the index up to date while files change.
 
     Prints a line for each change; stop it with Ctrl-C.

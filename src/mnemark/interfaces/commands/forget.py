@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnemark.interfaces import output, workspace
+from mnemark.interfaces import options, output, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.forgetting.receipt import Receipt
@@ -16,7 +16,7 @@ def forget(
         typer.Argument(metavar="[REF]", help="PATH#L12, PATH#L12-L14, PATH, or the id of a turn or fact."),
     ] = None,
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     query: Annotated[
         str | None, typer.Option(metavar="WORDS", help="Everything that contains exactly this text.")
     ] = None,
@@ -47,7 +47,7 @@ def forget(
         bool, typer.Option("--dry-run", help="Show what would be forgotten, without changing anything.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Erase without asking.")] = False,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Hide something from all searches, or erase it from all files.
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import DegradedError, UsageError
-from mnemark.interfaces import output, workspace
-from mnemark.interfaces.commands.find import COLD_DEADLINE
+from mnemark.interfaces import options, output, workspace
+from mnemark.interfaces.queries import COLD_DEADLINE
 
 if TYPE_CHECKING:
     from mnemark.memory.curation.identity import Part
@@ -19,11 +19,11 @@ def prompt(
         typer.Argument(metavar="[QUERY]", help="The user's message. Without it, nothing is recalled."),
     ] = None,
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     session: Annotated[
         str | None, typer.Option(metavar="ID", help="The session the prompt belongs to.")
     ] = None,
-    scope: output.OneScope = "",
+    scope: options.OneScope = "",
     persona: Annotated[
         str | None, typer.Option(metavar="NAME", help='Use this persona; "" for none.')
     ] = None,
@@ -35,8 +35,8 @@ def prompt(
         typer.Option(metavar="NAME=TOKENS", help="Maximum tokens of one layer; 0 leaves it out."),
     ] = None,
     layers: Annotated[bool, typer.Option("--layers", help="Only list the layers with their tokens.")] = False,
-    strict: output.Strict = False,
-    json: output.Json = False,
+    strict: options.Strict = False,
+    json: options.Json = False,
 ) -> None:
     """Show the memory part of an agent's prompt, with its tokens.
 

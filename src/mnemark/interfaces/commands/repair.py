@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import IntegrityError, NewerFormatError, UsageError
-from mnemark.interfaces import output, render, workspace
+from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
     from mnemark.memory.health.doctor import Report
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def doctor(
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     fix: Annotated[
         bool, typer.Option("--fix", help="Repair: rebuild a damaged index and close files to other users.")
     ] = False,
@@ -30,7 +30,7 @@ def doctor(
         str, typer.Option(metavar="NAME", help="With --fetch: the name of a model that fastembed supports.")
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="With --fetch: download without asking.")] = False,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Check installation, settings and workspace; say what to fix.
 
@@ -56,9 +56,9 @@ def doctor(
 
 def verify(
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     deep: Annotated[bool, typer.Option("--deep", help="Check everything instead of a sample.")] = False,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Check the index for damage and compare it with the files.
 

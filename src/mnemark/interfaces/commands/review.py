@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.interfaces import output, render, workspace
+from mnemark.interfaces import options, output, render, workspace
 from mnemark.interfaces.commands.facts import row
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def review(
         ),
     ] = None,
     *,
-    workspace_: output.Workspace = None,
-    scope: output.OneScope = "",
-    json: output.Json = False,
+    workspace_: options.Workspace = None,
+    scope: options.OneScope = "",
+    json: options.Json = False,
 ) -> None:
     """Accept or reject proposed facts, conflicts and edits.
 
@@ -95,8 +95,8 @@ def why(
         typer.Argument(metavar="[QUERY]", help="Also explain why a search for this finds it, or not."),
     ] = None,
     *,
-    workspace_: output.Workspace = None,
-    json: output.Json = False,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
 ) -> None:
     """Show where a fact or passage comes from.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
-from mnemark.interfaces import output
+from mnemark.interfaces import options, output
 
 if TYPE_CHECKING:
     from mnemark.agent.daemon import Daemon
@@ -21,7 +21,7 @@ _STOP_SECONDS = 15.0
 
 def serve(
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     port: Annotated[
         int, typer.Option(metavar="PORT", help="Port to listen on; 0: any free port.", min=0, max=65535)
     ] = 0,
@@ -42,7 +42,7 @@ def serve(
         ),
     ] = True,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the running daemon.")] = False,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Run the daemon, which answers all your agents quickly.
 
@@ -117,7 +117,7 @@ def hook(
     agent: Annotated[
         str, typer.Option("--agent", "-a", help="claude-code, codex, gemini-cli or cursor.")
     ] = "",
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     alone: Annotated[bool, typer.Option("--alone", help="Do not use the daemon.")] = False,
 ) -> None:
     """Handle an event of an agent; agents call this, not people.
@@ -137,7 +137,7 @@ def hook(
 
 def mcp(
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     alone: Annotated[bool, typer.Option("--alone", help="Neither use nor start the daemon.")] = False,
 ) -> None:
     """Offer the memory tools over MCP, on stdin and stdout.

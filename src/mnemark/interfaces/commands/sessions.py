@@ -6,7 +6,8 @@ import typer
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.interfaces import render
-from mnemark.interfaces.output import DIM, Json, Workspace, out, out_json, safe, safe_line, say, style
+from mnemark.interfaces.options import Json, Workspace
+from mnemark.interfaces.output import DIM, out, out_json, safe, safe_line, say, style
 from mnemark.interfaces.workspace import locate, opened, session_in
 
 if TYPE_CHECKING:

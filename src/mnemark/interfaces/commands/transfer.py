@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import IncompleteError
-from mnemark.interfaces import output, render, workspace
+from mnemark.interfaces import options, output, render, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def export(
         Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is replaced.")
     ],
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     format_: Annotated[
         str,
         typer.Option(
@@ -34,7 +34,7 @@ def export(
             help='"zip": the files unchanged; "jsonl": one line for each passage.',
         ),
     ] = "zip",
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Write the text of a memory to one file.
 
@@ -60,8 +60,8 @@ def backup(
         ),
     ] = None,
     *,
-    workspace_: output.Workspace = None,
-    json: output.Json = False,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
 ) -> None:
     """Save the whole folder in one zip file, and verify it.
 
@@ -80,7 +80,7 @@ def restore(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by `mnemark backup`.")],
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder to restore to.")],
     *,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Restore a backup to a new folder.
 
@@ -128,11 +128,11 @@ def import_(
         Path, typer.Argument(metavar="PATH", help="The file or folder to import; it is never changed.")
     ],
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be imported, without changing anything.")
     ] = False,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Import notes and conversations.
 

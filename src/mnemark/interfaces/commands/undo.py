@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnemark.interfaces import output, workspace
+from mnemark.interfaces import options, output, workspace
 
 
 def undo(
@@ -16,8 +16,8 @@ def undo(
         ),
     ] = None,
     *,
-    workspace_: output.Workspace = None,
-    json: output.Json = False,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
 ) -> None:
     """Undo a change.
 
@@ -45,7 +45,7 @@ def undo(
 
 def revert(
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Changes from this session.")] = None,
     origin: Annotated[
         str | None,
@@ -60,7 +60,7 @@ def revert(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be undone, without changing anything.")
     ] = False,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Undo everything that came from one session or source.
 
@@ -77,8 +77,8 @@ def revert(
 def pin(
     ref: Annotated[str, typer.Argument(metavar="REF", help="PATH#L12, or the id of a fact or turn.")],
     *,
-    workspace_: output.Workspace = None,
-    json: output.Json = False,
+    workspace_: options.Workspace = None,
+    json: options.Json = False,
 ) -> None:
     """Keep a fact, turn or part of a note from being archived."""
     with workspace.opened(workspace.locate(workspace_)) as memory:

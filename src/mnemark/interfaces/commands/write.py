@@ -7,14 +7,14 @@ import typer
 
 from mnemark.errors import BusyError, UsageError
 from mnemark.files.layout import in_scope
-from mnemark.interfaces import output, render, workspace
-from mnemark.interfaces.commands.find import read_text
+from mnemark.interfaces import options, output, render, workspace
+from mnemark.interfaces.queries import read_text
 
 
 def add(
     text: Annotated[str, typer.Argument(metavar="TEXT", help='The text to save; "-" reads it from stdin.')],
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     session: Annotated[
         str | None,
         typer.Option(metavar="ID", help="Save it as a turn (message) of this session, not as a note."),
@@ -30,7 +30,7 @@ def add(
             help="Memory of users/NAME, agents/NAME or projects/NAME. Default: the shared memory.",
         ),
     ] = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Add a line to today's note, or a turn to a session.
 
@@ -106,12 +106,12 @@ def _lines_of(note: list[str], bullet: list[str]) -> str:
 
 def log(
     *,
-    workspace_: output.Workspace = None,
+    workspace_: options.Workspace = None,
     count: Annotated[int, typer.Option("-n", "--count", metavar="N", help="Number of entries.", min=1)] = 20,
     session: Annotated[str | None, typer.Option(metavar="ID", help="Only turns of this session.")] = None,
-    since: output.Since = None,
-    scope: output.Scope = None,
-    json: output.Json = False,
+    since: options.Since = None,
+    scope: options.Scope = None,
+    json: options.Json = False,
 ) -> None:
     """List the latest notes, turns and changes.
 

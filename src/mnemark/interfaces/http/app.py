@@ -21,6 +21,7 @@ from mnemark.interfaces.http.bodies import ToolCall
 from mnemark.interfaces.http.calls import CALLS, Call, openapi, status_of
 from mnemark.interfaces.http.guard import Activity
 from mnemark.interfaces.http.pool import Workspaces
+from mnemark.interfaces.http.query import ClientQuery, answer
 from mnemark.interfaces.mcp import sdk
 from mnemark.interfaces.tools import BY_NAME
 from mnemark.types import KINDS, ORIGINS
@@ -49,6 +50,7 @@ class Api:
         routes = [
             Route("/health", _with_errors(self._health), methods=["GET"]),
             Route("/openapi.json", _with_errors(self._openapi), methods=["GET"]),
+            Route("/query", _with_errors(self._query), methods=["POST"]),
             Route("/hook/{event}", _with_errors(self._hook), methods=["POST"]),
             Route("/v1/tools/{tool}", _with_errors(self._tool), methods=["POST"]),
             *(
@@ -113,6 +115,10 @@ class Api:
 
         with self.workspaces.lease(workspace) as opened:
             return call(opened.memory, name, arguments)
+
+    async def _query(self, request: Request) -> Response:
+        query = _decoded(msgspec.json.Decoder(ClientQuery), await request.body())
+        return _json(await self.work(lambda: answer(self.workspaces, query)))
 
     async def _hook(self, request: Request) -> Response:
         event = request.path_params["event"]

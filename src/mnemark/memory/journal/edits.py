@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -13,6 +13,8 @@ from mnemark.text.markdown.hunks import Hunk
 from mnemark.types import Json, Origin
 
 State = Literal["open", "done", "dropped", "undone"]
+_ENDS: Final[Mapping[str, State]] = {"done": "done", "drop": "dropped", "undo": "undone"}
+"""States of edits after the kinds of lines that end them."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +54,7 @@ class EditJournal:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        self._feed = journal.feed("write", "move", "done", "drop", "undo", "consolidate")
+        self._feed = journal.feed("write", "move", *_ENDS, "consolidate")
         self.lock = threading.RLock()
         self._clear()
 
@@ -82,18 +84,13 @@ class EditJournal:
                     self.entries[found.id] = found if state is None else _ended(found, state)
                     if state is None:
                         self._open.add(found.id)
-            case "done":
-                self._end(payload, "done")
-            case "drop":
-                self._end(payload, "dropped")
-            case "undo":
-                self._end(payload, "undone")
+            case "done" | "drop" | "undo":
+                self._end(payload, _ENDS[change.kind])
             case "consolidate":
                 self.runs.append(Run(str(payload.get("group", "")), change.time, entry.file))
 
     def _end(self, payload: Mapping[str, Json], state: State) -> None:
-        ids = payload.get("ids")
-        for identifier in ids if isinstance(ids, list) else ():
+        for identifier in _ids(payload):
             self._ends[identifier] = state
             self._open.discard(identifier)
             if identifier in self.entries:
@@ -109,16 +106,36 @@ class EditJournal:
         return () if found is None else found.hunks
 
     def append(self, change: Change) -> Change:
-        """Append a change to the journal, and update the state."""
-        kept = self.journal.append(change)
-        self.refresh()
-        return kept
+        """Append a change to the journal; the next `refresh` reads it."""
+        return self.journal.append(change)
+
+    def settled(self, mark: str) -> str | None:
+        """Return a mark up to which all edits of this machine have ended, by the lines since an earlier one.
+
+        None where they do not tell: an edit is open, or the journal was rewritten since.
+        """
+        found = self.journal.own_since(mark, "write", "move", *_ENDS)
+        if found is None:
+            return None
+        open_ids = set[str]()
+        for entry in found[0]:
+            payload = entry.change.payload
+            if entry.change.kind not in _ENDS:
+                open_ids.add(entry.change.id)
+            elif isinstance(payload, Mapping):
+                open_ids.difference_update(_ids(payload))
+        return None if open_ids else found[1]
 
     def open(self) -> list[Entry]:
         """Return this machine's edits that are recorded and neither done nor dropped, oldest first."""
         own = self.journal.file
         found = (self.entries[identifier] for identifier in sorted(self._open))
         return [one for one in found if one.machine == own]
+
+
+def _ids(payload: Mapping[str, Json]) -> list[str]:
+    ids = payload.get("ids")
+    return [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
 
 
 def _ended(entry: Entry, state: State) -> Entry:

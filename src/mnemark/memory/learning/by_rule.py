@@ -154,8 +154,6 @@ class CandidateWriter:
         self.ws = ws
         self.dry_run = dry_run
         self._new: set[tuple[str, Words, str]] = set()
-        with ws.fact_store.lock:
-            ws.fact_store.sources.refresh()
 
     def keep(
         self, candidates: Sequence[SourcedCandidate], *, by: Literal["rule", "model"] = "rule"
@@ -166,6 +164,9 @@ class CandidateWriter:
         """
         found: list[LearnedFact] = []
         waiting: list[tuple[int, SourcedCandidate]] = []
+        if candidates:  # where nothing was found, the facts known are not read
+            with self.ws.fact_store.lock:
+                self.ws.fact_store.sources.refresh()
         for one in candidates:
             new, since = one.fact, one.fact.since
             if since < one.said:

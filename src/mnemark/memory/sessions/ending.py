@@ -16,7 +16,7 @@ import msgspec
 
 from mnemark.errors import BusyError
 from mnemark.facts import remember
-from mnemark.files.episodes import Episode, source_lines, written
+from mnemark.files.episodes import Episode, EpisodeFile, since, source_lines, written
 from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
 from mnemark.files.locks import ending_lock
@@ -78,6 +78,8 @@ class _Ending:
         self.zone = ws.now().tzinfo
         self.problems: list[str] = []
         self.episodes: list[str] = []
+        self.recent: list[EpisodeFile] = []
+        """Episodes since `_PROJECT_PERIOD` before the first new sitting; the folder is listed once an end."""
         self.notes: list[str] = []
         self.words: list[str] = []
         self.by: Literal["llm", "rule", ""] = ""
@@ -87,7 +89,7 @@ class _Ending:
 
     def run(self) -> Ended:
         ws, session = self.ws, self.session
-        for problem in file_edits.finish(ws):
+        for problem in file_edits.finish_new(ws):
             self.problems.append(f"{problem.path}: {problem.reason}")
         remember.catch_up(ws.fact_store)  # facts that an interrupted end had acknowledged
         before = _last_end(ws, session)
@@ -133,6 +135,8 @@ class _Ending:
         found = sittings(turns)
         unwritten = {placed.turn.id for placed in new}
         link = str(before.get("episode", ""))
+        first = next(sitting for sitting in found if sitting.last in unwritten)
+        self.recent = self.ws.episodes.since(self.session.scope, self._project_day(first))
         for number, sitting in enumerate(found):
             if sitting.last not in unwritten:
                 continue
@@ -143,12 +147,16 @@ class _Ending:
         self.last_episode = link
         return found[-1]
 
+    def _project_day(self, sitting: Sitting) -> str:
+        """Return the first day of which projects are recognised by their names in a sitting."""
+        return (sitting.span(self.zone)[0] - _PROJECT_PERIOD).date().isoformat()
+
     def _sitting(self, sitting: Sitting, continues: str, *, asks: bool) -> str:
         scope = self.session.scope
         lines = lines_of(sitting)
         actions = actions_of(self.ws, scope, self.session.id, sitting)
-        since = (sitting.span(self.zone)[0] - _PROJECT_PERIOD).date().isoformat()
-        projects = [name for one in self.ws.episodes.of(scope, since=since) for name in one.projects]
+        recent = since(self.recent, self._project_day(sitting))
+        projects = [name for one in recent for name in one.projects]
         found = digest(lines, actions, list(dict.fromkeys(projects)))
         few = len(lines) < MIN_TURNS
         if asks and self.llm is not None and self.summary and not few:
@@ -173,8 +181,9 @@ class _Ending:
             entities=found.entities, projects=found.projects, continues=continues,
             lines=tuple(page(found, actions, source, self.zone)),
         )  # fmt: skip
-        path = self.ws.episodes.path_for(session.scope, episode)
+        path = self.ws.episodes.path_for(session.scope, episode, self.recent)
         self._write(path, lambda text: written(text, episode), "episode")
+        self.recent = self.ws.episodes.with_file(self.recent, path)
         self.episodes.append(path)
         return path
 
@@ -201,8 +210,9 @@ class _Ending:
             return ""
         session = self.session
         done = scratchpad.refresh(
-            self.ws, last.span(self.zone)[1], scope=session.scope, session=session.id, group=self.group
-        )
+            self.ws, last.span(self.zone)[1], self.recent, scope=session.scope, session=session.id,
+            group=self.group,
+        )  # fmt: skip
         self._defer([done.path] if done.status == "deferred" else [])
         return done.path
 

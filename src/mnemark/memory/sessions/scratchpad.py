@@ -7,9 +7,10 @@ A generated line that a person deletes stays deleted; lines that a person writes
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
-from mnemark.files.episodes import EpisodeFile
+from mnemark.files.episodes import EpisodeFile, since
 from mnemark.files.layout import in_scope
 from mnemark.memory import file_edits
 from mnemark.memory.file_edits import Written
@@ -41,36 +42,43 @@ _SETTLED: Final = 0.6
 """Share of a step's words in a later finished episode from which the step counts as done."""
 
 
-def parts(found: Sequence[EpisodeFile]) -> dict[str, list[str]]:
+def parts(found: Sequence[EpisodeFile], *, zh: bool) -> dict[str, list[str]]:
     """Return the lines of each part, newest first, from episodes given oldest first."""
-    rows: dict[str, list[str]] = {name: [] for name in _HEADINGS}
-    zh = in_chinese(found)
+    rows: dict[str, dict[str, str]] = {name: {} for name in _HEADINGS}
+
+    def wanted(name: str) -> bool:
+        return len(rows[name]) < _MOST[name]
+
+    def add(name: str, line: str) -> None:
+        if wanted(name):
+            rows[name].setdefault(_ASIDE.sub("", line).casefold(), line)
+
     for at, one in reversed(list(enumerate(found))):
         day, later = one.date[:10], found[at + 1 :]
         state = _STATES.get(one.status, ("", ""))[zh]
         when = _aside(day, chinese=zh)
         last = _aside(f"上次 {day}" if zh else f"last on {day}", chinese=zh)
-        rows["projects"] += [f"- {name}{last}" for name in one.projects]
-        rows["focus"].append(f"- {one.title}{_aside(state, chinese=zh)} · {day}")
+        for name in one.projects:
+            add("projects", f"- {name}{last}")
+        add("focus", f"- {one.title}{_aside(state, chinese=zh)} · {day}")
         for name, labels in (("questions", ("Open", "待定")), ("steps", ("Next", "接下来"))):
-            rows[name] += [f"- {text}{when}" for text in one.of(*labels) if not _settled(text, later)]
-    return {name: _first_of_each(lines)[: _MOST[name]] for name, lines in rows.items()}
+            for text in one.of(*labels):
+                if wanted(name) and not _settled(text, later):  # compares with all later episodes
+                    add(name, f"- {text}{when}")
+    return {name: list(lines.values()) for name, lines in rows.items()}
 
 
 def in_chinese(found: Sequence[EpisodeFile]) -> bool:
     """Return whether most of these episodes are of Chinese conversations."""
-    return sum(is_chinese(one.title) for one in found) * 2 > len(found)
+    return sum(_is_chinese(one.title) for one in found) * 2 > len(found)
+
+
+_is_chinese = lru_cache(maxsize=4096)(is_chinese)
+"""Titles of two weeks are asked about at each end."""
 
 
 def _aside(words: str, *, chinese: bool) -> str:
     return (f"（{words}）" if chinese else f" ({words})") if words else ""
-
-
-def _first_of_each(lines: Sequence[str]) -> list[str]:
-    kept: dict[str, str] = {}
-    for line in lines:
-        kept.setdefault(_ASIDE.sub("", line).casefold(), line)
-    return list(kept.values())
 
 
 def _settled(text: str, later: Sequence[EpisodeFile]) -> bool:
@@ -80,19 +88,25 @@ def _settled(text: str, later: Sequence[EpisodeFile]) -> bool:
     return any(overlap(wanted, words) >= _SETTLED for words in done)
 
 
+def first_day(now: datetime) -> str:
+    """Return the day from which episodes are in the scratchpad."""
+    return (now - timedelta(days=DAYS)).date().isoformat()
+
+
 def refresh(
     ws: OpenWorkspace,
     now: datetime,
+    found: Sequence[EpisodeFile],
     *,
     scope: str = "",
     session: str = "",
     group: str = "",
     step: str = "session end: scratchpad",
 ) -> Written:
-    """Rewrite the generated parts of a scope's scratchpad from its episodes of the last two weeks."""
-    since = (now - timedelta(days=DAYS)).date().isoformat()
-    recent = ws.episodes.of(scope, since=since)
-    rows, zh = parts(recent), in_chinese(recent)
+    """Rewrite the generated parts of a scope's scratchpad from the last two weeks of its episodes `found`."""
+    recent = since(found, first_day(now))
+    zh = in_chinese(recent)
+    rows = parts(recent, zh=zh)
 
     def change(text: str) -> str:
         new = text or _TITLES[zh]

@@ -125,7 +125,11 @@ def _cleared(ws: OpenWorkspace, items: list[Item], edits: list[Entry]) -> tuple[
     ]
     now = ws.now()
     pads = {one.path[: found.start()].rstrip("/") for one in edits if (found := _FOR_PAD.search(one.path))}
-    wrote += [scratchpad.refresh(ws, now, scope=scope, step="undo") for scope in sorted(pads)]
+    day = scratchpad.first_day(now)
+    wrote += [
+        scratchpad.refresh(ws, now, ws.episodes.since(scope, day), scope=scope, step="undo")
+        for scope in sorted(pads)
+    ]
     busy = [one.path for one in wrote if one.status == "deferred"]
     return [one.path for one in wrote if one.status == "written"], busy
 

@@ -7,7 +7,6 @@ term was computed from the ephemeris with `sxtwl` 2.0 and, but for 2100, agreed 
 """
 
 import re
-from calendar import Calendar
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from typing import Final, NamedTuple
@@ -69,6 +68,8 @@ def easter_sunday(year: int) -> date:
 
 def nth_weekday(year: int, month: int, weekday: int, n: int) -> date:
     """Return the n-th (from 1; -1: the last) weekday (0: Monday) of a month."""
+    from calendar import Calendar  # it loads `locale`
+
     days = [day for day, found in Calendar().itermonthdays2(year, month) if day and found == weekday]
     return date(year, month, days[n - (n > 0)])
 
