@@ -8,6 +8,7 @@ import itertools
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ from mnemark.files import layout, platform
 from mnemark.files.copies import copy_of
 from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
+from mnemark.files.observations import is_journal
 from mnemark.files.reading import read
 from mnemark.files.scan import Entry, scan
 from mnemark.files.tombstones import Tombstones
@@ -60,6 +62,8 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     """All files skipped or read with problems, including those of earlier syncs."""
     inner: tuple[str, ...] = ()
     """Nested workspaces, which are not in this index."""
+    journals: int = 0
+    """Journals that had grown; only their observations are indexed."""
     seconds: float = 0.0
 
     @property
@@ -101,14 +105,15 @@ def _sync_locked(
     if index.stale_reason():  # another version has written to it since it was opened
         index.reset()
     found = scan(index.root, ignore=ignore)
-    known = index.known()
+    known = index.known(journals=True)
     if schema.read_meta(index.connection).get("passage_tokens") != limit:
         if known:
             index.reset()
             known = {}
         index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
     # Known files were searchable when they were added: do not parse their paths again.
-    entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
+    every = sorted((*found.entries, *found.journals), key=attrgetter("path"))
+    entries = [entry for entry in every if entry.path in known or searchable(entry)]
     hidden = index.hidden.current()
     secret = redaction.paths_with_new_values(index)
     if secret:
@@ -133,10 +138,11 @@ def _sync_locked(
     _store_marks(index, marks | withheld)
     problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
     return SyncReport(
-        files=len(entries),
+        files=sum(not is_journal(entry.path) for entry in entries),
         problems=tuple(dict.fromkeys(problems)),
         inner=tuple(found.inner),
         passages=run.passages,
+        journals=run.journals,
         seconds=time.monotonic() - started,
         **run.counts,
     )
@@ -212,6 +218,7 @@ class _SyncRun:
         self.passages = 0
         self.problems: list[Problem] = []
         """Problems of this sync that are not stored."""
+        self.journals = 0
         self.counts = {"added": 0, "changed": 0, "moved": 0, "removed": 0}
         self.scopes = index.scopes()
         self.hidden = hidden
@@ -260,6 +267,9 @@ class _SyncRun:
         return scope_number(self.index.connection, self.scopes, place.scope)
 
     def _count(self, step: Step, *, new: bool) -> None:
+        if is_journal(step.path):
+            self.journals += 1
+            return
         kind = "moved" if step.action == "move" else "added" if new else "changed"
         self.counts[kind] += 1
 
