@@ -187,7 +187,7 @@ CASES: Final[Mapping[str, Call]] = {
     "files.old_memories": _memories,
     "files.reading": _decoded,
     "files.turns": _record,
-    "index.segment": lambda text: segment.analyse(text, text[:200]),
+    "index.segment": lambda text: segment.SegmentBuilder().add((), text, text[:200]),
     "index.units": _units("memory/2036-11-21.md"),
     "index.units of facts": _units(FACTS),
     "index.units of plain text": _units("notes.txt"),

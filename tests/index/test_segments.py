@@ -24,6 +24,8 @@ from mnemark.index.segment import (
 from mnemark.index.snapshot import SegmentView, Snapshot
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
+from mnemark.text.words.segment import Terms
+from mnemark.text.words.stopwords import STOP
 
 postings = st.dictionaries(st.integers(0, MAX_SIZE - 1), st.integers(1, 255), max_size=50)
 segments = st.lists(
@@ -203,6 +205,32 @@ def test_a_snapshot_with_a_segment_on_top_is_as_one_made_of_all(chance: random.R
     same(found.extended(more, (), ()), found.extended(more, (), nothing))
 
 
+_TERMS = st.lists(st.sampled_from(["a", "the", "的", "词"]), max_size=150)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(_TERMS, _TERMS, _TERMS), max_size=600))
+def test_terms_are_counted_by_passage(passages: list[tuple[list[str], list[str], list[str]]]) -> None:
+    builder = SegmentBuilder()
+    row = (0,) * 10 + (np.zeros(16, np.uint8),)
+    wanted: dict[str, dict[int, int]] = {}
+    for number, (words, parts, head) in enumerate(passages):
+        builder.add_terms(row, Terms(words, parts), head)
+        for term in {*words, *parts, *head}:
+            in_text, in_head = [*words, *parts].count(term), head.count(term)
+            wanted.setdefault(term, {})[number] = min(in_text, TEXT_MAX) | min(in_head, HEAD_MAX) << 6
+        if number == len(passages) // 2:
+            builder = builder.copy()
+    found = {term: decode(data) for term, data in builder.postings()}
+    assert {
+        term: dict(zip(posting.ids.tolist(), posting.counts.tolist(), strict=True))
+        for term, posting in found.items()
+    } == wanted
+    assert builder.rows()["length"].tolist() == [
+        sum(word not in STOP for word in words) for words, _, _ in passages
+    ]
+
+
 def same(one: Snapshot, other: Snapshot) -> None:
     assert one.rows.tobytes() == other.rows.tobytes()
     assert one.follows.tolist() == other.follows.tolist()
@@ -219,8 +247,8 @@ def view(chance: random.Random, free: list[tuple[int, int]], size: int, *, dying
     builder = SegmentBuilder()
     for _ in range(min(size, len(free))):
         document, ordinal = free.pop()
-        words = {term: chance.randint(1, 255) for term in chance.sample("abcd", chance.randint(0, 4))}
-        row = (len(builder), document, ordinal, 0, 3, 0, 0, 0, 0, 0, np.zeros(16, np.uint8))
-        builder.add(row, words)
+        words, parts, head = (chance.choices("abcd", k=chance.randint(0, 90)) for _ in range(3))
+        row = (len(builder), document, ordinal, 0, 0, 0, 0, 0, 0, 0, np.zeros(16, np.uint8))
+        builder.add_terms(row, Terms(words, parts), head)
     dead = np.array([dying and chance.random() < 0.3 for _ in range(len(builder))], np.bool_)
     return SegmentView(builder.rows(), dead, builder.posting)

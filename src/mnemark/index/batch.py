@@ -12,7 +12,7 @@ from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
 from mnemark.index import schema
 from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, SUSPECT, UNTRUSTED, seconds_of
-from mnemark.index.segment import MAX_SIZE, SegmentBuilder, analyse, dead_bits
+from mnemark.index.segment import MAX_SIZE, SegmentBuilder, dead_bits
 from mnemark.index.units import Unit
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
@@ -86,8 +86,8 @@ class Batch:
         for unit in units:
             if len(self._builders[-1]) >= MAX_SIZE:  # one long file may fill several segments
                 self._builders.append(SegmentBuilder())
-            row, packed = passage_row(self.next_passage, document, unit, place, scope)
-            self._builders[-1].add(row, packed)
+            row = passage_row(self.next_passage, document, unit, place, scope)
+            self._builders[-1].add(row, unit.text, unit.head)
             self._passages.append(_passage_row(self.next_passage, document, unit))
             self.next_passage += 1
             self._size += 1
@@ -140,20 +140,17 @@ class Batch:
             insert_segment(connection, len(builder), builder.rows().tobytes(), builder.postings())
 
 
-def passage_row(
-    number: int, document: int, unit: Unit, place: Place, scope: int
-) -> tuple[tuple[object, ...], dict[str, int]]:
-    """Return the columns of a passage, in the order of `ROW`, and its packed term counts."""
-    analysis = analyse(unit.text, unit.head)
+def passage_row(number: int, document: int, unit: Unit, place: Place, scope: int) -> tuple[object, ...]:
+    """Return the columns of a passage, in the order of `ROW`, without its length."""
     flags = (ARCHIVED if place.archived else 0) | (CORE if place.role in _CORE_ROLES else 0)
     if speaks_for_owner(unit.text) if unit.origin in UNTRUSTED else looks_like_instructions(unit.text):
         flags |= SUSPECT
-    row = (
+    return (
         number,
         document,
         unit.ordinal,
         seconds_of(unit.date),
-        analysis.length,
+        0,
         scope,
         KIND_CODE[unit.kind],
         ORIGIN_CODE[unit.origin],
@@ -161,7 +158,6 @@ def passage_row(
         _DEFAULT_IMPORTANCE,
         np.frombuffer(unit.key(), np.uint8),
     )
-    return row, analysis.packed
 
 
 def insert_segment(

@@ -9,27 +9,29 @@ Segments are immutable except for their `dead` bits; a changed document is marke
 new segment. Small segments are merged (`merge`).
 """
 
-from array import array
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mnemark.index.rows import ROW, Rows
-from mnemark.text.words.segment import index_terms
+from mnemark.text.words.segment import Terms, heading_terms, index_terms
 from mnemark.text.words.stopwords import STOP
 
 MAX_SIZE: Final = 65_536
 TEXT_MAX: Final = 63
 HEAD_MAX: Final = 3
 HEAD_SHIFT: Final = 6
+_BLOCK: Final = 256
+"""Passages whose terms are counted together."""
+_PASSAGE: Final = 0xFFFF
 
 Ids = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.uint8]
+Keys = npt.NDArray[np.int64]
 
 
 class Posting(NamedTuple):
@@ -39,50 +41,58 @@ class Posting(NamedTuple):
     counts: Counts
 
 
-class Analysis(NamedTuple):
-    """The terms of a passage: packed count by term, and the number of words without stop words."""
-
-    packed: dict[str, int]
-    length: int
-
-
-def analyse(text: str, head: str) -> Analysis:
-    """Extract the terms of a passage's text and head."""
-    words, parts = index_terms(text)
-    length = len(words) - sum(map(STOP.__contains__, words))
-    packed: dict[str, int] = Counter(chain(words, parts))
-    if max(packed.values(), default=0) > TEXT_MAX:
-        packed = {term: min(count, TEXT_MAX) for term, count in packed.items()}
-    for term, count in _head_terms(head):
-        packed[term] = packed.get(term, 0) | count
-    return Analysis(packed, min(length, 65_535))
-
-
 @lru_cache(maxsize=4096)
-def _head_terms(head: str) -> tuple[tuple[str, int], ...]:
-    """Return the terms of a head with shifted counts; cached, since the turns of a day share a head."""
-    words, parts = index_terms(head)
-    return tuple((term, min(count, HEAD_MAX) << HEAD_SHIFT) for term, count in Counter(words + parts).items())
+def _head_terms(head: str) -> tuple[str, ...]:
+    """Return the terms of a head; cached, since the turns of a day share a head."""
+    words, parts = heading_terms(head)
+    return (*words, *parts)
 
 
 class _TermNumbers(dict[str, int]):
+    """Numbers of terms; stop words have the lowest."""
+
+    def __init__(self) -> None:
+        super().__init__(zip(STOP, range(len(STOP)), strict=True))
+
     def __missing__(self, term: str) -> int:
         self[term] = number = len(self)
         return number
 
 
+class _Occurrences:
+    """Terms of passages with repeats, and how many each passage has."""
+
+    def __init__(self) -> None:
+        self._terms: list[str] = []
+        self._sizes: list[int] = []
+
+    def add(self, terms: Sequence[str]) -> None:
+        """Add the terms of the next passage."""
+        self._terms += terms
+        self._sizes.append(len(terms))
+
+    def numbered(self, numbers: _TermNumbers, first: int) -> Keys:
+        """Return `term << 16 | passage` of each; `first` is the number of the first passage."""
+        terms = np.fromiter(map(numbers.__getitem__, self._terms), np.int64, len(self._terms))
+        return terms << 16 | np.repeat(np.arange(first, first + len(self._sizes)), self._sizes)
+
+
 class SegmentBuilder:
     """Builder of a segment of up to `MAX_SIZE` passages.
 
-    Postings are kept in passage order and sorted by term once at the end, which takes half the time of
-    keeping a list for each term.
+    The terms of some passages wait as strings, then are counted all at once by sorting: counting each passage
+    by itself takes twice the time.
     """
 
     def __init__(self) -> None:
         self._numbers = _TermNumbers()
-        self._terms = array("I")
-        self._counts = bytearray()
-        self._sizes: list[int] = []
+        self._waiting = (_Occurrences(), _Occurrences(), _Occurrences())
+        """Words, parts and terms of heads of the last passages."""
+        self._counted = 0
+        """Passages that do not wait."""
+        self._keys: list[Keys] = []
+        """`term << 24 | passage << 8 | packed count` of those."""
+        self._lengths: list[npt.NDArray[np.int64]] = []
         self._rows: list[tuple[object, ...]] = []
         self._built: dict[str, bytes] = {}
 
@@ -91,34 +101,55 @@ class SegmentBuilder:
 
     def copy(self) -> "SegmentBuilder":
         """Return an independent copy."""
+        self._count()
         other = SegmentBuilder()
         other._numbers.update(self._numbers)
-        other._terms, other._counts = self._terms[:], self._counts[:]
-        other._sizes, other._rows = self._sizes[:], self._rows[:]
+        other._counted, other._keys, other._lengths = self._counted, self._keys[:], self._lengths[:]
+        other._rows = self._rows[:]
         return other
 
-    def add(self, row: tuple[object, ...], packed: Mapping[str, int]) -> None:
-        """Add a passage; `row` has the fields of `ROW` in order, `packed` its term counts."""
+    def add(self, row: tuple[object, ...], text: str, head: str) -> None:
+        """Add a passage; `row` has the fields of `ROW` in order, the length is set here."""
+        self.add_terms(row, index_terms(text), _head_terms(head))
+
+    def add_terms(self, row: tuple[object, ...], text: Terms, head: Sequence[str]) -> None:
+        """Add a passage by its terms."""
+        for waiting, terms in zip(self._waiting, (*text, head), strict=True):
+            waiting.add(terms)
         self._rows.append(row)
-        self._terms.extend(map(self._numbers.__getitem__, packed))
-        self._counts.extend(packed.values())
-        self._sizes.append(len(packed))
         self._built = {}
+        if len(self._rows) - self._counted >= _BLOCK:
+            self._count()
+
+    def _count(self) -> None:
+        """Count the terms of the passages that wait."""
+        first, last = self._counted, len(self._rows)
+        words, parts, heads = (waiting.numbered(self._numbers, first) for waiting in self._waiting)
+        meaning = words[words >> 16 >= len(STOP)]
+        self._lengths.append(np.bincount((meaning & _PASSAGE) - first, minlength=last - first))
+        self._keys.append(_counts(np.concatenate((words << 1, parts << 1, heads << 1 | 1))))
+        self._waiting = (_Occurrences(), _Occurrences(), _Occurrences())
+        self._counted = last
 
     def rows(self) -> Rows:
         """Return the ranking columns, shape (size,)."""
-        return np.array(self._rows, dtype=ROW)
+        self._count()
+        rows = np.array(self._rows, dtype=ROW)
+        rows["length"] = np.minimum(np.concatenate(self._lengths), np.iinfo(np.uint16).max)
+        return rows
 
-    def postings(self) -> Iterable[tuple[str, bytes]]:
+    def postings(self) -> Iterator[tuple[str, bytes]]:
         """Yield every term with its encoded posting list, sorted by term."""
-        terms = np.array(self._terms, np.uint32)
-        passages = np.repeat(np.arange(len(self._sizes), dtype="<u2"), self._sizes)
-        order = np.argsort(terms, kind="stable")
-        ids, counts = passages[order].tobytes(), np.array(self._counts, np.uint8)[order].tobytes()
-        ends = np.cumsum(np.bincount(terms, minlength=len(self._numbers))).tolist()
+        self._count()
+        keys = np.concatenate(self._keys)
+        keys.sort()
+        self._keys = [keys]
+        ids, counts = (keys >> 8).astype("<u2").tobytes(), keys.astype(np.uint8).tobytes()
+        ends = np.cumsum(np.bincount(keys >> 24, minlength=len(self._numbers))).tolist()
         for term, number in sorted(self._numbers.items()):
             start, end = ends[number - 1] if number else 0, ends[number]
-            yield term, ids[2 * start : 2 * end] + counts[start:end]
+            if start < end:
+                yield term, ids[2 * start : 2 * end] + counts[start:end]
 
     def posting(self, term: str) -> Posting | None:
         """Return the decoded posting list of one term, or None."""
@@ -126,6 +157,15 @@ class SegmentBuilder:
             self._built = dict(self.postings())
         data = self._built.get(term)
         return None if data is None else decode(data)
+
+
+def _counts(occurrences: Keys) -> Keys:
+    """Count `term << 17 | passage << 1 | in the head`: return `term << 24 | passage << 8 | packed count`."""
+    found, counts = np.unique(occurrences, return_counts=True)
+    packed = np.where(found & 1, np.minimum(counts, HEAD_MAX) << HEAD_SHIFT, np.minimum(counts, TEXT_MAX))
+    pairs = found >> 1
+    starts = np.flatnonzero(np.diff(pairs, prepend=-1))
+    return pairs[starts] << 8 | np.bitwise_or.reduceat(packed, starts) if len(starts) else pairs
 
 
 def dead_bits(data: bytes, size: int) -> npt.NDArray[np.bool_]:

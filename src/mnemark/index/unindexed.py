@@ -274,8 +274,8 @@ class _Loading:
                 passage = -1 - len(self.records)
                 name = scope_of(unit, place)
                 scope = self.scopes.setdefault(name, -1 - len(self.scopes))
-                row, packed = passage_row(passage, document, unit, place, scope)
-                self.builder.add(row, packed)
+                row = passage_row(passage, document, unit, place, scope)
+                self.builder.add(row, unit.text, unit.head)
                 self.records[passage] = _record(passage, path, name, reader.title, unit)
 
     def _new_document(self, path: str) -> int:
