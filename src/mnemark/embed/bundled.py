@@ -23,7 +23,7 @@ DATA = Path(__file__).resolve().parent.parent / "data" / "embedder.bin"
 _BATCH_SIZE = 64
 
 _PAIRS = (np.arange(256) % 16 - 8 + (np.arange(256) // 16 - 8) * 1j).astype(np.complex64)
-"""(256,): the two numbers that each byte encodes, low nibble first, as one element, which is quicker to look up."""
+"""(256,): the two numbers that each byte encodes, low nibble first; as one element, looked up faster."""
 
 
 class _Table(NamedTuple):
@@ -44,13 +44,14 @@ class BundledEmbedder:
     semantic = True
 
     def __init__(self, path: Path = DATA) -> None:
-        self._path = path
+        self.path = path
+        """The word table: embedders of any process that use it compute the same vectors."""
         self._lock = _load_lock if path == DATA else threading.Lock()
         self._loaded: _Table | None = None
 
     @cached_property
     def _about(self) -> Mapping[str, Any]:
-        return read_about(self._path)
+        return read_about(self.path)
 
     @property
     def name(self) -> str:
@@ -99,7 +100,7 @@ class BundledEmbedder:
         # Taking the lock each time is cheap beside the work, and two threads never load the table twice.
         with self._lock:
             if self._loaded is None:
-                self._loaded = _load_bundled() if self._path == DATA else _load(self._path)
+                self._loaded = _load_bundled() if self.path == DATA else _load(self.path)
             return self._loaded
 
 

@@ -14,6 +14,7 @@ from mnemark.index import schema
 from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, SUSPECT, UNTRUSTED, seconds_of
 from mnemark.index.segment import MAX_SIZE, SegmentBuilder, dead_bits
 from mnemark.index.units import Unit
+from mnemark.index.workers import Workers
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.quoting.memory_poisoning import speaks_for_owner
 from mnemark.types import Problem
@@ -43,11 +44,17 @@ class FileState(NamedTuple):
 
 
 class Batch:
-    """Index changes that are not written yet."""
+    """Index changes that are not written yet.
 
-    def __init__(self, next_passage: int) -> None:
+    Args:
+        next_passage: the id of the next passage.
+        workers: count terms where one is free.
+    """
+
+    def __init__(self, next_passage: int, workers: Workers) -> None:
         self.next_passage = next_passage
-        self._builders = [SegmentBuilder()]
+        self._workers = workers
+        self._builders = [SegmentBuilder(workers)]
         self._size = 0
         self._stats: list[tuple[object, ...]] = []
         self._passages: list[tuple[object, ...]] = []
@@ -85,7 +92,7 @@ class Batch:
         before = self._size
         for unit in units:
             if len(self._builders[-1]) >= MAX_SIZE:  # one long file may fill several segments
-                self._builders.append(SegmentBuilder())
+                self._builders.append(SegmentBuilder(self._workers))
             row = passage_row(self.next_passage, document, unit, place, scope)
             self._builders[-1].add(row, unit.text, unit.head)
             self._passages.append(_passage_row(self.next_passage, document, unit))
@@ -99,6 +106,8 @@ class Batch:
         Raises:
             BusyError: another version of mnemark reset the index with another segmentation (`fingerprint`).
         """
+        for builder in self._builders:
+            builder.count()  # before the write lock is held
         with schema.immediate(connection):
             if schema.read_meta(connection).get("fingerprint") != fingerprint:
                 raise BusyError("another version of mnemark is building the index; end it and sync again")

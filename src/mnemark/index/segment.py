@@ -9,8 +9,8 @@ Segments are immutable except for their `dead` bits; a changed document is marke
 new segment. Small segments are merged (`merge`).
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -18,20 +18,16 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.index.rows import ROW, Rows
-from mnemark.text.words.segment import Terms, heading_terms, index_terms
-from mnemark.text.words.stopwords import STOP
+from mnemark.index.term_counts import Keys, TermCounts, TermNumbers, counted
+from mnemark.index.workers import Answer, Workers
 
 MAX_SIZE: Final = 65_536
-TEXT_MAX: Final = 63
-HEAD_MAX: Final = 3
-HEAD_SHIFT: Final = 6
-_BLOCK: Final = 256
+_BLOCK: Final = 512
 """Passages whose terms are counted together."""
-_PASSAGE: Final = 0xFFFF
+_LONGEST: Final = np.iinfo(np.uint16).max
 
 Ids = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.uint8]
-Keys = npt.NDArray[np.int64]
 
 
 class Posting(NamedTuple):
@@ -41,59 +37,33 @@ class Posting(NamedTuple):
     counts: Counts
 
 
-@lru_cache(maxsize=4096)
-def _head_terms(head: str) -> tuple[str, ...]:
-    """Return the terms of a head; cached, since the turns of a day share a head."""
-    words, parts = heading_terms(head)
-    return (*words, *parts)
+class _Block(NamedTuple):
+    """Passages of a segment that are counted together; `first` is the number of the first."""
 
-
-class _TermNumbers(dict[str, int]):
-    """Numbers of terms; stop words have the lowest."""
-
-    def __init__(self) -> None:
-        super().__init__(zip(STOP, range(len(STOP)), strict=True))
-
-    def __missing__(self, term: str) -> int:
-        self[term] = number = len(self)
-        return number
-
-
-class _Occurrences:
-    """Terms of passages with repeats, and how many each passage has."""
-
-    def __init__(self) -> None:
-        self._terms: list[str] = []
-        self._sizes: list[int] = []
-
-    def add(self, terms: Sequence[str]) -> None:
-        """Add the terms of the next passage."""
-        self._terms += terms
-        self._sizes.append(len(terms))
-
-    def numbered(self, numbers: _TermNumbers, first: int) -> Keys:
-        """Return `term << 16 | passage` of each; `first` is the number of the first passage."""
-        terms = np.fromiter(map(numbers.__getitem__, self._terms), np.int64, len(self._terms))
-        return terms << 16 | np.repeat(np.arange(first, first + len(self._sizes)), self._sizes)
+    first: int
+    texts: list[str]
+    heads: list[str]
 
 
 class SegmentBuilder:
     """Builder of a segment of up to `MAX_SIZE` passages.
 
-    The terms of some passages wait as strings, then are counted all at once by sorting: counting each passage
-    by itself takes twice the time.
+    Args:
+        workers: count terms where one is free.
     """
 
-    def __init__(self) -> None:
-        self._numbers = _TermNumbers()
-        self._waiting = (_Occurrences(), _Occurrences(), _Occurrences())
-        """Words, parts and terms of heads of the last passages."""
-        self._counted = 0
-        """Passages that do not wait."""
-        self._keys: list[Keys] = []
-        """`term << 24 | passage << 8 | packed count` of those."""
-        self._lengths: list[npt.NDArray[np.int64]] = []
+    def __init__(self, workers: Workers | None = None) -> None:
+        self._workers = workers
+        self._numbers = TermNumbers()
         self._rows: list[tuple[object, ...]] = []
+        self._block = _Block(0, [], [])
+        """The last passages, whose terms are not counted."""
+        self._awaited: deque[tuple[_Block, Answer]] = deque()
+        """Passages whose terms a worker counts."""
+        self._keys: list[Keys] = []
+        """`term << 24 | passage << 8 | packed count` of all others."""
+        self._lengths: dict[int, Keys] = {}
+        """The lengths of the passages of each block."""
         self._built: dict[str, bytes] = {}
 
     def __len__(self) -> int:
@@ -101,48 +71,68 @@ class SegmentBuilder:
 
     def copy(self) -> "SegmentBuilder":
         """Return an independent copy."""
-        self._count()
-        other = SegmentBuilder()
+        self.count()
+        other = SegmentBuilder(self._workers)
         other._numbers.update(self._numbers)
-        other._counted, other._keys, other._lengths = self._counted, self._keys[:], self._lengths[:]
-        other._rows = self._rows[:]
+        other._rows, other._keys, other._lengths = self._rows[:], self._keys[:], self._lengths.copy()
+        other._block = _Block(len(self), [], [])
         return other
 
     def add(self, row: tuple[object, ...], text: str, head: str) -> None:
-        """Add a passage; `row` has the fields of `ROW` in order, the length is set here."""
-        self.add_terms(row, index_terms(text), _head_terms(head))
-
-    def add_terms(self, row: tuple[object, ...], text: Terms, head: Sequence[str]) -> None:
-        """Add a passage by its terms."""
-        for waiting, terms in zip(self._waiting, (*text, head), strict=True):
-            waiting.add(terms)
+        """Add a passage; `row` has the fields of `ROW` in order, the length is set by `rows`."""
         self._rows.append(row)
+        self._block.texts.append(text)
+        self._block.heads.append(head)
         self._built = {}
-        if len(self._rows) - self._counted >= _BLOCK:
-            self._count()
+        if len(self._block.texts) >= _BLOCK:
+            self._pass_on()
 
-    def _count(self) -> None:
-        """Count the terms of the passages that wait."""
-        first, last = self._counted, len(self._rows)
-        words, parts, heads = (waiting.numbered(self._numbers, first) for waiting in self._waiting)
-        meaning = words[words >> 16 >= len(STOP)]
-        self._lengths.append(np.bincount((meaning & _PASSAGE) - first, minlength=last - first))
-        self._keys.append(_counts(np.concatenate((words << 1, parts << 1, heads << 1 | 1))))
-        self._waiting = (_Occurrences(), _Occurrences(), _Occurrences())
-        self._counted = last
+    def count(self) -> None:
+        """Count the terms of all passages."""
+        self._count_here(self._block)
+        self._block = _Block(len(self), [], [])
+        while self._awaited:
+            self._take_answer()
+
+    def _pass_on(self) -> None:
+        """Let a worker count the block, or do it here, and start the next block."""
+        block, self._block = self._block, _Block(len(self), [], [])
+        answer = self._workers.submit("terms", block.texts, block.heads) if self._workers else None
+        if answer is None:
+            self._count_here(block)
+        else:
+            self._awaited.append((block, answer))
+        while self._awaited and self._awaited[0][1].ready:
+            self._take_answer()
+
+    def _count_here(self, block: _Block) -> None:
+        if block.texts:
+            self._put(block, *counted(block.texts, block.heads, self._numbers))
+
+    def _take_answer(self) -> None:
+        block, answer = self._awaited.popleft()
+        found = answer.result()
+        if found is None:  # the worker is lost
+            self._count_here(block)
+        else:
+            self._put(block, *TermCounts(*found).renumbered(self._numbers))
+
+    def _put(self, block: _Block, keys: Keys, lengths: Keys) -> None:
+        self._keys.append(keys + (block.first << 8))
+        self._lengths[block.first] = lengths
 
     def rows(self) -> Rows:
         """Return the ranking columns, shape (size,)."""
-        self._count()
+        self.count()
         rows = np.array(self._rows, dtype=ROW)
-        rows["length"] = np.minimum(np.concatenate(self._lengths), np.iinfo(np.uint16).max)
+        for first, lengths in self._lengths.items():
+            rows["length"][first : first + len(lengths)] = np.minimum(lengths, _LONGEST)
         return rows
 
     def postings(self) -> Iterator[tuple[str, bytes]]:
         """Yield every term with its encoded posting list, sorted by term."""
-        self._count()
-        keys = np.concatenate(self._keys)
-        keys.sort()
+        self.count()
+        keys = np.sort(np.concatenate(self._keys)) if self._keys else np.zeros(0, np.int64)
         self._keys = [keys]
         ids, counts = (keys >> 8).astype("<u2").tobytes(), keys.astype(np.uint8).tobytes()
         ends = np.cumsum(np.bincount(keys >> 24, minlength=len(self._numbers))).tolist()
@@ -157,15 +147,6 @@ class SegmentBuilder:
             self._built = dict(self.postings())
         data = self._built.get(term)
         return None if data is None else decode(data)
-
-
-def _counts(occurrences: Keys) -> Keys:
-    """Count `term << 17 | passage << 1 | in the head`: return `term << 24 | passage << 8 | packed count`."""
-    found, counts = np.unique(occurrences, return_counts=True)
-    packed = np.where(found & 1, np.minimum(counts, HEAD_MAX) << HEAD_SHIFT, np.minimum(counts, TEXT_MAX))
-    pairs = found >> 1
-    starts = np.flatnonzero(np.diff(pairs, prepend=-1))
-    return pairs[starts] << 8 | np.bitwise_or.reduceat(packed, starts) if len(starts) else pairs
 
 
 def dead_bits(data: bytes, size: int) -> npt.NDArray[np.bool_]:

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemark.index.rows import ROW, Rows
-from mnemark.index.segment import HEAD_SHIFT, TEXT_MAX, Counts, Posting
+from mnemark.index.segment import Counts, Posting
+from mnemark.index.term_counts import HEAD_SHIFT, TEXT_MAX
 
 Positions = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
