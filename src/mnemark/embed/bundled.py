@@ -20,7 +20,7 @@ from mnemark.embed.sections import read_about, read_sections, unpack_words
 DATA = Path(__file__).resolve().parent.parent / "data" / "embedder.bin"
 """Path of the word table."""
 
-_BATCH_SIZE = 64
+_BATCH_SIZE = 128
 
 _PAIRS = (np.arange(256) % 16 - 8 + (np.arange(256) // 16 - 8) * 1j).astype(np.complex64)
 """(256,): the two numbers that each byte encodes, low nibble first; as one element, looked up faster."""

@@ -6,7 +6,7 @@ The bundled embedder and the tools that make its table both use it, so that both
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ LONGEST_WORD = 24
 PIECE = "##"
 """Prefix of an English subword that is not at the start of a word."""
 
+_UNKNOWN = -2
 _CACHE_LIMIT = 50_000
 _SCANS = 16
 """Number of words that are looked for in the packed words; with more, a dictionary of all (20 ms) pays."""
@@ -79,10 +80,16 @@ class WordRows:
         """
         split = [_words(text) for text in texts]
         words = list(chain.from_iterable(split))
-        found = [self._cache.get(word) or self._resolve(word) for word in words]
-        sizes = np.fromiter((len(rows) for rows, _ in found), np.int64, len(found))
-        rows = np.fromiter(chain.from_iterable(rows for rows, _ in found), np.int64)
-        weights = np.fromiter(chain.from_iterable(weights for _, weights in found), np.float64)
+        rows = np.fromiter(map(self._rows.get, words, repeat(_UNKNOWN)), np.int64, len(words))
+        unknown = np.flatnonzero(rows == _UNKNOWN).tolist()
+        found = [self._cache.get(words[at]) or self._resolve(words[at]) for at in unknown]
+        sizes = (rows >= 0).astype(np.int64)
+        sizes[unknown] = [len(subwords) for subwords, _ in found]
+        rows = np.repeat(rows, sizes)
+        weights = np.ones(len(rows))
+        subwords = rows == _UNKNOWN
+        rows[subwords] = list(chain.from_iterable(rows for rows, _ in found))
+        weights[subwords] = list(chain.from_iterable(weights for _, weights in found))
         if scale is not None:
             factors = [scale(word) if size else 0.0 for word, size in zip(words, sizes, strict=True)]
             weights *= np.repeat(factors, sizes)
