@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from faults.logical import content
 from mnemark.index import schema
+from mnemark.index.analysis import HEAD_MAX, TEXT_MAX, PassageText
 from mnemark.index.merge import compact, merge, merge_due
 from mnemark.index.segment import (
     MAX_SIZE,
@@ -23,7 +24,6 @@ from mnemark.index.segment import (
 from mnemark.index.snapshot import SegmentView, Snapshot
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
-from mnemark.index.term_counts import HEAD_MAX, TEXT_MAX
 from mnemark.text.words.segment import index_terms
 from mnemark.text.words.stopwords import STOP
 
@@ -216,7 +216,7 @@ def test_terms_are_counted_by_passage(passages: list[tuple[str, str]], times: in
     wanted: dict[str, dict[int, int]] = {}
     passages *= times
     for number, (text, head) in enumerate(passages):
-        builder.add(row, text, head)
+        builder.add(row, PassageText(text, head, untrusted=False))
         found, above = (Counter([*terms.words, *terms.parts]) for terms in map(index_terms, (text, head)))
         for term in found | above:
             count = min(found[term], TEXT_MAX) | min(above[term], HEAD_MAX) << 6
@@ -250,6 +250,6 @@ def view(chance: random.Random, free: list[tuple[int, int]], size: int, *, dying
         document, ordinal = free.pop()
         text, head = (" ".join(chance.choices("bcde", k=chance.randint(0, 90))) for _ in range(2))
         row = (len(builder), document, ordinal, 0, 0, 0, 0, 0, 0, 0, np.zeros(16, np.uint8))
-        builder.add(row, text, head)
+        builder.add(row, PassageText(text, head, untrusted=False))
     dead = np.array([dying and chance.random() < 0.3 for _ in range(len(builder))], np.bool_)
     return SegmentView(builder.rows(), dead, builder.posting)

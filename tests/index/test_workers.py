@@ -86,7 +86,7 @@ def test_a_large_sync_with_workers_makes_the_same_index(
     assert given == []
     request.getfixturevalue("large")
     assert everything(root) == alone
-    assert {"terms", "vectors"} == set(given)
+    assert {"analyse", "vectors"} == set(given)
 
 
 def _kill(worker: "workers._Worker") -> None:

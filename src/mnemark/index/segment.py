@@ -9,7 +9,8 @@ Segments are immutable except for their `dead` bits; a changed document is marke
 new segment. Small segments are merged (`merge`).
 """
 
-from collections import deque
+import secrets
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
@@ -17,13 +18,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.index.rows import ROW, Rows
-from mnemark.index.term_counts import Keys, TermCounts, TermNumbers, counted
+from mnemark.index.analysis import Analysis, PassageText, Receiver, Sent, TermNumbers, analysed
+from mnemark.index.rows import ROW, SUSPECT, Rows
 from mnemark.index.workers import Answer, Workers
 
 MAX_SIZE: Final = 65_536
 _BLOCK: Final = 512
-"""Passages whose terms are counted together."""
+"""Passages that are analysed together."""
 _LONGEST: Final = np.iinfo(np.uint16).max
 
 Ids = npt.NDArray[np.uint16]
@@ -38,32 +39,33 @@ class Posting(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Passages of a segment that are counted together; `first` is the number of the first."""
+    """Passages of a segment that are analysed together; `first` is the number of the first."""
 
     first: int
-    texts: list[str]
-    heads: list[str]
+    passages: list[PassageText]
 
 
 class SegmentBuilder:
     """Builder of a segment of up to `MAX_SIZE` passages.
 
     Args:
-        workers: count terms where one is free.
+        workers: analyse passages where one is free.
     """
 
     def __init__(self, workers: Workers | None = None) -> None:
         self._workers = workers
+        self._name = secrets.token_hex(8)
+        """Tells workers this segment from others."""
+        self._receivers: defaultdict[int, Receiver] = defaultdict(Receiver)
+        """By the number of the worker."""
         self._numbers = TermNumbers()
         self._rows: list[tuple[object, ...]] = []
-        self._block = _Block(0, [], [])
-        """The last passages, whose terms are not counted."""
+        self._block = _Block(0, [])
+        """The last passages, which are not analysed."""
         self._awaited: deque[tuple[_Block, Answer]] = deque()
-        """Passages whose terms a worker counts."""
-        self._keys: list[Keys] = []
-        """`term << 24 | passage << 8 | packed count` of all others."""
-        self._lengths: dict[int, Keys] = {}
-        """The lengths of the passages of each block."""
+        """Passages that a worker analyses."""
+        self._analyses: dict[int, Analysis] = {}
+        """Those of all others, by the number of their first passage."""
         self._built: dict[str, bytes] = {}
 
     def __len__(self) -> int:
@@ -71,69 +73,67 @@ class SegmentBuilder:
 
     def copy(self) -> "SegmentBuilder":
         """Return an independent copy."""
-        self.count()
-        other = SegmentBuilder(self._workers)
+        self.analyse()
+        other = SegmentBuilder()
         other._numbers.update(self._numbers)
-        other._rows, other._keys, other._lengths = self._rows[:], self._keys[:], self._lengths.copy()
-        other._block = _Block(len(self), [], [])
+        other._rows, other._analyses = self._rows[:], self._analyses.copy()
+        other._block = _Block(len(self), [])
         return other
 
-    def add(self, row: tuple[object, ...], text: str, head: str) -> None:
-        """Add a passage; `row` has the fields of `ROW` in order, the length is set by `rows`."""
+    def add(self, row: tuple[object, ...], passage: PassageText) -> None:
+        """Add a passage; `row` has the fields of `ROW` in order, `rows` adds what follows from the text."""
         self._rows.append(row)
-        self._block.texts.append(text)
-        self._block.heads.append(head)
+        self._block.passages.append(passage)
         self._built = {}
-        if len(self._block.texts) >= _BLOCK:
+        if len(self._block.passages) >= _BLOCK:
             self._pass_on()
 
-    def count(self) -> None:
-        """Count the terms of all passages."""
-        self._count_here(self._block)
-        self._block = _Block(len(self), [], [])
+    def analyse(self) -> None:
+        """Analyse all passages."""
+        self._analyse_here(self._block)
+        self._block = _Block(len(self), [])
         while self._awaited:
             self._take_answer()
 
     def _pass_on(self) -> None:
-        """Let a worker count the block, or do it here, and start the next block."""
-        block, self._block = self._block, _Block(len(self), [], [])
-        answer = self._workers.submit("terms", block.texts, block.heads) if self._workers else None
+        """Let a worker analyse the block, or do it here, and start the next block."""
+        block, self._block = self._block, _Block(len(self), [])
+        answer = self._workers.submit("analyse", self._name, block.passages) if self._workers else None
         if answer is None:
-            self._count_here(block)
+            self._analyse_here(block)
         else:
             self._awaited.append((block, answer))
         while self._awaited and self._awaited[0][1].ready:
             self._take_answer()
 
-    def _count_here(self, block: _Block) -> None:
-        if block.texts:
-            self._put(block, *counted(block.texts, block.heads, self._numbers))
+    def _analyse_here(self, block: _Block) -> None:
+        if block.passages:
+            self._analyses[block.first] = analysed(block.passages, self._numbers)
 
     def _take_answer(self) -> None:
         block, answer = self._awaited.popleft()
         found = answer.result()
         if found is None:  # the worker is lost
-            self._count_here(block)
+            self._analyse_here(block)
         else:
-            self._put(block, *TermCounts(*found).renumbered(self._numbers))
-
-    def _put(self, block: _Block, keys: Keys, lengths: Keys) -> None:
-        self._keys.append(keys + (block.first << 8))
-        self._lengths[block.first] = lengths
+            receiver = self._receivers[answer.worker]
+            self._analyses[block.first] = receiver.received(Sent(*found), self._numbers)
 
     def rows(self) -> Rows:
         """Return the ranking columns, shape (size,)."""
-        self.count()
+        self.analyse()
         rows = np.array(self._rows, dtype=ROW)
-        for first, lengths in self._lengths.items():
-            rows["length"][first : first + len(lengths)] = np.minimum(lengths, _LONGEST)
+        for first, found in self._analyses.items():
+            block = rows[first : first + len(found.lengths)]
+            block["length"] = np.minimum(found.lengths, _LONGEST)
+            block["flags"] |= np.where(found.suspects, SUSPECT, 0).astype(np.uint8)
         return rows
 
     def postings(self) -> Iterator[tuple[str, bytes]]:
         """Yield every term with its encoded posting list, sorted by term."""
-        self.count()
-        keys = np.sort(np.concatenate(self._keys)) if self._keys else np.zeros(0, np.int64)
-        self._keys = [keys]
+        self.analyse()
+        found = [analysis.keys + (first << 8) for first, analysis in self._analyses.items()]
+        keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
         ids, counts = (keys >> 8).astype("<u2").tobytes(), keys.astype(np.uint8).tobytes()
         ends = np.cumsum(np.bincount(keys >> 24, minlength=len(self._numbers))).tolist()
         for term, number in sorted(self._numbers.items()):

@@ -4,12 +4,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from mnemark.embed.bundled import BundledEmbedder
-from mnemark.index.term_counts import count_terms
+from mnemark.index.analysis import PassageText, Sender, Sent
 from mnemark.index.workers import LostError, receive, send
 
 _embedder: Final = cache(BundledEmbedder)
@@ -19,14 +19,22 @@ def _vectors(table: str, texts: Sequence[str]) -> bytes:
     return _embedder(Path(table)).passages(texts).tobytes()
 
 
-def _ready() -> bool:
-    count_terms(["数据 data"], ["标题 title"])
-    return True
+@lru_cache(maxsize=1)
+def _sender(_segment: str) -> Sender:
+    return Sender()
+
+
+def _analyse(segment: str, passages: Sequence[Sequence[Any]]) -> Sent:
+    return _sender(segment).analysed([PassageText(*passage) for passage in passages])
+
+
+def _ready() -> None:
+    _analyse("", [("数据 data", "标题 title", False)])
 
 
 TASKS: Final[Mapping[str, Callable[..., object]]] = {
     "ready": _ready,
-    "terms": count_terms,
+    "analyse": _analyse,
     "vectors": _vectors,
 }
 

@@ -2,8 +2,8 @@
 
 A worker is this Python running `worker_process`: it does not import the main module of the user's program, as
 `multiprocessing` would, and nothing is forked with its threads. It is given texts that are redacted already,
-and answers with terms or vectors; reading, redacting and writing stay in the caller. Whoever gives work to a
-worker can do it itself: one that does not start, dies or hangs only costs time.
+and answers with their analysis or vectors; reading, redacting and writing stay in the caller. Whoever gives
+work to a worker can do it itself: one that does not start, dies or hangs only costs time.
 """
 
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # imported when the first worker starts
     from concurrent.futures import Future
 
 MAX_WORKERS: Final = 3
-"""Each takes 60 to 100 MB; beside three, reading and writing fill a processor."""
+"""Each takes 65 to 115 MB; beside three, reading and writing fill a processor."""
 _QUEUED: Final = 2
 """Requests that a worker has at most; beyond that the caller does the work itself."""
 _PATIENCE: Final = 60.0
@@ -62,6 +62,8 @@ class Answer:
     """The answer to a request, which may still be awaited."""
 
     def __init__(self, worker: "_Worker", future: "Future[Any]") -> None:
+        self.worker = worker.number
+        """The process id of the worker."""
         self._worker = worker
         self._future = future
 
@@ -123,6 +125,7 @@ class _Worker:
             stderr=DEVNULL,
             creationflags=_NO_WINDOW if sys.platform == "win32" else 0,
         )
+        self.number: int = self._process.pid
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="mnemark-worker")
         self._lost = False
         self._requests = [self._thread.submit(self._ask, "ready", ())] * _QUEUED  # full until it has loaded
