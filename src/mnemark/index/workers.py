@@ -29,8 +29,6 @@ _START: Final = (
     "import sys; sys.path[:] = sys.argv[1:]; from mnemark.index.worker_process import main; main()"
 )
 _NO_WINDOW: Final = 0x0800_0000
-
-
 _LENGTH: Final = struct.Struct("<Q")
 
 
@@ -145,7 +143,7 @@ class _Worker:
         try:
             send(self._process.stdin, (task, arguments))
             return receive(self._process.stdout)
-        except (LostError, OSError, ValueError) as error:
+        except (LostError, OSError, ValueError, msgspec.MsgspecError) as error:
             self._lost = True
             raise LostError from error
 
