@@ -30,6 +30,7 @@ from mnemark.index.merge import merge_due
 from mnemark.index.plan import Known, Step, only_grew, plan
 from mnemark.index.store import Index
 from mnemark.index.units import note_units, scope_of, turn_units
+from mnemark.index.workers import Workers, workers_for
 from mnemark.text.redaction.private import unpaired
 from mnemark.types import Problem
 
@@ -45,6 +46,8 @@ DELETE FROM scopes WHERE id <> 0 AND id NOT IN (SELECT scope FROM documents) AND
   AND document IN (SELECT id FROM documents WHERE path LIKE 'journal/%'))"""
 _LOG_CHUNK: Final = 4_096
 """Turns of a log added between two checks whether the batch is full."""
+_LARGE: Final = 3_000_000
+"""Bytes of new text that are worth the start of workers: about 5,000 passages."""
 
 
 class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,12 +130,13 @@ def _sync_locked(
     inner = tuple(f"{folder}/" for folder in found.inner)
     if any(step.action == "remove" and step.path.startswith(inner) for step in steps):
         schema.ask_for_scrub(index.connection)
-    run = _SyncRun(index, known, limit, hidden, reindex)
-    for number, step in enumerate(steps):
-        run.take(step)
-        if progress is not None:
-            progress(number + 1, len(steps), run.passages)
-    run.finish()
+    with workers_for(_new_bytes(steps, known), least=_LARGE) as workers:
+        run = _SyncRun(index, known, limit, hidden, reindex, workers=workers)
+        for number, step in enumerate(steps):
+            run.take(step)
+            if progress is not None:
+                progress(number + 1, len(steps), run.passages)
+        run.finish()
     redaction.note_values(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _store_marks(index, marks | withheld)
@@ -145,6 +149,15 @@ def _sync_locked(
         journals=run.journals,
         seconds=time.monotonic() - started,
         **run.counts,
+    )
+
+
+def _new_bytes(steps: Sequence[Step], known: Mapping[str, Known]) -> int:
+    """Return the size of what is read anew: whole files, and the ends of logs that grew."""
+    return sum(
+        max(0, step.entry.size - (known[step.path].tail if step.action == "append" else 0))
+        for step in steps
+        if step.entry is not None
     )
 
 
@@ -210,6 +223,8 @@ class _SyncRun:
         limit: int,
         hidden: Tombstones,
         reindex: frozenset[str],
+        *,
+        workers: Workers,
     ) -> None:
         self.index = index
         self.known = known
@@ -225,7 +240,8 @@ class _SyncRun:
         self.reindex = reindex
         """Files to index again although their content is unchanged."""
         self.next_document = int(index.scalar("SELECT coalesce(max(id), 0) FROM documents")) + 1
-        self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1)
+        self.workers = workers
+        self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1, workers)
 
     def take(self, step: Step) -> None:
         """Add one step to the batch, and flush the batch if it is full."""
@@ -246,7 +262,7 @@ class _SyncRun:
         """Write the batch and start a new one."""
         if self.batch:
             self.batch.write(self.index.connection, self.fingerprint)
-        self.batch = Batch(self.batch.next_passage)
+        self.batch = Batch(self.batch.next_passage, self.workers)
 
     def finish(self) -> None:
         """Write the last batch, merge segments, and delete unused scopes."""
