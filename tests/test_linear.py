@@ -40,7 +40,7 @@ from mnemark.files import (
     turns,
 )
 from mnemark.files.sessions import Placed
-from mnemark.index import segment, units
+from mnemark.index import analysis, units
 from mnemark.interfaces import output, render
 from mnemark.llm import extract
 from mnemark.memory.consolidation import archive, condense, tidy
@@ -187,7 +187,9 @@ CASES: Final[Mapping[str, Call]] = {
     "files.old_memories": _memories,
     "files.reading": _decoded,
     "files.turns": _record,
-    "index.segment": lambda text: segment.analyse(text, text[:200]),
+    "index.analysis": lambda text: analysis.analysed(
+        [analysis.PassageText(text, text[:200], untrusted=True)], analysis.TermNumbers()
+    ),
     "index.units": _units("memory/2036-11-21.md"),
     "index.units of facts": _units(FACTS),
     "index.units of plain text": _units("notes.txt"),

@@ -1,6 +1,7 @@
 """Postings: what goes in comes out, merging changes nothing, and what is deleted leaves nothing behind."""
 
 import random
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,10 @@ from hypothesis import strategies as st
 
 from faults.logical import content
 from mnemark.index import schema
+from mnemark.index.analysis import HEAD_MAX, TEXT_MAX, PassageText
 from mnemark.index.merge import compact, merge, merge_due
 from mnemark.index.segment import (
-    HEAD_MAX,
     MAX_SIZE,
-    TEXT_MAX,
     SegmentBuilder,
     decode,
     due_for_merge,
@@ -24,6 +24,8 @@ from mnemark.index.segment import (
 from mnemark.index.snapshot import SegmentView, Snapshot
 from mnemark.index.store import Index
 from mnemark.index.sync import sync
+from mnemark.text.words.segment import index_terms
+from mnemark.text.words.stopwords import STOP
 
 postings = st.dictionaries(st.integers(0, MAX_SIZE - 1), st.integers(1, 255), max_size=50)
 segments = st.lists(
@@ -195,7 +197,7 @@ def test_a_snapshot_with_a_segment_on_top_is_as_one_made_of_all(chance: random.R
     top = view(chance, mine, chance.randint(0, 10), dying=False)
     below = Snapshot(7, stored, ranks)
     if chance.random() < 0.5:
-        below.term("a")  # known before or not
+        below.term("b")  # known before or not
     nothing = [10_000]  # no such document: the way that makes all of it anew
     found, whole = below.extended(top, new, ()), below.extended(top, new, nothing)
     same(found, whole)
@@ -203,11 +205,38 @@ def test_a_snapshot_with_a_segment_on_top_is_as_one_made_of_all(chance: random.R
     same(found.extended(more, (), ()), found.extended(more, (), nothing))
 
 
+_WORDS = st.lists(st.sampled_from(["a", "the", "的", "词语学", "x.y", "\n"]), max_size=150).map(" ".join)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(_WORDS, _WORDS), max_size=20), st.integers(1, 200))
+def test_terms_are_counted_by_passage(passages: list[tuple[str, str]], times: int) -> None:
+    builder = SegmentBuilder()
+    row = (0,) * 10 + (np.zeros(16, np.uint8),)
+    wanted: dict[str, dict[int, int]] = {}
+    passages *= times
+    for number, (text, head) in enumerate(passages):
+        builder.add(row, PassageText(text, head, untrusted=False))
+        found, above = (Counter([*terms.words, *terms.parts]) for terms in map(index_terms, (text, head)))
+        for term in found | above:
+            count = min(found[term], TEXT_MAX) | min(above[term], HEAD_MAX) << 6
+            wanted.setdefault(term, {})[number] = count
+        if number == len(passages) // 2:
+            builder = builder.copy()
+    assert {
+        term: dict(zip(posting.ids.tolist(), posting.counts.tolist(), strict=True))
+        for term, posting in ((term, decode(data)) for term, data in builder.postings())
+    } == wanted
+    assert builder.rows()["length"].tolist() == [
+        sum(word not in STOP for word in index_terms(text).words) for text, _ in passages
+    ]
+
+
 def same(one: Snapshot, other: Snapshot) -> None:
     assert one.rows.tobytes() == other.rows.tobytes()
     assert one.follows.tolist() == other.follows.tolist()
     assert (one.group.tolist(), one.groups) == (other.group.tolist(), other.groups)
-    for term in "abcde":
+    for term in "bcde":
         hits, others = one.term(term), other.term(term)
         for name in ("pos", "text", "head"):
             array, wanted = getattr(hits, name), getattr(others, name)
@@ -219,8 +248,8 @@ def view(chance: random.Random, free: list[tuple[int, int]], size: int, *, dying
     builder = SegmentBuilder()
     for _ in range(min(size, len(free))):
         document, ordinal = free.pop()
-        words = {term: chance.randint(1, 255) for term in chance.sample("abcd", chance.randint(0, 4))}
-        row = (len(builder), document, ordinal, 0, 3, 0, 0, 0, 0, 0, np.zeros(16, np.uint8))
-        builder.add(row, words)
+        text, head = (" ".join(chance.choices("bcde", k=chance.randint(0, 90))) for _ in range(2))
+        row = (len(builder), document, ordinal, 0, 0, 0, 0, 0, 0, 0, np.zeros(16, np.uint8))
+        builder.add(row, PassageText(text, head, untrusted=False))
     dead = np.array([dying and chance.random() < 0.3 for _ in range(len(builder))], np.bool_)
     return SegmentView(builder.rows(), dead, builder.posting)

@@ -95,6 +95,21 @@ def test_found_at_once_and_after_a_sync_with_session_date_and_origin(memory: Mem
         memory.sync()
 
 
+def test_found_after_a_sync_in_a_journal_of_years(memory: Memory) -> None:
+    session = memory.session("cli:main")
+    session.observe("Bash", {"command": "make quarry"}, result="the quarry is built")
+    (journal,) = (memory.root / "journal").glob("*.jsonl")
+    line = json.dumps({"id": "01KHB2R4T8W5Q7M9X1Z3C6V8N0", "kind": "older", "payload": "x" * 1000}) + "\n"
+    with journal.open("a") as file:
+        file.write(line * 18_000)
+    session.observe("Bash", {"command": "make harbour"}, result="the harbour is built")
+    memory.sync()
+    for words in ("quarry", "harbour"):
+        found = memory.search(words)
+        assert found.complete
+        assert words in found.hits[0].text
+
+
 def test_another_scope_does_not_see_it(memory: Memory) -> None:
     memory.session("s", user="ann").observe("commit", {"message": "修复解析器"}, "ok", time=WHEN)
     for _ in range(2):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemark.errors import UsageError
+from mnemark.text.quoting import injection
 from mnemark.text.quoting.fence import (
     NOT_QUOTED,
     check_fenced,
@@ -19,6 +20,7 @@ from mnemark.text.quoting.fence import (
     visible,
 )
 from mnemark.text.quoting.injection import looks_like_instructions
+from mnemark.text.words.normalize import normalize
 
 NONCE = "0123456789abcdef"
 END = f"</mnemark-recall {NONCE}>"
@@ -303,6 +305,17 @@ def test_talk_to_a_model_is_known(text: str) -> None:
 )
 def test_ordinary_talk_is_left_alone(text: str) -> None:
     assert not looks_like_instructions(text)
+
+
+_PATTERNS = sorted({one.pattern for _, patterns in injection._HINTS for one in patterns})
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(_PATTERNS).flatmap(st.from_regex), st.sampled_from(["", "词", "é", "한"]))
+def test_whatever_a_pattern_matches_is_known(sample: str, beside: str) -> None:
+    text = f"{sample}\n{beside}"
+    plain = normalize(text)
+    assert looks_like_instructions(text) == any(re.search(pattern, plain) for pattern in _PATTERNS)
 
 
 def test_large_hostile_texts_take_linear_time() -> None:

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.words.normalize import _MAYBE_MARKS, VARIANTS, fold, in_form, normalize
+from mnemark.text.words.normalize import (
+    _MAYBE_MARKS,
+    VARIANTS,
+    _table,
+    _translated,
+    fold,
+    in_form,
+    normalize,
+)
 
 
 def test_width_case_and_script_make_no_difference() -> None:
@@ -47,6 +55,11 @@ def test_normalizing_twice_changes_nothing(text: str) -> None:
 @given(st.text())
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
+
+
+@given(st.text(st.sampled_from([*map(chr, sorted(_table())[::40]), "a", "字", "é"])))
+def test_characters_are_replaced_as_by_the_table(text: str) -> None:
+    assert _translated(text) == text.translate(_table())
 
 
 @pytest.mark.parametrize("marks", ["\u0301\u0327", "\uff9e\u0301", "\u0f73\u0301", "\u0327"])

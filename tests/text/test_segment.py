@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemark.text.words.segment import fingerprint, index_terms, query_terms
+from mnemark.text.words.segment import fingerprint, heading_terms, index_terms, query_terms
 from mnemark.text.words.stopwords import STOP, is_stop
 from mnemark.text.words.terms import MAX_TERM
 
@@ -212,6 +212,14 @@ def test_any_stretch_of_chinese_is_found_wherever_it_is_cut(text: str, data: st.
 def test_every_text_finds_itself(text: str) -> None:
     assert finds(text, text)
     assert all(0 < len(term) <= MAX_TERM for term in terms(text))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.one_of(_PIECES, st.text(max_size=5), st.sampled_from(["\u3000", "\u00a0", " ", "蓇"]))))
+def test_a_heading_has_the_terms_of_any_text(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for own, wanted in zip(heading_terms(text), index_terms(text), strict=True):
+        assert sorted(own) == sorted(wanted)
 
 
 def test_stop_words_are_terms_as_they_are_cut() -> None:

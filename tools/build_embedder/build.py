@@ -9,7 +9,7 @@ machine give the same bytes.
 import argparse
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import cedict
@@ -26,7 +26,7 @@ from stopwords import CHINESE, ENGLISH
 from synthetic import synthetic
 from teacher import Teacher
 
-from mnemark.embed.rows import WordRows
+from mnemark.embed.rows import Bags, WordRows
 from mnemark.embed.sections import pack_words
 
 CHINESE_ROWS = 40_000
@@ -58,12 +58,10 @@ def encode(teacher: Teacher, texts: Sequence[str], cache: Path | None) -> NDArra
     return found.astype(np.float32)
 
 
-def bags(counts: Sequence[Mapping[int, float]], width: int) -> scipy.sparse.csr_matrix:
+def bags(found: Bags, width: int) -> scipy.sparse.csr_matrix:
     """Texts as rows of word counts."""
-    starts = np.cumsum([0, *(len(found) for found in counts)])
-    columns = np.array([row for found in counts for row in found])
-    values = np.array([value for found in counts for value in found.values()], np.float32)
-    return scipy.sparse.csr_matrix((values, columns, starts), shape=(len(counts), width))
+    starts = np.cumsum([0, *found.sizes])
+    return scipy.sparse.csr_matrix((found.weights, found.rows, starts), shape=(len(found.sizes), width))
 
 
 class Builder:
@@ -85,7 +83,7 @@ class Builder:
         self, texts: Sequence[str], targets: Sequence[str], start: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Learn from bags of `texts` towards the teacher's vectors of `targets`."""
-        bagged = bags(self._rows.counts(texts), len(start))
+        bagged = bags(self._rows.bags(texts), len(start))
         return learn.regress(bagged, np.array([self._vectors[text] for text in targets]), start, STRENGTH)
 
     def english(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -96,7 +94,7 @@ class Builder:
     def chinese(self, rows: NDArray[np.float32], pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """`rows` with the Chinese ones made from the learned English words, then learned from `pairs`."""
         senses = sorted({sense for word in self._words.chinese for sense in self._words.senses[word]})
-        sums = vocabulary.unit(bags(self._rows.counts(senses), len(rows)) @ rows)
+        sums = vocabulary.unit(bags(self._rows.bags(senses), len(rows)) @ rows)
         start = rows.copy()
         start[-len(self._words.chinese) :] = vocabulary.chinese_prior(
             self._words, self._vectors, dict(zip(senses, sums, strict=True))

@@ -6,6 +6,11 @@ The bundled embedder and the tools that make its table both use it, so that both
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import chain, repeat
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import in_form, normalize
@@ -16,12 +21,27 @@ LONGEST_WORD = 24
 PIECE = "##"
 """Prefix of an English subword that is not at the start of a word."""
 
+_UNKNOWN = -2
 _CACHE_LIMIT = 50_000
 _SCANS = 16
 """Number of words that are looked for in the packed words; with more, a dictionary of all (20 ms) pays."""
 _LATIN = "a-z0-9\u00df-\u00f6\u00f8-\u024f"
 _TOKENS = lazy_pattern(f"[{_LATIN}]+|[\u3400-\u9fff]+")
 _FIRST_HAN = "\u3400"
+_ASCII_LETTERS = str.maketrans({chr(c): chr(c).lower() if chr(c).isalnum() else " " for c in range(128)})
+
+
+class Bags(NamedTuple):
+    """The rows of texts, one text after the other, each in the order of its words."""
+
+    rows: NDArray[np.int64]
+    weights: NDArray[np.float32]
+    sizes: NDArray[np.int64]
+    """The number of rows of each text."""
+
+
+_Found = tuple[tuple[int, ...], tuple[float, ...]]
+"""Rows of a word, and their weights."""
 
 
 @cache
@@ -51,48 +71,35 @@ class WordRows:
         self._rows: dict[str, int] = {}
         self._scans = 0
         self._piece_weight = piece_weight
-        self._cache: dict[str, tuple[tuple[int, float], ...]] = {}
+        self._cache: dict[str, _Found] = {}
 
-    def counts(self, texts: Sequence[str]) -> list[dict[int, float]]:
-        """Return the weight by row of each text; empty for a text without known words."""
-        out: list[dict[int, float]] = []
-        for tokens in self._tokens(texts):
-            counts: dict[int, float] = {}
-            for token in tokens:
-                found = self._cache.get(token)
-                for row, weight in self._resolve(token) if found is None else found:
-                    counts[row] = counts.get(row, 0.0) + weight
-            out.append(counts)
-        return out
+    def bags(self, texts: Sequence[str], scale: Callable[[str], float] | None = None) -> Bags:
+        """Return the rows of texts with their weights; no rows for a text without known words.
 
-    def scaled_counts(self, text: str, scale: Callable[[str], float]) -> dict[int, float]:
-        """Return `counts` of one text with each word's weight multiplied by `scale(word)`."""
-        counts: dict[int, float] = {}
-        for token in self._tokens([text])[0]:
-            found = self._resolve(token)
-            factor = scale(token) if found else 0.0
-            for row, weight in found:
-                counts[row] = counts.get(row, 0.0) + weight * factor
-        return counts
-
-    def _tokens(self, texts: Sequence[str]) -> list[list[str]]:
-        """Split texts into words; segment all Chinese runs in one call, as each call has a fixed cost."""
-        found = [_TOKENS.findall(normalize(text)) for text in texts]
-        runs = [token for tokens in found for token in tokens if token >= _FIRST_HAN]
-        if not runs:
-            return found
-        # With its model for unknown words (HMM), jieba does not split most names into characters.
-        lines: list[list[str]] = [[]]
-        for word in _jieba()("\n".join(runs)):
-            if word == "\n":
-                lines.append([])
-            else:
-                lines[-1].append(word)
-        cut = iter(lines)
-        return [
-            [word for token in tokens for word in (next(cut) if token >= _FIRST_HAN else (token,))]
-            for tokens in found
-        ]
+        `scale(word)`, if given, is a factor of a word's weight.
+        """
+        split = [_words(text) for text in texts]
+        words = list(chain.from_iterable(split))
+        rows = np.fromiter(map(self._rows.get, words, repeat(_UNKNOWN)), np.int64, len(words))
+        unknown = np.flatnonzero(rows == _UNKNOWN).tolist()
+        found = [self._cache.get(words[at]) or self._resolve(words[at]) for at in unknown]
+        sizes = (rows >= 0).astype(np.int64)
+        sizes[unknown] = [len(subwords) for subwords, _ in found]
+        rows = np.repeat(rows, sizes)
+        weights = np.ones(len(rows))
+        subwords = rows == _UNKNOWN
+        rows[subwords] = list(chain.from_iterable(rows for rows, _ in found))
+        weights[subwords] = list(chain.from_iterable(weights for _, weights in found))
+        if scale is not None:
+            factors = [scale(word) if size else 0.0 for word, size in zip(words, sizes, strict=True)]
+            weights *= np.repeat(factors, sizes)
+        owners = np.repeat(np.repeat(np.arange(len(texts)), [len(text) for text in split]), sizes)
+        # Sums depend on the order, and a vector must not: rows stay in the order of their words.
+        keys, firsts, places = np.unique(owners << 32 | rows, return_index=True, return_inverse=True)
+        order = np.argsort(firsts)
+        total = np.bincount(places, weights, len(keys))[order].astype(np.float32)
+        keys = keys[order]
+        return Bags(keys & 0xFFFFFFFF, total, np.bincount(keys >> 32, minlength=len(texts)))
 
     def _row(self, word: str) -> int | None:
         """Return the row of a word: -1 for a function word, None for one that is not in the table."""
@@ -110,14 +117,14 @@ class WordRows:
         self._packed = b""
         return self._rows.get(word)
 
-    def _resolve(self, token: str) -> tuple[tuple[int, float], ...]:
+    def _resolve(self, token: str) -> _Found:
         plain = token
         if token < _FIRST_HAN and not token.isascii():  # without accents
             plain = "".join(char for char in in_form("NFKD", token) if not unicodedata.combining(char))
         row = self._row(plain)
-        found: tuple[tuple[int, float], ...] = ()
+        found: _Found = ((), ())
         if row is not None:
-            found = ((row, 1.0),) if row >= 0 else ()
+            found = ((row,), (1.0,)) if row >= 0 else found
         elif plain.isalpha() and len(plain) <= LONGEST_WORD:
             found = self._pieces(plain)
         if len(self._cache) >= _CACHE_LIMIT:
@@ -125,7 +132,7 @@ class WordRows:
         self._cache[token] = found
         return found
 
-    def _pieces(self, token: str) -> tuple[tuple[int, float], ...]:
+    def _pieces(self, token: str) -> _Found:
         english = token < _FIRST_HAN
         found: list[int] = []
         start = 0
@@ -141,4 +148,16 @@ class WordRows:
                 start += 1
         rows = [row for row in found if row >= 0]
         weight = (self._piece_weight if english else 1.0) / max(len(rows), 1) ** 0.5
-        return tuple((row, weight) for row in rows)
+        return tuple(rows), (weight,) * len(rows)
+
+
+def _words(text: str) -> list[str]:
+    """Split a text into words."""
+    if text.isascii():
+        return text.translate(_ASCII_LETTERS).split()
+    tokens = _TOKENS.findall(normalize(text))
+    runs = [token for token in tokens if token >= _FIRST_HAN]
+    # With its model for unknown words (HMM), jieba does not split most names into characters.
+    if len(runs) == len(tokens):
+        return [word for word in _jieba()("\n".join(runs)) if word != "\n"] if runs else []
+    return [word for token in tokens for word in (_jieba()(token) if token >= _FIRST_HAN else (token,))]

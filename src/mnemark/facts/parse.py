@@ -136,6 +136,8 @@ def encode(text: str) -> bytes:
 
 def clean(text: str) -> str:
     """Return a text on one line, with replacement characters for what is not UTF-8."""
+    if text.isascii():
+        return " ".join(text.split())
     try:
         data = encode(text)
     except UnicodeEncodeError:  # lone surrogates from JSON escapes

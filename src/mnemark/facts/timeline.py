@@ -34,6 +34,8 @@ def when(text: str, zone: tzinfo) -> datetime | None:
     >>> str(when("2026-02-20", UTC))
     '2026-02-20 00:00:00+00:00'
     """
+    if not text:
+        return None
     try:
         found = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -65,6 +67,9 @@ def order(fact: Fact, zone: tzinfo) -> tuple[datetime, str]:
 
 
 def _in_order(group: Sequence[Fact], zone: tzinfo) -> list[FactVersion]:
+    if len(group) == 1:
+        (fact,) = group
+        return [FactVersion(fact, when(fact.since, zone), when(fact.until, zone))]
     ordered = sorted(_with_ends(group, zone), key=lambda fact: order(fact, zone))
     starts = [order(fact, zone) for fact in ordered]
     enders = _enders(ordered, starts, zone)

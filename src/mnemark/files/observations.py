@@ -60,12 +60,14 @@ def _json_text(value: Json) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def read(path: Path, offset: int = 0, *, start_line: int | None = None) -> Iterator[Placed]:
-    """Yield the observations of a journal from a byte offset on; other lines are not decoded."""
-    for line in jsonl.read(path, offset, start_line=start_line):
-        if _WANTED.search(line.data) is None:
-            continue
-        record = jsonl.decode(line.data)
-        turn = turn_of(record) if record is not None else None
-        if turn is not None:
+def turn_in(line: jsonl.Line) -> Turn | None:
+    """Return the observation in a line of a journal; None for other lines, which are not decoded."""
+    record = jsonl.decode(line.data) if _WANTED.search(line.data) is not None else None
+    return turn_of(record) if record is not None else None
+
+
+def read(path: Path) -> Iterator[Placed]:
+    """Yield the observations of a journal."""
+    for line in jsonl.read(path):
+        if (turn := turn_in(line)) is not None:
             yield Placed(line.offset, line.number, turn, line.end)

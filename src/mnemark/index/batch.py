@@ -11,11 +11,11 @@ from mnemark.errors import BusyError
 from mnemark.files.layout import Place
 from mnemark.files.scan import Entry
 from mnemark.index import schema
-from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, SUSPECT, UNTRUSTED, seconds_of
-from mnemark.index.segment import MAX_SIZE, SegmentBuilder, analyse, dead_bits
+from mnemark.index.analysis import PassageText
+from mnemark.index.rows import ARCHIVED, CORE, KIND_CODE, ORIGIN_CODE, ROW, UNTRUSTED, seconds_of
+from mnemark.index.segment import MAX_SIZE, SegmentBuilder, dead_bits
 from mnemark.index.units import Unit
-from mnemark.text.quoting.injection import looks_like_instructions
-from mnemark.text.quoting.memory_poisoning import speaks_for_owner
+from mnemark.index.workers import Workers
 from mnemark.types import Problem
 
 FLUSH_AT: Final = 32_768
@@ -43,11 +43,17 @@ class FileState(NamedTuple):
 
 
 class Batch:
-    """Index changes that are not written yet."""
+    """Index changes that are not written yet.
 
-    def __init__(self, next_passage: int) -> None:
+    Args:
+        next_passage: the id of the next passage.
+        workers: analyse passages where one is free.
+    """
+
+    def __init__(self, next_passage: int, workers: Workers) -> None:
         self.next_passage = next_passage
-        self._builders = [SegmentBuilder()]
+        self._workers = workers
+        self._builders = [SegmentBuilder(workers)]
         self._size = 0
         self._stats: list[tuple[object, ...]] = []
         self._passages: list[tuple[object, ...]] = []
@@ -85,9 +91,9 @@ class Batch:
         before = self._size
         for unit in units:
             if len(self._builders[-1]) >= MAX_SIZE:  # one long file may fill several segments
-                self._builders.append(SegmentBuilder())
-            row, packed = passage_row(self.next_passage, document, unit, place, scope)
-            self._builders[-1].add(row, packed)
+                self._builders.append(SegmentBuilder(self._workers))
+            row = passage_row(self.next_passage, document, unit, place, scope)
+            self._builders[-1].add(row, passage_text(unit))
             self._passages.append(_passage_row(self.next_passage, document, unit))
             self.next_passage += 1
             self._size += 1
@@ -99,6 +105,8 @@ class Batch:
         Raises:
             BusyError: another version of mnemark reset the index with another segmentation (`fingerprint`).
         """
+        for builder in self._builders:
+            builder.analyse()  # before the write lock is held
         with schema.immediate(connection):
             if schema.read_meta(connection).get("fingerprint") != fingerprint:
                 raise BusyError("another version of mnemark is building the index; end it and sync again")
@@ -140,20 +148,15 @@ class Batch:
             insert_segment(connection, len(builder), builder.rows().tobytes(), builder.postings())
 
 
-def passage_row(
-    number: int, document: int, unit: Unit, place: Place, scope: int
-) -> tuple[tuple[object, ...], dict[str, int]]:
-    """Return the columns of a passage, in the order of `ROW`, and its packed term counts."""
-    analysis = analyse(unit.text, unit.head)
+def passage_row(number: int, document: int, unit: Unit, place: Place, scope: int) -> tuple[object, ...]:
+    """Return the columns of a passage, in the order of `ROW`, but for what follows from its text."""
     flags = (ARCHIVED if place.archived else 0) | (CORE if place.role in _CORE_ROLES else 0)
-    if speaks_for_owner(unit.text) if unit.origin in UNTRUSTED else looks_like_instructions(unit.text):
-        flags |= SUSPECT
-    row = (
+    return (
         number,
         document,
         unit.ordinal,
         seconds_of(unit.date),
-        analysis.length,
+        0,
         scope,
         KIND_CODE[unit.kind],
         ORIGIN_CODE[unit.origin],
@@ -161,7 +164,11 @@ def passage_row(
         _DEFAULT_IMPORTANCE,
         np.frombuffer(unit.key(), np.uint8),
     )
-    return row, analysis.packed
+
+
+def passage_text(unit: Unit) -> PassageText:
+    """Return what is analysed of a unit."""
+    return PassageText(unit.text, unit.head, unit.origin in UNTRUSTED)
 
 
 def insert_segment(

@@ -223,7 +223,7 @@ def count(index: Index) -> Counts:
     """Return the counts of the index, read in one transaction."""
     connection = index.connection
     with schema.translated(index.path), schema.reading(connection):
-        files = schema.scalar(connection, "SELECT count(*) FROM documents")
+        files = schema.scalar(connection, schema.COUNT_FILES)
         kinds = dict(
             schema.rows(connection, "SELECT kind, count(*) FROM passages GROUP BY kind ORDER BY kind")
         )

@@ -1,6 +1,7 @@
 """Read session logs and journals in chunks, from the offset where the index stopped."""
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -32,6 +33,8 @@ class LogReader:
         self._journal = observations.is_journal(path)
         self.title = self._log.id
         self._problems: list[Problem] = []
+        self._passed = 0, 0
+        """End and number of the last line read of a journal, most of whose lines are no observations."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -55,13 +58,18 @@ class LogReader:
             if len(turns) >= size and self._ends_line(offset):
                 yield Chunk(turns, offset, line)
                 turns = []
-        if turns:
+        offset, line = max((offset, line), self._passed)
+        if turns or self._passed > (0, 0):
             yield Chunk(turns, offset, line) if self._ends_line(offset) else Chunk(turns, 0, 0)
 
     def _turns(self, offset: int, line: int) -> Iterator[Placed]:
-        if self._journal:
-            return observations.read(self._path, offset, start_line=line)
-        return self._log.turns(offset, start_line=line, problems=self._problems)
+        if not self._journal:
+            yield from self._log.turns(offset, start_line=line, problems=self._problems)
+            return
+        for found in jsonl.read(self._path, offset, start_line=line):
+            self._passed = found.end, found.number
+            if (turn := observations.turn_in(found)) is not None:
+                yield Placed(found.offset, found.number, turn, found.end)
 
     def _id_before(self, offset: int) -> str:
         """Return the id of the turn whose line ends at `offset`."""
@@ -82,9 +90,16 @@ class LogReader:
             return file.read(1) == b"\n"
 
     def digest(self, stop: int) -> str:
-        """Return the BLAKE2b-128, hexadecimal, of the first `stop` bytes."""
+        """Return the BLAKE2b-128, hexadecimal, of the first `stop` bytes.
+
+        Of a journal, which is long and replaced as a whole, only of the last ones and the file's number.
+        """
         hashed = hashlib.blake2b(digest_size=16)
         with platform.opened(self._path) as file:
+            if self._journal:
+                hashed.update(str(os.fstat(file.fileno()).st_ino).encode())
+                file.seek(start := max(stop - _TAIL, 0))
+                stop -= start
             while stop > 0 and (block := file.read(min(_BLOCK, stop))):
                 hashed.update(block)
                 stop -= len(block)

@@ -30,6 +30,9 @@ BUSY_MS: Final = 5_000
 _CACHE: Final = -1024
 """Page cache per connection (SQLite counts KiB as negative): small, since most pages are memory-mapped."""
 _WRITER_CACHE: Final = -32768
+NO_JOURNAL: Final = "path NOT LIKE 'journal/%.jsonl'"
+"""A condition on documents: journals, of which only observations are indexed, are no files to a person."""
+COUNT_FILES: Final = f"SELECT count(*) FROM documents WHERE {NO_JOURNAL}"  # noqa: S608 - both are constants
 
 SCHEMA: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;

@@ -9,24 +9,23 @@ Segments are immutable except for their `dead` bits; a changed document is marke
 new segment. Small segments are merged (`merge`).
 """
 
-from array import array
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import accumulate, chain
+import secrets
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mnemark.index.rows import ROW, Rows
-from mnemark.text.words.segment import index_terms
-from mnemark.text.words.stopwords import STOP
+from mnemark.index.analysis import Analysis, PassageText, Receiver, Sent, TermNumbers, analysed
+from mnemark.index.rows import ROW, SUSPECT, Rows
+from mnemark.index.workers import Answer, Workers
 
 MAX_SIZE: Final = 65_536
-TEXT_MAX: Final = 63
-HEAD_MAX: Final = 3
-HEAD_SHIFT: Final = 6
+_BLOCK: Final = 512
+"""Passages that are analysed together."""
+_LONGEST: Final = np.iinfo(np.uint16).max
 
 Ids = npt.NDArray[np.uint16]
 Counts = npt.NDArray[np.uint8]
@@ -39,51 +38,34 @@ class Posting(NamedTuple):
     counts: Counts
 
 
-class Analysis(NamedTuple):
-    """The terms of a passage: packed count by term, and the number of words without stop words."""
+class _Block(NamedTuple):
+    """Passages of a segment that are analysed together; `first` is the number of the first."""
 
-    packed: dict[str, int]
-    length: int
-
-
-def analyse(text: str, head: str) -> Analysis:
-    """Extract the terms of a passage's text and head."""
-    words, parts = index_terms(text)
-    length = len(words) - sum(map(STOP.__contains__, words))
-    packed: dict[str, int] = Counter(chain(words, parts))
-    if max(packed.values(), default=0) > TEXT_MAX:
-        packed = {term: min(count, TEXT_MAX) for term, count in packed.items()}
-    for term, count in _head_terms(head):
-        packed[term] = packed.get(term, 0) | count
-    return Analysis(packed, min(length, 65_535))
-
-
-@lru_cache(maxsize=4096)
-def _head_terms(head: str) -> tuple[tuple[str, int], ...]:
-    """Return the terms of a head with shifted counts; cached, since the turns of a day share a head."""
-    words, parts = index_terms(head)
-    return tuple((term, min(count, HEAD_MAX) << HEAD_SHIFT) for term, count in Counter(words + parts).items())
-
-
-class _TermNumbers(dict[str, int]):
-    def __missing__(self, term: str) -> int:
-        self[term] = number = len(self)
-        return number
+    first: int
+    passages: list[PassageText]
 
 
 class SegmentBuilder:
     """Builder of a segment of up to `MAX_SIZE` passages.
 
-    Postings are kept in passage order and sorted by term once at the end, which takes half the time of
-    keeping a list for each term.
+    Args:
+        workers: analyse passages where one is free.
     """
 
-    def __init__(self) -> None:
-        self._numbers = _TermNumbers()
-        self._terms = array("I")
-        self._counts = bytearray()
-        self._sizes: list[int] = []
+    def __init__(self, workers: Workers | None = None) -> None:
+        self._workers = workers
+        self._name = secrets.token_hex(8)
+        """Tells workers this segment from others."""
+        self._receivers: defaultdict[int, Receiver] = defaultdict(Receiver)
+        """By the number of the worker."""
+        self._numbers = TermNumbers()
         self._rows: list[tuple[object, ...]] = []
+        self._block = _Block(0, [])
+        """The last passages, which are not analysed."""
+        self._awaited: deque[tuple[_Block, Answer]] = deque()
+        """Passages that a worker analyses."""
+        self._analyses: dict[int, Analysis] = {}
+        """Those of all others, by the number of their first passage."""
         self._built: dict[str, bytes] = {}
 
     def __len__(self) -> int:
@@ -91,34 +73,73 @@ class SegmentBuilder:
 
     def copy(self) -> "SegmentBuilder":
         """Return an independent copy."""
+        self.analyse()
         other = SegmentBuilder()
         other._numbers.update(self._numbers)
-        other._terms, other._counts = self._terms[:], self._counts[:]
-        other._sizes, other._rows = self._sizes[:], self._rows[:]
+        other._rows, other._analyses = self._rows[:], self._analyses.copy()
+        other._block = _Block(len(self), [])
         return other
 
-    def add(self, row: tuple[object, ...], packed: Mapping[str, int]) -> None:
-        """Add a passage; `row` has the fields of `ROW` in order, `packed` its term counts."""
+    def add(self, row: tuple[object, ...], passage: PassageText) -> None:
+        """Add a passage; `row` has the fields of `ROW` in order, `rows` adds what follows from the text."""
         self._rows.append(row)
-        self._terms.extend(map(self._numbers.__getitem__, packed))
-        self._counts.extend(packed.values())
-        self._sizes.append(len(packed))
+        self._block.passages.append(passage)
         self._built = {}
+        if len(self._block.passages) >= _BLOCK:
+            self._pass_on()
+
+    def analyse(self) -> None:
+        """Analyse all passages."""
+        self._analyse_here(self._block)
+        self._block = _Block(len(self), [])
+        while self._awaited:
+            self._take_answer()
+
+    def _pass_on(self) -> None:
+        """Let a worker analyse the block, or do it here, and start the next block."""
+        block, self._block = self._block, _Block(len(self), [])
+        answer = self._workers.submit("analyse", self._name, block.passages) if self._workers else None
+        if answer is None:
+            self._analyse_here(block)
+        else:
+            self._awaited.append((block, answer))
+        while self._awaited and self._awaited[0][1].ready:
+            self._take_answer()
+
+    def _analyse_here(self, block: _Block) -> None:
+        if block.passages:
+            self._analyses[block.first] = analysed(block.passages, self._numbers)
+
+    def _take_answer(self) -> None:
+        block, answer = self._awaited.popleft()
+        found = answer.result()
+        if found is None:  # the worker is lost
+            self._analyse_here(block)
+        else:
+            receiver = self._receivers[answer.worker]
+            self._analyses[block.first] = receiver.received(Sent(*found), self._numbers)
 
     def rows(self) -> Rows:
         """Return the ranking columns, shape (size,)."""
-        return np.array(self._rows, dtype=ROW)
+        self.analyse()
+        rows = np.array(self._rows, dtype=ROW)
+        for first, found in self._analyses.items():
+            block = rows[first : first + len(found.lengths)]
+            block["length"] = np.minimum(found.lengths, _LONGEST)
+            block["flags"] |= np.where(found.suspects, SUSPECT, 0).astype(np.uint8)
+        return rows
 
-    def postings(self) -> Iterable[tuple[str, bytes]]:
+    def postings(self) -> Iterator[tuple[str, bytes]]:
         """Yield every term with its encoded posting list, sorted by term."""
-        terms = np.array(self._terms, np.uint32)
-        passages = np.repeat(np.arange(len(self._sizes), dtype="<u2"), self._sizes)
-        order = np.argsort(terms, kind="stable")
-        ids, counts = passages[order].tobytes(), np.array(self._counts, np.uint8)[order].tobytes()
-        ends = np.cumsum(np.bincount(terms, minlength=len(self._numbers))).tolist()
+        self.analyse()
+        found = [analysis.keys + (first << 8) for first, analysis in self._analyses.items()]
+        keys = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        ids, counts = (keys >> 8).astype("<u2").tobytes(), keys.astype(np.uint8).tobytes()
+        ends = np.cumsum(np.bincount(keys >> 24, minlength=len(self._numbers))).tolist()
         for term, number in sorted(self._numbers.items()):
             start, end = ends[number - 1] if number else 0, ends[number]
-            yield term, ids[2 * start : 2 * end] + counts[start:end]
+            if start < end:
+                yield term, ids[2 * start : 2 * end] + counts[start:end]
 
     def posting(self, term: str) -> Posting | None:
         """Return the decoded posting list of one term, or None."""

@@ -262,9 +262,10 @@ class Index:
         """Return the ids of scopes by name."""
         return dict(self.rows("SELECT name, id FROM scopes"))
 
-    def known(self) -> dict[str, Known]:
-        """Return the indexed state of all files, by path."""
+    def known(self, *, journals: bool = False) -> dict[str, Known]:
+        """Return the indexed state of all files, by path; of journals, too, where asked for."""
         sql = """SELECT path, id, size, mtime_ns, ctime_ns, inode, device, checked_ns, tail FROM documents"""
+        sql += "" if journals else f" WHERE {schema.NO_JOURNAL}"
         return {
             path: Known(document, size, mtime, ctime, inode % (1 << 64), device % (1 << 64), checked, tail)
             for path, document, size, mtime, ctime, inode, device, checked, tail in self.rows(sql)

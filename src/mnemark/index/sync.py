@@ -8,6 +8,7 @@ import itertools
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ from mnemark.files import layout, platform
 from mnemark.files.copies import copy_of
 from mnemark.files.layout import Place
 from mnemark.files.locks import sync_lock
+from mnemark.files.observations import is_journal
 from mnemark.files.reading import read
 from mnemark.files.scan import Entry, scan
 from mnemark.files.tombstones import Tombstones
@@ -28,6 +30,7 @@ from mnemark.index.merge import merge_due
 from mnemark.index.plan import Known, Step, only_grew, plan
 from mnemark.index.store import Index
 from mnemark.index.units import note_units, scope_of, turn_units
+from mnemark.index.workers import Workers, workers_for
 from mnemark.text.redaction.private import unpaired
 from mnemark.types import Problem
 
@@ -43,6 +46,8 @@ DELETE FROM scopes WHERE id <> 0 AND id NOT IN (SELECT scope FROM documents) AND
   AND document IN (SELECT id FROM documents WHERE path LIKE 'journal/%'))"""
 _LOG_CHUNK: Final = 4_096
 """Turns of a log added between two checks whether the batch is full."""
+_LARGE: Final = 3_000_000
+"""Bytes of new text that are worth the start of workers: about 5,000 passages."""
 
 
 class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +65,8 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     """All files skipped or read with problems, including those of earlier syncs."""
     inner: tuple[str, ...] = ()
     """Nested workspaces, which are not in this index."""
+    journals: int = 0
+    """Journals that had grown; only their observations are indexed."""
     seconds: float = 0.0
 
     @property
@@ -101,14 +108,15 @@ def _sync_locked(
     if index.stale_reason():  # another version has written to it since it was opened
         index.reset()
     found = scan(index.root, ignore=ignore)
-    known = index.known()
+    known = index.known(journals=True)
     if schema.read_meta(index.connection).get("passage_tokens") != limit:
         if known:
             index.reset()
             known = {}
         index.connection.execute("INSERT OR REPLACE INTO meta VALUES ('passage_tokens', ?)", (limit,))
     # Known files were searchable when they were added: do not parse their paths again.
-    entries = [entry for entry in found.entries if entry.path in known or searchable(entry)]
+    every = sorted((*found.entries, *found.journals), key=attrgetter("path"))
+    entries = [entry for entry in every if entry.path in known or searchable(entry)]
     hidden = index.hidden.current()
     secret = redaction.paths_with_new_values(index)
     if secret:
@@ -122,23 +130,34 @@ def _sync_locked(
     inner = tuple(f"{folder}/" for folder in found.inner)
     if any(step.action == "remove" and step.path.startswith(inner) for step in steps):
         schema.ask_for_scrub(index.connection)
-    run = _SyncRun(index, known, limit, hidden, reindex)
-    for number, step in enumerate(steps):
-        run.take(step)
-        if progress is not None:
-            progress(number + 1, len(steps), run.passages)
-    run.finish()
+    with workers_for(_new_bytes(steps, known), least=_LARGE) as workers:
+        run = _SyncRun(index, known, limit, hidden, reindex, workers=workers)
+        for number, step in enumerate(steps):
+            run.take(step)
+            if progress is not None:
+                progress(number + 1, len(steps), run.passages)
+        run.finish()
     redaction.note_values(index)
     marks = {entry.path: mark for entry in entries if (mark := hidden.mark(entry.path))}
     _store_marks(index, marks | withheld)
     problems = [*found.problems, *copy_problems(found.entries), *stored_problems(index), *run.problems]
     return SyncReport(
-        files=len(entries),
+        files=sum(not is_journal(entry.path) for entry in entries),
         problems=tuple(dict.fromkeys(problems)),
         inner=tuple(found.inner),
         passages=run.passages,
+        journals=run.journals,
         seconds=time.monotonic() - started,
         **run.counts,
+    )
+
+
+def _new_bytes(steps: Sequence[Step], known: Mapping[str, Known]) -> int:
+    """Return the size of what is read anew: whole files, and the ends of logs that grew."""
+    return sum(
+        max(0, step.entry.size - (known[step.path].tail if step.action == "append" else 0))
+        for step in steps
+        if step.entry is not None
     )
 
 
@@ -204,6 +223,8 @@ class _SyncRun:
         limit: int,
         hidden: Tombstones,
         reindex: frozenset[str],
+        *,
+        workers: Workers,
     ) -> None:
         self.index = index
         self.known = known
@@ -212,13 +233,15 @@ class _SyncRun:
         self.passages = 0
         self.problems: list[Problem] = []
         """Problems of this sync that are not stored."""
+        self.journals = 0
         self.counts = {"added": 0, "changed": 0, "moved": 0, "removed": 0}
         self.scopes = index.scopes()
         self.hidden = hidden
         self.reindex = reindex
         """Files to index again although their content is unchanged."""
         self.next_document = int(index.scalar("SELECT coalesce(max(id), 0) FROM documents")) + 1
-        self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1)
+        self.workers = workers
+        self.batch = Batch(int(index.scalar("SELECT coalesce(max(id), 0) FROM passages")) + 1, workers)
 
     def take(self, step: Step) -> None:
         """Add one step to the batch, and flush the batch if it is full."""
@@ -239,7 +262,7 @@ class _SyncRun:
         """Write the batch and start a new one."""
         if self.batch:
             self.batch.write(self.index.connection, self.fingerprint)
-        self.batch = Batch(self.batch.next_passage)
+        self.batch = Batch(self.batch.next_passage, self.workers)
 
     def finish(self) -> None:
         """Write the last batch, merge segments, and delete unused scopes."""
@@ -260,6 +283,9 @@ class _SyncRun:
         return scope_number(self.index.connection, self.scopes, place.scope)
 
     def _count(self, step: Step, *, new: bool) -> None:
+        if is_journal(step.path):
+            self.journals += 1
+            return
         kind = "moved" if step.action == "move" else "added" if new else "changed"
         self.counts[kind] += 1
 

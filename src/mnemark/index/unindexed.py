@@ -17,7 +17,7 @@ from mnemark.files import layout, listing, platform
 from mnemark.files.layout import Place
 from mnemark.files.scan import Ignore
 from mnemark.files.tombstones import Tombstones
-from mnemark.index.batch import passage_row
+from mnemark.index.batch import passage_row, passage_text
 from mnemark.index.logs import LogReader
 from mnemark.index.segment import SegmentBuilder
 from mnemark.index.snapshot import SegmentView
@@ -274,8 +274,8 @@ class _Loading:
                 passage = -1 - len(self.records)
                 name = scope_of(unit, place)
                 scope = self.scopes.setdefault(name, -1 - len(self.scopes))
-                row, packed = passage_row(passage, document, unit, place, scope)
-                self.builder.add(row, packed)
+                row = passage_row(passage, document, unit, place, scope)
+                self.builder.add(row, passage_text(unit))
                 self.records[passage] = _record(passage, path, name, reader.title, unit)
 
     def _new_document(self, path: str) -> int:

@@ -91,7 +91,7 @@ class IndexRefresher:
                 self._last_sync.mark()
             self._facts_synced = facts
             self._sync_done.set()
-            self._sync_seconds = report.seconds if not report.touched else self._sync_seconds
+            self._sync_seconds = self._sync_seconds if report.touched or report.journals else report.seconds
         if embed:
             self._vectors.embed(self._index)
         self._scrub(wait)

@@ -1,13 +1,15 @@
 """Embed passages that have no vector yet, in batches."""
 
 import secrets
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
 import numpy as np
 
 from mnemark.embed.base import Embedder
+from mnemark.embed.bundled import BundledEmbedder
 from mnemark.files.locks import sync_lock
 from mnemark.index.rows import ROW, Rows
 from mnemark.index.segment import dead_bits
@@ -15,9 +17,13 @@ from mnemark.index.store import Index
 from mnemark.index.units import embedded_text
 from mnemark.index.vectors.base import VectorStore
 from mnemark.index.vectors.keys import Packed
+from mnemark.index.workers import Answer, workers_for
 
 BATCH: Final = 256
 """Passages embedded per batch."""
+
+_LARGE: Final = 5_000
+"""Passages that are worth the start of workers."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of passages done and to do."""
@@ -67,20 +73,42 @@ def embed_missing(
     offset = secrets.randbelow(len(keys)) if keys else 0
     keys = keys[offset:] + keys[:offset]
     embedded = 0
-    for start in range(0, len(keys), BATCH):
-        store.refresh()
-        batch = store.missing(keys[start : start + BATCH])
-        texts = _texts(index, [wanted[key] for key in batch])
-        present = [key for key in batch if wanted[key] in texts]
-        if present:
-            matrix = embedder.passages([texts[wanted[key]] for key in present])
-            with sync_lock(index.home, timeout=wait):
-                store.refresh()
-                store.add(present, matrix)
-            embedded += len(present)
-        if progress is not None:
-            progress(min(start + BATCH, len(keys)), len(keys))
+
+    def add(texts: Mapping[bytes, str], data: bytes | None) -> None:
+        matrix = (
+            embedder.passages(list(texts.values()))
+            if data is None
+            else np.frombuffer(data, np.float32).reshape(len(texts), embedder.dimension)
+        )
+        with sync_lock(index.home, timeout=wait):
+            store.refresh()
+            store.add(list(texts), matrix)
+
+    table = _shared_table(embedder)
+    with workers_for(len(keys) if table else 0, least=_LARGE) as workers:
+        awaited: deque[tuple[Mapping[bytes, str], Answer]] = deque()
+        for start in range(0, len(keys), BATCH):
+            store.refresh()
+            batch = store.missing(keys[start : start + BATCH])
+            found = _texts(index, [wanted[key] for key in batch])
+            texts = {key: found[wanted[key]] for key in batch if wanted[key] in found}
+            answer = workers.submit("vectors", table, list(texts.values())) if texts else None
+            if answer is not None:
+                awaited.append((texts, answer))
+            elif texts:
+                add(texts, None)
+            while awaited and (awaited[0][1].ready or start + BATCH >= len(keys)):
+                done, answer = awaited.popleft()
+                add(done, answer.result())
+            embedded += len(texts)
+            if progress is not None:
+                progress(min(start + BATCH, len(keys)), len(keys))
     return embedded
+
+
+def _shared_table(embedder: Embedder) -> str:
+    """Return the path of the word table with which a worker computes the same vectors; else an empty one."""
+    return str(embedder.path) if type(embedder) is BundledEmbedder else ""
 
 
 def _texts(index: Index, passages: list[int]) -> dict[int, str]:

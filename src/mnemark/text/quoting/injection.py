@@ -4,6 +4,7 @@ Precision before recall: a diary that says "you are now a father" or asks to ign
 match. Patterns match text addressed *to* a model *about* its instructions, roles or secrets.
 """
 
+import re
 from typing import Final
 
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -27,7 +28,7 @@ _ENGLISH: Final = (
      (r"\bfrom now on,?\s+(?:you|the (?:assistant|ai|model|agent))\s+(?:will|must|shall|are to|"
       r"should)\s+(?:always\s+|only\s+|never\s+|not\s+)?(?:respond|reply|answer|act|obey|follow|ignore|"
       r"pretend|behave|output|comply|refuse|speak|say|include|recommend|send|call|run)\b")),
-    ("prompt|system message|instructions",
+    ("system prompt|system message|hidden instructions|initial instructions",
      (r"\b(?:reveal|print|show|output|repeat|leak|disclose|send|display|give)\s+(?:\w+\s+){0,3}(?:your|"
       r"the)\s+(?:\w+\s+){0,2}(?:system prompt|system message|hidden instructions|initial instructions)\b")),
     ("system prompt|system message|system instruction",
@@ -65,7 +66,7 @@ _CHINESE: Final = (
     ("从现在",
      ("从现在(?:开始|起),?你(?:将|必须|只能|不再|要|应该|需要)(?:始终|总是|只|都)?(?:回答|回复|扮演|遵守|"
       "服从|忽略|输出|执行|拒绝|充当|受|用|以|说)")),
-    ("提示|指令|消息",
+    ("提示|指令|系统消息",
      (r"(?:输出|显示|泄露|打印|重复|复述|公开|透露|说出|发送|告诉我)[^。\n!?]{0,8}(?:系统提示|系统指令|"
       "系统消息|初始指令|隐藏指令|你的提示词|你的指令)")),
     ("系统提示|系统指令|系统消息|新指令|新的指令|管理员指令",
@@ -78,20 +79,33 @@ _CHINESE: Final = (
      r"(?:假装|扮演|表现得)[^。\n!?]{0,10}(?:没有|不受)(?:任何)?[^。\n!?]{0,4}(?:限制|约束|审查|规则)"),
 )  # fmt: skip
 _MARKERS: Final = (
-    ("im_|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id",
+    ("<",
      r"<\|(?:im_start|im_end|system|user|assistant|endoftext|begin_of_text|start_header_id|eot_id)\|>"),
     ("inst]", r"\[/?inst\]"),
-    ("<<sys>>", "<<sys>>"),
-    ("<system|</system|developer>", "</?(?:system|system-reminder|system_prompt|developer)>"),
-    ("<start_of_turn>", "<start_of_turn>"),
+    ("<", "<<sys>>"),
+    ("<", "</?(?:system|system-reminder|system_prompt|developer)>"),
+    ("<", "<start_of_turn>"),
     ("system|developer",
      (r"(?m:^)[ \t>*#-]{0,8}(?:system|developer)\s*:\s*(?:you (?:are|must|should|will)|ignore|always|never|"
       "from now on|你(?:是|必须|现在|要|将)|忽略)")),
 )  # fmt: skip
-# (words of which one must occur, as a substring search is fast; pattern)
-_SHAPES: Final = tuple(
-    (hints.split("|"), lazy_pattern(shape)) for hints, shape in (*_ENGLISH, *_CHINESE, *_MARKERS)
-)
+
+_Hints = tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]
+
+
+def _by_hint() -> _Hints:
+    """Return each hint with its patterns; every match of a pattern contains one of its hints."""
+    found: dict[str, tuple[re.Pattern[str], ...]] = {}
+    for hints, shape in (*_ENGLISH, *_CHINESE, *_MARKERS):
+        pattern = lazy_pattern(shape)
+        for hint in hints.split("|"):
+            found[hint] = (*found.get(hint, ()), pattern)
+    return tuple(found.items())
+
+
+_HINTS: Final = _by_hint()
+_ASCII_HINTS: Final = tuple(entry for entry in _HINTS if entry[0].isascii())
+_UNCASED_HINTS: Final = tuple(entry for entry in _HINTS if entry[0].upper() == entry[0])
 
 
 def looks_like_instructions(text: str) -> bool:
@@ -100,10 +114,14 @@ def looks_like_instructions(text: str) -> bool:
     Width, case, traditional and invisible characters are normalised first.
     """
     plain = normalize(text)
-    for hints, shape in _SHAPES:  # plain loops for speed: this runs for every indexed passage
-        for hint in hints:
-            if hint in plain:
-                if shape.search(plain):
-                    return True
-                break
+    for hint, patterns in _possible_hints(plain):  # a substring search is fast: this runs for every passage
+        if hint in plain and any(pattern.search(plain) for pattern in patterns):
+            return True
     return False
+
+
+def _possible_hints(plain: str) -> _Hints:
+    """Return the hints that a normalised text can contain, going by its characters."""
+    if plain.isascii():
+        return _ASCII_HINTS
+    return _UNCASED_HINTS if plain.upper() == plain else _HINTS

@@ -35,6 +35,7 @@ INVISIBLE = "".join(f"{chr(first)}-{chr(last)}" for first, last in _INVISIBLE_SP
 _MAX_MARKS = 30  # combining marks on one letter (Stream-Safe Text Format, UAX #15); no language has more
 # A superset of the characters that NFKD maps to combining marks, such as half-width voiced sound marks.
 _MAYBE_MARKS = lazy_pattern(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{_MAX_MARKS + 1},}}")
+_FEW = 8  # different characters; replacing each takes as long as translating a part of the text
 _MAX_ROUNDS = 4  # folding is stable after two rounds; the bound is for safety only
 
 
@@ -50,16 +51,32 @@ def _table() -> dict[int, str | None]:
     return table
 
 
+@cache
+def _replaced() -> frozenset[str]:
+    """Return the characters that `_table` replaces; no replacement contains one of them."""
+    return frozenset(map(chr, _table()))
+
+
+def _translated(text: str) -> str:
+    """Return `text.translate(_table())`, faster where few different characters are replaced."""
+    found = _replaced().intersection(text)
+    if len(found) > _FEW:
+        return text.translate(_table())
+    for character in found:
+        text = text.replace(character, _table()[ord(character)] or "")
+    return text
+
+
 def fold(text: str) -> str:
     """Return `text` in NFKC and simplified Chinese, without invisible characters; case is kept."""
     if text.isascii():
         return text
-    text = text.translate(_table())
+    text = _translated(text)
     for _ in range(_MAX_ROUNDS):
         if unicodedata.is_normalized("NFKC", text):
             break
         # NFKC may produce traditional characters, and removing a character may let its neighbours compose.
-        text = in_form("NFKC", text).translate(_table())
+        text = _translated(in_form("NFKC", text))
     return text
 
 

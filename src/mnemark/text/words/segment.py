@@ -12,7 +12,7 @@ Tested invariants:
 
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -74,25 +74,56 @@ def _jieba() -> Any:
 
 def index_terms(text: str) -> Terms:
     """Return the terms to index `text` by; omit Chinese parts that are also words of it."""
-    words: list[str] = []
-    parts: list[str] = []
+    return _terms(_split(text))
+
+
+def heading_terms(text: str) -> Terms:
+    """Return `index_terms` of a title, path or date; a cache holds its pieces, which recur in other texts."""
+    whole = _Pieces([], [], [])
+    for piece in text.split():  # a token holds no white space
+        found = _cached_split(piece) if len(piece) <= MAX_TERM else _split(piece)
+        for terms, more in zip(whole, found, strict=True):
+            terms.extend(more)
+    return _terms(whole)
+
+
+class _Pieces(NamedTuple):
+    """Words and parts of a text; `inside` are Chinese parts, and may be words or separators as well."""
+
+    words: list[str]
+    parts: list[str]
+    inside: list[str]
+
+
+def _terms(pieces: _Pieces) -> Terms:
+    words, parts, inside = pieces
+    if inside:
+        known = {*words, _PLACEHOLDER, " "}
+        parts = parts + [word for word in inside if word not in known]
+    return Terms(words, parts)
+
+
+def _split(text: str) -> _Pieces:
+    found = _Pieces([], [], [])
+    words, parts, inside = found
     line, others = _separate_chinese(text)
     if not line:
         _index_others(others, words, parts)
-        return Terms(words, parts)
+        return found
     place = iter(others)
     for word in _jieba().cut(line, hmm=False):
         if word >= _FIRST_HAN:
             words.append(word)
         elif word == _PLACEHOLDER:
             _index_others((next(place),), words, parts)
-    known = {*words, _PLACEHOLDER, " "}
-    inside = _jieba().cut_all(line)
-    parts += [word for word in inside if word not in known]
+    inside += _jieba().cut_all(line)
     # A character that is not a dictionary word (the first of 蓇葖) must be a term as well.
-    if alone := set(line).difference(known, inside):
-        parts += [character for character in line if character in alone]
-    return Terms(words, parts)
+    if alone := set(line).difference(words, inside):
+        inside += [character for character in line if character in alone]
+    return found
+
+
+_cached_split = lru_cache(maxsize=4096)(_split)
 
 
 def _separate_chinese(text: str) -> tuple[str, list[str]]:
