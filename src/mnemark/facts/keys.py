@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from mnemark.facts.twins import TWINS
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import fold, normalize
 
@@ -209,10 +210,63 @@ def holds_many(predicate: str) -> bool:
     return not key or _natural_plural(key) or key.endswith(_PLURAL_ZH)
 
 
-def value_key(value: str) -> str:
-    """Return the key of a value: one width and case, single blanks, no full stop at the end.
+def text_key(text: str) -> str:
+    """Return a text in one width and case, with single blanks and no full stop at the end.
 
-    >>> value_key("Visual  Studio Code.") == value_key("visual studio code")
+    >>> text_key("Visual  Studio Code.") == text_key("visual studio code")
     True
     """
-    return " ".join(normalize(value).split()).rstrip(".。! ")
+    return " ".join(normalize(text).split()).rstrip(".。! ")
+
+
+@lru_cache(maxsize=32_768)
+def value_key(value: str) -> str:
+    """Return the key of a value: as `text_key`, and common words are one in both languages and numbers.
+
+    >>> value_key("花生") == value_key("Peanuts") == value_key("peanut")
+    True
+    """
+    key = text_key(value)
+    return TWINS.get(key, key)
+
+
+_FILLERS: Final = frozenset(
+    (  # noqa: SIM905 - a list of this length reads as words
+        "a an the i me my mine we us our am is are was were be been do does did have has had ve m s d ll "
+        "re also just really very quite so too actually currently now still already well and that to of "
+        "in at on for"
+    ).split()
+)
+"""Words without which a statement says the same: no negation, no number, nothing that turns it round."""
+_FILLERS_ZH: Final = lazy_pattern(
+    "[我的了也很还呢啊呀吧哦是啦]|现在|其实|一直|已经|目前|真的|非常|特别|个|只|名|位|在|，"
+)
+_WORD: Final = lazy_pattern(r"[\w+#.]*[\w+#]")
+_HAN: Final = lazy_pattern("[\u3400-\u9fff]")
+_BY_ORDER: Final = lazy_pattern(
+    r"\b(?:than|before|after|from|by|not|never|no|without|but|if|because)\b|n't\b"
+)
+"""Words with which the order of the others matters."""
+
+
+@lru_cache(maxsize=32_768)
+def statement_key(statement: str) -> str:
+    """Return the key of a statement: its words without fillers, in any order unless it matters.
+
+    >>> statement_key("I have two cats") == statement_key("Also, I really have two cats!")
+    True
+    >>> statement_key("Ann taught Bob") == statement_key("Bob taught Ann")
+    False
+    """
+    text = text_key(statement)
+    if _HAN.search(text):
+        return "".join(_WORD.findall(_FILLERS_ZH.sub("", text)))
+    words = [singular(word) for word in _WORD.findall(text) if word not in _FILLERS]
+    names = [word for word in _WORD.findall(statement) if word[:1].isupper() and fold(word) not in _FILLERS]
+    ordered = len(names) > 1 or _BY_ORDER.search(text)
+    return " ".join(words if ordered else sorted(words)) or text
+
+
+def content_key(predicate: str, value: str) -> str:
+    """Return the key of the value of a predicate, or of a statement if the predicate is empty."""
+    return value_key(value) if predicate_key(predicate) else statement_key(value)

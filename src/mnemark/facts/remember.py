@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -11,8 +11,9 @@ import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
+from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
-from mnemark.facts.keys import predicate_key, subject_key, value_key
+from mnemark.facts.keys import predicate_key, subject_key, text_key
 from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
 from mnemark.facts.parse import clean
 from mnemark.facts.store import AT_ONCE, FactStore, bring_in
@@ -72,18 +73,42 @@ def remember_many(
     with store.lock:
         turns = {fact.source: _turn_of(store, fact.source) for fact in new if fact.source}
         said = [(_as_owner(fact, turns.get(fact.source)), turns.get(fact.source)) for fact in new]
-        if dry_run:
-            store.log.refresh()
-            return Decision(store, scopes).decide_all(said)
-        with workspace_lock(store.root):
-            store.log.refresh()
-            recorded_edits = sum(_record_edits(store, scope) for scope in scopes)
-            decision = Decision(store, scopes, fresh=not recorded_edits)
-            kept = decision.decide_all(said)
-            if decision.changes:
-                store.log.append(*decision.changes)
-        for scope in scopes:
-            bring_in(store, scope, most=max(AT_ONCE, len(new)))
+        return _decided(store, scopes, lambda decision: decision.decide_all(said), len(new), dry_run=dry_run)
+
+
+def retract(store: FactStore, said: Retraction, *, dry_run: bool = False) -> list[Fact]:
+    """End the facts that a retraction names, as history from its time on; return them.
+
+    Nothing is stored where there are none. Facts of someone more trusted are not ended. Raises as `remember`.
+    """
+    if not dry_run:
+        store.workspace.check_writable("end facts")
+    layout.check_border(store.root, _checked_scope(said.scope))
+    with store.lock:
+        return _decided(store, [said.scope], lambda decision: decision.end(said), 1, dry_run=dry_run)
+
+
+def _decided(
+    store: FactStore,
+    scopes: Collection[str],
+    decide: Callable[[Decision], list[Fact]],
+    count: int,
+    *,
+    dry_run: bool,
+) -> list[Fact]:
+    """Decide, append what follows to the journal and write it to the files; return the facts."""
+    if dry_run:
+        store.log.refresh()
+        return decide(Decision(store, scopes))
+    with workspace_lock(store.root):
+        store.log.refresh()
+        recorded_edits = sum(_record_edits(store, scope) for scope in scopes)
+        decision = Decision(store, scopes, fresh=not recorded_edits)
+        kept = decide(decision)
+        if decision.changes:
+            store.log.append(*decision.changes)
+    for scope in scopes:
+        bring_in(store, scope, most=max(AT_ONCE, count))
     store.changed()
     return kept
 
@@ -159,11 +184,11 @@ def _as_owner(fact: Fact, turn: Turn | None) -> Fact:
     """Return an agent's fact with origin "owner" if the owner's turn it cites contains the value."""
     if fact.origin != "agent" or turn is None or turn.origin != "owner":
         return fact
-    value = re.escape(value_key(fact.value))
+    value = re.escape(text_key(fact.value))
     # "3" does not match "3.12", nor "Ann" "Anna"; Chinese words have no boundaries to check.
     before, after = (r"(?<![a-z0-9.])" if value[:1].isascii() else ""), r"(?!\.?[a-z0-9])"
     found = re.search(
-        before + value + (after if value[-1:].isascii() else ""), value_key(strip_fences(turn.content))
+        before + value + (after if value[-1:].isascii() else ""), text_key(strip_fences(turn.content))
     )
     return msgspec.structs.replace(fact, origin="owner") if found else fact
 

@@ -138,18 +138,21 @@ def withdraw(
 ) -> list[str]:
     """Remove entries of facts that are not current from the generated parts; return the changed paths.
 
-    New entries are added by a consolidation only. A file that another program is saving for longer than
+    The entry of a value that was replaced becomes that of the new value if that has earned it, too; other
+    entries are added by a consolidation only. A file that another program is saving for longer than
     `timeout` seconds is left to the next call.
     """
     changed = []
     for scope in scopes:
         view = ScopeView(ws, ws.now(), scope=scope)
         curated = curated_files(ws.root, view.path(""))
+        change: Callable[[str], str] | None = None
         for path in (*curated, _user_file(view), _traits_file(view)):
             text = view.text(path)
             if not any(find(text, name) for name in _PARTS):
                 continue
-            change = _keep_only({entry(fact) for fact in view.current()})
+            if change is None:
+                change = _keep_only({entry(fact) for fact in view.current()}, _replaced(view))
             if change(text) != text:
                 done = file_edits.write(
                     ws, path, change, step=step, session=session, group=group, timeout=timeout
@@ -184,7 +187,18 @@ def withdraw_all(ws: OpenWorkspace) -> None:
     withdraw(ws, ws.scopes(), step="undo")
 
 
-def _keep_only(holding: set[str]) -> Callable[[str], str]:
+def _replaced(view: ScopeView) -> dict[str, str]:
+    """Return the new entries of values that were replaced, by their old ones."""
+    held = view.held()
+    current = {one.fact.key: one.fact for one in held if one.at(view.now) and one.fact.predicate}
+    return {
+        entry(one.fact): entry(new)
+        for one in held
+        if not one.at(view.now) and (new := current.get(one.fact.key)) is not None and earned(view, new)
+    }
+
+
+def _keep_only(holding: set[str], replaced: Mapping[str, str]) -> Callable[[str], str]:
     """Return the edit that keeps only these entries, and the headings that still have some."""
 
     def change(text: str) -> str:
@@ -192,7 +206,10 @@ def _keep_only(holding: set[str]) -> Callable[[str], str]:
             part = find(text, name)
             if part is None:
                 continue
-            kept = [line for line in part.lines if line.startswith("#") or line.strip() in holding]
+            now = [
+                line if line.strip() in holding else replaced.get(line.strip(), line) for line in part.lines
+            ]
+            kept = [line for line in dict.fromkeys(now) if line.startswith("#") or line.strip() in holding]
             following = [*kept[1:], "#"]
             lines = [
                 line

@@ -47,7 +47,9 @@ _EXEMPT: Final = (
 _CITING_ROLES: Final = frozenset(
     {"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"}
 )
-_FACT_KINDS: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
+_FACT_KINDS: Final = frozenset(
+    {"remember", "propose", "conflict", "confirm", "retract", "edit", "tombstone", "pin"}
+)
 _NAME: Final = lazy_pattern(r"[^\s|<>()\[\]`'\"，,;；]+")
 _LINES: Final = lazy_pattern(r"#L\d+(?:-L?\d+)?")
 _ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")

@@ -14,9 +14,10 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
+from mnemark.facts.ends import Retraction
 from mnemark.facts.journal import Words, words_of
 from mnemark.facts.model import Fact
-from mnemark.facts.remember import facts, remember_many
+from mnemark.facts.remember import facts, remember_many, retract
 from mnemark.facts.sources import source_of
 from mnemark.facts.timeline import order
 from mnemark.files import listing, platform
@@ -34,14 +35,14 @@ _STRETCH_CHARACTERS: Final = 6_000
 _CHECKPOINT_TURNS: Final = 100
 """Number of turns after which the position is stored."""
 
-Status = Literal["learned", "known", "review", "would be learned"]
+Status = Literal["learned", "known", "review", "ended", "would be learned", "would be ended"]
 
 
 class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     """A fact and the turn it comes from."""
 
     status: Status
-    """`known`: learned from this turn before; `review`: waiting for review by a person."""
+    """`known`: learned from this turn before; `review`: waiting for review; `ended`: over, says the turn."""
     subject: str
     predicate: str
     value: str
@@ -169,6 +170,10 @@ class CandidateWriter:
                 self.ws.fact_store.sources.refresh()
         for one in candidates:
             new, since = one.fact, one.fact.since
+            if new.over:
+                self._write(found, waiting)
+                found += self._ended(one, by)
+                continue
             if since < one.said:
                 self._write(found, waiting)  # earlier candidates decide the start of this one's validity
             wanted = Fact(
@@ -190,6 +195,29 @@ class CandidateWriter:
             ))  # fmt: skip
         self._write(found, waiting)
         return found
+
+    def _ended(self, one: SourcedCandidate, by: Literal["rule", "model"]) -> list[LearnedFact]:
+        """End the facts that a turn says no longer hold; nothing where there are none."""
+        new = one.fact
+        said = Retraction(
+            new.subject, new.predicate, new.value, one.said, one.ref, _stored_origin(one), one.scope
+        )
+        status: Status = "would be ended" if self.dry_run else "ended"
+        return [
+            LearnedFact(
+                status=status,
+                subject=fact.subject,
+                predicate=fact.predicate,
+                value=fact.value,
+                type=fact.type,
+                since=one.said.isoformat(),
+                ref=one.ref,
+                quote=new.quote,
+                by=by,
+                id=fact.id,
+            )
+            for fact in retract(self.ws.fact_store, said, dry_run=self.dry_run)
+        ]
 
     def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:
         """Store the waiting candidates, and update their entries in `found`."""
@@ -216,6 +244,11 @@ class CandidateWriter:
             if same and words_of(other) != words_of(wanted) and since < order(other, zone)[0]:
                 return one.said
         return since
+
+
+def _stored_origin(one: SourcedCandidate) -> Origin:
+    """Return how far the end of a fact is trusted: a note as the agent that may have written it."""
+    return "agent" if one.origin == "file" else one.origin
 
 
 def remember_arguments(fact: LearnedFact, scope: str, origin: Origin = "agent") -> dict[str, object]:

@@ -160,8 +160,8 @@ def _groups(lines: Iterable[Line]) -> list[list[Line]]:
 def describe(fact: LearnedFact) -> str:
     """Return a learned fact as a line of a report."""
     words = " ".join(filter(None, (fact.subject, fact.predicate)))
-    waits = " (waits in review)" if fact.status == "review" else ""
-    return f"{words}: {fact.value} — {fact.ref}{waits}"
+    notes = {"review": " (waits in review)", "ended": " (no longer)", "would be ended": " (no longer)"}
+    return f"{words}: {fact.value} — {fact.ref}{notes.get(fact.status, '')}"
 
 
 def begin(now: datetime, last: datetime | None) -> date:
