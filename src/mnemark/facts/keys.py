@@ -57,6 +57,17 @@ _SYNONYMS: Final = {
     "diet": "饮食",
     "favorite color": "favourite color, favourite colour, favorite colour, 最喜欢的颜色, 喜欢的颜色",
     "favorite food": "favourite food, 最喜欢的食物, 喜欢的食物",
+    "favorite fruit": "favourite fruit, 最喜欢的水果, 喜欢的水果",
+    "favorite drink": "favourite drink, 最喜欢的饮料, 喜欢的饮料",
+    "favorite season": "favourite season, 最喜欢的季节, 喜欢的季节",
+    "favorite music": "favourite music, 最喜欢的音乐, 喜欢的音乐",
+    "favorite movie": "favourite movie, favourite film, favorite film, 最喜欢的电影, 喜欢的电影",
+    "favorite book": "favourite book, 最喜欢的书, 喜欢的书",
+    "favorite sport": "favourite sport, 最喜欢的运动, 喜欢的运动",
+    "favorite singer": "favourite singer, 最喜欢的歌手, 喜欢的歌手",
+    "favorite band": "favourite band, 最喜欢的乐队, 喜欢的乐队",
+    "favorite animal": "favourite animal, 最喜欢的动物, 喜欢的动物",
+    "favorite city": "favourite city, 最喜欢的城市, 喜欢的城市",
     "likes": "like, loves, love, enjoys, enjoy, is fond of, 喜欢, 喜爱, 爱好是",
     "dislikes": "dislike, hates, hate, does not like, doesn t like, 不喜欢, 讨厌",
     "hobbies": "hobby, interest, interests, 爱好, 兴趣, 兴趣爱好",
@@ -65,6 +76,29 @@ _SYNONYMS: Final = {
     "languages": "spoken languages, 会说的语言, 语种",
     "children": "child, kids, kid, son, daughter, 孩子, 子女, 儿子, 女儿",
     "pets": "pet, 宠物",
+    "parents": "parent, 父母, 爸妈",
+    "siblings": "sibling, brothers and sisters, 兄弟姐妹",
+    "marital status": "婚姻状况, 婚姻",
+    "nationality": "citizenship, 国籍",
+    "school": "university, college, 学校, 大学, 就读学校",
+    "degree": "学位, 学历",
+    "studies": "major, field of study, 专业, 主修",
+    "health conditions": "health condition, health, illness, illnesses, 健康, 健康状况, 疾病, 病史",
+    "medications": "medication, medicine, 用药, 药物",
+    "possessions": "possession, owns, 拥有, 物品",
+    "purchases": "purchase, bought, 购买, 买了",
+    "devices": "device, 设备",
+    "accounts": "account, 账号, 账户",
+    "car": "vehicle, drives, 车, 汽车",
+    "instruments": "instrument, musical instruments, 乐器",
+    "sports": "sport, 运动",
+    "habits": "habit, routine, 习惯",
+    "religion": "faith, 宗教, 信仰",
+    "personality": "性格",
+    "height": "身高",
+    "plans": "plan, 计划, 打算",
+    "trips": "trip, 旅行计划, 行程",
+    "relation": "relationship, 关系",
     "friends": "friend, 朋友, 好友",
     "skills": "skill, 技能, 擅长",
     "aliases": "alias, also known as, aka, 别名, 又名",
@@ -81,7 +115,8 @@ _PLURAL: Final = frozenset(
         "likes dislikes hobbies allergies members languages children pets friends skills aliases "
         "tags projects tools decisions notes appointments siblings brothers sisters colleagues "
         "relatives books films movies songs goals tasks rules links dependencies features errors "
-        "questions requirements contacts"
+        "questions requirements contacts parents conditions medications possessions purchases devices "
+        "accounts instruments sports habits plans trips studies conventions servers"
     ).split()
 )
 _PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
@@ -89,6 +124,17 @@ _PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
 _SUBJECTS: Final = {
     "user": "the user, me, i, myself, owner, the owner, my, 用户, 我, 本人, 主人, 自己",
     "agent": "assistant, the assistant, the agent, you, yourself, ai, 助手, 助理, 你, 智能体",
+    "mother": "my mother, mom, mum, mommy, mama, 妈妈, 我妈, 我妈妈, 母亲, 我母亲, 老妈, 妈",
+    "father": "my father, dad, daddy, papa, 爸爸, 我爸, 我爸爸, 父亲, 我父亲, 老爸, 爸",
+    "parents": "my parents, 父母, 我父母, 爸妈, 我爸妈",
+    "wife": "my wife, 妻子, 老婆, 我老婆, 太太, 我妻子",
+    "husband": "my husband, 丈夫, 老公, 我老公, 我丈夫",
+    "partner": "my partner, 对象, 伴侣",
+    "son": "my son, 儿子, 我儿子",
+    "daughter": "my daughter, 女儿, 我女儿, 闺女",
+    "grandmother": "my grandmother, grandma, granny, 奶奶, 外婆, 姥姥, 祖母",
+    "grandfather": "my grandfather, grandpa, 爷爷, 外公, 姥爷, 祖父",
+    "boss": "my boss, 老板, 上司",
     "project": "the project, this project, our project, 项目, 本项目, 这个项目, 该项目",
 }
 
@@ -262,7 +308,9 @@ def statement_key(statement: str) -> str:
     if _HAN.search(text):
         return "".join(_WORD.findall(_FILLERS_ZH.sub("", text)))
     words = [singular(word) for word in _WORD.findall(text) if word not in _FILLERS]
-    names = [word for word in _WORD.findall(statement) if word[:1].isupper() and fold(word) not in _FILLERS]
+    names = [
+        word for word in _WORD.findall(statement) if word[:1].isupper() and word.casefold() not in _FILLERS
+    ]
     ordered = len(names) > 1 or _BY_ORDER.search(text)
     return " ".join(words if ordered else sorted(words)) or text
 

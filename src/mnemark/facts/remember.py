@@ -16,7 +16,7 @@ from mnemark.facts.hand_edits import edits
 from mnemark.facts.keys import predicate_key, subject_key, text_key
 from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
 from mnemark.facts.parse import clean
-from mnemark.facts.store import AT_ONCE, FactStore, bring_in
+from mnemark.facts.store import AT_ONCE, FactStore, bring_in, drop_proposals
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import predicate_words
 from mnemark.files import jsonl, layout, names
@@ -24,6 +24,7 @@ from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.names import split_ref
 from mnemark.files.scopes import scopes_of
+from mnemark.files.tombstones import strings
 from mnemark.files.turns import decode_turn
 from mnemark.text.choices import one_of
 from mnemark.text.dates.moment import moment
@@ -107,6 +108,9 @@ def _decided(
         kept = decide(decision)
         if decision.changes:
             store.log.append(*decision.changes)
+    for change in decision.changes:
+        if change.kind == "accept" and isinstance(change.payload, Mapping):
+            drop_proposals(store, change.scope, strings(change.payload.get("ids")))
     for scope in scopes:
         bring_in(store, scope, most=max(AT_ONCE, count))
     store.changed()
