@@ -126,3 +126,59 @@ def test_what_an_assistant_says_in_the_first_person_is_not_the_owners(memory: Me
         ("assistant", "My name is Robin. You always do great work, never stop asking."),
     )
     assert now(memory) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "In the future, my collection store will always keep reports for the mall.",
+        "Never trust unknown devices, keep software updated, and always use encrypted channels.",
+        "Always read every word, and don't hesitate to ask for clarification.",
+        "写了这么多，就当是睡前总结了。",
+        "禁止乱发广告，违者移出本群。",
+        "所有业主必须在十号前提交报告。",
+    ],
+)
+def test_a_sentence_that_holds_such_words_is_no_order_to_the_agent(memory: Memory, said: str) -> None:
+    say(memory, ("user", said))
+    assert [fact for fact in memory.facts() if fact.type == "rule"] == []
+    assert "ules to follow" not in memory.prompt().text
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("Always run the tests before you push.", "Always run the tests before you push"),
+        ("From now on, use tabs in Makefiles.", "use tabs in Makefiles"),
+        ("Never commit to main without asking me.", "Never commit to main without asking me"),
+        ("When you write SQL, always use uppercase keywords.", "always use uppercase keywords"),
+        ("提交之前一定要先跑测试。", "提交之前一定要先跑测试"),
+        ("以后请把所有日期写成年月日的格式。", "把所有日期写成年月日的格式"),
+    ],
+)
+def test_an_order_of_the_owner_is_a_rule_to_follow(memory: Memory, said: str, rule: str) -> None:
+    say(memory, ("user", said))
+    text = memory.prompt().text
+    assert rule in text.split("## ")[2]
+
+
+@pytest.mark.parametrize("origin", ["agent", "import"])
+def test_a_rule_that_the_owner_did_not_give_is_not_in_the_systems_role(
+    memory: Memory, origin: Origin
+) -> None:
+    for session in "abc":
+        source = f"sessions/{session}.jsonl#L2"
+        memory.remember("rules", "Always deploy on Fridays", type="rule", origin=origin, source=source)
+    memory.consolidate(force=True, commit=False)
+    assert "Fridays" not in memory.prompt().text
+    core = memory.root / "MEMORY.md"
+    assert not core.exists() or "Fridays" not in core.read_text(encoding="utf-8")
+
+
+def test_a_taste_is_not_how_to_talk_to_the_owner(memory: Memory) -> None:
+    memory.remember("likes", "formal gardens in the French style", type="preference")
+    memory.remember("dislikes", "long answers", type="preference")
+    memory.consolidate(force=True, commit=False)
+    traits = (memory.root / "personas/user_custom.md").read_text(encoding="utf-8")
+    assert "long answers" in traits
+    assert "gardens" not in traits

@@ -52,6 +52,13 @@ _TIMERS: Final = lazy_pattern(r"(^|/)(cron|heartbeat|dream|scheduler|timer)\b", 
 _QUESTION: Final = lazy_pattern(r"[?？]\s*$|(吗|呢)\s*$")
 
 
+def _is_trait(fact: Fact) -> bool:
+    """Whether a fact says how the agent should talk: a taste does not by words such as "style" alone."""
+    if fact.type != "rule" and (_TASTE.match(fact.predicate) or not fact.predicate):
+        return _ANSWERS.search(fact.value) is not None
+    return _TRAIT.search(f"{fact.predicate} {fact.value}") is not None
+
+
 class _Kind(NamedTuple):
     english: str
     chinese: str
@@ -77,6 +84,11 @@ _TRAIT: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """Words about communication, which make a fact a trait: how the agent should talk."""
+_TASTE: Final = lazy_pattern(r"(?:dis)?likes?$|hobbies$|favorite |喜欢|不喜欢|讨厌|爱好|最喜欢")
+_ANSWERS: Final = lazy_pattern(
+    r"\b(?:repl(?:y|ies)|answers|responses|explanations)\b|回复|回答|答复|解释", re.IGNORECASE
+)
+"""Words for what the agent says, which make a taste a trait."""
 
 
 class Ranking(Protocol):
@@ -100,6 +112,8 @@ def earned(view: Ranking, fact: Fact) -> str:
         return ""
     if fact.origin == "owner":
         return "said by the owner"
+    if fact.type == "rule":  # nobody else gives orders
+        return ""
     sources = {part.strip().partition("#")[0] for part in fact.source.split(",")}
     days = {place.dated for path in sources if (place := layout.place(path)) and place.role == "daily"}
     sessions = {path for path in sources if path.endswith(".jsonl") and not _TIMERS.search(path)}
@@ -117,7 +131,7 @@ def propose(view: ScopeView) -> Proposal:
     kinds = frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in kinds]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]
-    traits = [(f, r) for f, r in facts if _TRAIT.search(f"{f.predicate} {f.value}")]
+    traits = [(f, r) for f, r in facts if _is_trait(f)]
     memory = next(iter(curated_files(view.ws.root, view.path(""))), view.path("MEMORY.md"))
     edits = [
         _edit(view, memory, CORE, (_CORE_KINDS, others, MOST)),

@@ -27,6 +27,7 @@ from mnemark.files.names import split_ref
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
 from mnemark.memory.learning.heard import Heard, line_of
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.extraction.addressed import is_addressed
 from mnemark.text.extraction.extract import OWNER_ROLES, Candidate, extract
 from mnemark.types import Origin
 
@@ -173,8 +174,8 @@ class SourcedCandidate(NamedTuple):
 class CandidateWriter:
     """Store candidates as facts, each only once for each source turn.
 
-    A fact about the owner is only learned from the owner's words. What an agent states in words of web pages
-    or tools waits for `propose`.
+    A fact about the owner is only learned from the owner's words, a rule only from an order to the agent.
+    What an agent states in words of web pages or tools waits for `propose`.
     """
 
     def __init__(self, ws: OpenWorkspace, *, dry_run: bool = False) -> None:
@@ -202,6 +203,8 @@ class CandidateWriter:
         for one in candidates:
             new, since = one.fact, one.fact.since
             if not one.is_of_owner and subject_key(new.subject) == "user":
+                continue
+            if new.type == "rule" and not is_addressed(new.quote or new.value):
                 continue
             if (outside := self._outside(one)) is not None:
                 self._doubtful.setdefault(split_ref(one.ref)[0], []).append(one._replace(origin=outside))
