@@ -1,5 +1,7 @@
 """What no longer holds: facts that end without a new value, and what shows them."""
 
+import os
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -202,3 +204,31 @@ def test_an_end_that_waits_for_its_file_holds_at_once(
         assert now(memory) == []
     assert now(memory) == []
     assert "~~**likes**: coffee~~" in page(memory)
+
+
+def test_a_value_changed_by_hand_and_then_deleted_stays_in_the_history(memory: Memory) -> None:
+    path = memory.root / USER
+    first = memory.remember("city", "Hamburg", since=START)
+    memory.sync()
+    path.write_text(page(memory).replace("Hamburg", "Bremen"), encoding="utf-8")
+    _age(path)
+    memory.sync()
+    kept = [line for line in page(memory).splitlines(keepends=True) if "Bremen" not in line]
+    path.write_text("".join(kept), encoding="utf-8")
+    _age(path)
+    memory.sync()
+    assert now(memory) == []
+    past = {fact.value: fact for fact in memory.facts(history=True)}
+    assert set(past) == {"Hamburg", "Bremen"}
+    assert past["Hamburg"].until == past["Bremen"].since
+    assert past["Bremen"].until
+    assert {fact.value for fact in memory.why(first.id).history} == {"Hamburg", "Bremen"}
+    memory.remember("city", "Kiel")
+    assert now(memory) == ["user city: Kiel"]
+    memory.forget(query="Bremen", erase=True)
+    assert "Bremen" not in {fact.value for fact in memory.facts(history=True)}
+    assert not any(b"Bremen" in log.read_bytes() for log in (memory.root / "journal").glob("*.jsonl"))
+
+
+def _age(path: Path) -> None:
+    os.utime(path, (time.time() - 3,) * 2)

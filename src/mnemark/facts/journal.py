@@ -32,6 +32,17 @@ _TEXTS: Final = (
 _SHARES: Final = ("importance", "confidence")
 
 
+def versions_in(identifier: str, payload: Mapping[str, Json]) -> set[str]:
+    """Return the ids, as past versions, of the values that a journal line holds."""
+    found = set()
+    for part in (payload, payload.get("before")):
+        if isinstance(part, Mapping) and isinstance(part.get("value"), str):
+            subject, predicate, value = (clean(str(part.get(name) or "")) for name in _TEXTS[:3])
+            one = str(part.get("id") or payload.get("fact") or identifier)
+            found.add(past_id(Fact(id=one, subject=subject or "user", predicate=predicate, value=value)))
+    return found
+
+
 class Known(NamedTuple):
     """A fact as last seen in a file; `own`: seen by this machine."""
 
@@ -267,6 +278,7 @@ class FactJournal:
                 self.known.pop(old.id, None)
         before = payload.get("before")
         old = fact_from(before, change, str(before.get("id", ""))) if isinstance(before, Mapping) else None
+        self.past.pop(past_id(fact), None)  # removed, and put back
         self._edit(change, str(payload.get("action", "")), fact, old)
         if payload.get("action") == "ended":
             self.ended[identifier] = fact.until
@@ -295,9 +307,12 @@ class FactJournal:
         fact = fact_from(self._visible(payload), change, identifier)
         if fact is not None:
             self._edit(change, "removed", fact, fact)
-            self.removed[change.scope, words_of(fact)] = (
-                (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
-            )
+            at = (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
+            self.removed[change.scope, words_of(fact)] = at
+            if identifier in self.changed:  # the value before is history, so that this one has to be, too
+                before = self.changed[identifier][2]
+                gone = msgspec.structs.replace(fact, id=past_id(fact), origin="file", supersedes=before)
+                self.past[gone.id] = gone if gone.until else msgspec.structs.replace(gone, until=at)
 
     def _hide_pending(self, line: str, payload: Mapping[str, Json]) -> None:
         """Remove forgotten facts from the pending lines."""

@@ -287,7 +287,7 @@ _FILLERS: Final = frozenset(
 _FILLERS_ZH: Final = lazy_pattern(
     "[我的了也很还呢啊呀吧哦是啦]|现在|其实|一直|已经|目前|真的|非常|特别|个|只|名|位|在|，"
 )
-_WORD: Final = lazy_pattern(r"[\w+#.]*[\w+#]")
+_WORD: Final = lazy_pattern(r"[\w+#]+(?:\.[\w+#]+)*")
 _HAN: Final = lazy_pattern("[\u3400-\u9fff]")
 _BY_ORDER: Final = lazy_pattern(
     r"\b(?:than|before|after|from|by|not|never|no|without|but|if|because)\b|n't\b"
