@@ -182,3 +182,71 @@ def test_a_taste_is_not_how_to_talk_to_the_owner(memory: Memory) -> None:
     traits = (memory.root / "personas/user_custom.md").read_text(encoding="utf-8")
     assert "long answers" in traits
     assert "gardens" not in traits
+
+
+def _statement(memory: Memory, text: str, day: int, *, quote: str = "", topic: str = "pets") -> str:
+    said = START + timedelta(days=day)
+    log = memory.session(f"day-{day}")
+    log.add("user", quote or text, time=said)
+    line = len((memory.root / log.path).read_text(encoding="utf-8").splitlines())
+    one = Candidate(
+        subject="user", predicate="", value=text, since=said, confidence=0.85, importance=0.5, topic=topic,
+        quote=quote or text,
+    )  # fmt: skip
+    source = SourcedCandidate(one, f"{log.path}#L{line}", "", "owner", said)
+    return CandidateWriter(memory).keep([source])[0].status
+
+
+def test_a_statement_said_again_in_other_order_or_with_fillers_is_one(memory: Memory) -> None:
+    for day, text in enumerate(
+        ("I have two cats", "Two cats I have", "i really have two cats!", "我有两只狗")
+    ):
+        _statement(memory, text, day)
+    _statement(memory, "其实我有两只狗了", 5)
+    assert now(memory) == ["user: I have two cats", "user: 我有两只狗"]
+    first = next(memory.facts())
+    assert first.source.count("sessions/") == 3
+    assert first.tags == ("pets",)
+
+
+def test_what_the_owner_asks_to_remember_is_found_and_listed_at_once(memory: Memory) -> None:
+    asked = "Remember that the spare key is under the blue pot."
+    _statement(memory, "the spare key is under the blue pot", 1, quote=asked, topic="home")
+    assert now(memory) == ["user: the spare key is under the blue pot"]
+    hits = memory.search("where is the spare key?").hits
+    assert [hit.text for hit in hits if hit.kind == "fact"]
+    memory.consolidate(force=True, commit=False)
+    assert "spare key" in (memory.root / "USER.md").read_text(encoding="utf-8")
+
+
+def test_a_statement_enters_core_memory_when_it_was_said_in_two_sessions(memory: Memory) -> None:
+    _statement(memory, "I have two cats", 1)
+    _statement(memory, "I collect stamps", 1, topic="leisure")
+    memory.consolidate(force=True, commit=False)
+    assert not (memory.root / "USER.md").exists()
+    _statement(memory, "I have two cats", 20)
+    memory.consolidate(force=True, commit=False)
+    text = (memory.root / "USER.md").read_text(encoding="utf-8")
+    assert "two cats" in text
+    assert "stamps" not in text
+
+
+def test_a_month_of_talk_adds_at_most_fifteen_lines_to_core_memory(memory: Memory) -> None:
+    log = memory.session("long")
+
+    def learn(number: int, about: str, predicate: str, value: str) -> SourcedCandidate:
+        said = START + timedelta(hours=number * 12)
+        log.add("user", value, time=said)
+        one = Candidate(
+            subject=about, predicate=predicate, value=value, since=said, confidence=0.85, importance=0.5,
+            quote=value,
+        )  # fmt: skip
+        return SourcedCandidate(one, f"{log.path}#L{number}", "", "owner", said)
+
+    told = [
+        ("user", "hobbies", f"hobby {n}") if n % 2 else ("Ann", "likes", f"tree {n}") for n in range(2, 54)
+    ]
+    CandidateWriter(memory).keep([learn(at, *one) for at, one in enumerate(told, 2)])
+    memory.consolidate(force=True, commit=False)
+    pages = [(memory.root / name).read_text(encoding="utf-8") for name in ("USER.md", "MEMORY.md")]
+    assert 10 <= sum(page.count("\n- ") for page in pages) <= 15

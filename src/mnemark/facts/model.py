@@ -10,6 +10,8 @@ from mnemark.facts.keys import content_key, holds_many, predicate_key, subject_k
 from mnemark.types import Origin
 
 TRUST: Final[dict[Origin, int]] = {"owner": 4, "agent": 3, "file": 3, "import": 2, "tool": 1, "web": 1}
+EXPLICIT: Final = 0.8
+"""Minimum importance of what the owner asked to remember; such statements enter core memory at once."""
 TYPES: Final = ("fact", "preference", "rule", "skill", "error")
 PRIORITIES: Final = ("transient", "short", "long", "permanent")
 

@@ -6,12 +6,12 @@ recalled at least `USES` times. Transient facts, questions, tool output and sess
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from typing import Any, Final, NamedTuple, Protocol
 
 from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
-from mnemark.facts.model import Fact, NewFact
+from mnemark.facts.model import EXPLICIT, Fact, NewFact
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry as entry
 from mnemark.files import layout, listing
@@ -46,6 +46,15 @@ SESSIONS: Final = 2
 """Minimum number of sessions, or of days with notes, that promote a fact."""
 USES: Final = 3
 """Minimum number of recalls that promote a fact."""
+LINES_A_MONTH: Final = 15
+"""Maximum number of learned facts in core memory for each month that they span."""
+_MONTH: Final = timedelta(days=30)
+_REPEATED: Final = 0.05
+"""Importance that each further source adds, up to four."""
+_WORTH: Final[Mapping[str, float]] = {
+    **dict.fromkeys(("self", "people", "health"), 0.1), **dict.fromkeys(("work", "home", "project"), 0.05),
+}  # fmt: skip
+"""Importance that the topic of a statement adds."""
 MIN_CONFIDENCE: Final = 0.5
 """Minimum confidence of a promoted fact."""
 _TIMERS: Final = lazy_pattern(r"(^|/)(cron|heartbeat|dream|scheduler|timer)\b", re.IGNORECASE)
@@ -110,7 +119,8 @@ def earned(view: Ranking, fact: Fact) -> str:
     words = f"{fact.predicate}: {fact.value}"
     if passing or doubtful or _QUESTION.search(fact.value) or looks_like_instructions(words):
         return ""
-    if fact.origin == "owner":
+    explicit = not fact.source or (fact.importance or 0) >= EXPLICIT or fact.priority == "permanent"
+    if fact.origin == "owner" and (fact.predicate or explicit):
         return "said by the owner"
     if fact.type == "rule":  # nobody else gives orders
         return ""
@@ -127,7 +137,7 @@ def earned(view: Ranking, fact: Fact) -> str:
 
 def propose(view: ScopeView) -> Proposal:
     """Propose the edits that rewrite the generated parts from the current facts."""
-    facts = [(fact, reason) for fact in view.current() if (reason := earned(view, fact))]
+    facts = _within_months(view, [(f, reason) for f in view.current() if (reason := earned(view, f))])
     kinds = frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in kinds]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]
@@ -139,6 +149,14 @@ def propose(view: ScopeView) -> Proposal:
         _edit(view, _traits_file(view), TRAITS, (_TRAIT_KINDS, traits, MOST)),
     ]
     return Proposal(STEP, tuple(edits))
+
+
+def _within_months(view: ScopeView, facts: list[tuple[Fact, str]]) -> list[tuple[Fact, str]]:
+    """Return the best of what was learned, so many for each month that it spans, and all else."""
+    learned = sorted((pair for pair in facts if pair[0].source), key=lambda pair: rank(view, pair[0]))
+    begins = [order(fact, view.zone)[0] for fact, _ in learned if fact.since]
+    months = 1 + (max(begins) - min(begins)) // _MONTH if begins else 0
+    return [pair for pair in facts if not pair[0].source] + learned[: months * LINES_A_MONTH]
 
 
 def withdraw(
@@ -278,6 +296,8 @@ def _edit(
 def rank(view: Ranking, fact: Fact) -> tuple[object, ...]:
     """Return the sort key of a fact: pinned first, then by importance, recalls and start, descending."""
     importance = _WEIGHT.get(fact.type, _DEFAULT_WEIGHT) if fact.importance is None else fact.importance
+    importance += _REPEATED * min(fact.source.count(","), 4)
+    importance += max((_WORTH.get(tag, 0) for tag in fact.tags), default=0) if not fact.predicate else 0
     pinned = fact.priority == "permanent"
     use = view.uses.get(fact.id)
     start = order(fact, view.zone)[0].timestamp() if fact.since or fact.recorded else 0.0

@@ -17,7 +17,7 @@ from mnemark.errors import IntegrityError, NotFoundError
 from mnemark.facts.ends import Retraction
 from mnemark.facts.journal import Words, words_of
 from mnemark.facts.keys import subject_key
-from mnemark.facts.model import Fact
+from mnemark.facts.model import EXPLICIT, Fact
 from mnemark.facts.remember import facts, remember_many, retract
 from mnemark.facts.sources import source_of
 from mnemark.facts.timeline import order
@@ -29,6 +29,7 @@ from mnemark.memory.learning.heard import Heard, line_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.addressed import is_addressed
 from mnemark.text.extraction.extract import OWNER_ROLES, Candidate, extract
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
 
 POSITION: Final = "learn:"
@@ -41,6 +42,10 @@ _CHECKPOINT_TURNS: Final = 100
 
 PROPOSALS: Final = 3
 """Maximum number of statements of an agent that wait for review from one session: who reads more?"""
+
+_ASKED: Final = lazy_pattern(
+    r"(?i)\b(?:remember|keep in mind|note down|don't forget)\b|记住|记下|记好|别忘|请记得|牢记"
+)
 
 Status = Literal["learned", "known", "review", "ended", "would be learned", "would be ended"]
 
@@ -226,10 +231,12 @@ class CandidateWriter:
                 if not self.dry_run:
                     self._new.add(mark)
                     waiting.append((len(found), one))
+            asked = one.is_of_owner and _ASKED.search(new.quote) is not None
+            importance = max(new.importance, EXPLICIT) if asked else new.importance
             found.append(LearnedFact(
                 status="known" if known else "would be learned", subject=new.subject,
                 predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
-                ref=one.ref, quote=new.quote, by=by, importance=new.importance, confidence=new.confidence,
+                ref=one.ref, quote=new.quote, by=by, importance=importance, confidence=new.confidence,
                 priority=new.priority, topic=new.topic,
             ))  # fmt: skip
         self._write(found, waiting)
