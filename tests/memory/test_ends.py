@@ -232,3 +232,30 @@ def test_a_value_changed_by_hand_and_then_deleted_stays_in_the_history(memory: M
 
 def _age(path: Path) -> None:
     os.utime(path, (time.time() - 3,) * 2)
+
+
+def test_a_new_value_takes_the_place_of_the_old_one_in_all_pages_at_once(
+    memory: Memory,
+) -> None:
+    def talk(day: int, *said: str) -> None:
+        log = memory.session(f"day-{day}")
+        for number, text in enumerate(said):
+            log.add("user", text, time=START + timedelta(days=day, minutes=number))
+        log.end()
+
+    talk(
+        0, "I live in Bonn.", "I work at Bosch.", "Please always reply in English.", "我最喜欢的颜色是蓝色。"
+    )
+    memory.consolidate(force=True, commit=False)
+    profile, persona = memory.root / "USER.md", memory.root / "personas/user_custom.md"
+    assert "Bonn" in profile.read_text(encoding="utf-8")
+    talk(9, "I moved to Hamburg.", "I left Bosch and joined Siemens.", "我最喜欢的颜色是绿色。")
+    talk(10, "From now on, please reply in German.")
+    shown = profile.read_text(encoding="utf-8")
+    told = memory.prompt().text
+    for old, new in (("Bonn", "Hamburg"), ("Bosch", "Siemens"), ("English", "German"), ("蓝色", "绿色")):
+        assert old not in shown + told + persona.read_text(encoding="utf-8")
+        assert new in shown
+        assert new in told
+    assert "German" in persona.read_text(encoding="utf-8")
+    assert len([fact for fact in memory.facts(history=True) if fact.until]) == 4

@@ -250,3 +250,50 @@ def test_a_month_of_talk_adds_at_most_fifteen_lines_to_core_memory(memory: Memor
     memory.consolidate(force=True, commit=False)
     pages = [(memory.root / name).read_text(encoding="utf-8") for name in ("USER.md", "MEMORY.md")]
     assert 10 <= sum(page.count("\n- ") for page in pages) <= 15
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "new"),
+    [
+        ("- We use PostgreSQL 14 in production.", "We upgraded PostgreSQL from 14 to 16.", "16"),
+        ("- PostgreSQL 14 on port 5433", "We are using PostgreSQL 16.", "16"),
+        ("- city: Bonn", "I live in Hamburg.", "Hamburg"),
+        ("- The user's city is Bonn", "I moved to Hamburg.", "Hamburg"),
+        ("- User lives in Bonn.", "I live in Hamburg.", "Hamburg"),
+        ("- 我住在杭州。", "我搬到北京了。", "北京"),
+    ],
+)
+@pytest.mark.parametrize("name", ["MEMORY.md", "USER.md"])
+def test_what_contradicts_a_line_written_by_hand_is_told_in_review_with_both(
+    memory: Memory, name: str, line: str, said: str, new: str
+) -> None:
+    page = f"# Notes\n\n{line}\n"
+    (memory.root / name).write_text(page, encoding="utf-8")
+    assert say(memory, ("user", said)) == [f"review: {new}"]
+    assert now(memory) == []
+    (waits,) = memory.review()
+    assert waits.what == "conflict"
+    assert waits.fact.value == new
+    assert f"{name}#L3" in waits.against
+    assert line[3:6] in waits.against or "Bonn" in waits.against
+    assert [one.what for one in memory.attention()] == ["conflicts"]
+    assert (memory.root / name).read_text(encoding="utf-8") == page
+    memory.accept(waits.id)
+    assert [fact.value for fact in memory.facts()] == [new]
+    assert memory.review() == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("- We use PostgreSQL 16 in production.", "We upgraded PostgreSQL from 14 to 16."),
+        ("- PostgreSQL 16.2", "We are using PostgreSQL 16."),
+        ("- city: Hamburg", "I live in Hamburg."),
+        ("- likes: tea", "I like coffee."),
+        ("- The deadline of the shop is 5 May", "I live in Hamburg."),
+    ],
+)
+def test_what_agrees_with_a_line_written_by_hand_is_learned(memory: Memory, line: str, said: str) -> None:
+    (memory.root / "MEMORY.md").write_text(f"{line}\n", encoding="utf-8")
+    assert [one.partition(":")[0] for one in say(memory, ("user", said))] == ["learned"]
+    assert memory.review() == []

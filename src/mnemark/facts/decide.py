@@ -195,7 +195,7 @@ def _review_reason(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn 
     """Return why a fact needs review by a person; empty if it does not."""
     if fact.origin in {"tool", "web"} or (fact.origin != "owner" and _is_suspect(fact)):
         return "untrusted"
-    if rival is not None and TRUST[rival.origin] > TRUST[fact.origin]:
+    if fact.against or (rival is not None and TRUST[rival.origin] > TRUST[fact.origin]):
         return "conflict"
     removed = log.removed.get((fact.scope, words_of(fact)))
     if removed is None or (fact.origin == "owner" and not fact.source):

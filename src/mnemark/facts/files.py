@@ -428,6 +428,6 @@ def review_bullet(data: bytes, fact: Fact) -> bytes:
     text = decode(data)
     if any(parsed.id == fact.id for parsed in parse(text)):
         return data
-    fields = _comment(fact) | {"subject": fact.subject, "review": fact.review}
+    fields = _comment(fact) | {"subject": fact.subject, "review": fact.review, "against": fact.against}
     line = write.bullet_of(fact.predicate, fact.value, fields)
     return encode(write.add_bullet(text or "# To review\n\n", line))

@@ -28,6 +28,7 @@ _TEXTS: Final = (
     "source",
     "supersedes",
     "priority",
+    "against",
 )
 _SHARES: Final = ("importance", "confidence")
 

@@ -38,6 +38,8 @@ class NewFact(msgspec.Struct, frozen=True, kw_only=True):
     """A ref such as `sessions/cli-main-3f2a.jsonl#L12`."""
     scope: str = ""
     """Such as "users/ann"."""
+    against: str = ""
+    """A line that a person wrote and that it contradicts: it waits for review."""
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -71,6 +73,8 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """First line of its bullet; 0 if it is in no file."""
     pending: bool = False
     """Whether it is in the journal but not yet in its file."""
+    against: str = ""
+    """Of a proposal: the line of a person's that it contradicts, with its ref."""
     review: str = ""
     """Why it needs review by a person ("untrusted", "conflict", "removed"); until then it is not valid."""
 

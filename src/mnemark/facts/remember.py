@@ -148,6 +148,7 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         priority=one_of(given.priority, PRIORITIES, "priority") if given.priority else "",
         tags=tuple(filter(None, (_redacted(store, tag).replace(",", " ") for tag in given.tags))),
         source=_redacted(store, given.source or ""),
+        against=_redacted(store, given.against),
         scope=scope,
     )
 

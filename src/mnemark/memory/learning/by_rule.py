@@ -25,6 +25,7 @@ from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
 from mnemark.files.names import split_ref
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
+from mnemark.memory.learning.by_hand import Line, contradicted, lines_by_hand
 from mnemark.memory.learning.heard import Heard, line_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.addressed import is_addressed
@@ -70,6 +71,8 @@ class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     priority: str = ""
     topic: str = ""
     """Of a statement, which has no predicate."""
+    against: str = ""
+    """The line that a person wrote and that it contradicts."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,6 +193,7 @@ class CandidateWriter:
         """Statements of agents that `propose` left out."""
         self._new: set[tuple[str, Words, str]] = set()
         self._heard: dict[str, Heard] = {}
+        self._by_hand: dict[str, list[Line]] = {}
         self._doubtful: dict[str, list[SourcedCandidate]] = {}
         """By session, with the origin of their words."""
 
@@ -237,10 +241,19 @@ class CandidateWriter:
                 status="known" if known else "would be learned", subject=new.subject,
                 predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
                 ref=one.ref, quote=new.quote, by=by, importance=importance, confidence=new.confidence,
-                priority=new.priority, topic=new.topic,
+                priority=new.priority, topic=new.topic, against="" if known else self._against(one, wanted),
             ))  # fmt: skip
         self._write(found, waiting)
         return found
+
+    def _against(self, one: SourcedCandidate, wanted: Fact) -> str:
+        """Return the line written by hand that what the owner says contradicts; empty if there is none."""
+        if one.origin != "owner":
+            return ""
+        if one.scope not in self._by_hand:
+            self._by_hand[one.scope] = lines_by_hand(self.ws, one.scope, one.said)
+        line = contradicted(wanted, one.fact.quote, self._by_hand[one.scope])
+        return f"{line.text} ({line.ref})" if line is not None else ""
 
     def _outside(self, one: SourcedCandidate) -> Origin | None:
         """Return where the words of an agent's statement come from if that is a web page or a tool."""
@@ -320,7 +333,7 @@ def remember_arguments(fact: LearnedFact, scope: str, origin: Origin = "agent") 
         "predicate": fact.predicate, "value": fact.value, "subject": fact.subject, "type": fact.type,
         "origin": origin, "since": datetime.fromisoformat(fact.since), "importance": fact.importance,
         "confidence": fact.confidence, "priority": fact.priority, "source": fact.ref, "scope": scope,
-        "tags": (fact.topic,) if fact.topic else (),
+        "tags": (fact.topic,) if fact.topic else (), "against": fact.against,
     }  # fmt: skip
 
 

@@ -26,7 +26,8 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     what: What
-    """`proposal`: said by a tool or the web; `conflict`: against the word of someone who is trusted more;
+    """`proposal`: said by a tool or the web; `conflict`: against the word of someone who is trusted more, or
+    against a line that a person wrote in MEMORY.md or USER.md;
     `removed`: a person took it out before; `edit`: changed in its file outside mnemark, in effect already."""
     action: str = ""
     """Of an edit: added, changed, moved, ended or removed."""
@@ -56,8 +57,9 @@ def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
             what = "conflict" if fact.review == "conflict" else "removed"
         last = log.known.get(fact.supersedes)
         there = log.records.get(fact.supersedes) or (last.fact if last is not None else None)
-        against = there.value if there is not None else ""
-        text = f"{fact} (source: {fact.origin})" + (f"; current value: {against!r}" if against else "")
+        against = fact.against or (there.value if there is not None else "")
+        held = "you wrote" if fact.against else "current value"
+        text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
         yield Waiting(
             id=one, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text
         )
