@@ -9,7 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from mnemark.facts.twins import TWINS
+from mnemark.facts.values import twin_key
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import fold, normalize
 
@@ -35,7 +35,8 @@ _SYNONYMS: Final = {
     "雇主, 单位, 就职于, 工作单位, 就职公司",
     "team": "works in team, 团队, 小组",
     "manager": "boss, supervisor, 经理, 上司, 主管, 老板",
-    "spouse": "wife, husband, partner, married to, 配偶, 妻子, 丈夫, 老婆, 老公, 爱人",
+    "spouse": "wife, husband, partner, married to, girlfriend, boyfriend, 配偶, 妻子, 丈夫, "
+    "老婆, 老公, 爱人, 伴侣, 女朋友, 男朋友",
     "language": "preferred language, speaks, reply language, response language, language preference, "
     "语言, 首选语言, 回复语言, 使用语言",
     "timezone": "time zone, tz, 时区, 所在时区",
@@ -54,20 +55,50 @@ _SYNONYMS: Final = {
     "status": "state, 状态",
     "goal": "aim, objective, 目标",
     "budget": "预算",
-    "diet": "饮食",
+    "diet": "饮食, 饮食习惯, 忌口",
+    "health": "health condition, health conditions, medical condition, conditions, illness, 健康, "
+    "健康状况, 疾病, 病史",
+    "marital status": "relationship status, 婚姻状况, 婚姻, 感情状况",
+    "nationality": "citizenship, 国籍",
+    "school": "university, college, studied at, graduated from, alma mater, 学校, 毕业院校, 大学, 母校",
+    "degree": "education, education level, 学历, 学位, 教育背景, 文化程度",
+    "major": "field of study, studies, studied, 专业, 主修",
+    "parents": "parent, 父母, 爸妈",
+    "siblings": "sibling, brother, sister, brothers, sisters, 兄弟姐妹, 兄弟, 姐妹",
+    "possessions": "possession, owns, belongings, 拥有, 物品, 财物",
+    "car": "vehicle, drives, 车, 汽车, 座驾",
+    "instruments": "instrument, plays instrument, musical instruments, 乐器",
+    "habits": "habit, routine, 习惯, 生活习惯",
+    "plans": "plan, planning, 计划, 打算",
+    "purchases": "purchase, bought, 购买, 买了",
+    "religion": "faith, 宗教, 宗教信仰",
+    "beliefs": "belief, 信念, 信仰",
+    "relation": "relationship, relation to user, 关系",
+    "height": "身高",
+    "personality": "personality type, mbti, 性格",
+    "zodiac": "star sign, zodiac sign, 生肖, 属相, 星座",
+    "blood type": "blood group, 血型",
     "favorite color": "favourite color, favourite colour, favorite colour, 最喜欢的颜色, 喜欢的颜色",
-    "favorite food": "favourite food, 最喜欢的食物, 喜欢的食物",
-    "favorite fruit": "favourite fruit, 最喜欢的水果, 喜欢的水果",
-    "favorite drink": "favourite drink, 最喜欢的饮料, 喜欢的饮料",
-    "favorite season": "favourite season, 最喜欢的季节, 喜欢的季节",
-    "favorite music": "favourite music, 最喜欢的音乐, 喜欢的音乐",
-    "favorite movie": "favourite movie, favourite film, favorite film, 最喜欢的电影, 喜欢的电影",
-    "favorite book": "favourite book, 最喜欢的书, 喜欢的书",
-    "favorite sport": "favourite sport, 最喜欢的运动, 喜欢的运动",
-    "favorite singer": "favourite singer, 最喜欢的歌手, 喜欢的歌手",
-    "favorite band": "favourite band, 最喜欢的乐队, 喜欢的乐队",
-    "favorite animal": "favourite animal, 最喜欢的动物, 喜欢的动物",
-    "favorite city": "favourite city, 最喜欢的城市, 喜欢的城市",
+    "favorite food": "favourite food, favorite dish, 最喜欢的食物, 喜欢的食物, 最喜欢的菜, 最爱吃的",
+    "favorite drink": "favourite drink, 最喜欢的饮料",
+    "favorite fruit": "favourite fruit, 最喜欢的水果",
+    "favorite season": "favourite season, 最喜欢的季节",
+    "favorite music": "favourite music, favorite genre, 最喜欢的音乐",
+    "favorite movie": "favourite movie, favorite film, favourite film, 最喜欢的电影",
+    "favorite book": "favourite book, 最喜欢的书",
+    "favorite sport": "favourite sport, 最喜欢的运动",
+    "favorite singer": "favourite singer, favorite musician, 最喜欢的歌手",
+    "favorite band": "favourite band, 最喜欢的乐队",
+    "favorite city": "favourite city, 最喜欢的城市",
+    "favorite animal": "favourite animal, 最喜欢的动物",
+    "favorite author": "favourite author, 最喜欢的作家",
+    "favorite actor": "favourite actor, 最喜欢的演员",
+    "favorite game": "favourite game, 最喜欢的游戏",
+    "favorite activity": "favourite activity, 最喜欢的活动",
+    "favorite hobby": "favourite hobby, 最喜欢的爱好",
+    "favorite character": "favourite character, 最喜欢的角色",
+    "region": "state or province, province, 省份, 州",
+    "sports": "sport, plays sport, 运动项目",
     "likes": "like, loves, love, enjoys, enjoy, is fond of, 喜欢, 喜爱, 爱好是",
     "dislikes": "dislike, hates, hate, does not like, doesn t like, 不喜欢, 讨厌",
     "hobbies": "hobby, interest, interests, 爱好, 兴趣, 兴趣爱好",
@@ -76,29 +107,6 @@ _SYNONYMS: Final = {
     "languages": "spoken languages, 会说的语言, 语种",
     "children": "child, kids, kid, son, daughter, 孩子, 子女, 儿子, 女儿",
     "pets": "pet, 宠物",
-    "parents": "parent, 父母, 爸妈",
-    "siblings": "sibling, brothers and sisters, 兄弟姐妹",
-    "marital status": "婚姻状况, 婚姻",
-    "nationality": "citizenship, 国籍",
-    "school": "university, college, 学校, 大学, 就读学校",
-    "degree": "学位, 学历",
-    "studies": "major, field of study, 专业, 主修",
-    "health conditions": "health condition, health, illness, illnesses, 健康, 健康状况, 疾病, 病史",
-    "medications": "medication, medicine, 用药, 药物",
-    "possessions": "possession, owns, 拥有, 物品",
-    "purchases": "purchase, bought, 购买, 买了",
-    "devices": "device, 设备",
-    "accounts": "account, 账号, 账户",
-    "car": "vehicle, drives, 车, 汽车",
-    "instruments": "instrument, musical instruments, 乐器",
-    "sports": "sport, 运动",
-    "habits": "habit, routine, 习惯",
-    "religion": "faith, 宗教, 信仰",
-    "personality": "性格",
-    "height": "身高",
-    "plans": "plan, 计划, 打算",
-    "trips": "trip, 旅行计划, 行程",
-    "relation": "relationship, 关系",
     "friends": "friend, 朋友, 好友",
     "skills": "skill, 技能, 擅长",
     "aliases": "alias, also known as, aka, 别名, 又名",
@@ -115,8 +123,8 @@ _PLURAL: Final = frozenset(
         "likes dislikes hobbies allergies members languages children pets friends skills aliases "
         "tags projects tools decisions notes appointments siblings brothers sisters colleagues "
         "relatives books films movies songs goals tasks rules links dependencies features errors "
-        "questions requirements contacts parents conditions medications possessions purchases devices "
-        "accounts instruments sports habits plans trips studies conventions servers"
+        "questions requirements contacts possessions instruments habits plans purchases parents "
+        "beliefs health sports medications devices accounts trips conventions servers"
     ).split()
 )
 _PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
@@ -124,17 +132,19 @@ _PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
 _SUBJECTS: Final = {
     "user": "the user, me, i, myself, owner, the owner, my, 用户, 我, 本人, 主人, 自己",
     "agent": "assistant, the assistant, the agent, you, yourself, ai, 助手, 助理, 你, 智能体",
-    "mother": "my mother, mom, mum, mommy, mama, 妈妈, 我妈, 我妈妈, 母亲, 我母亲, 老妈, 妈",
-    "father": "my father, dad, daddy, papa, 爸爸, 我爸, 我爸爸, 父亲, 我父亲, 老爸, 爸",
-    "parents": "my parents, 父母, 我父母, 爸妈, 我爸妈",
-    "wife": "my wife, 妻子, 老婆, 我老婆, 太太, 我妻子",
-    "husband": "my husband, 丈夫, 老公, 我老公, 我丈夫",
-    "partner": "my partner, 对象, 伴侣",
-    "son": "my son, 儿子, 我儿子",
-    "daughter": "my daughter, 女儿, 我女儿, 闺女",
-    "grandmother": "my grandmother, grandma, granny, 奶奶, 外婆, 姥姥, 祖母",
-    "grandfather": "my grandfather, grandpa, 爷爷, 外公, 姥爷, 祖父",
-    "boss": "my boss, 老板, 上司",
+    "mother": "mom, mum, mommy, 妈妈, 母亲, 妈, 老妈, 我妈",
+    "father": "dad, daddy, 爸爸, 父亲, 爸, 老爸, 我爸",
+    "parents": "my parents, 父母, 爸妈, 我爸妈",
+    "wife": "妻子, 老婆, 太太, 媳妇",
+    "husband": "丈夫, 老公",
+    "girlfriend": "女朋友, 女友",
+    "boyfriend": "男朋友, 男友",
+    "son": "儿子",
+    "daughter": "女儿, 闺女",
+    "sister": "姐姐, 妹妹, 姐, 妹",
+    "brother": "哥哥, 弟弟, 哥, 弟",
+    "grandmother": "grandma, granny, 奶奶, 外婆, 姥姥, 祖母",
+    "grandfather": "grandpa, 爷爷, 外公, 姥爷, 祖父",
     "project": "the project, this project, our project, 项目, 本项目, 这个项目, 该项目",
 }
 
@@ -256,24 +266,22 @@ def holds_many(predicate: str) -> bool:
     return not key or _natural_plural(key) or key.endswith(_PLURAL_ZH)
 
 
-def text_key(text: str) -> str:
-    """Return a text in one width and case, with single blanks and no full stop at the end.
+def value_key(value: str) -> str:
+    """Return the key by which values are compared: that of its words, and of its twin in the other language.
 
-    >>> text_key("Visual  Studio Code.") == text_key("visual studio code")
+    >>> value_key("Peanuts.") == value_key("花生")
+    True
+    """
+    return twin_key(value_words(value))
+
+
+def value_words(text: str) -> str:
+    """Return the words of a value or text: one width and case, single blanks, no full stop at the end.
+
+    >>> value_words("Visual  Studio Code.") == value_words("visual studio code")
     True
     """
     return " ".join(normalize(text).split()).rstrip(".。! ")
-
-
-@lru_cache(maxsize=32_768)
-def value_key(value: str) -> str:
-    """Return the key of a value: as `text_key`, and common words are one in both languages and numbers.
-
-    >>> value_key("花生") == value_key("Peanuts") == value_key("peanut")
-    True
-    """
-    key = text_key(value)
-    return TWINS.get(key, key)
 
 
 _FILLERS: Final = frozenset(
@@ -304,7 +312,7 @@ def statement_key(statement: str) -> str:
     >>> statement_key("Ann taught Bob") == statement_key("Bob taught Ann")
     False
     """
-    text = text_key(statement)
+    text = value_words(statement)
     if _HAN.search(text):
         return "".join(_WORD.findall(_FILLERS_ZH.sub("", text)))
     words = [singular(word) for word in _WORD.findall(text) if word not in _FILLERS]

@@ -38,8 +38,6 @@ class NewFact(msgspec.Struct, frozen=True, kw_only=True):
     """A ref such as `sessions/cli-main-3f2a.jsonl#L12`."""
     scope: str = ""
     """Such as "users/ann"."""
-    against: str = ""
-    """A line that a person wrote and that it contradicts: it waits for review."""
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

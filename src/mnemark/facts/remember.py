@@ -13,7 +13,7 @@ from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
-from mnemark.facts.keys import predicate_key, subject_key, text_key
+from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
 from mnemark.facts.parse import clean
 from mnemark.facts.store import AT_ONCE, FactStore, bring_in, drop_proposals
@@ -67,7 +67,23 @@ def remember_many(
     if not dry_run:
         store.workspace.check_writable("remember")
     now = store.workspace.now()
-    new = [_fact_of(store, now, arguments) for arguments in given]
+    return _remember_all(store, [_fact_of(store, now, arguments) for arguments in given], dry_run=dry_run)
+
+
+def remember_against(store: FactStore, given: Iterable[tuple[Mapping[str, Any], str]]) -> list[Fact]:
+    """Store many facts, each with the line of a person's that it contradicts, if any; see `remember_many`.
+
+    Those that contradict one wait for review.
+    """
+    store.workspace.check_writable("remember")
+    now = store.workspace.now()
+    return _remember_all(store, [
+        msgspec.structs.replace(_fact_of(store, now, arguments), against=_redacted(store, against))
+        for arguments, against in given
+    ])  # fmt: skip
+
+
+def _remember_all(store: FactStore, new: list[Fact], *, dry_run: bool = False) -> list[Fact]:
     scopes = dict.fromkeys(fact.scope for fact in new)
     for scope in scopes:
         layout.check_border(store.root, scope)
@@ -148,7 +164,6 @@ def _fact_of(store: FactStore, now: datetime, arguments: Mapping[str, Any] | New
         priority=one_of(given.priority, PRIORITIES, "priority") if given.priority else "",
         tags=tuple(filter(None, (_redacted(store, tag).replace(",", " ") for tag in given.tags))),
         source=_redacted(store, given.source or ""),
-        against=_redacted(store, given.against),
         scope=scope,
     )
 
@@ -189,11 +204,11 @@ def _as_owner(fact: Fact, turn: Turn | None) -> Fact:
     """Return an agent's fact with origin "owner" if the owner's turn it cites contains the value."""
     if fact.origin != "agent" or turn is None or turn.origin != "owner":
         return fact
-    value = re.escape(text_key(fact.value))
+    value = re.escape(value_words(fact.value))
     # "3" does not match "3.12", nor "Ann" "Anna"; Chinese words have no boundaries to check.
     before, after = (r"(?<![a-z0-9.])" if value[:1].isascii() else ""), r"(?!\.?[a-z0-9])"
     found = re.search(
-        before + value + (after if value[-1:].isascii() else ""), text_key(strip_fences(turn.content))
+        before + value + (after if value[-1:].isascii() else ""), value_words(strip_fences(turn.content))
     )
     return msgspec.structs.replace(fact, origin="owner") if found else fact
 

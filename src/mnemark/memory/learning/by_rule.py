@@ -18,7 +18,7 @@ from mnemark.facts.ends import Retraction
 from mnemark.facts.journal import Words, words_of
 from mnemark.facts.keys import subject_key
 from mnemark.facts.model import EXPLICIT, Fact
-from mnemark.facts.remember import facts, remember_many, retract
+from mnemark.facts.remember import facts, remember_against, retract
 from mnemark.facts.sources import source_of
 from mnemark.facts.timeline import order
 from mnemark.files import listing, platform
@@ -304,8 +304,8 @@ class CandidateWriter:
         """Store the waiting candidates, and update their entries in `found`."""
         if not waiting:
             return
-        kept = remember_many(self.ws.fact_store, [
-            remember_arguments(found[at], one.scope, one.stored_origin)
+        kept = remember_against(self.ws.fact_store, [
+            (remember_arguments(found[at], one.scope, one.stored_origin), found[at].against)
             for at, one in waiting
         ])  # fmt: skip
         for (at, _), fact in zip(waiting, kept, strict=True):
@@ -333,7 +333,7 @@ def remember_arguments(fact: LearnedFact, scope: str, origin: Origin = "agent") 
         "predicate": fact.predicate, "value": fact.value, "subject": fact.subject, "type": fact.type,
         "origin": origin, "since": datetime.fromisoformat(fact.since), "importance": fact.importance,
         "confidence": fact.confidence, "priority": fact.priority, "source": fact.ref, "scope": scope,
-        "tags": (fact.topic,) if fact.topic else (), "against": fact.against,
+        "tags": (fact.topic,) if fact.topic else (),
     }  # fmt: skip
 
 
