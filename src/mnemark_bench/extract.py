@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.facts.keys import predicate_key, subject_key, value_key
+from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.memory.memory import Memory
 from mnemark.text.extraction.extract import Candidate, extract
 from mnemark.types import Origin
@@ -162,9 +162,9 @@ def _fits(one: Candidate, fact: Expected) -> bool:
     predicates = {predicate_key(name) for name in fact.predicate}
     if subject_key(one.subject) not in subjects or predicate_key(one.predicate) not in predicates:
         return False
-    said = _PIECE.findall(value_key(one.value))
+    said = _PIECE.findall(value_words(one.value))
     for value in fact.value:
-        wanted = _PIECE.findall(value_key(value))
+        wanted = _PIECE.findall(value_words(value))
         if set(wanted) <= set(said) and len(said) <= max(2 * len(wanted), 2):
             return True
     return False

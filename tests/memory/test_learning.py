@@ -281,13 +281,13 @@ def test_tool_words_are_context_only(asking: Memory) -> None:
 
 
 def test_a_near_equal_key_takes_the_known_predicate(asking: Memory) -> None:
-    asking.remember("instrument", "piano", since=START - timedelta(days=9))
+    asking.remember("main instrument", "piano", since=START - timedelta(days=9))
     say(asking, SAID)
     asking.learn()
     llm, asked = model_for(asking, lambda _: proposal(predicate="plays music on", same_as=1))
     work(asking, model=llm)
-    assert "F1. user instrument: piano" in asked[0]
-    assert held(asking) == ["instrument: cello"]
+    assert "F1. user main instrument: piano" in asked[0]
+    assert held(asking) == ["main instrument: cello"]
 
 
 def _raise(error: Exception) -> object:

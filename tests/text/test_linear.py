@@ -19,6 +19,7 @@ import mnemark.text
 from hostile import Shape, general, near_misses, patterns_of, some
 from linear import Call, slow
 from mnemark.errors import UsageError
+from mnemark.facts import keys as facts_keys
 from mnemark.facts import model
 from mnemark.facts import parse as facts
 from mnemark.facts import timeline as facts_timeline
@@ -113,6 +114,11 @@ ARRANGED: Final[dict[str, Call]] = {
         [model.Fact(id=str(n), value=line) for n, line in enumerate(text.split("\n"))], UTC
     ),
     "facts.write.without_fact": lambda text: facts_undo.without_fact(text, "10005"),
+    "facts.write.without_end": lambda text: facts_undo.without_end(text, "10005", "2026-03-02"),
+    "facts.keys.content_key": lambda text: (
+        facts_keys.content_key("", text),
+        facts_keys.content_key("city", text),
+    ),
     "facts.write.add_bullet": lambda text: facts_write.add_bullet(text, "- tea"),
     "facts.write.bullet_of": lambda text: facts_write.bullet_of(text, text, {"source": text}),
     "facts.write.change_comment": _first_fact,

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from mnemark.facts.ends import Retraction, Tastes, ended_by, opposite
 from mnemark.facts.files import Confirmation
 from mnemark.facts.journal import FactJournal, payload_of, words_of
 from mnemark.facts.model import TRUST, Fact
@@ -16,7 +17,7 @@ from mnemark.files.ids import new_id
 from mnemark.files.journal import Change
 from mnemark.files.names import split_ref
 from mnemark.text.quoting.injection import looks_like_instructions
-from mnemark.types import Origin, Turn
+from mnemark.types import Json, Origin, Turn
 
 CONFIDENCE: Final[dict[Origin, float]] = {
     "owner": 0.9, "agent": 0.7, "file": 0.9, "import": 0.6, "tool": 0.3, "web": 0.3,
@@ -35,6 +36,8 @@ class Decision:
         self._facts = facts
         self._groups: dict[tuple[str, ...], Sequence[FactVersion]] = {}
         self._scopes = {scope: facts.kept(scope) if fresh else facts.fresh(scope) for scope in scopes}
+        self._tastes: dict[str, Tastes] = {}
+        self._ended: set[str] = set()
         self._paths: dict[tuple[str, str], str] = {}
         self._room: dict[str, int] = {}
         """Bytes left in each file that new facts go to."""
@@ -43,6 +46,35 @@ class Decision:
     def decide_all(self, given: Sequence[tuple[Fact, Turn | None]]) -> list[Fact]:
         """Return the resulting fact for each (fact, turn that its source names)."""
         return [self._decide(fact, turn) for fact, turn in given]
+
+    def end(self, said: Retraction) -> list[Fact]:
+        """End the facts that a retraction names, from its time on; return them."""
+        held = (one for groups in self._scopes[said.scope].groups() for one in groups.versions)
+        return [self._end(fact, said) for fact in self._endable(said, held)]
+
+    def _endable(self, said: Retraction, held: Iterable[FactVersion]) -> list[Fact]:
+        """Return the facts to end: neither ended before in this decision, nor once by the same turn.
+
+        What was ended by a turn and holds again, because a person took that back, is not ended by it again.
+        """
+        done = {
+            end.fact for end in self._facts.log.retracted.values() if end.source and end.source == said.source
+        }
+        return [fact for fact in ended_by(said, held) if fact.id not in done | self._ended]
+
+    def _end(self, fact: Fact, said: Retraction, *, by: str = "") -> Fact:
+        until = said.at.isoformat()
+        fields: dict[str, Json] = {"until": until} | ({"ended": said.source} if said.source else {})
+        payload: dict[str, Json] = {"fact": fact.id, "path": fact.path, "fields": fields}
+        payload |= {"by": by} if by else {}
+        self.changes.append(
+            Change(kind="retract", payload=payload, origin=said.origin, scope=fact.scope, id=new_id())
+        )
+        self._ended.add(fact.id)
+        ended = msgspec.structs.replace(fact, until=until, ended=said.source)
+        others = [one.fact for one in self._group(fact) if one.fact.id != fact.id]
+        self._groups[fact.scope, *fact.key] = timeline([*others, ended], self._facts.zone)
+        return ended
 
     def _group(self, fact: Fact) -> Sequence[FactVersion]:
         """Return the versions of the same fact, including those decided before."""
@@ -57,16 +89,38 @@ class Decision:
         current = [version.fact for version in held if version.at(start)]
         same = next((other for other in current if words_of(other) == words_of(fact)), None)
         if same is not None:
+            self._settle_proposals(fact)
             return self._confirm(same, fact)
         rival = max(current, key=lambda other: TRUST[other.origin], default=None)
         if reason := _review_reason(self._facts.log, fact, rival, turn):
             return self._propose(fact, rival, reason)
+        self._settle_proposals(fact)
         path = (rival.path if rival is not None else "") or self._path_for(fact)
         fact = msgspec.structs.replace(fact, path=path, supersedes=current[-1].id if current else "")
+        fact = self._against_opposite(fact)
         self._write("remember", fact)
         kept = msgspec.structs.replace(fact, pending=True)
         self._groups[fact.scope, *fact.key] = timeline([*(v.fact for v in held), kept], self._facts.zone)
         return kept
+
+    def _against_opposite(self, fact: Fact) -> Fact:
+        """End what says the opposite, as a dislike ends the like; if that is newer, the fact ends with it."""
+        said = opposite(fact)
+        if said is None:
+            return fact
+        if fact.scope not in self._tastes:
+            groups = self._scopes[fact.scope].groups()
+            self._tastes[fact.scope] = Tastes(one for held in groups for one in held.versions)
+        tastes = self._tastes[fact.scope]
+        others = tastes.of(fact.value)
+        for other in self._endable(said, others):
+            self._end(other, said, by=fact.id)
+            fact = fact if fact.supersedes else msgspec.structs.replace(fact, supersedes=other.id)
+        later = sorted(one.begin for one in others if one.begin is not None and one.begin > said.at)
+        end = next((at for at in later if any(ended_by(said._replace(at=at), others))), None)
+        fact = fact if end is None else msgspec.structs.replace(fact, until=end.isoformat())
+        tastes.add(FactVersion(fact, said.at, None))
+        return fact
 
     def _path_for(self, fact: Fact) -> str:
         """Return the file of a fact with a new key, given those decided before."""
@@ -89,6 +143,21 @@ class Decision:
         fact = msgspec.structs.replace(fact, review=reason, supersedes=against)
         self._write("conflict" if reason == "conflict" else "propose", fact)
         return fact
+
+    def _settle_proposals(self, fact: Fact) -> None:
+        """Accept the proposals that say what the owner says now."""
+        log = self._facts.log
+        if fact.origin != "owner" or not log.proposals:
+            return
+        words = words_of(fact)
+        same = [
+            one
+            for one, other in log.proposals.items()
+            if other.scope == fact.scope and words_of(other) == words and one not in log.decided | log.hidden
+        ]
+        if same:
+            payload: dict[str, Json] = {"ids": list(same)}
+            self.changes.append(Change(kind="accept", origin="owner", scope=fact.scope, payload=payload))
 
     def _write(self, kind: str, fact: Fact) -> None:
         self.changes.append(
@@ -126,7 +195,7 @@ def _review_reason(log: FactJournal, fact: Fact, rival: Fact | None, turn: Turn 
     """Return why a fact needs review by a person; empty if it does not."""
     if fact.origin in {"tool", "web"} or (fact.origin != "owner" and _is_suspect(fact)):
         return "untrusted"
-    if rival is not None and TRUST[rival.origin] > TRUST[fact.origin]:
+    if fact.against or (rival is not None and TRUST[rival.origin] > TRUST[fact.origin]):
         return "conflict"
     removed = log.removed.get((fact.scope, words_of(fact)))
     if removed is None or (fact.origin == "owner" and not fact.source):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.facts.files import FactFiles
-from mnemark.facts.keys import predicate_key, subject_key, value_key
+from mnemark.facts.keys import content_key, predicate_key, subject_key
 from mnemark.facts.known import (
     Doubt,
     Known,
@@ -29,7 +29,7 @@ MOST_BYTES: Final = 1 << 18
 """Maximum bytes read of changed files and appended journal lines, to meet a deadline."""
 
 
-_LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|edit|tombstone|forget|undo|erased)"')
+_LINE: Final = re.compile(rb'"kind"\s*:\s*"(?:remember|retract|edit|tombstone|forget|undo|erased)"')
 
 
 _WORDS: Final = ("subject", "predicate", "value")
@@ -54,7 +54,8 @@ def _key_hash(fact: Fact) -> str:
 
 
 def _words_hash(fact: Fact) -> str:
-    words = (subject_key(fact.subject), predicate_key(fact.predicate), value_key(fact.value), fact.since)
+    value = content_key(fact.predicate, fact.value)
+    words = (subject_key(fact.subject), predicate_key(fact.predicate), value, fact.since)
     return mark_of("\0".join(words))
 
 

@@ -19,7 +19,7 @@ from mnemark.facts import write
 from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.facts.model import TYPES, Fact
 from mnemark.facts.parse import ParsedFact, clean, decode, encode, parse
-from mnemark.facts.timeline import timeline
+from mnemark.facts.timeline import timeline, when
 from mnemark.files import layout, listing, names, platform
 from mnemark.files.edit import EditResult, edit
 from mnemark.files.ids import derived_id, is_id, time_of
@@ -243,6 +243,7 @@ def _fact(parsed: ParsedFact, path: str, saved: str) -> Fact:
         line=parsed.bullet.line,
         since=meta.get("since", ""),
         source=meta.get("source", ""),
+        ended=meta.get("ended", ""),
         supersedes=meta.get("supersedes", ""),
         priority=meta.get("priority", ""),
     )
@@ -372,6 +373,7 @@ def _comment(fact: Fact) -> dict[str, str]:
         "priority": fact.priority,
         "since": fact.since,
         "until": fact.until,
+        "ended": fact.ended,
         "recorded": "" if fact.recorded == fact.since else fact.recorded,
         "origin": fact.origin,
         "importance": "" if fact.importance is None else f"{fact.importance:g}",
@@ -407,7 +409,7 @@ def _insert(
 
 
 def _confirm(text: str, path: str, change: Confirmation) -> str:
-    """Write a confirmation to the comment of its fact, if the fact is still in the file."""
+    """Write a confirmation or an end to the comment of its fact, if the fact is still in the file."""
     for parsed in parse(text):
         fact = _fact(parsed, path, "")
         if fact.id == change.fact:
@@ -415,7 +417,9 @@ def _confirm(text: str, path: str, change: Confirmation) -> str:
             if source := change.fields.get("source"):
                 sources = [*map(str.strip, fact.source.split(",")), source]
                 fields["source"] = ", ".join(dict.fromkeys(filter(None, sources)))
-            return write.change_comment(text, parsed, fields)
+            over = when(fields.get("until", ""), UTC) if "until" in change.fields else None
+            ended = over is not None and over <= datetime.now(UTC)
+            return (write.strike if ended else write.change_comment)(text, parsed, fields)
     return text
 
 
@@ -424,6 +428,6 @@ def review_bullet(data: bytes, fact: Fact) -> bytes:
     text = decode(data)
     if any(parsed.id == fact.id for parsed in parse(text)):
         return data
-    fields = _comment(fact) | {"subject": fact.subject, "review": fact.review}
+    fields = _comment(fact) | {"subject": fact.subject, "review": fact.review, "against": fact.against}
     line = write.bullet_of(fact.predicate, fact.value, fields)
     return encode(write.add_bullet(text or "# To review\n\n", line))

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from mnemark.facts.files import Confirmation
-from mnemark.facts.keys import predicate_key, subject_key, value_key
+from mnemark.facts.keys import content_key, predicate_key, subject_key
 from mnemark.facts.model import TYPES, Fact
 from mnemark.facts.parse import clean
 from mnemark.files.ids import derived_id
@@ -28,8 +28,20 @@ _TEXTS: Final = (
     "source",
     "supersedes",
     "priority",
+    "against",
 )
 _SHARES: Final = ("importance", "confidence")
+
+
+def versions_in(identifier: str, payload: Mapping[str, Json]) -> set[str]:
+    """Return the ids, as past versions, of the values that a journal line holds."""
+    found = set()
+    for part in (payload, payload.get("before")):
+        if isinstance(part, Mapping) and isinstance(part.get("value"), str):
+            subject, predicate, value = (clean(str(part.get(name) or "")) for name in _TEXTS[:3])
+            one = str(part.get("id") or payload.get("fact") or identifier)
+            found.add(past_id(Fact(id=one, subject=subject or "user", predicate=predicate, value=value)))
+    return found
 
 
 class Known(NamedTuple):
@@ -41,7 +53,7 @@ class Known(NamedTuple):
 
 def words_of(fact: Fact) -> Words:
     """Return the keys by which the content of facts is compared."""
-    return subject_key(fact.subject), predicate_key(fact.predicate), value_key(fact.value)
+    return subject_key(fact.subject), predicate_key(fact.predicate), content_key(fact.predicate, fact.value)
 
 
 def said_mark(scope: str, words: Words) -> str:
@@ -89,6 +101,16 @@ def past_id(fact: Fact) -> str:
     return derived_id("\0".join((fact.id, *words_of(fact))).encode("utf-8", "replace"))
 
 
+class Ended(NamedTuple):
+    """The end of a fact without a successor: the owner said that it no longer holds, or the opposite."""
+
+    fact: str
+    until: str
+    source: str
+    by: str
+    """Id of the fact that says the opposite; empty if there is none."""
+
+
 class Edited(NamedTuple):
     """A hand edit of a fact, from a journal line."""
 
@@ -103,8 +125,8 @@ class FactJournal:
     """The state of facts in the journal; `refresh` reads new lines."""
 
     KINDS: Final = (
-        "remember", "propose", "conflict", "confirm", "project", "edit", "tombstone", "accept", "reject",
-        *Forgotten.KINDS,
+        "remember", "propose", "conflict", "confirm", "retract", "project", "edit", "tombstone",
+        "accept", "reject", *Forgotten.KINDS,
     )  # fmt: skip
 
     def __init__(self, journal: Journal, redacted: Callable[[str], str] = str) -> None:
@@ -124,6 +146,11 @@ class FactJournal:
         self.records: dict[str, Fact] = {}
         """Remembered facts by id."""
         self.confirmations: dict[str, Confirmation] = {}
+        """Confirmations and ends, by id."""
+        self.retracted: dict[str, Ended] = {}
+        """Ends by id, undone ones included."""
+        self.reinstated: dict[str, Ended] = {}
+        """Undone ends by id."""
         self.scopes: dict[str, str] = {}
         """The scope of each record, confirmation and proposal."""
         self.machines: dict[str, str] = {}
@@ -174,13 +201,8 @@ class FactJournal:
         match change.kind:
             case "remember" | "propose" | "conflict":
                 self._acknowledged(entry, payload)
-            case "confirm":
-                self.confirmations[change.id] = Confirmation(
-                    change.id,
-                    str(payload.get("fact", "")),
-                    {name: str(text) for name, text in dict(payload.get("fields") or {}).items()},
-                )
-                self._add_pending(entry)
+            case "confirm" | "retract":
+                self._confirmed(entry, payload)
             case "project":
                 self._settle(*_ids(payload))
                 for identifier in _ids(payload):
@@ -202,6 +224,15 @@ class FactJournal:
             case "accept" | "reject":
                 self._settle(*_ids(payload))
                 self.decided.update(_ids(payload))
+
+    def _confirmed(self, entry: JournalEntry, payload: Mapping[str, Json]) -> None:
+        change, fact = entry.change, str(payload.get("fact", ""))
+        fields = {name: str(text) for name, text in dict(payload.get("fields") or {}).items()}
+        self.confirmations[change.id] = Confirmation(change.id, fact, fields)
+        self._add_pending(entry)
+        if change.kind == "retract":
+            by, until, source = str(payload.get("by", "")), fields.get("until", ""), fields.get("ended", "")
+            self.retracted[change.id] = Ended(fact, until, source, by)
 
     def _touch(self, change: Change, payload: Mapping[str, Json]) -> None:
         ids = [change.id, *_ids(payload)]
@@ -248,6 +279,7 @@ class FactJournal:
                 self.known.pop(old.id, None)
         before = payload.get("before")
         old = fact_from(before, change, str(before.get("id", ""))) if isinstance(before, Mapping) else None
+        self.past.pop(past_id(fact), None)  # removed, and put back
         self._edit(change, str(payload.get("action", "")), fact, old)
         if payload.get("action") == "ended":
             self.ended[identifier] = fact.until
@@ -276,9 +308,12 @@ class FactJournal:
         fact = fact_from(self._visible(payload), change, identifier)
         if fact is not None:
             self._edit(change, "removed", fact, fact)
-            self.removed[change.scope, words_of(fact)] = (
-                (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
-            )
+            at = (change.time or datetime.now(UTC)).astimezone(UTC).isoformat()
+            self.removed[change.scope, words_of(fact)] = at
+            if identifier in self.changed:  # the value before is history, so that this one has to be, too
+                before = self.changed[identifier][2]
+                gone = msgspec.structs.replace(fact, id=past_id(fact), origin="file", supersedes=before)
+                self.past[gone.id] = gone if gone.until else msgspec.structs.replace(gone, until=at)
 
     def _hide_pending(self, line: str, payload: Mapping[str, Json]) -> None:
         """Remove forgotten facts from the pending lines."""
@@ -297,10 +332,15 @@ class FactJournal:
             waited = self._hidden_pending.pop(identifier)
             self._settled -= waited
             self._pending |= waited
+        elif identifier in self.retracted:
+            self.reinstated[identifier] = self.retracted[identifier]
+            self._settle(identifier)
         elif identifier in self.records:
             self.withdrawn.add(identifier)
             self._settle(identifier)
             self.known.pop(identifier, None)
+            for one in [one for one, end in self.retracted.items() if end.by == identifier]:
+                self._undo(one)
 
     def _update_hidden(self) -> None:
         self.epoch += 1

@@ -13,7 +13,7 @@ from mnemark.files.journal import FOLDER as JOURNAL
 from mnemark.files.layout import FACTS, in_scope
 from mnemark.text.lazy_pattern import lazy_pattern
 
-VERSION: Final = 1
+VERSION: Final = 2
 State = tuple[int, int, int]
 """Modification time in nanoseconds, size and inode of a file."""
 Stamp = tuple[tuple[str, State], ...]

@@ -6,10 +6,12 @@ from typing import Final
 
 import msgspec
 
-from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key
+from mnemark.facts.keys import content_key, holds_many, predicate_key, subject_key
 from mnemark.types import Origin
 
 TRUST: Final[dict[Origin, int]] = {"owner": 4, "agent": 3, "file": 3, "import": 2, "tool": 1, "web": 1}
+EXPLICIT: Final = 0.8
+"""Minimum importance of what the owner asked to remember; such statements enter core memory at once."""
 TYPES: Final = ("fact", "preference", "rule", "skill", "error")
 PRIORITIES: Final = ("transient", "short", "long", "permanent")
 
@@ -60,6 +62,8 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: tuple[str, ...] = ()
     source: str = ""
     supersedes: str = ""
+    ended: str = ""
+    """The ref of the turn that said that it no longer holds."""
     scope: str = ""
     path: str = ""
     """Its file, relative to the workspace; while pending, the file it will be written to."""
@@ -67,6 +71,8 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """First line of its bullet; 0 if it is in no file."""
     pending: bool = False
     """Whether it is in the journal but not yet in its file."""
+    against: str = ""
+    """Of a proposal: the line of a person's that it contradicts, with its ref."""
     review: str = ""
     """Why it needs review by a person ("untrusted", "conflict", "removed"); until then it is not valid."""
 
@@ -77,8 +83,8 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def key(self) -> tuple[str, str, str]:
         """Keys of subject, predicate and, for plurals, value: facts of one key supersede each other."""
-        many = holds_many(self.predicate)
-        return subject_key(self.subject), predicate_key(self.predicate), value_key(self.value) if many else ""
+        value = content_key(self.predicate, self.value) if holds_many(self.predicate) else ""
+        return subject_key(self.subject), predicate_key(self.predicate), value
 
     @property
     def ref(self) -> str:

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from mnemark.facts.keys import predicate_key, value_key
+from mnemark.facts.keys import predicate_key, value_words
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.lines import lines
 from mnemark.text.markdown.frontmatter import front_matter
@@ -65,7 +65,7 @@ class ParsedFact(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """The keys of predicate and value."""
-        return f"{self.key}\0{value_key(self.value)}"
+        return f"{self.key}\0{value_words(self.value)}"
 
     def share(self, name: str) -> float | None:
         """Return `importance` or `confidence` from 0 to 1, or None; 1 to 10 are divided by 10."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -11,11 +11,12 @@ import msgspec
 
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
+from mnemark.facts.ends import Retraction
 from mnemark.facts.hand_edits import edits
-from mnemark.facts.keys import predicate_key, subject_key, value_key
+from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
 from mnemark.facts.parse import clean
-from mnemark.facts.store import AT_ONCE, FactStore, bring_in
+from mnemark.facts.store import AT_ONCE, FactStore, bring_in, drop_proposals
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.write import predicate_words
 from mnemark.files import jsonl, layout, names
@@ -23,6 +24,7 @@ from mnemark.files.ids import new_id
 from mnemark.files.locks import workspace_lock
 from mnemark.files.names import split_ref
 from mnemark.files.scopes import scopes_of
+from mnemark.files.tombstones import strings
 from mnemark.files.turns import decode_turn
 from mnemark.text.choices import one_of
 from mnemark.text.dates.moment import moment
@@ -65,25 +67,68 @@ def remember_many(
     if not dry_run:
         store.workspace.check_writable("remember")
     now = store.workspace.now()
-    new = [_fact_of(store, now, arguments) for arguments in given]
+    return _remember_all(store, [_fact_of(store, now, arguments) for arguments in given], dry_run=dry_run)
+
+
+def remember_against(store: FactStore, given: Iterable[tuple[Mapping[str, Any], str]]) -> list[Fact]:
+    """Store many facts, each with the line of a person's that it contradicts, if any; see `remember_many`.
+
+    Those that contradict one wait for review.
+    """
+    store.workspace.check_writable("remember")
+    now = store.workspace.now()
+    return _remember_all(store, [
+        msgspec.structs.replace(_fact_of(store, now, arguments), against=_redacted(store, against))
+        for arguments, against in given
+    ])  # fmt: skip
+
+
+def _remember_all(store: FactStore, new: list[Fact], *, dry_run: bool = False) -> list[Fact]:
     scopes = dict.fromkeys(fact.scope for fact in new)
     for scope in scopes:
         layout.check_border(store.root, scope)
     with store.lock:
         turns = {fact.source: _turn_of(store, fact.source) for fact in new if fact.source}
         said = [(_as_owner(fact, turns.get(fact.source)), turns.get(fact.source)) for fact in new]
-        if dry_run:
-            store.log.refresh()
-            return Decision(store, scopes).decide_all(said)
-        with workspace_lock(store.root):
-            store.log.refresh()
-            recorded_edits = sum(_record_edits(store, scope) for scope in scopes)
-            decision = Decision(store, scopes, fresh=not recorded_edits)
-            kept = decision.decide_all(said)
-            if decision.changes:
-                store.log.append(*decision.changes)
-        for scope in scopes:
-            bring_in(store, scope, most=max(AT_ONCE, len(new)))
+        return _decided(store, scopes, lambda decision: decision.decide_all(said), len(new), dry_run=dry_run)
+
+
+def retract(store: FactStore, said: Retraction, *, dry_run: bool = False) -> list[Fact]:
+    """End the facts that a retraction names, as history from its time on; return them.
+
+    Nothing is stored where there are none. Facts of someone more trusted are not ended. Raises as `remember`.
+    """
+    if not dry_run:
+        store.workspace.check_writable("end facts")
+    layout.check_border(store.root, _checked_scope(said.scope))
+    with store.lock:
+        return _decided(store, [said.scope], lambda decision: decision.end(said), 1, dry_run=dry_run)
+
+
+def _decided(
+    store: FactStore,
+    scopes: Collection[str],
+    decide: Callable[[Decision], list[Fact]],
+    count: int,
+    *,
+    dry_run: bool,
+) -> list[Fact]:
+    """Decide, append what follows to the journal and write it to the files; return the facts."""
+    if dry_run:
+        store.log.refresh()
+        return decide(Decision(store, scopes))
+    with workspace_lock(store.root):
+        store.log.refresh()
+        recorded_edits = sum(_record_edits(store, scope) for scope in scopes)
+        decision = Decision(store, scopes, fresh=not recorded_edits)
+        kept = decide(decision)
+        if decision.changes:
+            store.log.append(*decision.changes)
+    for change in decision.changes:
+        if change.kind == "accept" and isinstance(change.payload, Mapping):
+            drop_proposals(store, change.scope, strings(change.payload.get("ids")))
+    for scope in scopes:
+        bring_in(store, scope, most=max(AT_ONCE, count))
     store.changed()
     return kept
 
@@ -159,11 +204,11 @@ def _as_owner(fact: Fact, turn: Turn | None) -> Fact:
     """Return an agent's fact with origin "owner" if the owner's turn it cites contains the value."""
     if fact.origin != "agent" or turn is None or turn.origin != "owner":
         return fact
-    value = re.escape(value_key(fact.value))
+    value = re.escape(value_words(fact.value))
     # "3" does not match "3.12", nor "Ann" "Anna"; Chinese words have no boundaries to check.
     before, after = (r"(?<![a-z0-9.])" if value[:1].isascii() else ""), r"(?!\.?[a-z0-9])"
     found = re.search(
-        before + value + (after if value[-1:].isascii() else ""), value_key(strip_fences(turn.content))
+        before + value + (after if value[-1:].isascii() else ""), value_words(strip_fences(turn.content))
     )
     return msgspec.structs.replace(fact, origin="owner") if found else fact
 

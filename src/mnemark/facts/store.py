@@ -13,9 +13,11 @@ from mnemark.facts.files import REVIEW, Confirmation, FactFiles, project, review
 from mnemark.facts.groups import FactGroups
 from mnemark.facts.journal import FactJournal
 from mnemark.facts.model import Fact
+from mnemark.facts.parse import decode, encode
 from mnemark.facts.sources import Sources
 from mnemark.facts.timeline import FactVersion
 from mnemark.facts.visible import Visible
+from mnemark.facts.write import without_fact
 from mnemark.files import links
 from mnemark.files.edit import edit
 from mnemark.files.ids import is_id, time_of
@@ -27,6 +29,7 @@ from mnemark.text.redaction.redact import Rules
 T = TypeVar("T")
 _DAY: Final = 86_400.0
 _LOCK_TIMEOUT: Final = 0.3
+_REVIEW_TIMEOUT: Final = 0.5
 AT_ONCE: Final = 50
 """Maximum number of changes one call writes to the files: a long backlog must not delay a reader."""
 
@@ -177,3 +180,18 @@ def _zone(name: str) -> tzinfo:
     from zoneinfo import ZoneInfo
 
     return ZoneInfo(name)
+
+
+def drop_proposals(facts: FactStore, scope: str, ids: Sequence[str]) -> None:
+    """Delete decided proposals from the review file; one that is busy keeps them."""
+    path = in_scope(scope, REVIEW)
+    if not (facts.root / path).is_file():
+        return
+
+    def change(data: bytes) -> bytes:
+        text = decode(data)
+        for identifier in ids:
+            text = without_fact(text, identifier)
+        return encode(text)
+
+    edit(facts.root, path, change, timeout=_REVIEW_TIMEOUT)

@@ -13,8 +13,8 @@ from mnemark.facts.parse import ParsedFact, clean, encode_field, parse, split_wo
 from mnemark.text.lazy_pattern import lazy_pattern
 
 ORDER: Final = (
-    "id", "type", "subject", "priority", "since", "until", "recorded", "origin", "importance", "confidence",
-    "tags", "source", "supersedes",
+    "id", "type", "subject", "priority", "since", "until", "ended", "recorded", "origin",
+    "importance", "confidence", "tags", "source", "supersedes",
 )  # fmt: skip
 """Keys of a comment in the order they are written; others follow as given."""
 
@@ -117,10 +117,21 @@ def without_fact(text: str, identifier: str) -> str:
     before = next((fact for fact in parse(text) if _was_ended_by(fact, gone)), None)
     if before is None:
         return text
-    changed = change_comment(text, before, {"until": gone.meta.get("until", "") if gone.struck else ""})
-    start, end = before.bullet.words
+    return _lasting(text, before, gone.meta.get("until", "") if gone.struck else "")
+
+
+def without_end(text: str, identifier: str, until: str) -> str:
+    """Remove the end `until` of a fact, so that it is valid again; another end is kept."""
+    ended = next((fact for fact in parse(text) if fact.id == identifier), None)
+    return text if ended is None or ended.meta.get("until") != until else _lasting(text, ended, "")
+
+
+def _lasting(text: str, fact: ParsedFact, until: str) -> str:
+    """Set the end of a fact; without one, its words are no longer struck through."""
+    changed = change_comment(text, fact, {"until": until, "ended": ""})
+    start, end = fact.bullet.words
     words = text[start:end]
-    if not gone.struck and before.struck and words.startswith("~~") and words.endswith("~~"):
+    if not until and fact.struck and words.startswith("~~") and words.endswith("~~"):
         # The comment follows the words, so that their span is unchanged.
         return f"{changed[:start]}{words[2:-2]}{changed[end:]}"
     return changed

@@ -40,7 +40,7 @@ def finish_forgetting(ws: OpenWorkspace) -> None:
         from mnemark.memory.forgetting import erase
 
         erase.finish(ws)
-    if ws.fact_store.log.withdrawn:
+    if ws.fact_store.log.withdrawn or ws.fact_store.log.reinstated:
         from mnemark.memory.undo import undo
 
         undo.take_out(ws)

@@ -31,6 +31,7 @@ def undo(
         return
     names = {
         "remember": "removed the fact",
+        "retract": "valid again",
         "forget": "no longer forgotten",
         "edit": "edit undone",
     }

@@ -182,7 +182,7 @@ def _would_learn(ws: OpenWorkspace, notes: list[str]) -> list[LearnedFact]:
 
 def _plan_learned(view: ScopeView, learned: list[LearnedFact]) -> list[LearnedFact]:
     """Plan the edits of facts that would be learned, in a dry run; return the facts with their status."""
-    mine = [one for one in learned if scope_of(one.ref) == view.scope]
+    mine = [one for one in learned if scope_of(one.ref) == view.scope and one.status != "would be ended"]
     arguments = [remember_arguments(one, view.scope) for one in mine]
     facts = remember_many(view.ws.fact_store, arguments, dry_run=True)  # each in the light of those before
     view.suppose(facts)

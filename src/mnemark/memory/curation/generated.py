@@ -6,12 +6,12 @@ recalled at least `USES` times. Transient facts, questions, tool output and sess
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from typing import Any, Final, NamedTuple, Protocol
 
 from mnemark.facts import remember
 from mnemark.facts.keys import subject_key
-from mnemark.facts.model import Fact, NewFact
+from mnemark.facts.model import EXPLICIT, Fact, NewFact
 from mnemark.facts.timeline import order
 from mnemark.facts.write import core_entry as entry
 from mnemark.files import layout, listing
@@ -46,10 +46,26 @@ SESSIONS: Final = 2
 """Minimum number of sessions, or of days with notes, that promote a fact."""
 USES: Final = 3
 """Minimum number of recalls that promote a fact."""
+LINES_A_MONTH: Final = 15
+"""Maximum number of learned facts in core memory for each month that they span."""
+_MONTH: Final = timedelta(days=30)
+_REPEATED: Final = 0.05
+"""Importance that each further source adds, up to four."""
+_WORTH: Final[Mapping[str, float]] = {
+    **dict.fromkeys(("self", "people", "health"), 0.1), **dict.fromkeys(("work", "home", "project"), 0.05),
+}  # fmt: skip
+"""Importance that the topic of a statement adds."""
 MIN_CONFIDENCE: Final = 0.5
 """Minimum confidence of a promoted fact."""
 _TIMERS: Final = lazy_pattern(r"(^|/)(cron|heartbeat|dream|scheduler|timer)\b", re.IGNORECASE)
 _QUESTION: Final = lazy_pattern(r"[?？]\s*$|(吗|呢)\s*$")
+
+
+def _is_trait(fact: Fact) -> bool:
+    """Whether a fact says how the agent should talk: a taste does not by words such as "style" alone."""
+    if fact.type != "rule" and (_TASTE.match(fact.predicate) or not fact.predicate):
+        return _ANSWERS.search(fact.value) is not None
+    return _TRAIT.search(f"{fact.predicate} {fact.value}") is not None
 
 
 class _Kind(NamedTuple):
@@ -77,6 +93,11 @@ _TRAIT: Final = lazy_pattern(
     re.IGNORECASE,
 )
 """Words about communication, which make a fact a trait: how the agent should talk."""
+_TASTE: Final = lazy_pattern(r"(?:dis)?likes?$|hobbies$|favorite |喜欢|不喜欢|讨厌|爱好|最喜欢")
+_ANSWERS: Final = lazy_pattern(
+    r"\b(?:repl(?:y|ies)|answers|responses|explanations)\b|回复|回答|答复|解释", re.IGNORECASE
+)
+"""Words for what the agent says, which make a taste a trait."""
 
 
 class Ranking(Protocol):
@@ -98,8 +119,11 @@ def earned(view: Ranking, fact: Fact) -> str:
     words = f"{fact.predicate}: {fact.value}"
     if passing or doubtful or _QUESTION.search(fact.value) or looks_like_instructions(words):
         return ""
-    if fact.origin == "owner":
+    explicit = not fact.source or (fact.importance or 0) >= EXPLICIT or fact.priority == "permanent"
+    if fact.origin == "owner" and (fact.predicate or explicit):
         return "said by the owner"
+    if fact.type == "rule":  # nobody else gives orders
+        return ""
     sources = {part.strip().partition("#")[0] for part in fact.source.split(",")}
     days = {place.dated for path in sources if (place := layout.place(path)) and place.role == "daily"}
     sessions = {path for path in sources if path.endswith(".jsonl") and not _TIMERS.search(path)}
@@ -113,11 +137,11 @@ def earned(view: Ranking, fact: Fact) -> str:
 
 def propose(view: ScopeView) -> Proposal:
     """Propose the edits that rewrite the generated parts from the current facts."""
-    facts = [(fact, reason) for fact in view.current() if (reason := earned(view, fact))]
+    facts = _within_months(view, [(f, reason) for f in view.current() if (reason := earned(view, f))])
     kinds = frozenset[str]().union(*(kind.types for kind in _USER_KINDS))
     about_user = [(f, r) for f, r in facts if subject_key(f.subject) == "user" and f.type in kinds]
     others = [(f, r) for f, r in facts if (f, r) not in about_user]
-    traits = [(f, r) for f, r in facts if _TRAIT.search(f"{f.predicate} {f.value}")]
+    traits = [(f, r) for f, r in facts if _is_trait(f)]
     memory = next(iter(curated_files(view.ws.root, view.path(""))), view.path("MEMORY.md"))
     edits = [
         _edit(view, memory, CORE, (_CORE_KINDS, others, MOST)),
@@ -125,6 +149,14 @@ def propose(view: ScopeView) -> Proposal:
         _edit(view, _traits_file(view), TRAITS, (_TRAIT_KINDS, traits, MOST)),
     ]
     return Proposal(STEP, tuple(edits))
+
+
+def _within_months(view: ScopeView, facts: list[tuple[Fact, str]]) -> list[tuple[Fact, str]]:
+    """Return the best of what was learned, so many for each month that it spans, and all else."""
+    learned = sorted((pair for pair in facts if pair[0].source), key=lambda pair: rank(view, pair[0]))
+    begins = [order(fact, view.zone)[0] for fact, _ in learned if fact.since]
+    months = 1 + (max(begins) - min(begins)) // _MONTH if begins else 0
+    return [pair for pair in facts if not pair[0].source] + learned[: months * LINES_A_MONTH]
 
 
 def withdraw(
@@ -138,18 +170,21 @@ def withdraw(
 ) -> list[str]:
     """Remove entries of facts that are not current from the generated parts; return the changed paths.
 
-    New entries are added by a consolidation only. A file that another program is saving for longer than
+    The entry of a value that was replaced becomes that of the new value if that has earned it, too; other
+    entries are added by a consolidation only. A file that another program is saving for longer than
     `timeout` seconds is left to the next call.
     """
     changed = []
     for scope in scopes:
         view = ScopeView(ws, ws.now(), scope=scope)
         curated = curated_files(ws.root, view.path(""))
+        change: Callable[[str], str] | None = None
         for path in (*curated, _user_file(view), _traits_file(view)):
             text = view.text(path)
             if not any(find(text, name) for name in _PARTS):
                 continue
-            change = _keep_only({entry(fact) for fact in view.current()})
+            if change is None:
+                change = _keep_only({entry(fact) for fact in view.current()}, _replaced(view))
             if change(text) != text:
                 done = file_edits.write(
                     ws, path, change, step=step, session=session, group=group, timeout=timeout
@@ -184,7 +219,18 @@ def withdraw_all(ws: OpenWorkspace) -> None:
     withdraw(ws, ws.scopes(), step="undo")
 
 
-def _keep_only(holding: set[str]) -> Callable[[str], str]:
+def _replaced(view: ScopeView) -> dict[str, str]:
+    """Return the new entries of values that were replaced, by their old ones."""
+    held = view.held()
+    current = {one.fact.key: one.fact for one in held if one.at(view.now) and one.fact.predicate}
+    return {
+        entry(one.fact): entry(new)
+        for one in held
+        if not one.at(view.now) and (new := current.get(one.fact.key)) is not None and earned(view, new)
+    }
+
+
+def _keep_only(holding: set[str], replaced: Mapping[str, str]) -> Callable[[str], str]:
     """Return the edit that keeps only these entries, and the headings that still have some."""
 
     def change(text: str) -> str:
@@ -192,7 +238,10 @@ def _keep_only(holding: set[str]) -> Callable[[str], str]:
             part = find(text, name)
             if part is None:
                 continue
-            kept = [line for line in part.lines if line.startswith("#") or line.strip() in holding]
+            now = [
+                line if line.strip() in holding else replaced.get(line.strip(), line) for line in part.lines
+            ]
+            kept = [line for line in dict.fromkeys(now) if line.startswith("#") or line.strip() in holding]
             following = [*kept[1:], "#"]
             lines = [
                 line
@@ -247,6 +296,8 @@ def _edit(
 def rank(view: Ranking, fact: Fact) -> tuple[object, ...]:
     """Return the sort key of a fact: pinned first, then by importance, recalls and start, descending."""
     importance = _WEIGHT.get(fact.type, _DEFAULT_WEIGHT) if fact.importance is None else fact.importance
+    importance += _REPEATED * min(fact.source.count(","), 4)
+    importance += max((_WORTH.get(tag, 0) for tag in fact.tags), default=0) if not fact.predicate else 0
     pinned = fact.priority == "permanent"
     use = view.uses.get(fact.id)
     start = order(fact, view.zone)[0].timestamp() if fact.since or fact.recorded else 0.0

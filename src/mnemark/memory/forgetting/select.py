@@ -365,7 +365,7 @@ class Selector:
         """Return facts by id, hidden ones included: from the files, else from the journal."""
         found = [item for item, _ in self._all_facts() if item.id in ids]
         with self.facts.lock:
-            known = self.facts.log.records | self.facts.log.proposals
+            known = self.facts.log.records | self.facts.log.proposals | self.facts.log.past
         return found + [
             _journal_item(known[one]) for one in ids - {item.id for item in found} if one in known
         ]
@@ -390,7 +390,8 @@ class Selector:
             there = {item.id for item, _ in found} | log.hidden
             waiting = [log.records[one] for one in log.pending() if one in log.records]
             proposed = [fact for one, fact in log.proposals.items() if one not in log.decided]
-        return found + [(_journal_item(one), one) for one in (*waiting, *proposed) if one.id not in there]
+            apart = [*waiting, *proposed, *log.past.values()]
+        return found + [(_journal_item(one), one) for one in apart if one.id not in there]
 
     def _bullets(self, path: str) -> list[tuple[Item, Fact]]:
         text = self._text(path)

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from mnemark.errors import BusyError, MnemarkError
+from mnemark.facts.journal import versions_in
 from mnemark.facts.parse import parse
 from mnemark.files import edit as editing
 from mnemark.files import jsonl, layout, listing, observations, platform, reading
@@ -47,7 +48,11 @@ _EXEMPT: Final = (
 _CITING_ROLES: Final = frozenset(
     {"episode", "daily", "scratchpad", "attachment", "archive", "longterm", "note"}
 )
-_FACT_KINDS: Final = frozenset({"remember", "propose", "conflict", "confirm", "edit", "tombstone", "pin"})
+_FACT_KINDS: Final = frozenset(
+    {"remember", "propose", "conflict", "confirm", "retract", "edit", "tombstone", "pin"}
+)
+_VALUES: Final = frozenset({"remember", "edit", "tombstone"})
+"""Kinds of journal lines that hold values a hand edit made history."""
 _NAME: Final = lazy_pattern(r"[^\s|<>()\[\]`'\"，,;；]+")
 _LINES: Final = lazy_pattern(r"#L\d+(?:-L?\d+)?")
 _ANY_ID: Final = re.compile(rb"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
@@ -226,6 +231,8 @@ class Sweep:
             return b"{}" if self.step == "copies" and self.targets.words.notes.found_in(line.data) else None
         kind, payload = record.get("kind"), record.get("payload")
         named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
+        if kind in _VALUES and isinstance(payload, dict) and self.targets.facts:
+            named = named or not self.targets.facts.isdisjoint(versions_in(str(record.get("id")), payload))
         own = kind in _FACT_KINDS and (record.get("id") in self.targets.facts or named)
         own = own or (kind == observations.KIND and record.get("id") in self.targets.turns)
         if own != (self.step == "items"):

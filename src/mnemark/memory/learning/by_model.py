@@ -144,9 +144,11 @@ class _Worker:
             self._retry_later(items, "the answer contains nothing that the turns say")
             return
         new = [
-            SourcedCandidate(fact, one.ref, one.scope, one.turn.origin, one.turn.time) for one, fact in good
+            SourcedCandidate(fact, one.ref, one.scope, one.turn.origin, one.turn.time, one.turn.role)
+            for one, fact in good
         ]
-        self._facts += CandidateWriter(self._ws).keep(new, by="model")
+        writer = CandidateWriter(self._ws)
+        self._facts += [*writer.keep(new, by="model"), *writer.propose(by="model")]
         self._state.done(ids)
         self._done += len(ids)
 

@@ -14,16 +14,23 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from mnemark.errors import IntegrityError, NotFoundError
+from mnemark.facts.ends import Retraction
 from mnemark.facts.journal import Words, words_of
-from mnemark.facts.model import Fact
-from mnemark.facts.remember import facts, remember_many
+from mnemark.facts.keys import subject_key
+from mnemark.facts.model import EXPLICIT, Fact
+from mnemark.facts.remember import facts, remember_against, retract
 from mnemark.facts.sources import source_of
 from mnemark.facts.timeline import order
 from mnemark.files import listing, platform
 from mnemark.files.layout import in_scope
+from mnemark.files.names import split_ref
 from mnemark.files.sessions import FOLDER, Placed, SessionLog
+from mnemark.memory.learning.by_hand import Line, contradicted, lines_by_hand
+from mnemark.memory.learning.heard import Heard, line_of
 from mnemark.memory.open_workspace import OpenWorkspace
-from mnemark.text.extraction.extract import Candidate, extract
+from mnemark.text.extraction.addressed import is_addressed
+from mnemark.text.extraction.extract import OWNER_ROLES, Candidate, extract
+from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
 
 POSITION: Final = "learn:"
@@ -34,14 +41,21 @@ _STRETCH_CHARACTERS: Final = 6_000
 _CHECKPOINT_TURNS: Final = 100
 """Number of turns after which the position is stored."""
 
-Status = Literal["learned", "known", "review", "would be learned"]
+PROPOSALS: Final = 3
+"""Maximum number of statements of an agent that wait for review from one session: who reads more?"""
+
+_ASKED: Final = lazy_pattern(
+    r"(?i)\b(?:remember|keep in mind|note down|don't forget)\b|记住|记下|记好|别忘|请记得|牢记"
+)
+
+Status = Literal["learned", "known", "review", "ended", "would be learned", "would be ended"]
 
 
 class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     """A fact and the turn it comes from."""
 
     status: Status
-    """`known`: learned from this turn before; `review`: waiting for review by a person."""
+    """`known`: learned from this turn before; `review`: waiting for review; `ended`: over, says the turn."""
     subject: str
     predicate: str
     value: str
@@ -57,6 +71,8 @@ class LearnedFact(msgspec.Struct, frozen=True, kw_only=True):
     priority: str = ""
     topic: str = ""
     """Of a statement, which has no predicate."""
+    against: str = ""
+    """The line that a person wrote and that it contradicts."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,22 +154,48 @@ def _logs(root: Path) -> Iterator[tuple[str, SessionLog]]:
 
 
 class SourcedCandidate(NamedTuple):
-    """A candidate fact with the ref, origin and time of its source turn."""
+    """A candidate fact with the ref, origin, time and role of its source turn."""
 
     fact: Candidate
     ref: str
     scope: str
     origin: Origin
     said: datetime
+    role: str = "user"
+
+    @property
+    def is_of_owner(self) -> bool:
+        """Whether the owner said it, or a note does, which is theirs."""
+        return self.origin in {"owner", "file"} or (self.origin == "import" and self.role in OWNER_ROLES)
+
+    @property
+    def trusted_as(self) -> Origin:
+        """How far it is trusted when it ends facts: a note as the agent that may have written it."""
+        return "agent" if self.origin == "file" else self.origin
+
+    @property
+    def stored_origin(self) -> Origin:
+        """The origin of the fact: of a turn of the owner's the store decides, by its words."""
+        return "agent" if self.origin in {"owner", "file"} else self.origin
 
 
 class CandidateWriter:
-    """Store candidates as facts, each only once for each source turn."""
+    """Store candidates as facts, each only once for each source turn.
+
+    A fact about the owner is only learned from the owner's words, a rule only from an order to the agent.
+    What an agent states in words of web pages or tools waits for `propose`.
+    """
 
     def __init__(self, ws: OpenWorkspace, *, dry_run: bool = False) -> None:
         self.ws = ws
         self.dry_run = dry_run
+        self.dropped = 0
+        """Statements of agents that `propose` left out."""
         self._new: set[tuple[str, Words, str]] = set()
+        self._heard: dict[str, Heard] = {}
+        self._by_hand: dict[str, list[Line]] = {}
+        self._doubtful: dict[str, list[SourcedCandidate]] = {}
+        """By session, with the origin of their words."""
 
     def keep(
         self, candidates: Sequence[SourcedCandidate], *, by: Literal["rule", "model"] = "rule"
@@ -169,6 +211,17 @@ class CandidateWriter:
                 self.ws.fact_store.sources.refresh()
         for one in candidates:
             new, since = one.fact, one.fact.since
+            if not one.is_of_owner and subject_key(new.subject) == "user":
+                continue
+            if new.type == "rule" and not is_addressed(new.quote or new.value):
+                continue
+            if (outside := self._outside(one)) is not None:
+                self._doubtful.setdefault(split_ref(one.ref)[0], []).append(one._replace(origin=outside))
+                continue
+            if new.over:
+                self._write(found, waiting)
+                found += self._ended(one, by)
+                continue
             if since < one.said:
                 self._write(found, waiting)  # earlier candidates decide the start of this one's validity
             wanted = Fact(
@@ -182,21 +235,77 @@ class CandidateWriter:
                 if not self.dry_run:
                     self._new.add(mark)
                     waiting.append((len(found), one))
+            asked = one.is_of_owner and _ASKED.search(new.quote) is not None
+            importance = max(new.importance, EXPLICIT) if asked else new.importance
             found.append(LearnedFact(
                 status="known" if known else "would be learned", subject=new.subject,
                 predicate=new.predicate, value=new.value, type=new.type, since=since.isoformat(),
-                ref=one.ref, quote=new.quote, by=by, importance=new.importance, confidence=new.confidence,
-                priority=new.priority, topic=new.topic,
+                ref=one.ref, quote=new.quote, by=by, importance=importance, confidence=new.confidence,
+                priority=new.priority, topic=new.topic, against="" if known else self._against(one, wanted),
             ))  # fmt: skip
         self._write(found, waiting)
         return found
+
+    def _against(self, one: SourcedCandidate, wanted: Fact) -> str:
+        """Return the line written by hand that what the owner says contradicts; empty if there is none."""
+        if one.origin != "owner":
+            return ""
+        if one.scope not in self._by_hand:
+            self._by_hand[one.scope] = lines_by_hand(self.ws, one.scope, one.said)
+        line = contradicted(wanted, one.fact.quote, self._by_hand[one.scope])
+        return f"{line.text} ({line.ref})" if line is not None else ""
+
+    def _outside(self, one: SourcedCandidate) -> Origin | None:
+        """Return where the words of an agent's statement come from if that is a web page or a tool."""
+        path, line = line_of(one.ref)
+        if one.origin != "agent" or not path:
+            return None
+        if path not in self._heard:
+            known = facts(self.ws.fact_store, scope=one.scope)
+            own = [str(fact) for fact in known if fact.origin == "owner"]
+            self._heard[path] = Heard(self.ws.root, path, own)
+        return self._heard[path].origin_of(one.fact.value, line)
+
+    def propose(self, *, by: Literal["rule", "model"] = "rule") -> list[LearnedFact]:
+        """Propose the best statements that rest on web pages or tools, at most `PROPOSALS` a session."""
+        found: list[LearnedFact] = []
+        for path, waiting in self._doubtful.items():
+            before = self.ws.fact_store.log.proposals.values()
+            room = max(0, PROPOSALS - sum(split_ref(fact.source)[0] == path for fact in before))
+            new = list({one.fact.value: one for one in waiting}.values())
+            best = sorted(new, key=lambda one: -one.fact.importance)
+            self.dropped += len(best[room:])
+            found += self.keep(best[:room], by=by)
+        self._doubtful.clear()
+        return found
+
+    def _ended(self, one: SourcedCandidate, by: Literal["rule", "model"]) -> list[LearnedFact]:
+        """End the facts that a turn says no longer hold; nothing where there are none."""
+        new = one.fact
+        said = Retraction(new.subject, new.predicate, new.value, one.said, one.ref, one.trusted_as, one.scope)
+        status: Status = "would be ended" if self.dry_run else "ended"
+        return [
+            LearnedFact(
+                status=status,
+                subject=fact.subject,
+                predicate=fact.predicate,
+                value=fact.value,
+                type=fact.type,
+                since=one.said.isoformat(),
+                ref=one.ref,
+                quote=new.quote,
+                by=by,
+                id=fact.id,
+            )
+            for fact in retract(self.ws.fact_store, said, dry_run=self.dry_run)
+        ]
 
     def _write(self, found: list[LearnedFact], waiting: list[tuple[int, SourcedCandidate]]) -> None:
         """Store the waiting candidates, and update their entries in `found`."""
         if not waiting:
             return
-        kept = remember_many(self.ws.fact_store, [
-            remember_arguments(found[at], one.scope, "import" if one.origin == "import" else "agent")
+        kept = remember_against(self.ws.fact_store, [
+            (remember_arguments(found[at], one.scope, one.stored_origin), found[at].against)
             for at, one in waiting
         ])  # fmt: skip
         for (at, _), fact in zip(waiting, kept, strict=True):
@@ -244,9 +353,13 @@ class _Run:
 
     def report(self) -> Report:
         problem = f"bookkeeping: {self._state.problem}" if self._state.problem else ""
+        dropped = self._writer.dropped
+        left_out = (
+            f"{dropped} statements of agents in the words of web pages or tools left out" if dropped else ""
+        )
         return Report(
             facts=tuple(self._facts), turns=self._turns, sessions=self._sessions, queued=self._queued,
-            complete=not self.late, notes=tuple(filter(None, (*self._notes, problem))),
+            complete=not self.late, notes=tuple(filter(None, (*self._notes, problem, left_out))),
         )  # fmt: skip
 
     def read(self, scope: str, log: SessionLog, *, again: bool) -> None:
@@ -271,6 +384,7 @@ class _Run:
             self._notes.append(str(error))
         if waiting:
             self._checkpoint(path, waiting)
+        self._facts += self._writer.propose()
         self._sessions += self._turns > before
 
     def _position(self, path: str, log: SessionLog) -> _Position:
@@ -289,7 +403,7 @@ class _Run:
         turn = self._ws.redact(turn)
         ref = f"{path}#L{placed.line}"
         self._candidates += [
-            SourcedCandidate(one, ref, scope, turn.origin, turn.time)
+            SourcedCandidate(one, ref, scope, turn.origin, turn.time, turn.role)
             for one in extract(turn.content, time=turn.time, role=turn.role, origin=turn.origin)
             if "[redacted:" not in one.value
         ]

@@ -16,16 +16,15 @@ from mnemark.files import layout, listing
 from mnemark.files.layout import in_scope
 from mnemark.llm.base import LLM, LLMUnavailable
 from mnemark.memory.curation.files import curated_files
+from mnemark.memory.learning.by_hand import statements_of
 from mnemark.memory.learning.by_rule import CandidateWriter, LearnedFact, SourcedCandidate
 from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.extraction.extract import Candidate, extract
-from mnemark.text.extraction.notes import statements
-from mnemark.text.markdown.generated import emptied, mark
-from mnemark.text.quoting.fence import strip_fences
+from mnemark.text.markdown.generated import mark
 from mnemark.text.quoting.injection import looks_like_instructions
 from mnemark.text.redaction.redact import redact
-from mnemark.types import Problem, Turn
+from mnemark.types import Turn
 
 DAYS: Final = timedelta(days=7)
 """How far back notes are read, or up to the last consolidation where that is longer ago."""
@@ -81,19 +80,10 @@ def _lines(ws: OpenWorkspace, scope: str, since: date, now: datetime) -> Iterato
         if day is None or not since.isoformat() <= day <= f"{now:%Y-%m-%d}":
             continue
         time = datetime.fromisoformat(day).replace(tzinfo=now.tzinfo)
-        for number, text in _statements(ws, path):
+        for number, text in statements_of(ws, path):
             clean = redact(text, ws.rules).text
             if "[redacted:" not in clean and not looks_like_instructions(clean):
                 yield Line(f"{path}#L{number}", clean, time)
-
-
-def _statements(ws: OpenWorkspace, path: str) -> list[tuple[int, str]]:
-    found = ws.visible.read(path)
-    if isinstance(found, Problem):
-        return []
-    text = emptied(found.text)
-    own = set(strip_fences(text).splitlines())  # leave out recalled text
-    return list(statements([line if line in own else "" for line in text.splitlines()]))
 
 
 def _contradictions(
@@ -102,7 +92,7 @@ def _contradictions(
     """Yield a remark where the newest note contradicts MEMORY.md outside its generated part."""
     newest = {_key(one.fact): one for one in noted if not holds_many(one.fact.predicate)}
     for path in curated_files(ws.root, f"{scope}/".lstrip("/")):
-        for number, text in _statements(ws, path):
+        for number, text in statements_of(ws, path):
             for stated in extract(text, time=now, origin="import"):
                 other = newest.get(_key(stated))
                 if other is not None and value_key(other.fact.value) != value_key(stated.value):
@@ -160,8 +150,8 @@ def _groups(lines: Iterable[Line]) -> list[list[Line]]:
 def describe(fact: LearnedFact) -> str:
     """Return a learned fact as a line of a report."""
     words = " ".join(filter(None, (fact.subject, fact.predicate)))
-    waits = " (waits in review)" if fact.status == "review" else ""
-    return f"{words}: {fact.value} — {fact.ref}{waits}"
+    notes = {"review": " (waits in review)", "ended": " (no longer)", "would be ended": " (no longer)"}
+    return f"{words}: {fact.value} — {fact.ref}{notes.get(fact.status, '')}"
 
 
 def begin(now: datetime, last: datetime | None) -> date:

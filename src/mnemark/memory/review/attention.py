@@ -49,7 +49,8 @@ def _reviews(ws: OpenWorkspace) -> "Iterator[Attention]":
     conflicts, proposed, edits = found["conflict"], found["proposal"] + found["removed"], found["edit"]
     look = "accept or reject with `mnemark review`"
     if conflicts:
-        text = f"{_count(conflicts, 'fact')} in conflict with a more trusted source: {look}"
+        against = "a more trusted source or a line you wrote"
+        text = f"{_count(conflicts, 'fact')} in conflict with {against}: {look}"
         yield Attention(what="conflicts", count=conflicts, text=text)
     if proposed:
         text = f"{_count(proposed, 'proposed fact')} from tools, the web or imports: {look}"

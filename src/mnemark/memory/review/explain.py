@@ -137,7 +137,8 @@ def _of_fact(ws: OpenWorkspace, known: FactStore, fact: Fact) -> Why:
     with known.lock:
         lines = list(_lines(known, fact))
         held = [one.fact for one in known.held(fact.scope) if one.fact.key == fact.key]
-        sources = list(dict.fromkeys(part.strip() for part in fact.source.split(",") if part.strip()))
+        refs = (*fact.source.split(","), fact.ended)
+        sources = list(dict.fromkeys(part.strip() for part in refs if part.strip()))
         waits = fact.review if fact.review and fact.id not in known.log.decided else ""
         hidden = fact.id in known.log.hidden
     quoted = tuple(_quoted(ws, one) for one in sources)

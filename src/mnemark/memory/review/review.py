@@ -6,23 +6,17 @@ from typing import Final, Literal
 import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
-from mnemark.facts.files import REVIEW
 from mnemark.facts.journal import Edited
 from mnemark.facts.model import Fact
-from mnemark.facts.parse import decode, encode
-from mnemark.facts.store import FactStore
+from mnemark.facts.store import FactStore, drop_proposals
 from mnemark.facts.timeline import when
-from mnemark.facts.write import without_fact
-from mnemark.files.edit import edit
 from mnemark.files.journal import Change
-from mnemark.files.layout import in_scope
 from mnemark.memory.curation.generated import remember_one
 from mnemark.memory.forgetting.forget import forget
 from mnemark.memory.open_workspace import OpenWorkspace
 
 EDITS: Final = "edits"
 """The id that means all changes made in fact files."""
-_BUSY: Final = 0.5
 
 What = Literal["proposal", "conflict", "removed", "edit"]
 
@@ -32,7 +26,8 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     what: What
-    """`proposal`: said by a tool or the web; `conflict`: against the word of someone who is trusted more;
+    """`proposal`: said by a tool or the web; `conflict`: against the word of someone who is trusted more, or
+    against a line that a person wrote in MEMORY.md or USER.md;
     `removed`: a person took it out before; `edit`: changed in its file outside mnemark, in effect already."""
     action: str = ""
     """Of an edit: added, changed, moved, ended or removed."""
@@ -62,8 +57,9 @@ def _proposed(known: FactStore, scope: str) -> Iterator[Waiting]:
             what = "conflict" if fact.review == "conflict" else "removed"
         last = log.known.get(fact.supersedes)
         there = log.records.get(fact.supersedes) or (last.fact if last is not None else None)
-        against = there.value if there is not None else ""
-        text = f"{fact} (source: {fact.origin})" + (f"; current value: {against!r}" if against else "")
+        against = fact.against or (there.value if there is not None else "")
+        held = "you wrote" if fact.against else "current value"
+        text = f"{fact} (source: {fact.origin})" + (f"; {held}: {against!r}" if against else "")
         yield Waiting(
             id=one, what=what, fact=fact, against=against, time=fact.recorded or fact.since, text=text
         )
@@ -141,10 +137,9 @@ def decide(ws: OpenWorkspace, identifier: str, *, accept: bool) -> Fact | None:
     if found is None or identifier in known.log.hidden:
         raise NotFoundError(f"nothing to review has the id {identifier!r}; `mnemark review` lists the ids")
     kept = _accept_proposal(ws, known, found) if accept else None
-    _append_decision(known, [identifier], found.scope, accept=accept)
-    path = in_scope(found.scope, REVIEW)
-    if (known.root / path).is_file():
-        edit(known.root, path, lambda data: encode(without_fact(decode(data), identifier)), timeout=_BUSY)
+    if identifier not in known.log.decided:
+        _append_decision(known, [identifier], found.scope, accept=accept)
+    drop_proposals(known, found.scope, [identifier])
     return kept
 
 

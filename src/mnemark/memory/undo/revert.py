@@ -10,9 +10,12 @@ import msgspec
 
 from mnemark.errors import UsageError
 from mnemark.files import listing, platform
+from mnemark.files.ids import time_of
 from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
+from mnemark.files.names import split_ref
+from mnemark.files.sessions import SessionLog
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw_all
 from mnemark.memory.forgetting.forget import follow, hide
@@ -90,15 +93,16 @@ def revert(
     finder = Selector(ws, Criteria(session=session or "", origin=origin or "", since=start))
     items = finder.find()
     edits = _edits(ws, finder.wanted, finder.zone)
+    ends = _ends(ws, finder.wanted, finder.zone)
     remembered, others = _remembered(ws, items)
-    if dry_run or not (items or edits):
+    if dry_run or not (items or edits or ends):
         return Reverted(
             dry_run=dry_run, hidden=forgotten(others, ws.visible), facts=forgotten(remembered, ws.visible),
             edits=tuple(dict.fromkeys(one.path for one in edits)),
         )  # fmt: skip
     said = {"session": session or "", "origin": origin or "", "since": start.isoformat() if start else ""}
     identifier = hide(ws, others, {"asked": {"revert": True} | said}) if others else ""
-    _append_undo(ws, [item.id for item in remembered])
+    _append_undo(ws, [*(item.id for item in remembered), *ends])
     busy = take_out(ws)[1]
     # The scratchpad is not undone, but rewritten from the remaining episodes.
     kept = [one for one in edits if one.path.rpartition("/")[2] != scratchpad.FILE]
@@ -164,6 +168,20 @@ def _remembered(ws: OpenWorkspace, items: list[Item]) -> tuple[list[Item], list[
         known = facts.log.records.keys() - facts.log.hidden
     remembered = [item for item in items if item.kind == "fact" and item.id in known]
     return remembered, [item for item in items if item not in remembered]
+
+
+def _ends(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[str]:
+    """Return the ids of the ends of facts that turns of the session said; without one, none."""
+    if not wanted.session:
+        return []
+    log = ws.fact_store.log
+    return [
+        one
+        for one, end in log.retracted.items()
+        if one not in log.reinstated
+        and split_ref(end.source)[0] == in_scope(log.scopes[one], SessionLog(ws.root, wanted.session).name)
+        and (wanted.since is None or local(time_of(one), zone) >= local(wanted.since, zone))
+    ]
 
 
 def _edits(ws: OpenWorkspace, wanted: Criteria, zone: tzinfo) -> list[Entry]:

@@ -8,7 +8,7 @@ import msgspec
 
 from mnemark.errors import NotFoundError, UsageError
 from mnemark.facts.store import FactStore, bring_in
-from mnemark.facts.write import without_fact
+from mnemark.facts.write import without_end, without_fact
 from mnemark.files.journal import Change, changes_of
 from mnemark.files.layout import scope_of
 from mnemark.files.locks import LOCK_SECONDS, workspace_lock
@@ -19,7 +19,7 @@ from mnemark.memory.forgetting.select import Criteria, Item, Selector
 from mnemark.memory.journal.edits import Entry
 from mnemark.memory.open_workspace import OpenWorkspace
 
-What = Literal["remember", "forget", "edit", "pin"]
+What = Literal["remember", "retract", "forget", "edit", "pin"]
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,6 +106,14 @@ def _changes(ws: OpenWorkspace, *, own: bool) -> dict[str, What]:
             for one in log.records
             if one not in log.hidden and not (own and log.machines.get(one) != log.journal.file)
         }
+        known |= {
+            one: "retract"
+            for one, end in log.retracted.items()
+            if one not in log.reinstated
+            and end.fact not in log.hidden
+            and not end.by  # undone with the fact that says the opposite
+            and not (own and log.machines.get(one) != log.journal.file)
+        }
         hides = (one for one, payload in log.forgotten.standing() if not payload.get("erase"))
         known |= dict.fromkeys(hides, "forget")
     known |= dict.fromkeys((one.id for one in file_edits.entries(ws) if is_own_edit(one)), "edit")
@@ -121,6 +129,8 @@ def _undo(ws: OpenWorkspace, identifier: str, known: Mapping[str, What]) -> Undo
     match known[identifier]:
         case "remember":
             return _forget_fact(ws, identifier)
+        case "retract":
+            return _reinstate(ws, identifier)
         case "forget":
             return _unhide(ws, identifier)
         case "pin":
@@ -145,27 +155,40 @@ def _forget_fact(ws: OpenWorkspace, identifier: str) -> Undone:
     return Undone(id=identifier, what="remember", paths=paths, waiting=waiting, text=str(fact))
 
 
+def _reinstate(ws: OpenWorkspace, identifier: str) -> Undone:
+    log = ws.fact_store.log
+    end = log.retracted[identifier]
+    _append_undo(ws, identifier, log.scopes[identifier])
+    paths, waiting = take_out(ws)
+    fact = log.records.get(end.fact)
+    return Undone(id=identifier, what="retract", paths=paths, waiting=waiting, text=str(fact or end.fact))
+
+
 def take_out(ws: OpenWorkspace) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Delete undone facts from their files; return the changed files, and the busy ones."""
+    """Delete undone facts and ends from their files; return the changed files, and the busy ones."""
     facts = ws.fact_store
     with facts.lock:
         facts.log.refresh()
-        gone = {one: facts.log.records[one] for one in facts.log.withdrawn if one in facts.log.records}
+        log = facts.log
+        edits = [
+            (log.records[one].scope, one, partial(without_fact, identifier=one))
+            for one in log.withdrawn
+            if one in log.records
+        ]
+        edits += [
+            (log.scopes[one], end.fact, partial(without_end, identifier=end.fact, until=end.until))
+            for one, end in log.reinstated.items()
+        ]
     paths: list[str] = []
     waiting: list[str] = []
-    for identifier, fact in gone.items():
-        for path in facts.files.paths(fact.scope):
-            if all(one.id != identifier for one in facts.files.facts(path)):
+    for scope, identifier, change in edits:
+        for path in facts.files.paths(scope):
+            found = next((one for one in facts.files.facts(path) if one.id == identifier), None)
+            if found is None or (change.func is without_end and found.until != change.keywords["until"]):
                 continue
-            done = file_edits.write(
-                ws, path, partial(_without, identifier), step="undo", timeout=LOCK_SECONDS
-            )
+            done = file_edits.write(ws, path, change, step="undo", timeout=LOCK_SECONDS)
             (waiting if done.status == "deferred" else paths).append(path)
     return tuple(dict.fromkeys(paths)), tuple(dict.fromkeys(waiting))
-
-
-def _without(identifier: str, text: str) -> str:
-    return without_fact(text, identifier)
 
 
 def _unhide(ws: OpenWorkspace, identifier: str) -> Undone:

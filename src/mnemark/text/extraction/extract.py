@@ -21,10 +21,10 @@ from mnemark.text.extraction.validity import dated, dropped, mended
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
 
-__all__ = ["Candidate", "extract"]
+__all__ = ["OWNER_ROLES", "Candidate", "extract"]
 
 _TRUSTED_ORIGINS: Final = frozenset({"owner", "agent", "import"})
-_OWNER_ROLES: Final = frozenset({"user", "human", "owner"})
+OWNER_ROLES: Final = frozenset({"user", "human", "owner"})
 _AGENT_ROLES: Final = frozenset({"assistant", "agent", "ai", "model"})
 _CONFIDENCE: Final[dict[str, float]] = {"owner": 0.85, "agent": 0.6, "import": 0.6}
 
@@ -86,7 +86,7 @@ def extract(
         origin: origin of the turn; for tools, the web and files the result is empty.
         language: "en" or "zh" to apply the rules of one language only; by default the script decides.
     """
-    own = role in _OWNER_ROLES
+    own = role in OWNER_ROLES
     if origin not in _TRUSTED_ORIGINS or not (own or role in _AGENT_ROLES):
         return []
     found: dict[tuple[str, str, str], Candidate] = {}

@@ -1,0 +1,113 @@
+"""Find the facts that a statement ends: "I no longer like coffee", or a new dislike of what was liked."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from mnemark.facts.keys import content_key, predicate_key, statement_key, subject_key
+from mnemark.facts.model import TRUST, Fact
+from mnemark.facts.timeline import FactVersion
+from mnemark.types import Origin
+
+_OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
+_FAVORITE: Final = "favorite "
+_VERBS: Final = {
+    "likes": {"like", "love", "enjoy", "prefer"}, "dislikes": {"hate", "dislike"}, "pets": {"own"},
+    "hobbies": {"like", "enjoy"}, "employer": {"work"}, "job": {"work"}, "city": {"live"},
+    "languages": {"speak"},
+}  # fmt: skip
+"""Verbs that a statement has in place of a predicate."""
+
+
+class Retraction(NamedTuple):
+    """What no longer holds."""
+
+    subject: str
+    predicate: str
+    """Empty: a statement."""
+    value: str
+    """Empty: every value of the predicate."""
+    at: datetime
+    """From when on."""
+    source: str
+    """The ref of the turn that says so."""
+    origin: Origin
+    scope: str
+
+
+def ended_by(said: Retraction, held: Iterable[FactVersion]) -> Iterator[Fact]:
+    """Yield the facts valid at that time that a retraction ends; never those of someone more trusted."""
+    subject, predicate = subject_key(said.subject), predicate_key(said.predicate)
+    if not predicate and not said.value:
+        return
+    for version in held:
+        fact = version.fact
+        if version.at(said.at) and subject_key(fact.subject) == subject and _may_end(said, fact):
+            if predicate_key(fact.predicate):
+                ends = _covers(predicate, predicate_key(fact.predicate)) and (
+                    not said.value or is_same(said.value, fact.value)
+                )
+            else:
+                ends = bool(said.value) and _words(predicate, fact.value) == _words(predicate, said.value)
+            if ends:
+                yield fact
+
+
+def _may_end(said: Retraction, fact: Fact) -> bool:
+    of_same_turn = bool(said.source) and said.source in map(str.strip, fact.source.split(","))
+    return not of_same_turn and TRUST[said.origin] >= TRUST[fact.origin]
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two values name one thing: "Labradors" and "the Labrador"."""
+    return content_key("value", one) == content_key("value", other) or statement_key(one) == statement_key(
+        other
+    )
+
+
+def _covers(said: str, predicate: str) -> bool:
+    """Whether the end of one predicate's value ends another's: what is no longer liked is no favorite."""
+    return said == predicate or (
+        said == "likes" and (predicate == "hobbies" or predicate.startswith(_FAVORITE))
+    )
+
+
+def _words(predicate: str, statement: str) -> tuple[str, ...]:
+    verbs = _VERBS.get(predicate, ())
+    return tuple(word for word in statement_key(statement).split() if word not in verbs)
+
+
+def opposite(fact: Fact) -> Retraction | None:
+    """Return what a new fact ends beside the earlier values of its key: a dislike the like; else None."""
+    other = _OPPOSITE.get(predicate_key(fact.predicate))
+    if other is None or not fact.since:
+        return None
+    return Retraction(
+        subject=fact.subject, predicate=other, value=fact.value, at=datetime.fromisoformat(fact.since),
+        source=fact.source, origin=fact.origin, scope=fact.scope,
+    )  # fmt: skip
+
+
+class Tastes:
+    """The likes and dislikes of a scope by their words, to find opposites."""
+
+    def __init__(self, held: Iterable[FactVersion]) -> None:
+        self._by_words: dict[str, list[FactVersion]] = {}
+        for version in held:
+            key = predicate_key(version.fact.predicate)
+            if key in _OPPOSITE or key == "hobbies" or key.startswith(_FAVORITE):
+                self.add(version)
+
+    def add(self, version: FactVersion) -> None:
+        """Add a new one."""
+        for key in _marks(version.fact.value):
+            self._by_words.setdefault(key, []).append(version)
+
+    def of(self, value: str) -> list[FactVersion]:
+        """Return those with that value."""
+        found = [version for key in _marks(value) for version in self._by_words.get(key, ())]
+        return list({version.fact.id: version for version in found}.values())
+
+
+def _marks(value: str) -> set[str]:
+    return {content_key("value", value), statement_key(value)}
