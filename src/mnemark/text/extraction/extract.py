@@ -13,6 +13,7 @@ from typing import Final
 from mnemark.text.dates.ranges import spans
 from mnemark.text.extraction.candidate import Candidate, Clause, Found, Rule
 from mnemark.text.extraction.chinese import RULES as CHINESE
+from mnemark.text.extraction.chinese_owner import about_people
 from mnemark.text.extraction.english import RULES as ENGLISH
 from mnemark.text.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.text.extraction.speaker import hands_over, of_another, without_mail
@@ -157,13 +158,15 @@ def _read(
     if not _is_assertion(text):
         return
     yield from ((None, fact) for fact in mended(sentence))
+    chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
+    if chinese:
+        yield from about_people(Clause(text.rstrip(_CLOSE), text, turn, time))
     if _DOUBT.search(text):
         return
     yield from ((None, fact) for fact in dropped(sentence))
     over = _PAST.search(text) is not None
     if not over:
         yield from ((None, fact) for fact in dated(sentence, time))
-    chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
     english = language == "en" or (language is None and not chinese and _LATIN.search(text) is not None)
     rules = (CHINESE if chinese else ()) + (ENGLISH if english else ())
     whole = Clause(text.rstrip(_CLOSE), text, turn, time)

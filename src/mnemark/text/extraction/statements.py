@@ -5,6 +5,7 @@ A statement is what is kept of a sentence that fits no predicate: the owner's wo
 
 from typing import Final, NamedTuple
 
+from mnemark.text.extraction.chinese_statements import cleaned as chinese_cleaned
 from mnemark.text.extraction.chinese_statements import topic_of as chinese_topic
 from mnemark.text.extraction.english_statements import topic_of as english_topic
 from mnemark.text.extraction.sentences import Sentence
@@ -25,8 +26,8 @@ def statement(sentence: Sentence, *, chinese: bool) -> Statement | None:
     if len(sentence.text) > MOST:
         return None
     topic = (chinese_topic if chinese else english_topic)(sentence.blotted)
-    return Statement(_cleaned(sentence.text), topic) if topic else None
+    return Statement(_cleaned(sentence.text, chinese=chinese), topic) if topic else None
 
 
-def _cleaned(text: str) -> str:
-    return text.strip(" \t.。")
+def _cleaned(text: str, *, chinese: bool) -> str:
+    return (chinese_cleaned(text) if chinese else text).strip(" \t.。!！~～")
