@@ -34,6 +34,8 @@ class Expected(msgspec.Struct, frozen=True):
     subject: tuple[str, ...]
     predicate: tuple[str, ...]
     value: tuple[str, ...]
+    over: bool = False
+    """Whether the turn says that it no longer holds."""
 
 
 class Labelled(msgspec.Struct, frozen=True):
@@ -160,7 +162,7 @@ def _score(name: str, language: str, turns: Sequence[Labelled]) -> Score:
 def _fits(one: Candidate, fact: Expected) -> bool:
     subjects = {subject_key(name) for name in fact.subject}
     predicates = {predicate_key(name) for name in fact.predicate}
-    if subject_key(one.subject) not in subjects or predicate_key(one.predicate) not in predicates:
+    if one.over != fact.over or subject_key(one.subject) not in subjects or predicate_key(one.predicate) not in predicates:
         return False
     said = _PIECE.findall(value_key(one.value))
     for value in fact.value:

@@ -14,6 +14,7 @@ from mnemark.text.extraction.candidate import (
     Rule,
     bare,
     is_program,
+    kind_of,
     many,
     slot,
     tool,
@@ -65,7 +66,7 @@ def _decision(match: re.Match[str], _: Clause) -> list[Found]:
 
 _WORK: Final = lazy_pattern(
     "提交|代码|测试|回复|回答|答复|写|文件|分支|推送|部署|函数|注释|文档|命名|格式|输出|报告|邮件|纪要|合并|PR|SQL|接口|版本|"
-    "日志|配置|数据|问我|确认|备份|发布|上线|脚本|变量|单位|称呼|叫我|语气|表情|表格|列表|引用|来源|中文|英文|代号|依赖|"
+    "日志|配置|数据|问我|确认|备份|发布|上线|脚本|变量|单位|称呼|叫我|不要再|别再|语气|表情|表格|列表|引用|来源|中文|英文|代号|依赖|"
     "工单|标题|摘要|总结|链接|日期|时间格式|编码|缩进|空格|模板"
 )
 
@@ -84,6 +85,14 @@ def _standing(match: re.Match[str], _: Clause) -> list[Found]:
     ):
         return [Found("user", "language", answered["v"])]
     return [Found("user", "rules", value)]
+
+
+def _switched(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read what a project uses instead of something else; a decision where the kind is not known."""
+    old, new = bare(match["o"]), bare(match["v"])
+    if kind := kind_of(new) or kind_of(old):
+        return [Found("project", kind, old, over=True), Found("project", kind, new)]
+    return [Found("project", "decisions", f"从 {old} 换成 {new}")] if is_program(old) or is_program(new) else []
 
 
 def _path(match: re.Match[str], _: Clause) -> list[Found]:
@@ -140,6 +149,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"我的?(?:主力|默认)?(?:编辑器|终端|系统|操作系统|电脑|shell|浏览器|笔记本)(?:是|用的是|装的是)\s*(?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", tool),
     _rule(r"我(?:已经|刚|现在)*(?:把)?(?:我?的)?(?P<p>编辑器|终端|操作系统|系统|浏览器|shell|数据库)(?:已经|刚|现在)*(?:换成|改成|改用|换到|换为)了?\s*(?P<v>[A-Za-z][\w.+ -]{1,28}?)\s*了?", lambda m, _: [Found("user", m["p"], bare(m["v"]))] if usable(bare(m["v"]), 30) else [], dated=True),
     _rule(rf"我(?:已经|刚|现在|最近)*(?:从\s*[^，,。]{{2,20}}?)?(?:换|切换|迁移|转|改用|换成)(?:到|成)?了?\s*(?P<v>(?i:{NAMED}))\s*了?", tool, dated=True),
+    _rule(r"(?:我们|咱们|团队|项目)(?:已经|刚|现在|最近)*从\s*(?P<o>[A-Za-z][A-Za-z0-9.+#-]*(?: [A-Za-z0-9.+#-]+)?)\s*(?:全面|统一)?(?:换|切换|迁移|转|迁)(?:成|到|为)了?\s*(?P<v>[A-Za-z][A-Za-z0-9.+#-]*(?: [A-Za-z0-9.+#-]+)?)\s*了?", _switched, dated=True),
     _rule(rf"(?P<who>我们|我|项目|这个项目|本项目|团队)的?{_NOW}(?:是|用|使用|在用|跑在|跑的是)(?:的是)?\s*(?P<t>(?i:{VERSIONED}))\s*(?P<v>{VERSION})(?:了)?", _version, dated=True),
     _rule(rf"(?:(?P<who>我们|我|项目)(?:已经|刚)?)?(?:把)?\s*(?P<t>(?i:{VERSIONED}))\s*(?:版本)?(?:已经|刚)?从\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?P<v>{VERSION})\s*了?", _version, dated=True),
     _rule(rf"(?P<who>我们|我|项目)(?:已经|刚)*从\s*(?P<t>(?i:{VERSIONED}))\s*{VERSION}\s*(?:升级|升|换|迁移|更新|切换?)(?:到|成|为)了?\s*(?:(?i:{VERSIONED})\s*)?(?P<v>{VERSION})\s*了?", _version, dated=True),
@@ -151,7 +161,9 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?:(?!.{0,8}我(?!们)).*?定下来了|.*?说好了|.*?确定了)[，,：:](?P<v>(?=.*(?:用|采用|统一|不再|支持|改成|改为|选))[^？?]{3,80})", _decision, whole=True, importance=0.6),
     _rule(r"(?:请)?(?:以后|今后|从现在起|从现在开始|从今以后|往后|从今天起)[，,]?(?:请|你|都|就|要|必须|务必)*(?P<v>[^，,。？?]{3,80})", lambda m, c: _standing(m, c) if not re.search("[他她]", c.sentence) else [], type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?P<v>(?:永远|始终|一律|务必|总是|绝对|绝不|严禁|禁止)(?!这样|是)[^，,。？?]{3,80})", _standing, type="rule", importance=0.8, priority="permanent"),
-    _rule(r"(?:请)?(?P<v>[^，,。？?]{2,30}?(?:之前|以前|之后|前|后)(?:一定|必须|务必|都|总)(?:要|得)?[^，,。？?]{2,60})", _standing, type="rule", importance=0.8, priority="permanent"),
+    _rule(r"(?:请)?(?P<v>(?:不要|别)再(?:用|使用|说|写|叫我|给我|发|加|重复|自动|主动|建议|推荐|问我|提)[^，,。？?]{1,30}?)了?", _standing, type="rule", importance=0.8, priority="permanent"),
+    _rule(rf"请(?:一直|全程|默认)(?:都)?(?P<v>(?:用|使用|说|讲)\s*(?:{LANGUAGES})(?:来)?(?:回复|回答|答复|交流|沟通|对话)?(?:我)?)", lambda m, _: [Found("user", "language", one) for one in re.findall(LANGUAGES, m["v"])[:1]], type="rule", importance=0.8, priority="permanent"),
+    _rule(r"(?:请)?(?P<v>[^，,。？?]{2,30}?(?:之前|以前|之后|前|后)(?:一定|必须|务必|都|总(?=是|要|得))(?:要|得)?[^，,。？?]{2,60})", _standing, type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?P<v>(?:每次|每个|所有|凡是|任何)[^，,。？?]{1,30}?(?:都要|都必须|必须|一定要|务必|不得|不能|不许|都得)[^，,。？?]{2,60})", _standing, type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?:记住|牢记|记得)[，,：:]\s*(?P<v>(?=.*(?:所有|每次|每个|都要|必须|一律|不要|任何)).{4,80})", _standing, type="rule", whole=True, importance=0.8, priority="permanent"),
     _rule(rf"(?:我们的?|项目的?)?(?P<p>[\u4e00-\u9fffA-Za-z]{{2,10}}?)(?:都)?(?:在|放在|位于|是|存在|保存在)\s*{_PATH}(?:里|下|下面|目录下|中)?", _path),

@@ -34,12 +34,15 @@ _KNOWN: Final = lazy_pattern(
 _NAMED_FIRST: Final = lazy_pattern(
     rf"(?P<name>{PERSON})是我们?家?的?(?P<kin>{_ANY_KIN}|{ACQUAINTANCES})(?P<rest>)"
 )
-_NO_NAME: Final = "周[一二三四五六日天末]|高[中考兴一二三]|白天|马上|方[便面]|万一|金融|余下|江边|于是|许多|何[时况]|老[样是说家]|小[时区学]|常[常年]|程序|严重|史上|任何|孔|汤|石"
-_NAME: Final = lazy_pattern(rf"(?!{_NO_NAME})(?P<name>{PERSON})")
+NO_NAME: Final = (
+    "周[一二三四五六日天末]|高[中考兴一二三]|白天|马上|方[便面]|万一|金融|余下|江边|于是|许多|何[时况]|老[样是说家]|小[时区学]|常[常年]|程序|严重|史上|任何|孔|汤|石"
+)
+"""Begins of words that look like a name: 周末, 高中, 老样子."""
+_NAME: Final = lazy_pattern(rf"(?!{NO_NAME})(?P<name>{PERSON})")
 _POSSESSED: Final = lazy_pattern("的?(?:家|那儿|那边|店|公司|单位|学校|同学|同事|朋友|老师|房间|手机)")
 _WITH: Final = lazy_pattern("(?:和|跟|与|同|还有|、|以及)")
 _HAN_FIRST: Final = lazy_pattern(HAN)
-_NO_MORE: Final = lazy_pattern("[。，,；;！!～~]|(?:啊|呀|哦|呢|啦|哈|嘛|呗|哟|的说)$")
+_NO_MORE: Final = lazy_pattern("[。，,；;！!～~]|(?:啊|呀|哦|呢|啦|嘛|呗|哟|的说)$")
 _KIN_BY_PATTERN: Final = lazy_pattern("|".join(f"(?P<k{n}>{words})" for n, words in enumerate(KIN.values())))
 _KIN_NAMES: Final = tuple(KIN)
 

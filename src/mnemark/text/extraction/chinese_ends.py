@@ -60,7 +60,7 @@ _ENDS: Final = (
     _End(lazy_pattern(rf"(?:刚|刚刚|上个?[周月]|去年|今年|昨天|正式|{HAN}{{1,2}}月)*(?:从(?P<v>[^，,。]{{2,12}}?))?(?:离职|辞职|失业|被裁|被辞退|被解雇|被裁员)了?"), lambda m: _left(m) if re.search("了$|被|刚", m[0]) else []),
     _End(lazy_pattern(r"(?:刚|刚刚|已)*辞(?:去|掉)了?(?P<v>[^，,。]{0,12}?)的?(?:工作|职务)了?"), _left),
     _End(lazy_pattern(r"(?:刚|刚刚|上个?[周月]|去年|今年)*(?:不在|离开了?)(?P<v>[^，,。]{2,12}?)(?:工作|上班|干|做)?了"), lambda m: _left(m) if re.search("工作|上班|干了|公司|集团|银行|科技", m[0]) else []),
-    _End(lazy_pattern(r"(?:刚|刚刚|上个?[周月]|去年|今年|前阵子|两个月前)*(?:[和跟与](?P<v>[^，,。]{1,8}?))?(?:分手|离婚|分开)了"), lambda m: [_over("spouse")] + ([Found("user", "marital status", "离异")] if "离婚" in m[0] else [])),
+    _End(lazy_pattern(r"(?:刚|刚刚|上个?[周月]|去年|今年|前阵子|两个月前)*(?:[和跟与](?P<v>[^，,。]{1,8}?))?(?:分手|离婚|分开)了?"), lambda m: [] if not re.search("了$|^刚|前刚", m[0]) else [_over("spouse")] + ([Found("user", "marital status", "离异")] if "离婚" in m[0] else [])),
     _End(lazy_pattern(r"(?:刚|刚刚|上个?[周月]|去年|今年)*(?:从)?(?P<v>[^，,。从]{2,8}?)搬(?:走|出来|出去)了?"), _value("city")),
     _End(lazy_pattern(r"(?:刚|刚刚|上个?[周月]|去年|今年)*搬(?:离|出)了?(?P<v>[^，,。]{2,8}?)了?"), _value("city")),
     _End(lazy_pattern(r"(?:刚|刚刚|上个?[周月]|去年|今年)*搬走了"), lambda _: [_over("city")]),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from mnemark.text.dates.ranges import spans
 from mnemark.text.extraction import chinese_ends
 from mnemark.text.extraction.candidate import Clause, Found, Read, Rule, bare, is_program, listed, usable
-from mnemark.text.extraction.chinese_clauses import Said, kin_of, parts, read
+from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, kin_of, parts, read
 from mnemark.text.extraction.chinese_words import (
     ANIMALS,
     BELIEFS,
@@ -28,10 +28,10 @@ from mnemark.text.extraction.chinese_words import (
     NUMBER,
     ORGANISATIONS,
     OWNED,
-    PERSON,
     PLACES,
     SIBLINGS,
     SKILLS,
+    SURNAMES,
     VEHICLES,
     WORKPLACES,
 )
@@ -43,17 +43,18 @@ _OF: Final = f"(?:[{HAN[1:-1]}A-Za-z0-9]{{1,10}}?的?)??"
 _AND: Final = "(?:[、，,和与及跟]|还有|以及)"
 _A: Final = f"(?:一?{CLASSIFIER}|一)?"
 _NAME: Final = rf"(?:(?![了他她你它人我车来去不着什啥醒停外滴救起])(?!名字){HAN}{{2,3}}|[A-Z]\w+(?: [A-Z]\w+)?)"
+_FULL_NAME: Final = f"(?!{NO_NAME})[{SURNAMES}]{HAN}{{1,2}}"
 _GENERIC: Final = lazy_pattern(
     "[你您他她它哪什谁这那某]|自己|一样|一起|怎么|问题|东西|事情?|时候|感觉|方式|情况|上面|下面|里面|比较|真正|主要"
 )
 _NO_PLACE: Final = lazy_pattern(
-    "家里|公司|学校|宿舍|附近|隔壁|楼|酒店|医院|[这那哪里外边下上着您你他她它]|还是|一起|乡下|城里|国外|外地|(?:路|街|道|号|小区|村|苑|园|镇|页|模块|文件|房子|公寓|病房|房间|院|家|社区|府|公馆|花园|家园|大厦|隔壁|云端)$|"
+    "家里|公司|学校|宿舍|附近|隔壁|楼|酒店|医院|[这那哪着您你他她它]|里面|外面|旁边|[里外边下上]$|^城市$|还是|一起|乡下|城里|国外|外地|(?:路|街|道|号|小区|村|苑|园|镇|页|模块|文件|房子|公寓|病房|房间|院|家|社区|府|公馆|花园|家园|大厦|隔壁|云端)$|"
     "^(?:得|的|了|过|不|很|几|一|进|到|回|去|来)"
 )
 _NO_WORKPLACE: Final = lazy_pattern("^(?:公司|单位|学校|大学|家|办公室|店|店里)$|[这那你您他她它哪某]|我|今|明|昨|刚|会议|^(?:外|同|整)")
 _NOT_LIKED: Final = lazy_pattern(
     "[这那您你他她它]|一下|一些$|一点$|一个$|做的|方案|版本|bug|建议|思路|节奏|方式|感觉|细节|总结|安排|计划$|说法|比喻|"
-    "^(?:的|了|上了?$|过(?!山车)|得|和?是|说$|它|就|这样|先|被|让|给|跟着|自己先)|点$|[个点种款件位]儿?$|第[一二三四]|今天|昨天|明天|刚|孩子们?$|家人$|[‘“”’]|一直$|[里上]的|我|那种|点东西$|^[‘“《]?$"
+    "^(?:的|了|上了?$|过(?!山车)|得|和?是|说$|它|就|这样|先|被|让|给|跟着|自己先)|点$|[个点种款件位]儿?$|第[一二三四]|今天|昨天|明天|刚|孩子们?$|家人$|[‘“”’]|一直$|[里上]的|我|那种|点东西$|的.{1,6}是|^[‘“《]?$"
 )
 _SOME: Final = lazy_pattern("^(?:(?:一些|一点|那种|各种|所有的?|几|有点|一?个)的?)")
 
@@ -76,7 +77,7 @@ def _value(predicate: str, *, longest: int = 24, many: bool = False, prefix: str
 
 def _place(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
-        value = re.sub("(?:了|这边|那边|市区|这里|呢)$", "", bare(match["v"]))
+        value = re.sub("(?:了|的|这边|那边|市区|这里|呢)$", "", bare(match["v"]))
         good = usable(value, 14) and not _NO_PLACE.search(value) and not is_program(value)
         return [Found("user", predicate, value)] if good else []
 
@@ -84,7 +85,7 @@ def _place(predicate: str) -> Read:
 
 
 def _job(match: re.Match[str], _: Clause) -> list[Found]:
-    value = re.sub(f"^(?:[做当](?=(?:{JOBS})$)|{_A}(?:著名的|普通的?|全职的?|专业的?|优秀的?)*)(?=.)", "", bare(match["v"]))
+    value = re.sub(f"^(?:[做当](?=(?:{JOBS})$)|(?:一(?:{CLASSIFIER}|[家所间])|家(?=.{{2,}}(?:店|公司|厂|馆)))?(?:著名的|普通的?|全职的?|专业的?|优秀的?)*)(?=.)", "", bare(match["v"]))
     good = usable(value, 16) and not _GENERIC.search(value) and not re.search("我|的好|好的|称职|合格|懒|新手|朋友|孩子", value)
     return [Found("user", "job", value)] if good else []
 
@@ -97,12 +98,15 @@ def _work(match: re.Match[str], _: Clause) -> list[Found]:
     said = bare(match["v"])
     place = re.sub("^一?[家个所间座](?=.)", "", said)
     good = usable(place, 16) and not _NO_WORKPLACE.search(said) and not re.match(f"{PLACES}$", place)
+    good = good and not (found and place != said)  # "at a bank" beside a job names nobody
     return found + ([Found("user", "employer", place)] if good else [])
 
 
 def _likes(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
         if match["v"].endswith("的"):
+            return []
+        if match["v"].startswith("那种"):
             return []
         value = _SOME.sub("", re.sub("(?:了|啦)$", "", bare(match["v"])))
         values = listed(value, chinese=True) if not re.search("[和与跟].*(?:一起|在|去)", value) else [value]
@@ -134,7 +138,7 @@ _FAVORITES: Final = {
 
 def _have(match: re.Match[str], _: Clause) -> list[Found]:
     """Read relatives and animals that somebody has: two children, three sisters, a cat called 豆包."""
-    value, name = bare(match["v"]), match.groupdict().get("n")
+    value, name = re.sub(f"^(?={CLASSIFIER})", "一", bare(match["v"])), match.groupdict().get("n")
     if _GENERIC.search(value):
         return []
     if re.search(f"(?:{CHILDREN})$|^一儿一女$", value):
@@ -144,7 +148,7 @@ def _have(match: re.Match[str], _: Clause) -> list[Found]:
     if not name:
         return [Found("user", "pets", one) for one in re.split(_AND, value)]
     kind = re.sub(f"^{_COUNT}", "", value)
-    return [Found("user", "pets", name if len(kind) > 2 else f"{name}，{kind}")]
+    return [Found("user", "pets", f"{name}，{kind}")]
 
 
 def _gender(match: re.Match[str], _: Clause) -> list[Found]:
@@ -200,7 +204,7 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"(?:是|当|做|干|担任|成为|当上)了?{_A}(?P<v>{_OF}(?:{JOBS}))(?:的)?", _job, importance=0.8, dated=True),
     _rule(r"(?P<v>(?:开|跑)(?:货车|大货车|卡车|出租车|公交车|大巴|长途|网约车|滴滴))(?:的|为生)?", _job, importance=0.7),
     _rule(rf"是(?:专门)?(?P<v>(?:做|跑|搞|卖|修|教|开){HAN}{{1,5}})的", lambda m, c: _job(m, c) if not re.search("准备|决定|计划|好|得|过|给|对|玩笑|饭", m["v"]) else [], importance=0.7),
-    _rule(r"(?:是)?从事(?:的是)?(?P<v>[^，,。]{2,14}?)(?:方面)?(?:的)?(?:业务|工作|行业)?(?:的)?", _value("job"), importance=0.8),
+    _rule(r"(?:是)?从事(?:的是)?(?P<v>[^，,。]{2,14}?)(?:方面|相关)?(?:的?工作)?(?:的)?", _value("job"), importance=0.8),
     _rule(rf"以(?P<v>{HAN}{{2,6}})为生", _value("job"), importance=0.8),
     _rule(rf"的?(?:职业|职位|岗位|职务|工作)(?:一直)?是{_A}(?P<v>(?![在为给把要])[^，,。的]{{2,12}})", _value("job"), importance=0.8),
     _rule(rf"在(?P<v>[^，,。在]{{2,12}}?)(?:里|中)?(?:从事|做|当|担任)了?{_A}(?P<j>{_OF}(?:{JOBS}))", _work, importance=0.8, dated=True),
@@ -235,7 +239,7 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(r"(?:从来|一向|滴)?(?P<v>不(?:抽烟|吸烟|喝酒|吃肉|吃猪肉|吃牛肉|吃辣|吃糖|吃甜食|吃海鲜|喝牛奶|喝碳酸饮料|吃早餐|吃晚饭)(?:不喝酒|也不.{1,14})?)的?", lambda m, _: [Found("user", "dislikes" if "吃辣" in m["v"] else "diet", m["v"][1:] if "吃辣" in m["v"] else m["v"].partition("也不")[0])], importance=0.7),
     _rule(rf"(?P<v>吃{HAN}{{1,6}}饮食)", _value("diet")),
     _rule(r"只(?P<v>吃[^，,。]{2,8})", lambda m, _: [Found("user", "diet", f"只{m['v']}")] if not re.search("了|过|点|碗|口|完|这|那|半", m["v"]) else [], importance=0.7),
-    _rule(rf"(?:家里)?(?:还)?(?:有|养了|养着|养的是|拥有|收养了|领养了|的?宠物是)(?P<v>{_LIST_OF_ANIMALS}(?:{_AND}{_LIST_OF_ANIMALS})*)(?:[，,]?(?:它)?(?:的?名字)?(?:叫做?|名叫|名为)(?P<n>{HAN}{{1,4}}|[A-Z]\w+))?", lambda m, c: _have(m, c) if re.search(f"养|宠物|{CLASSIFIER}{HAN}{{0,6}}?(?:{ANIMALS})", m[0]) else [], importance=0.6),
+    _rule(rf"(?:家里)?(?:还)?(?:有|养了|养着|养的是|拥有|收养了|领养了|的?宠物是)(?P<v>(?!.{{0,8}}(?:{BRANDS})){_LIST_OF_ANIMALS}(?:{_AND}{_LIST_OF_ANIMALS})*)(?:[，,]?(?:它)?(?:的?名字)?(?:叫做?|名叫|名为)(?P<n>{HAN}{{1,4}}|[A-Z]\w+))?", lambda m, c: _have(m, c) if re.search(f"养|宠物|{CLASSIFIER}{HAN}{{0,6}}?(?:{ANIMALS})", m[0]) else [], importance=0.6),
     _rule(rf"(?:家里)?有(?P<v>{_COUNT})(?:名叫|名为|叫)(?P<n>{HAN}{{1,4}})的(?P<k>{HAN}{{0,6}}?(?:{ANIMALS})犬?)", lambda m, _: [Found("user", "pets", m["n"])]),
     _rule(rf"的?(?:宠物|{HAN}{{0,2}}(?:猫|狗))(?:名字)?(?:叫|名叫|名字是|的名字(?:叫|是))(?P<v>{HAN}{{2,4}}|[A-Z]\w+)", lambda m, c: _value("pets")(m, c) if not re.search("个不|得|着|声|[我了醒]", m["v"]) else []),
     _rule(rf"(?:家里?)?(?:已经|现在)?(?:有|生了|育有|有了|生有)(?P<v>{_COUNT}(?:已经|正在)?{HAN}{{0,6}}?(?:{CHILDREN})|一儿一女)(?:[，,]?(?:名字)?叫做?(?P<n>{HAN}{{2,3}}))?", _have, importance=0.6),
@@ -255,10 +259,10 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"{_VERY}(?:不太?喜欢|不怎么喜欢|讨厌|反感|不爱|受不了|厌恶)(?P<v>[^，,。]{{1,20}})", _likes("dislikes"), type="preference"),
     _rule(rf"(?:从来|一向)?不[吃喝](?P<v>[^，,。]{{1,10}})", lambda m, _: [Found("user", "dislikes", _eaten(m[0]))] if not re.search("了$|^(?:饭|早饭|午饭|晚饭|下|到|完|过|惯|得|准|多|饱|药)|[这那它他她]", m["v"]) else [], type="preference"),
     _rule(rf"{_VERY}(?:喜欢|喜爱|偏好|习惯于|热爱|钟爱|酷爱|迷恋|痴迷于?|沉迷于|热衷于)(?!的)(?P<v>[^，,。]{{1,24}})", _likes("likes"), type="preference"),
-    _rule(rf"{_VERY}爱(?P<v>[吃喝看听玩打跑写读画唱逛钓跳拍旅运]{HAN}[^，,。]{{0,12}}|{HAN}{{0,6}}(?:{ANIMALS})|(?:意大利|日本|中国|四川|墨西哥)?(?:{HAN}{{0,4}})(?:食物|面包|巧克力棒|美食|小吃|音乐|电影))", _likes("likes"), type="preference"),
+    _rule(rf"{_VERY}爱(?!好)(?P<v>[吃喝看听玩打跑写读画唱逛钓跳拍旅运](?!的){HAN}[^，,。]{{0,12}}|{HAN}{{0,6}}(?:{ANIMALS})|(?:意大利|日本|中国|四川|墨西哥)?(?:{HAN}{{0,4}})(?:食物|面包|巧克力棒|美食|小吃|音乐|电影))", _likes("likes"), type="preference"),
     _rule(r"的?(?:业余)?(?:兴趣爱好|爱好|兴趣)(?:就)?(?:是|有)?\s*(?P<v>[^，,。]{2,24})", lambda m, c: _likes("hobbies")(m, c) if not re.search("搁置|没|不|很|都|太|得", m["v"]) else []),
     _rule(rf"对(?P<v>(?!一[台个件场])[^，,。您你这那它他她]{{1,10}}?)(?:一直)?(?:都)?(?:很|非常|特别|挺|比较|一直)*(?:感兴趣|有兴趣|着迷)", _likes("likes"), type="preference"),
-    _rule(r"是(?P<v>[^，,。您你这那它他她个]{1,12})的?(?:忠实|铁杆|资深|超级|狂热)?的?(?:粉丝|球迷|影迷|歌迷|戏迷|书迷|发烧友|爱好者)", lambda m, c: _likes("likes")(m, c), type="preference"),
+    _rule(r"是(?P<v>[^，,。您你这那它他她个]{1,12}?)的?(?:忠实|铁杆|资深|超级|狂热)?的?(?:粉丝|球迷|影迷|歌迷|戏迷|书迷|发烧友|爱好者)", lambda m, c: _likes("likes")(m, c), type="preference"),
     _rule(rf"是(?:一[个名位])?(?:虔诚的)?(?P<v>{BELIEFS})", _value("beliefs")),
     _rule(r"(?:信仰?|皈依了?)(?P<v>佛教?|基督教?|天主教|伊斯兰教|道教|上帝|主)", _value("beliefs")),
     _rule(r"(?P<v>不(?:相信|信)(?:上帝|宗教|鬼神|命|算命|星座))", _value("beliefs")),
@@ -271,7 +275,7 @@ OWNER: Final[tuple[Rule, ...]] = (
 )  # fmt: skip
 """Of the owner alone."""
 _OF_RELATIVES: Final[tuple[Rule, ...]] = (
-    _rule(rf"(?:的?(?:名字|姓名))?(?:(?:叫做?|名叫)\s*(?P<v>{_NAME})|(?:名字)?是(?P<n>{PERSON}))", lambda m, _: [Found("user", "name", m["v"] or m["n"])], importance=0.7),
+    _rule(rf"(?:的?(?:名字|姓名))?(?:(?:叫做?|名叫)\s*(?P<v>{_NAME})|(?:名字)?是(?P<n>{_FULL_NAME}))", lambda m, _: [Found("user", "name", m["v"] or m["n"])], importance=0.7),
 )  # fmt: skip
 _NAMED: Final = {"妻子": "spouse", "丈夫": "spouse", "爱人": "spouse", "儿子": "children", "女儿": "children", "孩子": "children"} | {
     f"{size}{child}": "children" for size in "大小" for child in ("儿子", "女儿")
@@ -293,7 +297,7 @@ def _eaten(text: str) -> str:
 
 _UNSURE: Final = lazy_pattern(
     "也许|可能|或许|说不定|考虑|希望|不确定|好像|似乎|要不要|是不是|如果|要是|假如|万一|差点|快要|本想|"
-    "想(?:要|去|住|当|成为|买|养|换|做|学)|想过|恨不得|巴不得|当时|那时|以为|据说|听说|假装|装作|梦见|应该|估计|怕"
+    "想(?:要|去|住|当|成为|买|养|换|做|学)|想过|恨不得|巴不得|当时|那时|以为|据说|听说|假装|装作|梦见|应该|估计|怕|得能|也能开"
 )
 _PAST: Final = lazy_pattern("以前|曾经?|过去|原来|本来|小时候|从前|当年|之前")
 _REPORTED: Final = lazy_pattern(
@@ -305,6 +309,10 @@ _GOES_ON: Final = lazy_pattern(
     rf"(?:不|很|最|更|特别|非常)?(?:喜欢|爱|讨厌)|会说|对.{{1,12}}过敏|有{_COUNT}|有.{{1,8}}(?:病|症|史)|养|身高|老家|\d{{1,3}}岁|[一二三四五六七八九十]+岁|"
     rf"1\d\d ?cm|生日|年龄|教育背景|学历|家乡|职业|从事|患|已婚|未婚|单身|爱好|职业|工作是|刚满|搬|擅长))"
 )
+_CURED: Final = lazy_pattern("(?:得了|得过|患过).{2,20}(?:好了|痊愈|康复)")
+_NAMES_IT: Final = lazy_pattern(f"(?:它|名字)?(?:叫|名叫){HAN}{{1,4}}$")
+_INTRODUCES: Final = lazy_pattern(f"(?:有|养了?|生了){_COUNT}{HAN}{{0,6}}(?:{ANIMALS}|{CHILDREN})$")
+_NEW_LIFE: Final = lazy_pattern("我(?:刚|最近|上个?月|上周|已经)*(?:换工作|跳槽|搬家|毕业|退休)了?$")
 _NAMES: Final = lazy_pattern("[叫是（(]")
 _BEINGS: Final = frozenset({"children", "pets", "siblings", "spouse", "possessions", "car"})
 """After these a clause without a subject may be about them."""
@@ -315,13 +323,13 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:
     if _REPORTED.search(whole.text):
         return
     last: Said | None = None
-    for part in parts(whole.text):
+    for part in _with_names(parts(whole.text)):
         ways = list(read(part))
         if not ways and last is not None and last.kin and kin_of(part[:2]) != part[:2]:
             ways = list(read(f"我{part}"))
         if not ways and last is not None and (goes := _GOES_ON.match(part)) and (last.kin or not goes["of"]):
             ways = list(_going_on(last, part[goes.end("of") :] if goes["of"] else part))
-        last = next((said for said in ways if not said.text), None)
+        last = next((said for said in ways if not said.text or _NEW_LIFE.match(part)), None)
         if _UNSURE.search(part) or _PAST.search(part):
             last = ways[0] if ways else None
             continue
@@ -331,6 +339,17 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:
                 other = said.who == "user" and any(fact.predicate in _BEINGS for _, fact in found)
                 last = None if other else _named(said, [fact for _, fact in found])
                 break
+
+
+def _with_names(clauses: list[str]) -> list[str]:
+    """Join a clause that only names what the one before introduces: 我有一只猫，叫豆包."""
+    found: list[str] = []
+    for part in clauses:
+        if found and _NAMES_IT.match(part) and _INTRODUCES.search(found[-1]):
+            found[-1] += part
+        else:
+            found.append(part)
+    return found
 
 
 def _going_on(last: Said, part: str) -> Iterator[Said]:
@@ -358,6 +377,8 @@ def _of(said: Said, whole: Clause) -> Iterator[tuple[Rule, Found]]:
             yield _OVER, Found(said.who, "relation", said.kin)
         return
     if _NEGATED.match(said.text):
+        return
+    if _CURED.search(whole.text) and not said.kin:
         return
     rules = ANYONE + (_OF_RELATIVES if said.kin else OWNER)
     for rule, text in _tried(rules, said.text, whole.time):
