@@ -162,7 +162,9 @@ def _score(name: str, language: str, turns: Sequence[Labelled]) -> Score:
 def _fits(one: Candidate, fact: Expected) -> bool:
     subjects = {subject_key(name) for name in fact.subject}
     predicates = {predicate_key(name) for name in fact.predicate}
-    if one.over != fact.over or subject_key(one.subject) not in subjects or predicate_key(one.predicate) not in predicates:
+    if subject_key(one.subject) not in subjects or predicate_key(one.predicate) not in predicates:
+        return False
+    if one.over != fact.over:
         return False
     said = _PIECE.findall(value_key(one.value))
     for value in fact.value:

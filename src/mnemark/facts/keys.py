@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from mnemark.facts.values import twin_key
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.words.normalize import fold, normalize
 
@@ -34,7 +35,8 @@ _SYNONYMS: Final = {
     "雇主, 单位, 就职于, 工作单位, 就职公司",
     "team": "works in team, 团队, 小组",
     "manager": "boss, supervisor, 经理, 上司, 主管, 老板",
-    "spouse": "wife, husband, partner, married to, 配偶, 妻子, 丈夫, 老婆, 老公, 爱人",
+    "spouse": "wife, husband, partner, married to, girlfriend, boyfriend, 配偶, 妻子, 丈夫, "
+    "老婆, 老公, 爱人, 伴侣, 女朋友, 男朋友",
     "language": "preferred language, speaks, reply language, response language, language preference, "
     "语言, 首选语言, 回复语言, 使用语言",
     "timezone": "time zone, tz, 时区, 所在时区",
@@ -53,9 +55,48 @@ _SYNONYMS: Final = {
     "status": "state, 状态",
     "goal": "aim, objective, 目标",
     "budget": "预算",
-    "diet": "饮食",
+    "diet": "饮食, 饮食习惯, 忌口",
+    "health": "health condition, health conditions, medical condition, conditions, illness, 健康, "
+    "健康状况, 疾病, 病史",
+    "marital status": "relationship status, 婚姻状况, 婚姻, 感情状况",
+    "nationality": "citizenship, 国籍",
+    "school": "university, college, studied at, graduated from, alma mater, 学校, 毕业院校, 大学, 母校",
+    "degree": "education, education level, 学历, 学位, 教育背景, 文化程度",
+    "major": "field of study, studies, studied, 专业, 主修",
+    "parents": "parent, 父母, 爸妈",
+    "siblings": "sibling, brother, sister, brothers, sisters, 兄弟姐妹, 兄弟, 姐妹",
+    "possessions": "possession, owns, belongings, 拥有, 物品, 财物",
+    "car": "vehicle, drives, 车, 汽车, 座驾",
+    "instruments": "instrument, plays instrument, musical instruments, 乐器",
+    "habits": "habit, routine, 习惯, 生活习惯",
+    "plans": "plan, planning, 计划, 打算",
+    "purchases": "purchase, bought, 购买, 买了",
+    "religion": "faith, 宗教, 宗教信仰",
+    "beliefs": "belief, 信念, 信仰",
+    "relation": "relationship, relation to user, 关系",
+    "height": "身高",
+    "personality": "personality type, mbti, 性格",
+    "zodiac": "star sign, zodiac sign, 生肖, 属相, 星座",
+    "blood type": "blood group, 血型",
     "favorite color": "favourite color, favourite colour, favorite colour, 最喜欢的颜色, 喜欢的颜色",
-    "favorite food": "favourite food, 最喜欢的食物, 喜欢的食物",
+    "favorite food": "favourite food, favorite dish, 最喜欢的食物, 喜欢的食物, 最喜欢的菜, 最爱吃的",
+    "favorite drink": "favourite drink, 最喜欢的饮料",
+    "favorite fruit": "favourite fruit, 最喜欢的水果",
+    "favorite season": "favourite season, 最喜欢的季节",
+    "favorite music": "favourite music, favorite genre, 最喜欢的音乐",
+    "favorite movie": "favourite movie, favorite film, favourite film, 最喜欢的电影",
+    "favorite book": "favourite book, 最喜欢的书",
+    "favorite sport": "favourite sport, 最喜欢的运动",
+    "favorite singer": "favourite singer, favorite musician, 最喜欢的歌手",
+    "favorite band": "favourite band, 最喜欢的乐队",
+    "favorite city": "favourite city, 最喜欢的城市",
+    "favorite animal": "favourite animal, 最喜欢的动物",
+    "favorite author": "favourite author, 最喜欢的作家",
+    "favorite actor": "favourite actor, 最喜欢的演员",
+    "favorite game": "favourite game, 最喜欢的游戏",
+    "favorite activity": "favourite activity, 最喜欢的活动",
+    "favorite hobby": "favourite hobby, 最喜欢的爱好",
+    "favorite character": "favourite character, 最喜欢的角色",
     "likes": "like, loves, love, enjoys, enjoy, is fond of, 喜欢, 喜爱, 爱好是",
     "dislikes": "dislike, hates, hate, does not like, doesn t like, 不喜欢, 讨厌",
     "hobbies": "hobby, interest, interests, 爱好, 兴趣, 兴趣爱好",
@@ -80,7 +121,8 @@ _PLURAL: Final = frozenset(
         "likes dislikes hobbies allergies members languages children pets friends skills aliases "
         "tags projects tools decisions notes appointments siblings brothers sisters colleagues "
         "relatives books films movies songs goals tasks rules links dependencies features errors "
-        "questions requirements contacts"
+        "questions requirements contacts possessions instruments habits plans purchases parents "
+        "beliefs health"
     ).split()
 )
 _PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
@@ -88,6 +130,15 @@ _PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
 _SUBJECTS: Final = {
     "user": "the user, me, i, myself, owner, the owner, my, 用户, 我, 本人, 主人, 自己",
     "agent": "assistant, the assistant, the agent, you, yourself, ai, 助手, 助理, 你, 智能体",
+    "mother": "mom, mum, mommy, 妈妈, 母亲, 妈, 老妈, 我妈",
+    "father": "dad, daddy, 爸爸, 父亲, 爸, 老爸, 我爸",
+    "parents": "my parents, 父母, 爸妈, 我爸妈",
+    "wife": "妻子, 老婆, 太太, 媳妇",
+    "husband": "丈夫, 老公",
+    "girlfriend": "女朋友, 女友",
+    "boyfriend": "男朋友, 男友",
+    "son": "儿子",
+    "daughter": "女儿, 闺女",
     "project": "the project, this project, our project, 项目, 本项目, 这个项目, 该项目",
 }
 
@@ -210,9 +261,18 @@ def holds_many(predicate: str) -> bool:
 
 
 def value_key(value: str) -> str:
-    """Return the key of a value: one width and case, single blanks, no full stop at the end.
+    """Return the key by which values are compared: that of its words, and of its twin in the other language.
 
-    >>> value_key("Visual  Studio Code.") == value_key("visual studio code")
+    >>> value_key("Peanuts.") == value_key("花生")
     True
     """
-    return " ".join(normalize(value).split()).rstrip(".。! ")
+    return twin_key(value_words(value))
+
+
+def value_words(text: str) -> str:
+    """Return the words of a value or text: one width and case, single blanks, no full stop at the end.
+
+    >>> value_words("Visual  Studio Code.") == value_words("visual studio code")
+    True
+    """
+    return " ".join(normalize(text).split()).rstrip(".。! ")

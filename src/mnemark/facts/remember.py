@@ -12,7 +12,7 @@ import msgspec
 from mnemark.errors import BusyError, ReadOnlyError, UsageError
 from mnemark.facts.decide import CONFIDENCE, Decision
 from mnemark.facts.hand_edits import edits
-from mnemark.facts.keys import predicate_key, subject_key, value_key
+from mnemark.facts.keys import predicate_key, subject_key, value_words
 from mnemark.facts.model import PRIORITIES, TYPES, Fact, NewFact
 from mnemark.facts.parse import clean
 from mnemark.facts.store import AT_ONCE, FactStore, bring_in
@@ -159,11 +159,11 @@ def _as_owner(fact: Fact, turn: Turn | None) -> Fact:
     """Return an agent's fact with origin "owner" if the owner's turn it cites contains the value."""
     if fact.origin != "agent" or turn is None or turn.origin != "owner":
         return fact
-    value = re.escape(value_key(fact.value))
+    value = re.escape(value_words(fact.value))
     # "3" does not match "3.12", nor "Ann" "Anna"; Chinese words have no boundaries to check.
     before, after = (r"(?<![a-z0-9.])" if value[:1].isascii() else ""), r"(?!\.?[a-z0-9])"
     found = re.search(
-        before + value + (after if value[-1:].isascii() else ""), value_key(strip_fences(turn.content))
+        before + value + (after if value[-1:].isascii() else ""), value_words(strip_fences(turn.content))
     )
     return msgspec.structs.replace(fact, origin="owner") if found else fact
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from mnemark.facts.keys import subject_key, value_key
+from mnemark.facts.keys import subject_key, value_words
 from mnemark.facts.model import Fact
 from mnemark.llm import Message
 from mnemark.text.extraction.candidate import Candidate
@@ -108,7 +108,7 @@ def believed(
     support = _support(proposed.quote, strip_fences(turn.content))
     unsaid = proposed.type in {"fact", "preference"} and all(map(_UNSAID.search, support))
     denied = proposed.type == "fact" and _denied(proposed.value, support)
-    if not subject or unsaid or denied or not _grounded(proposed.value, value_key(" ".join(support))):
+    if not subject or unsaid or denied or not _grounded(proposed.value, value_words(" ".join(support))):
         return None
     if proposed.type != "rule" and looks_like_instructions(proposed.value):
         return None
@@ -128,25 +128,25 @@ def believed(
 
 def _support(quote: str, text: str) -> list[str]:
     """Return the sentences that a quote stands in; none where it is not in the text to the letter."""
-    wanted = value_key(quote)
-    if wanted not in value_key(text):
+    wanted = value_words(quote)
+    if wanted not in value_words(text):
         return []
     parts = [part.strip() for part in _SENTENCE.findall(text)]
-    found = [part for part in parts if part and (wanted in value_key(part) or value_key(part) in wanted)]
+    found = [part for part in parts if part and (wanted in value_words(part) or value_words(part) in wanted)]
     return found or [text]
 
 
 def _denied(value: str, support: Sequence[str]) -> bool:
     if _NEGATED.search(value) or re.search(r"(?i)\b(?:no|not|never)\b|n't|[不没]", value):
         return False
-    pieces = set(_PIECE.findall(value_key(value)))
+    pieces = set(_PIECE.findall(value_words(value)))
     clauses = [clause for sentence in support for clause in _CLAUSE.split(sentence)]
-    holding = [clause for clause in clauses if pieces & set(_PIECE.findall(value_key(clause)))]
+    holding = [clause for clause in clauses if pieces & set(_PIECE.findall(value_words(clause)))]
     return bool(holding) and all(map(_NEGATED.search, holding))
 
 
 def _grounded(value: str, text: str) -> bool:
-    pieces = _PIECE.findall(value_key(value))
+    pieces = _PIECE.findall(value_words(value))
     words = set(_PIECE.findall(text))
     there = [piece for piece in pieces if piece in words]
     exact = all(piece in words for piece in pieces if any(sign.isdigit() for sign in piece))

@@ -15,7 +15,6 @@ from mnemark.text.extraction.candidate import (
     bare,
     is_program,
     kind_of,
-    many,
     slot,
     tool,
     usable,
@@ -92,7 +91,9 @@ def _switched(match: re.Match[str], _: Clause) -> list[Found]:
     old, new = bare(match["o"]), bare(match["v"])
     if kind := kind_of(new) or kind_of(old):
         return [Found("project", kind, old, over=True), Found("project", kind, new)]
-    return [Found("project", "decisions", f"从 {old} 换成 {new}")] if is_program(old) or is_program(new) else []
+    return (
+        [Found("project", "decisions", f"从 {old} 换成 {new}")] if is_program(old) or is_program(new) else []
+    )
 
 
 def _path(match: re.Match[str], _: Clause) -> list[Found]:
@@ -158,7 +159,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(r"(?:开会|会上|大家|团队)?(?:我们|咱们|团队|大家)?(?:开会|最后|最终|已经|一致|都|还是)*(?:决定|商定|敲定|选定|选择了?)了?(?P<v>[^，,。？?]{2,80})", lambda m, c: _decision(m, c) if re.match("(?:最后|最终)?[，,]?(?:开会|会上|大家|团队|我们|咱们)", c.sentence) and not m["v"].startswith(("了", "其", "一个", "的")) else [], agent=True, importance=0.7),
     _rule(r"(?:最终)?决定[：:]\s*(?P<v>[^？?]{2,80})", _decision, whole=True, agent=True, importance=0.7),
     _rule(r"(?:那|我们|咱们)?就(?P<v>(?:用|选|按)\s*[A-Za-z][^，,。]{1,30}?)吧", _decision, importance=0.6),
-    _rule(r"(?:(?!.{0,8}我(?!们)).*?定下来了|.*?说好了|.*?确定了)[，,：:](?P<v>(?=.*(?:用|采用|统一|不再|支持|改成|改为|选))[^？?]{3,80})", _decision, whole=True, importance=0.6),
+    _rule(r"(?:.*?定下来了|.*?说好了|.*?确定了)[，,：:](?P<v>(?=.*(?:用|采用|统一|不再|支持|改成|改为|选))[^？?]{3,80})", lambda m, c: [] if re.search("我(?!们)", c.text[:12]) else _decision(m, c), whole=True, importance=0.6),
     _rule(r"(?:请)?(?:以后|今后|从现在起|从现在开始|从今以后|往后|从今天起)[，,]?(?:请|你|都|就|要|必须|务必)*(?P<v>[^，,。？?]{3,80})", lambda m, c: _standing(m, c) if not re.search("[他她]", c.sentence) else [], type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?P<v>(?:永远|始终|一律|务必|总是|绝对|绝不|严禁|禁止)(?!这样|是)[^，,。？?]{3,80})", _standing, type="rule", importance=0.8, priority="permanent"),
     _rule(r"(?:请)?(?P<v>(?:不要|别)再(?:用|使用|说|写|叫我|给我|发|加|重复|自动|主动|建议|推荐|问我|提)[^，,。？?]{1,30}?)了?", _standing, type="rule", importance=0.8, priority="permanent"),

@@ -34,13 +34,12 @@ _KNOWN: Final = lazy_pattern(
 _NAMED_FIRST: Final = lazy_pattern(
     rf"(?P<name>{PERSON})是我们?家?的?(?P<kin>{_ANY_KIN}|{ACQUAINTANCES})(?P<rest>)"
 )
-NO_NAME: Final = (
-    "周[一二三四五六日天末]|高[中考兴一二三]|白天|马上|方[便面]|万一|金融|余下|江边|于是|许多|何[时况]|老[样是说家]|小[时区学]|常[常年]|程序|严重|史上|任何|孔|汤|石"
-)
+NO_NAME: Final = "周[一二三四五六日天末]|高[中考兴一二三]|白天|马上|方[便面]|万一|金融|余下|江边|于是|许多|何[时况]|老[样是说家]|小[时区学]|常[常年]|程序|严重|史上|任何|孔|汤|石"
 """Begins of words that look like a name: 周末, 高中, 老样子."""
 _NAME: Final = lazy_pattern(rf"(?!{NO_NAME})(?P<name>{PERSON})")
 _POSSESSED: Final = lazy_pattern("的?(?:家|那儿|那边|店|公司|单位|学校|同学|同事|朋友|老师|房间|手机)")
 _WITH: Final = lazy_pattern("(?:和|跟|与|同|还有|、|以及)")
+_BLANK: Final = lazy_pattern(f"(?<={HAN}) (?=[A-Za-z0-9])|(?<=[A-Za-z0-9]) (?={HAN})")
 _HAN_FIRST: Final = lazy_pattern(HAN)
 _NO_MORE: Final = lazy_pattern("[。，,；;！!～~]|(?:啊|呀|哦|呢|啦|嘛|呗|哟|的说)$")
 _KIN_BY_PATTERN: Final = lazy_pattern("|".join(f"(?P<k{n}>{words})" for n, words in enumerate(KIN.values())))
@@ -88,7 +87,7 @@ def read(part: str) -> Iterator[Said]:
     """Yield the ways to read a clause that names whom it is about, the most literal first."""
     if len(part) > LONGEST or BLOT in part:
         return
-    text = part.strip(" 　~～")
+    text = _BLANK.sub("", part.strip(" 　~～"))
     for pattern in (_NAMED_FIRST, _KNOWN):
         if match := pattern.fullmatch(text):
             yield Said(match["name"], kin_of(match["kin"]), "", part)
@@ -109,5 +108,6 @@ def read(part: str) -> Iterator[Said]:
 def plain(text: str) -> str:
     """Return a predicate without adverbs before the verb and closing particles."""
     text = text.strip(" 　，,。.！!")
-    text = text[_ADVERBS.match(text).end() :].lstrip()  # type: ignore[union-attr] - matches the empty text
+    if adverbs := _ADVERBS.match(text):
+        text = text[adverbs.end() :].lstrip()
     return _NO_MORE.sub("", text).strip()

@@ -80,7 +80,7 @@ _OWN: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         r"的?(?:睡眠|肠胃|胃|腰|颈椎|膝盖|血压|血糖|视力|听力|皮肤|体质)(?:一直|向来|平时|天生|从小)+(?:比较|不太?|很|偏)*(?:好|差|弱|敏感|高|低)"
     )),
     ("tastes", lazy_pattern(
-        rf"(?:从小|一直|最|很|非常|特别)*(?:害怕|恐惧|怕)(?:{PEST})$|对.{{1,8}}(?:没有抵抗力|感到恐惧|恐惧|过敏)|(?:更|最|很|也)?喜欢(?:听|看|吃|喝|玩|穿|去|待在|在).{{1,20}}$|爱(?!你|我|的|说|问|上|新).{{2,14}}$|(?:沉迷|痴迷|热衷)于?.{{2,}}|"
+        rf"(?:从小|一直|最|很|非常|特别)*(?:害怕|恐惧|怕)(?:{PEST})$|对.{{1,8}}(?:没有抵抗力|感到恐惧|恐惧)|(?:更|最|很|也)?喜欢(?:听|看|吃|喝|玩|穿|去|待在|在).{{1,20}}$|爱(?!你|我|的|说|问|上|新).{{2,14}}$|(?:沉迷|痴迷|热衷)于?.{{2,}}|"
         r"梦寐以求的.{1,6}是.{2,}|最(?:喜欢|爱|擅长|害怕|讨厌)的.{1,10}是.{1,20}$|无聊时.{2,}|是.{2,14}的(?:忠实|铁杆|狂热)?.{0,4}(?:粉丝|爱好者|球迷|影迷)"
     )),
     ("skills", lazy_pattern(
@@ -99,9 +99,13 @@ _OWN: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("plans", lazy_pattern(r"的(?:长期|年度|最终|终极|目前的?|今年的?|人生|职业)?(?:目标|梦想|愿望)(?:就?是).{2,}|梦想着?.{3,}|要在.{1,4}结婚|.{0,12}(?:几年|两年|一年)内.{1,4}(?:毕业|退休)")),
     ("travel", lazy_pattern(r"(?:曾|曾经)?去过.{2,}|每年.{0,4}去.{2,}|环游")),
 )  # fmt: skip
-_FAVORED: Final = lazy_pattern(r".{1,12}(?:是|一直是|就是)我(?:的?最爱|最喜欢的.{1,6}|的?首选.{0,4}|的(?:强项|特长|拿手菜))")
+_FAVORED: Final = lazy_pattern(
+    r".{1,12}(?:是|一直是|就是)我(?:的?最爱|最喜欢的.{1,6}|的?首选.{0,4}|的(?:强项|特长|拿手菜))"
+)
 _WITH_ME: Final = lazy_pattern(rf"{NUMBER}{CLASSIFIER}(?:{ANIMALS}|{CHILDREN})[和跟]我住.{{2,6}}")
-_WHEN: Final = lazy_pattern(r"(?:(?:业余|空闲|闲暇)时间|在(?:我的)?(?:周末|业余时间|空闲时间|闲暇时间|假期|休息日)|当我不工作时|(?:每天|每周|每年|平时)[^，我]{0,8})[，,]?我")
+_WHEN: Final = lazy_pattern(
+    r"(?:(?:业余|空闲|闲暇)时间|在(?:我的)?(?:周末|业余时间|空闲时间|闲暇时间|假期|休息日)|当我不工作时|(?:每天|每周|每年|平时)[^，我]{0,8})[，,]?我"
+)
 
 
 def topic_of(sentence: str) -> str:
@@ -126,7 +130,7 @@ def _topic(said: Said) -> str:
         return "people" if _OF_RELATIVE.match(said.text) or _HABIT.match(said.text) else ""
     if said.part.startswith(("我们公司", "我们团队", "我们项目", "我们部门")):
         return ""
-    if (found := next((topic for topic, pattern in _OWN if pattern.match(said.text)), "")):
+    if found := next((topic for topic, pattern in _OWN if pattern.match(said.text)), ""):
         return found
     return "habits" if _HABIT.match(said.part.lstrip("我们家咱俺")) else ""
 
