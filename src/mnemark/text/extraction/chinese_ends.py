@@ -68,7 +68,7 @@ _ENDS: Final = (
     _End(lazy_pattern(r"对(?P<v>[^，,。]{1,12})(?:已经)?(?:不再|不)过敏了?"), lambda m: _value("allergies")(m) if re.search("不再|了$", m[0]) else []),
     _End(lazy_pattern(r"(?:不再|不)(?P<v>吃素)了?"), lambda m: _value("diet")(m) if re.search("不再|了$", m[0]) else []),
     _End(lazy_pattern(r"(?:早就|去年|今年|终于|成功|已)?(?:把)?戒(?:掉)?了?(?P<v>烟|酒|糖|咖啡|奶茶)(?:了|很久了|[\w一二两三四五六七八九十半]{1,3}年了?)?"), lambda m: _quit(m) if "了" in m[0] else []),
-    _End(lazy_pattern(rf"(?:刚|上个?[周月]|去年|今年|昨天|正式|{HAN}{{1,2}}月)*+(?:从(?P<v>[^，,。]{{2,12}}?))?(?:离职|辞职|失业|被裁|被辞退|被解雇|被裁员)了?"), lambda m: _left(m) if re.search("了$|被|刚", m[0]) else []),
+    _End(lazy_pattern(rf"(?:刚|上个?[周月]|去年|今年|昨天|正式|{HAN}{{1,2}}月)*+(?:从(?P<v>[^，,。]{{2,12}}?))?(?:离职|辞职|失业|被裁|被辞退|被解雇|被裁员)了?"), lambda m: _left(m) if m["v"] or re.search("了$|被|刚", m[0]) else []),
     _End(lazy_pattern(r"(?:刚|已)*+辞(?:去|掉)了?(?P<v>[^，,。]{0,12}?)的?(?:工作|职务)了?"), _left),
     _End(lazy_pattern(r"(?:刚|上个?[周月]|去年|今年)*+(?:不在|离开了?)(?P<v>[^，,。]{2,12}?)(?:工作|上班|干|做)?了"), lambda m: _left(m) if re.search("工作|上班|干了|公司|集团|银行|科技", m[0]) else []),
     _End(lazy_pattern(r"(?:刚|上个?[周月]|去年|今年|前阵子|两个月前)*+(?:[和跟与](?P<v>[^，,。]{1,8}?))?(?:分手|离婚|分开)了?"), lambda m: [] if not re.search("了$|^刚|前刚", m[0]) else [_over("spouse")] + ([Found("user", "marital status", "离异")] if "离婚" in m[0] else [])),
@@ -79,7 +79,7 @@ _ENDS: Final = (
     _End(lazy_pattern(r"(?:不再|不)在(?P<v>[^，,。]{2,8}?)住了?"), lambda m: _value("city")(m) if re.search("不再|了$", m[0]) else []),
     _End(lazy_pattern(r"(?:不再|已经不|不)(?:使?用)\s*(?P<v>[A-Za-z][\w.+ #-]{0,24}?)\s*了?"), lambda m: _unused(m) if re.search("不再|了$", m[0]) else []),
     _End(lazy_pattern(r"(?:刚)?(?:把车|的?车)(?:已经)?(?:卖|卖掉)了"), lambda _: [_over("car")]),
-    _End(lazy_pattern(rf"的?(?:那只|那条)?(?P<v>{HAN}{{0,4}}?(?:{ANIMALS}))(?:{HAN}{{2,3}})?(?:上个?[周月]|去年|今年|昨天|前几天|前阵子)?(?:去世|死|离世|去了?汪星|去了?喵星|送人|走丢)了"), _dead),
+    _End(lazy_pattern(rf"的?(?:养的)?(?:那只|那条)?(?P<v>{HAN}{{0,4}}?(?:{ANIMALS}))(?:{HAN}{{2,3}})?(?:上个?[周月]|去年|今年|昨天|前几天|前阵子)?(?:去世|死|离世|去了?汪星|去了?喵星|送人|走丢)了"), _dead),
     _End(lazy_pattern(r"的?(?P<p>车|手机|电脑|编辑器|终端|系统|浏览器|相机)(?:已经|刚|现在)*(?:从[^，,。]{1,12}?)?(?:换成|换为|改成|改用)了?\s*(?P<v>[^，,。了]{1,16})了?"), _changed),
     _End(lazy_pattern(r"最(?:喜欢|爱)的(?P<p>[^是，,。]{1,6})(?:已经|现在)*(?:换成|变成|改成|变为)了?(?P<v>[^，,。]{1,12}?)了?"), lambda m: [Found("user", f"最喜欢的{m['p']}", bare(m["v"]))]),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from mnemark.text.extraction import chinese_ends
 from mnemark.text.extraction.candidate import Clause, Found, Read, Rule, bare, is_program, listed, usable
 from mnemark.text.extraction.chinese_clauses import NO_NAME, Said, kin_of, parts, read
 from mnemark.text.extraction.chinese_words import (
+    ACQUAINTANCES,
     ANIMALS,
     BELIEFS,
     BRANDS,
@@ -24,6 +25,7 @@ from mnemark.text.extraction.chinese_words import (
     ILLNESSES,
     INSTRUMENTS,
     JOBS,
+    KIN,
     LANGUAGES,
     NUMBER,
     OWNED,
@@ -41,9 +43,7 @@ _VERY: Final = "(?:很|非常|特别|最|比较|更|更加|一直|也|还|都|�
 _OF: Final = f"(?:[{HAN[1:-1]}A-Za-z0-9]{{1,10}}?的?)??"
 _AND: Final = "(?:[、，,和与及跟]|还有|以及)"
 _A: Final = f"(?:一?{CLASSIFIER}|一)?"
-_NAME: Final = (
-    rf"(?:(?![了他她你它人我车来去不着什啥醒停外滴救起])(?!名字){HAN}{{2,3}}|[A-Z]\w+(?: [A-Z]\w+)?)"
-)
+_NAME: Final = rf"(?:(?![了他她你它人我车来去不着什啥醒停外滴救起好个上])(?!.{0, 2}[了车])(?!名字){HAN}{{2,3}}|[A-Z]\w+(?: [A-Z]\w+)?)"
 _FULL_NAME: Final = f"(?!{NO_NAME})[{SURNAMES}]{HAN}{{1,2}}"
 _GENERIC: Final = lazy_pattern(
     "[你您他她它哪什谁这那某]|自己|一样|一起|怎么|问题|东西|事情?|时候|感觉|方式|情况|上面|下面|里面|比较|真正|主要"
@@ -59,7 +59,7 @@ _NOT_LIKED: Final = lazy_pattern(
     "[这那您你他她它]|一下|一些$|一点$|一个$|做的|方案|版本|bug|建议|思路|节奏|方式|感觉|细节|总结|安排|计划$|说法|比喻|"
     "^(?:的|了|上了?$|过(?!山车)|得|和?是|说$|它|就|这样|先|被|让|给|跟着|自己先)|点$|[个点种款件位]儿?$|第[一二三四]|今天|昨天|明天|刚|孩子们?$|家人$|[‘“”’]|一直$|[里上]的|我|那种|点东西$|的.{1,6}是|^[‘“《]?$"
 )
-_SOME: Final = lazy_pattern("^(?:(?:一些|一点|那种|各种|所有的?|几|有点|一?个)的?)")
+_SOME: Final = lazy_pattern("^(?:(?:一些|一点|那种|各种|所有的?|几|有点|一?个(?!人))的?)")
 
 
 def _rule(pattern: str, read: Read, **options: Any) -> Rule:
@@ -109,13 +109,13 @@ def _work(match: re.Match[str], _: Clause) -> list[Found]:
     said = bare(match["v"])
     place = re.sub("^一?[家个所间座](?=.)", "", said)
     good = usable(place, 16) and not _NO_WORKPLACE.search(said) and not re.match(f"{PLACES}$", place)
-    good = good and not (found and place != said)  # "at a bank" beside a job names nobody
+    good = good and not (found and re.search("一[家个所]", said))  # "at a bank" beside a job names nobody
     return found + ([Found("user", "employer", place)] if good else [])
 
 
 def _likes(predicate: str) -> Read:
     def read(match: re.Match[str], _: Clause) -> list[Found]:
-        if match["v"].endswith("的"):
+        if match["v"].endswith("的") and not re.fullmatch("[吃喝].{1,3}的", match["v"]):
             return []
         if match["v"].startswith("那种"):
             return []
@@ -206,6 +206,7 @@ _LATER: Final = "明年|后年|今年年底|年底|下半年|毕业后|毕业以
 
 ANYONE: Final[tuple[Rule, ...]] = (
     _rule(r"(?:今年|现在|已经|刚满?|昨天|都|才|快)*(?P<v>\d{1,3}|[一二三四五六七八九十百]{1,4}|[二三四五六七八九]十(?:多|几|出头))(?:周?岁)(?:半)?了?", lambda m, c: [] if "快" in c.text else _value("age")(m, c), importance=0.5),
+    _rule(r"(?:今年|都)+(?P<v>[1-9]\d|[二三四五六七八九]十[一二三四五六七八九]?)了?", _value("age"), importance=0.5),
     _rule(r"的?年[龄纪](?:是|为|今年)?(?P<v>\d{1,3})岁?", _value("age"), importance=0.5),
     _rule(rf"(?:今年)?是{_A}(?P<a>\d{{1,3}}|[一二三四五六七八九十]{{1,3}})岁的{HAN}{{0,3}}?(?P<v>女人|女性|女孩|女生|女士|男人|男性|男孩|男生|男士|单身爸爸|单身妈妈)", _gender, importance=0.5),
     _rule(rf"是{_A}(?:小|大)?(?P<v>女人|女性|女孩|女孩子|女生|男人|男性|男孩|男孩子|男生)", _gender, importance=0.5),
@@ -251,6 +252,7 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(r"对\s*+(?P<v>[^，,。\s][^，,。]{0,15}?)\s*+(?:严重|有点|会|很|有|轻度|重度|特别|非常|都)*(?<![不没有无])过敏(?:的|体质)?", _value("allergies", many=True), importance=0.9),
     _rule(r"(?:有|是)?(?:严重的?)?(?P<v>花粉|尘螨|海鲜|花生|坚果|牛奶|乳糖|鸡蛋|芒果|青霉素|头孢|磺胺|酒精|虾|虾蟹|螨虫|猫毛|狗毛|小麦|麸质|紫外线)过敏(?:史|症)?", _value("allergies"), importance=0.9),
     _rule(rf"(?:还)?(?:有|患有?|得了|得过|确诊了?|被诊断(?:为|出|患有)|查出了?)(?:有|多年的?|{NUMBER}年的?|轻微的?|轻度的?|严重的?|重度的?|先天性|遗传性|老|部分性|点){{0,3}}(?P<v>(?:慢性|部分性?|遗传性|先天性|[一二12]型|{HAN}{{1,4}}(?=癌))?(?:{ILLNESSES}))(?:史|{NUMBER}年了?|多年了?|了|的老毛病|的毛病)?", _value("health"), importance=0.8),
+    _rule(rf"(?:有|是)?(?P<v>{ILLNESSES})(?:{NUMBER}多?年了?|好多?年了?|很多年了?|患者)", _value("health"), importance=0.8),
     _rule(r"(?P<v>部分失聪|失聪|失明|色盲|色弱|近视|恐高|乳糖不耐受|听力不好|血压偏高|血压高|血糖高|血脂高|[\d一二两三四五六七八]百?多?度近视)", _value("health"), importance=0.7),
     _rule(rf"(?:是|只|一直)?{_A}(?P<v>吃素|吃全素|吃清真|素食者|素食主义者|纯素(?:主义)?者?|纯素食者)的?", _value("diet"), importance=0.8),
     _rule(r"(?:从来|一向)?(?P<v>不(?:抽烟|吸烟|喝酒|吃早餐|吃早饭|吃晚饭|熬夜)(?:不喝酒)?)(?:也不.{1,14})?的?", _value("habits"), importance=0.7),
@@ -263,8 +265,9 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(rf"的?(?:宠物|{HAN}{{0,2}}(?:猫|狗))(?:名字)?(?:叫|名叫|名字是|的名字(?:叫|是))(?P<v>{HAN}{{2,4}}|[A-Z]\w+)", lambda m, c: _value("pets")(m, c) if not re.search("个不|得|着|声|[我了醒]", m["v"]) else []),
     _rule(rf"(?:家里?)?(?:已经|现在)?(?:有|生了|育有|有了|生有)(?P<v>{_COUNT}(?:已经|正在)?{HAN}{{0,6}}?(?:{CHILDREN})|一儿一女)(?:[，,]?(?:名字)?叫做?(?P<n>{HAN}{{2,3}}))?", _have, importance=0.6),
     _rule(rf"有(?P<v>{_COUNT}(?:亲|双胞胎)?(?:{SIBLINGS})(?:{_AND}{_COUNT}(?:{SIBLINGS}))*)", _have),
-    _rule(rf"(?P<v>已婚|未婚|单身|离异|离婚了|结婚了|订婚了|丧偶|已经?结婚了?|已经?离婚了?|刚?离婚了?|是单身)(?:{NUMBER}年了?)?", lambda m, _: [Found("user", "marital status", re.sub("^(?:是|刚|已经?)|了$", "", m["v"]) if m["v"] != "已婚" else "已婚")], importance=0.7, dated=True),
+    _rule(rf"(?P<v>已婚|未婚|单身|结婚(?=[一二两三四五六七八九十几\d]{{1,3}}多?年)|离异|离婚了|结婚了|订婚了|丧偶|已经?结婚了?|已经?离婚了?|刚?离婚了?|是单身)(?:{NUMBER}年了?)?", lambda m, _: [Found("user", "marital status", m["v"] if m["v"] == "已婚" else re.sub("^(?:是|刚|已经?)|了$", "", m["v"]).replace("结婚", "已婚"))], importance=0.7, dated=True),
     _rule(rf"(?:平时|现在|上班)?(?:开|驾驶)(?:着|的是|的)?(?P<v>(?:一?[辆台部])?(?:\d{{4}}年?的)?(?:白色|黑色|红色|银色|旧|老)?的?(?:(?:{BRANDS}){HAN}{{0,5}}[\w]{{0,6}}|{HAN}{{0,4}}(?:卡车|货车|皮卡|面包车|摩托车|越野车|SUV|电动车)))", _car),
+    _rule(rf"的车(?:就)?是(?:一?[辆台部])?(?P<v>(?:\d{{4}}年?的)?(?:{BRANDS}){HAN}{{0,4}}\w{{0,6}}|\d{{4}}年?的{HAN}{{2,5}})", _car),
     _rule(rf"(?:有|买了|拥有)(?P<v>{_COUNT}(?:\d{{4}}年?的)?(?:{BRANDS}|{HAN}{{0,4}}(?={VEHICLES}))(?:{HAN}{{0,5}}))", lambda m, c: _car(m, c) if re.search(f"(?:{BRANDS})|(?:{VEHICLES})$", m["v"]) and not re.search("自行车|山地车|游艇|船|快艇", m["v"]) else _value("possessions")(m, c)),
     _rule(rf"(?:家里|手头)?(?:有|拥有)(?P<v>{_COUNT}[^，,。有]{{0,8}}?(?:{OWNED}))", lambda m, c: _value("possessions")(m, c) if not re.search("想|要|朋友", m["v"]) else []),
     _rule(rf"拥有(?P<v>(?:{NUMBER}{CLASSIFIER}|自己的)[^，,。]{{1,10}})", _value("possessions")),
@@ -279,7 +282,7 @@ ANYONE: Final[tuple[Rule, ...]] = (
     _rule(r"(?:从来|一向)?不[吃喝](?P<v>[^，,。]{1,10})", lambda m, _: [Found("user", "dislikes", _eaten(m[0]))] if not re.search("了$|^(?:饭|早饭|午饭|晚饭|下|到|完|过|惯|得|准|多|饱|药)|[这那它他她]", m["v"]) else [], type="preference"),
     _rule(rf"{_VERY}(?:喜欢|喜爱|偏好|习惯于|热爱|钟爱|酷爱|迷恋|痴迷于?|沉迷于|热衷于)(?!的)(?P<v>[^，,。]{{1,24}})", _likes("likes"), type="preference"),
     _rule(rf"{_VERY}爱(?!好)(?P<v>[吃喝看听玩打跑写读画唱逛钓跳拍旅运](?!的){HAN}[^，,。]{{0,12}}|{HAN}{{0,6}}(?:{ANIMALS})|(?:意大利|日本|中国|四川|墨西哥)?(?:{HAN}{{0,4}})(?:食物|面包|巧克力棒|美食|小吃|音乐|电影))", _likes("likes"), type="preference"),
-    _rule(r"的?(?:业余)?(?:兴趣爱好|爱好|兴趣)(?:就)?(?:是|有)?\s*(?P<v>[^，,。]{2,24})", lambda m, c: _likes("hobbies")(m, c) if not re.search("搁置|没|不|很|都|太|得", m["v"]) else []),
+    _rule(r"的?(?:业余)?(?:(?:兴趣爱好|爱好|兴趣)(?:就)?(?:是|有|包括)|爱好)\s*(?P<v>(?!点)[^，,。]{2,24})", lambda m, c: _likes("hobbies")(m, c) if not re.search("搁置|没|不|很|都|太|得", m["v"]) else []),
     _rule(r"对(?P<v>(?!一[台个件场])[^，,。您你这那它他她]{1,10}?)(?:一直)?(?:都)?(?:很|非常|特别|挺|比较|一直)*(?:感兴趣|有兴趣|着迷)", _likes("likes"), type="preference"),
     _rule(r"是(?P<v>[^，,。您你这那它他她个]{1,12}?)的?(?:忠实|铁杆|资深|超级|狂热)?的?(?:粉丝|球迷|影迷|歌迷|戏迷|书迷|发烧友|爱好者)", _likes("likes"), type="preference"),
     _rule(rf"是(?:一[个名位])?(?:虔诚的)?(?P<v>{BELIEFS})", _value("beliefs")),
@@ -320,6 +323,12 @@ _GOES_ON: Final = lazy_pattern(
     rf"1\d\d ?cm|生日|年龄|教育背景|学历|家乡|职业|从事|患|已婚|未婚|单身|爱好|职业|工作是|刚满|搬|擅长))"
 )
 _CURED: Final = lazy_pattern("(?:得了|得过|患过).{2,20}(?:好了|痊愈|康复)")
+_ATTRIBUTE: Final = lazy_pattern(
+    "老家|家乡|身高|属|生日是|血型|今年[^，]{1,3}岁|[一二三四五六七八九十\\d]{2,3}岁|毕业于|对[^，]{1,8}过敏|从事|有个?[^，]{0,6}(?:儿子|女儿|孩子)$"
+)
+"""What a clause says of the owner even after one that said nothing lasting of them."""
+_OTHERS: Final = lazy_pattern(f"[人他她它]|{ACQUAINTANCES}|{'|'.join(KIN)}|有{_COUNT}|{ANIMALS}")
+"""Somebody or something else that a clause without a subject may be about."""
 _NAMES_IT: Final = lazy_pattern(f"(?:它|名字)?(?:叫|名叫){HAN}{{1,4}}$")
 _INTRODUCES: Final = lazy_pattern(f"(?:有|养了?|生了){_COUNT}{HAN}{{0,6}}(?:{ANIMALS}|{CHILDREN})$")
 _NEW_LIFE: Final = lazy_pattern("我(?:刚|最近|上个?月|上周|已经)*(?:换工作|跳槽|搬家|毕业|退休)了?$")
@@ -333,8 +342,12 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:
     if _REPORTED.search(whole.text):
         return
     last: Said | None = None
+    before: Said | None = None
     for part in _with_names(parts(whole.text)):
         ways = list(read(part))
+        if not ways and last is None and before is not None and _ATTRIBUTE.match(part):
+            last = before
+        before = None
         if not ways and last is not None and last.kin and kin_of(part[:2]) != part[:2]:
             ways = list(read(f"我{part}"))
         if not ways and last is not None and (goes := _GOES_ON.match(part)) and (last.kin or not goes["of"]):
@@ -343,6 +356,8 @@ def about_people(whole: Clause) -> Iterator[tuple[Rule, Found]]:
         if _UNSURE.search(part) or _PAST.search(part):
             last = ways[0] if ways else None
             continue
+        if ways and ways[0].who == "user" and not _OTHERS.search(part):
+            before = ways[0]
         for said in ways:
             if found := list(_of(said, whole)):
                 yield from found
