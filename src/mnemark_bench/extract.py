@@ -34,6 +34,8 @@ class Expected(msgspec.Struct, frozen=True):
     subject: tuple[str, ...]
     predicate: tuple[str, ...]
     value: tuple[str, ...]
+    over: bool = False
+    """Whether the turn says that it no longer holds."""
 
 
 class Labelled(msgspec.Struct, frozen=True):
@@ -161,6 +163,8 @@ def _fits(one: Candidate, fact: Expected) -> bool:
     subjects = {subject_key(name) for name in fact.subject}
     predicates = {predicate_key(name) for name in fact.predicate}
     if subject_key(one.subject) not in subjects or predicate_key(one.predicate) not in predicates:
+        return False
+    if one.over != fact.over:
         return False
     said = _PIECE.findall(value_words(one.value))
     for value in fact.value:

@@ -13,10 +13,11 @@ from typing import Final
 from mnemark.text.dates.ranges import spans
 from mnemark.text.extraction.candidate import Candidate, Clause, Found, Rule
 from mnemark.text.extraction.chinese import RULES as CHINESE
+from mnemark.text.extraction.chinese_owner import about_people
 from mnemark.text.extraction.english import RULES as ENGLISH
 from mnemark.text.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.text.extraction.speaker import hands_over, of_another, without_mail
-from mnemark.text.extraction.statements import statement
+from mnemark.text.extraction.statements import asked, statement
 from mnemark.text.extraction.validity import dated, dropped, mended
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.types import Origin
@@ -94,6 +95,8 @@ def extract(
     for sentence in sentences(turn):
         if hands_over(sentence.blotted):
             break
+        wanted = asked(sentence) if own else None
+        sentence = wanted or sentence  # noqa: PLW2901 - read without the request
         read = [
             (rule, fact)
             for rule, fact in _read(sentence, turn, time, language)
@@ -103,19 +106,23 @@ def extract(
             if not _has_better(fact, [other for _, other in read]):
                 candidate = _candidate(rule, fact, sentence, time, origin)
                 found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
-        kept = _statement(sentence, time, origin, language) if own and not read else None
+        kept = None
+        if own and not read:
+            kept = _statement(sentence, time, origin, language, wanted=wanted is not None)
         if kept is not None:
             found.setdefault(("user", "", kept.value), kept)
     return list(found.values())
 
 
-def _statement(sentence: Sentence, time: datetime, origin: Origin, language: str | None) -> Candidate | None:
-    """Return a sentence that is plainly lasting as a statement."""
+def _statement(
+    sentence: Sentence, time: datetime, origin: Origin, language: str | None, *, wanted: bool = False
+) -> Candidate | None:
+    """Return a sentence that is plainly lasting as a statement, or one that is to be remembered."""
     text = sentence.blotted
-    if not _is_assertion(text) or _DOUBT.search(text):
+    if not wanted and (not _is_assertion(text) or _DOUBT.search(text)):
         return None
     chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
-    kept = statement(sentence, chinese=chinese)
+    kept = statement(sentence, chinese=chinese, wanted=wanted)
     if kept is None:
         return None
     return Candidate(
@@ -157,14 +164,16 @@ def _read(
     if not _is_assertion(text):
         return
     yield from ((None, fact) for fact in mended(sentence))
+    chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
+    english = language == "en" or (language is None and not chinese and _LATIN.search(text) is not None)
+    if chinese and not _TEXT_TASK.match(text):
+        yield from about_people(Clause(text.rstrip(_CLOSE), text, turn, time))
     if _DOUBT.search(text):
         return
     yield from ((None, fact) for fact in dropped(sentence))
     over = _PAST.search(text) is not None
     if not over:
         yield from ((None, fact) for fact in dated(sentence, time))
-    chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
-    english = language == "en" or (language is None and not chinese and _LATIN.search(text) is not None)
     rules = (CHINESE if chinese else ()) + (ENGLISH if english else ())
     whole = Clause(text.rstrip(_CLOSE), text, turn, time)
     for clause in _clauses(whole):
@@ -240,5 +249,6 @@ def _candidate(
         confidence=_CONFIDENCE[origin],
         importance=importance,
         priority=priority,
+        over=fact.over,
         quote=sentence.text,
     )

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from mnemark.text.extraction.chinese import PERSON
+from mnemark.text.extraction.chinese_words import PERSON
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _STAMP: Final = (

@@ -1,0 +1,237 @@
+"""What Chinese sentences leave: whose a fact is, what ends, what is lasting and what only passes."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemark.facts.keys import holds_many, predicate_key, subject_key, value_key, value_words
+from mnemark.facts.values import twin_key
+from mnemark.text.extraction.extract import extract
+
+NOW = datetime(2026, 3, 11, 10, tzinfo=UTC)
+
+
+def facts(text: str) -> list[tuple[str, str, str]]:
+    return [(one.subject, one.predicate, one.value) for one in extract(text, time=NOW) if not one.over]
+
+
+def ended(text: str) -> list[tuple[str, str]]:
+    return [(one.predicate, one.value) for one in extract(text, time=NOW) if one.over]
+
+
+def kept(text: str) -> list[tuple[str, str]]:
+    return [(one.topic, one.value) for one in extract(text, time=NOW) if not one.predicate]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("我家有两只仓鼠。", [("pets", "两只仓鼠")]),
+        ("我养了一只兔子，叫年糕。", [("pets", "年糕，兔子")]),
+        ("我今年47岁。", [("age", "47")]),
+        ("我是洛阳人。", [("hometown", "洛阳")]),
+        ("我在一家书店工作。", [("employer", "书店")]),
+        ("我是一名救生员。", [("job", "救生员")]),
+        ("我对芒果和虾过敏。", [("allergies", "芒果"), ("allergies", "虾")]),
+        ("我有慢性胃炎。", [("health", "慢性胃炎")]),
+        ("我会拉二胡。", [("instruments", "二胡")]),
+        ("我开一辆二手的丰田。", []),
+        ("我有三个姐姐。", [("siblings", "三个姐姐")]),
+        ("我最喜欢的歌手是周深。", [("favorite singer", "周深")]),
+        ("我毕业于兰州大学。", [("school", "兰州大学")]),
+        ("我身高168厘米。", [("height", "168厘米")]),
+        ("我离异，有一个女儿。", [("marital status", "离异"), ("children", "一个女儿")]),
+        ("我打算明年考研究生。", [("plans", "明年考研究生")]),
+        ("我会说粤语，也会说法语。", [("languages", "粤语"), ("languages", "法语")]),
+        ("我在天津上班，老家在甘肃。", [("hometown", "甘肃")]),
+        ("我结婚七年了，有个两岁的儿子。", [("marital status", "已婚"), ("children", "一个两岁的儿子")]),
+        ("我不抽烟。", [("habits", "不抽烟")]),
+        ("我用的手机是华为P60。", [("possessions", "华为P60手机")]),
+    ],
+)
+def test_what_the_owner_says_of_themselves(text: str, found: list[tuple[str, str]]) -> None:
+    assert facts(text) == [("user", *one) for one in found] or (not found and kept(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("我爸妈上个月搬到昆明了。", [("父母", "city", "昆明")]),
+        (
+            "我外婆（周桂兰）81岁，是退休护士。",
+            [("周桂兰", "relation", "外婆"), ("周桂兰", "age", "81"), ("周桂兰", "job", "退休护士")],
+        ),
+        ("我爸高血压十年了。", [("爸爸", "health", "高血压")]),
+        ("我弟弟对坚果过敏。", [("弟弟", "allergies", "坚果")]),
+        ("我儿子李乐今年9岁。", [("李乐", "relation", "儿子"), ("李乐", "age", "9")]),
+        (
+            "我女儿叫糖糖，今年5岁。",
+            [("user", "children", "糖糖"), ("糖糖", "relation", "女儿"), ("糖糖", "age", "5")],
+        ),
+        ("我老公是厨师，我是会计。", [("丈夫", "job", "厨师"), ("user", "job", "会计")]),
+        ("我有个儿子，今年7岁。", [("user", "children", "一个儿子")]),
+        ("我姐姐住在大连，喜欢画画。", [("姐姐", "city", "大连"), ("姐姐", "likes", "画画")]),
+        ("赵敏是我的同事，她今年30岁。", [("赵敏", "relation", "同事"), ("赵敏", "age", "30")]),
+    ],
+)
+def test_what_is_said_of_a_relative_is_about_them(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert facts(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我同事住在南京。",
+        "我邻居对花粉过敏。",
+        "我妈妈家在修水管。",
+        "我爸爸的朋友是医生。",
+        "我爸还是老样子。",
+        "我妹妹周末来，我去接她。",
+        "他说他是老师。",
+        "医生说我有高血压。",
+        "我老公说我们明年搬到广州。",
+        "如果我是医生，我会怎么说？",
+        "我想当老师。",
+        "我可能搬到青岛。",
+        "我今天在图书馆工作到很晚。",
+        "我喜欢你刚才的建议。",
+        "我喜欢这个方案。",
+        "我不是北京人。",
+        "我没有对花生过敏。",
+        "我对花生不过敏。",
+        "我已经叫好车了。",
+        "我去沈阳出差，住在和平区。",
+        "我的兴趣有点变了。",
+        "我不会弹钢琴。",
+        "我也不是医生。",
+        "我住着挺舒服的。",
+        "我住院了。",
+        "我有点担心。",
+        "我有两个问题想问。",
+        "我平时有点忙，你帮我看看吧。",
+        "我每天都在想这件事。",
+        "我今天去公园跑步了。",
+        "周末我们去爬山吧。",
+        "帮我查一下明天的天气。",
+        "我会按你说的做。",
+        "我可以试试。",
+        "我是说第三行。",
+    ],
+)
+def test_what_is_another_s_or_passing_leaves_nothing(text: str) -> None:
+    assert extract(text, time=NOW) == []
+
+
+def test_the_assistant_says_nothing_about_the_owner() -> None:
+    said = "我住在上海，我有两只狗。我每天六点起床。"
+    assert extract(said, time=NOW, role="assistant", origin="agent") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("我每天早上五点半起床。", "habits"),
+        ("我从不熬夜。", "habits"),
+        ("我是独生子。", "people"),
+        ("我在孤儿院长大。", "self"),
+        ("我和奶奶一起住。", "home"),
+        ("我在养老院当志愿者已经四年。", ""),
+        ("我奶奶前年去世了。", "people"),
+        ("我最好的朋友是个消防员。", "people"),
+        ("爵士乐是我的最爱。", "tastes"),
+        ("我的座右铭是少即是多。", "beliefs"),
+        ("我在院子里种了几棵果树。", "leisure"),
+    ],
+)
+def test_a_lasting_sentence_is_kept_under_its_topic(text: str, topic: str) -> None:
+    assert not topic or kept(text) == [(topic, text.rstrip("。"))]
+
+
+def test_a_statement_begins_and_ends_with_what_lasts() -> None:
+    assert kept("不过我每周三晚上练书法，但最近没去。") == []
+    assert kept("而且我每周三晚上练书法，所以很充实。") == [("habits", "我每周三晚上练书法")]
+
+
+@pytest.mark.parametrize(
+    ("text", "over"),
+    [
+        ("我不喜欢喝奶茶了。", [("likes", "喝奶茶")]),
+        ("我不再喜欢爬山。", [("likes", "爬山")]),
+        ("我去年戒酒了。", [("habits", "喝酒")]),
+        ("我上周离职了。", [("employer", "")]),
+        ("我从招商银行辞职了。", [("employer", "招商银行")]),
+        ("我和男朋友分手了。", [("spouse", "")]),
+        ("我已经搬走了。", [("city", "")]),
+        ("我不在深圳住了。", [("city", "深圳")]),
+        ("我对牛奶不再过敏了。", [("allergies", "牛奶")]),
+        ("我不吃素了。", [("diet", "吃素")]),
+        ("我已经不用 Emacs 了。", [("editor", "Emacs")]),
+        ("我不喜欢喝奶茶。", []),
+        ("我不喝了。", []),
+        ("我妈妈戒烟了。", []),
+    ],
+)
+def test_what_ends(text: str, over: list[tuple[str, str]]) -> None:
+    assert ended(text) == over
+
+
+def test_what_changes_has_its_new_value() -> None:
+    assert facts("我现在最喜欢的颜色是紫色。") == [("user", "favorite color", "紫色")]
+    assert facts("我从重庆搬到珠海了。") == [("user", "city", "珠海")]
+    assert facts("我们从 yarn 换成 pnpm 了。") == [("project", "package manager", "pnpm")]
+    assert ended("我们从 yarn 换成 pnpm 了。") == [("package manager", "yarn")]
+    assert facts("我换工作了，现在是导游。") == [("user", "job", "导游")]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("记住我的生日是8月2日。", [("user", "birthday", "8月2日")]),
+        ("请记住，我的停车位在B2。", [("user", "", "我的停车位在B2")]),
+        ("别忘了我周四要值班。", [("user", "", "我周四要值班")]),
+        ("请记住：每次提交都要写测试。", [("user", "rules", "每次提交都要写测试")]),
+        ("我记住了。", []),
+        ("别忘了带伞。", []),
+        ("你记住我的名字了吗？", []),
+        ("记住这个。", []),
+    ],
+)
+def test_what_is_to_be_remembered_is_kept(text: str, found: list[tuple[str, str, str]]) -> None:
+    assert facts(text) == found
+
+
+def test_a_rule_is_told_to_the_agent() -> None:
+    def rules(text: str) -> list[str]:
+        return [one.value for one in extract(text, time=NOW) if one.type == "rule"]
+
+    assert rules("不要再用表情符号了。") == ["不要再用表情符号"]
+    assert facts("请一直用英文回答。") == [("user", "language", "英文")]
+    for text in (
+        "就当是今天的总结了。",
+        "本群禁止发广告。",
+        "禁止乱发消息。",
+        "以后再说吧。",
+        "饭前总要洗手。",
+    ):
+        assert rules(text) == [], text
+
+
+def test_predicates_of_both_languages_have_one_key() -> None:
+    pairs = {
+        "学历": "degree",
+        "兄弟姐妹": "siblings",
+        "最喜欢的电影": "favorite film",
+        "乐器": "instrument",
+        "习惯": "habits",
+    }
+    for chinese, english in pairs.items():
+        assert predicate_key(chinese) == predicate_key(english), chinese
+    assert subject_key("我妈") == subject_key("my mother") == "mother"
+    assert all(holds_many(name) for name in ("health", "possessions", "plans", "习惯"))
+
+
+def test_values_of_both_languages_have_one_key_where_that_is_sure() -> None:
+    assert value_key("花生") == value_key("Peanuts") == value_key("peanut.")
+    assert value_key("慕尼黑") == value_key("Munich") == twin_key("munich")
+    assert value_key("苹果") != value_key("apple"), "a fruit and a maker"
+    assert value_words("花生") == "花生", "texts are searched for the words as written"
