@@ -50,6 +50,7 @@ class Found(NamedTuple):
     subject: str
     predicate: str
     value: str
+    over: bool = False  # it no longer holds
 
 
 Read = Callable[[re.Match[str], Clause], list[Found]]

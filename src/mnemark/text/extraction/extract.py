@@ -240,5 +240,6 @@ def _candidate(
         confidence=_CONFIDENCE[origin],
         importance=importance,
         priority=priority,
+        over=fact.over,
         quote=sentence.text,
     )
