@@ -133,7 +133,9 @@ def _load(file: Path) -> list[Labelled]:
 
 
 def _learned(turn: Labelled) -> list[Candidate]:
-    return extract(turn.text, time=turn.time, role=turn.role, origin=turn.origin)
+    """Return the facts that hold: statements and what is over are not labelled."""
+    found = extract(turn.text, time=turn.time, role=turn.role, origin=turn.origin)
+    return [one for one in found if one.predicate and not one.over]
 
 
 def _score(name: str, language: str, turns: Sequence[Labelled]) -> Score:

@@ -6,11 +6,16 @@ A statement is what is kept of a sentence that fits no predicate: the owner's wo
 from typing import Final, NamedTuple
 
 from mnemark.text.extraction.chinese_statements import topic_of as chinese_topic
-from mnemark.text.extraction.english_statements import topic_of as english_topic
+from mnemark.text.extraction.english_asked import asked as english_asked
+from mnemark.text.extraction.english_statements import kept as kept_english
 from mnemark.text.extraction.sentences import Sentence
+from mnemark.text.lazy_pattern import lazy_pattern
 
 MOST: Final = 160
 """Maximum characters of a statement; a longer sentence tells a story."""
+
+
+_OWN: Final = lazy_pattern(r"(?i)\b(?:i|i'm|my|me|mine|to)\b")
 
 
 class Statement(NamedTuple):
@@ -20,12 +25,30 @@ class Statement(NamedTuple):
     topic: str
 
 
-def statement(sentence: Sentence, *, chinese: bool) -> Statement | None:
-    """Return what to keep of a sentence of the owner; None where it is not plainly lasting."""
+def statement(sentence: Sentence, *, chinese: bool, wanted: bool = False, alone: bool = False) -> Statement | None:
+    """Return what to keep of a sentence of the owner; None where it is not plainly lasting.
+
+    Args:
+        sentence: the sentence.
+        chinese: whether it is Chinese.
+        wanted: whether the owner asked that it be remembered: then it is kept.
+        alone: whether it is the whole turn, which is then said to be known.
+    """
     if len(sentence.text) > MOST:
         return None
-    topic = (chinese_topic if chinese else english_topic)(sentence.blotted)
+    if not chinese:
+        kept = kept_english(sentence.blotted, alone=alone)
+        if wanted:
+            return Statement(_cleaned(sentence.text), kept[1] if kept else "self" if _OWN.search(sentence.blotted) else "project")
+        return Statement(_cleaned(kept[0]), kept[1]) if kept else None
+    topic = chinese_topic(sentence.blotted)
     return Statement(_cleaned(sentence.text), topic) if topic else None
+
+
+def asked(sentence: Sentence) -> Sentence | None:
+    """Return what the owner asks to be remembered, without the request; None if nothing is asked."""
+    part = english_asked(sentence.blotted)
+    return Sentence(sentence.text[part], sentence.blotted[part]) if part else None
 
 
 def _cleaned(text: str) -> str:
