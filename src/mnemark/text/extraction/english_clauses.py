@@ -5,7 +5,7 @@ from typing import Final
 from mnemark.text.extraction.candidate import BLOT
 from mnemark.text.extraction.english_objects import POINTING
 from mnemark.text.extraction.english_parse import parse, without_lead, words
-from mnemark.text.extraction.english_words import class_of
+from mnemark.text.extraction.english_words import class_of, word_set
 from mnemark.text.lazy_pattern import lazy_pattern
 
 PASSING: Final = lazy_pattern(
@@ -105,6 +105,6 @@ def _relative(low: list[str], at: int) -> bool:
     )
 
 
-NOUN_ENDS: Final = frozenset(
-    "who that which and but with at in for of from by on because so since to when where while as , ; - – — ( . than".split()
+NOUN_ENDS: Final = word_set(
+    "who that which and but with at in for of from by on because so since to when where while as , ; - – — ( . than"
 )

@@ -6,7 +6,7 @@ from typing import Final
 from mnemark.text.extraction.english_clauses import BEINGS
 from mnemark.text.extraction.english_objects import is_general
 from mnemark.text.extraction.english_parse import Said
-from mnemark.text.extraction.english_words import HABITS, KIN, class_of, is_job, singular
+from mnemark.text.extraction.english_words import HABITS, KIN, class_of, is_job, singular, word_set
 
 
 def event_topic(said: Said) -> str:
@@ -22,9 +22,10 @@ def event_topic(said: Said) -> str:
 _SCHOOLS: Final = frozenset({"school", "college", "university", "degree", "uni"})
 
 
-_FIRMS: Final = frozenset("business company store shop restaurant studio bakery blog farm".split())  # noqa: SIM905
+_FIRMS: Final = word_set("business company store shop restaurant studio bakery blog farm")
 
 
+_GROUPS: Final = word_set("band club team choir army navy marines church gym")
 _MINE: Final = frozenset({"a", "an", "my", "our"})
 
 
@@ -41,7 +42,7 @@ EVENTS: Final[dict[str, tuple[str, Callable[[Sequence[str], str], bool]]]] = {
     "quit": ("habits", lambda low, head: bool(low) and (low[0].endswith("ing") or head in {"job", "school"})),
     "stop": ("habits", lambda low, _: bool(low) and low[0].endswith("ing") and len(low) <= 4),
     "lose": ("people", lambda low, _: low[:2] == ("my", "job") or (len(low) == 2 and low[0] == "my" and class_of(low[1]) in BEINGS)),
-    "found": ("work", lambda low, head: head in _FIRMS | {"charity", "startup"}),
+    "found": ("work", lambda _, head: head in _FIRMS | {"charity", "startup"}),
     "become": ("work", lambda low, head: low[:1] in {("a",), ("an",)} and (is_job(head) or head in KIN)),
     "emigrate": ("home", lambda low, _: bool(low)),
     "immigrate": ("home", lambda low, _: bool(low)),
@@ -63,9 +64,6 @@ EVENTS: Final[dict[str, tuple[str, Callable[[Sequence[str], str], bool]]]] = {
     "tour": ("travel", lambda low, _: low[:1] == ("in",)),
     "travel": ("travel", lambda low, _: low[:1] in {("to",), ("around",), ("through",)}),
 }  # fmt: skip
-
-
-_GROUPS: Final = frozenset("band club team choir army navy marines church gym".split())  # noqa: SIM905
 
 
 def lasting_topic(said: Said) -> str:
@@ -94,9 +92,8 @@ def lasting_topic(said: Said) -> str:
         }
     ):
         return "self"
-    lasting = (
-        "since i was" in " ".join(low)
-        or any(word in {"for", "since"} for word in low[-5:])
+    lasting = "since i was" in " ".join(low) or (
+        any(word in {"for", "since"} for word in low[-5:])
         and any(
             word.startswith(("year", "decade")) or word in {"childhood", "child", "kid"} or word.isdecimal()
             for word in low[-4:]
@@ -104,14 +101,15 @@ def lasting_topic(said: Said) -> str:
     )
     if (
         lasting
-        and said.verb in HABITS | {"work": "", "live": "", "marry": "", "know": ""}
+        and said.verb in {*HABITS, "work", "live", "marry", "know"}
         and is_general(said.rest, longest=10)
     ):
         return HABITS.get(said.verb, "self")
     return ""
 
 
-def progress_topic(said: Said) -> str:
+def progress_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
+    """Return the topic of what is in progress for long: studies, training, a job."""
     low, verb = said.low, said.verb
     if said.negative or not low or not is_general(said.rest, longest=9):
         return ""
@@ -135,7 +133,7 @@ def progress_topic(said: Said) -> str:
         )
     if verb == "train" and low[:1] in {("for",), ("to",)} and len(low) > 1:
         return "plans"
-    if verb in {"attend"} and {"school", "college", "university"} & set(low):
+    if verb == "attend" and {"school", "college", "university"} & set(low):
         return "study"
     if verb == "work" and low[0] in {"as", "at", "for", "towards"} and len(low) > 2:
         return "work"

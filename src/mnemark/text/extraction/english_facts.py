@@ -5,9 +5,11 @@ from datetime import datetime
 from typing import Final
 
 from mnemark.text.extraction.candidate import Found, Rule, usable
-from mnemark.text.extraction.english_life import date_of, facts_of, named
+from mnemark.text.extraction.english_clauses import clauses, is_told
+from mnemark.text.extraction.english_life import facts_of
+from mnemark.text.extraction.english_names import named
 from mnemark.text.extraction.english_parse import parse
-from mnemark.text.extraction.english_statements import clauses, is_told
+from mnemark.text.extraction.english_plans import date_of
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _NEVER: Final = lazy_pattern(r"(?!)")
@@ -36,7 +38,7 @@ def english_facts(text: str, time: datetime) -> Iterator[tuple[Rule, Found]]:
 
 def to_do(text: str, time: datetime) -> Found | None:
     """Read what the owner wants to be reminded of, with its date: "to call Bob tomorrow"."""
-    if not text[:3].casefold() == "to " or not 2 <= len(text) <= 120:
+    if text[:3].casefold() != "to " or not 2 <= len(text) <= 120:
         return None
     task = text[3:].strip(" .!?")
     when = date_of(task, time)
@@ -44,10 +46,7 @@ def to_do(text: str, time: datetime) -> Found | None:
 
 
 def _facts(clause: str, time: datetime) -> list[Found]:
-    if match := _FAVORITE.match(clause):
-        said = parse(f"my {match['p']} is {match['v']}")
-    else:
-        said = parse(clause)
+    said = parse(f"my {match['p']} is {match['v']}") if (match := _FAVORITE.match(clause)) else parse(clause)
     if said is None:
         return []
     if not said.own and said.verb == "be" and said.low[:1] in {("called",), ("named",)} and not said.negative:

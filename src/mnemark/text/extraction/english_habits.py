@@ -6,10 +6,11 @@ from typing import Final
 from mnemark.text.extraction.english_clauses import BEINGS, NOUN_ENDS
 from mnemark.text.extraction.english_objects import is_general
 from mnemark.text.extraction.english_parse import Said
-from mnemark.text.extraction.english_words import HABITS, SPORTS, class_of, is_job, singular
+from mnemark.text.extraction.english_words import HABITS, SPORTS, class_of, is_job, singular, word_set
 
 
-def verb_topic(said: Said) -> str:
+def verb_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
+    """Return the topic of skills, wishes and opinions told by a single verb."""
     low = said.low
     if (
         said.tense == "present"
@@ -65,8 +66,8 @@ def habit_topic(said: Said, *, habit: bool) -> str:
         return ""
     often = habit or bool(_OFTEN & set(low)) or low[-1].endswith("days")
     if said.verb in {"go", "take", "use", "call", "get", "keep", "stay", "visit", "attend", "work", "hate", "lack", "support", "value", "miss", "raise", "struggle", "believe", "do", "come", "invest", "grow",
-                     "watch", "write", "run", "train", "drive", "call", "wear", "swear", "dream", "walk", "listen", "perform", "race", "act", "act", "box", "bike", "date",
-                     "consider", "identify", "oppose", "fear", "design", "manage", "sell", "ride", "attend", "perform", "craft", "row", "practice", "play", "wait", "party"}:  # fmt: skip
+                     "watch", "write", "run", "train", "drive", "wear", "swear", "dream", "walk", "listen", "perform", "race", "act", "box", "bike", "date",
+                     "consider", "identify", "oppose", "fear", "design", "manage", "sell", "ride", "craft", "row", "practice", "play", "wait", "party"}:  # fmt: skip
         return HABITS[said.verb] if _specific(said, often=often) else ""
     return (
         HABITS[said.verb]
@@ -79,20 +80,20 @@ def habit_topic(said: Said, *, habit: bool) -> str:
     )
 
 
-_OFTEN: Final = frozenset(
-    "daily weekly monthly yearly every often always usually sometimes regularly frequently twice weekends sundays saturdays mondays "  # noqa: SIM905
-    "tuesdays wednesdays thursdays fridays nights mornings evenings summers year-round".split()
+_OFTEN: Final = word_set(
+    "daily weekly monthly yearly every often always usually sometimes regularly frequently twice weekends sundays saturdays mondays "
+    "tuesdays wednesdays thursdays fridays nights mornings evenings summers year-round"
 )
 
 
-_GOES: Final = frozenset(
-    "church gym school college yoga fishing hunting hiking swimming running dancing camping shopping bowling skiing surfing mass temple "  # noqa: SIM905
-    "mosque synagogue concerts university bars clubs therapy kayaking climbing jogging biking cycling sailing walks parties bingo".split()
+_GOES: Final = word_set(
+    "church gym school college yoga fishing hunting hiking swimming running dancing camping shopping bowling skiing surfing mass temple "
+    "mosque synagogue concerts university bars clubs therapy kayaking climbing jogging biking cycling sailing walks parties bingo"
 )
 
 
-_RIDES: Final = frozenset(
-    "bus train subway metro bike bicycle horse horses motorcycle bikes bicycles skateboard scooter".split()
+_RIDES: Final = word_set(
+    "bus train subway metro bike bicycle horse horses motorcycle bikes bicycles skateboard scooter"
 )
 
 
@@ -109,22 +110,18 @@ def _specific(said: Said, *, often: bool) -> bool:
     )
 
 
-_WITH_OFTEN: Final = frozenset("go run drive walk train box visit work call ride".split())  # noqa: SIM905
+_WITH_OFTEN: Final = word_set("go run drive walk train box visit work call ride")
 
 
-_TREATMENT: Final = frozenset(
-    "medication medicine insulin lessons classes pills vitamins bus train subway".split()
-)  # noqa: SIM905
+_TREATMENT: Final = word_set("medication medicine insulin lessons classes pills vitamins bus train subway")
 
 
-_RUN: Final = frozenset(
-    "business company shop store restaurant blog bakery cafe studio channel farm gym team club marathon casino hotel ranch".split()
-)  # noqa: SIM905
+_RUN: Final = word_set(
+    "business company shop store restaurant blog bakery cafe studio channel farm gym team club marathon casino hotel ranch"
+)
 
 
-_WRITE: Final = frozenset(
-    "book novel poem poetry song story blog music fiction lyric screenplay script play".split()
-)  # noqa: SIM905
+_WRITE: Final = word_set("book novel poem poetry song story blog music fiction lyric screenplay script play")
 
 
 _SPECIFIC: Final[dict[str, Callable[[Sequence[str], str], bool]]] = {
@@ -132,7 +129,7 @@ _SPECIFIC: Final[dict[str, Callable[[Sequence[str], str], bool]]] = {
     "take": lambda low, _: (
         bool(_TREATMENT & set(low)) or (tuple(low[:2]) == ("care", "of") and class_of(low[-1]) in BEINGS)
     ),
-    "run": lambda low, head: head in _RUN,
+    "run": lambda _, head: head in _RUN,
     "ride": lambda low, _: bool(_RIDES & set(low)) or class_of(low[-1]) == "vehicle",
     "drive": lambda low, _: class_of(low[-1]) == "vehicle",
     "play": lambda low, _: low[0] != "with",
@@ -140,12 +137,12 @@ _SPECIFIC: Final[dict[str, Callable[[Sequence[str], str], bool]]] = {
     "walk": lambda low, _: low[0] == "to" or class_of(low[-1]) == "animal",
     "write": lambda _, head: head in _WRITE,
     "believe": lambda low, _: low[0] == "in" and len(low) > 1,
-    "do": lambda low, head: (
+    "do": lambda _, head: (
         head in SPORTS or head in {"theater", "theatre", "art", "crossfit", "stand-up", "improv", "pottery"}
     ),
     "come": lambda low, _: low[0] == "from" and len(low) > 1,
     "invest": lambda low, _: low[0] == "in" and len(low) > 1,
-    "grow": lambda low, head: (
+    "grow": lambda low, _: (
         len(low) <= 4 and low[0] not in {"up", "more", "a", "as", "in", "and"} and low[-1].endswith("s")
     ),
     "support": lambda low, _: class_of(low[-1]) in BEINGS,
@@ -185,6 +182,7 @@ _SPECIFIC: Final[dict[str, Callable[[Sequence[str], str], bool]]] = {
 
 
 def is_work(said: Said) -> bool:
+    """Return whether a clause with "work" tells of a job."""
     low = said.low
     if said.tense == "past" and not said.ended and not (low and low[0] in {"as", "for", "at", "in"}):
         return False
@@ -211,12 +209,13 @@ def is_work(said: Said) -> bool:
         "around",
         "with",
     }:
-        return (low[0] == "with" and class_of(low[-1]) in {"child", "animal", "person"}) or low[:1] == ("hard",) and said.tense == "present" and len(low) == 1 or (
+        return (low[0] == "with" and class_of(low[-1]) in {"child", "animal", "person"}) or (low[:1] == ("hard",) and said.tense == "present" and len(low) == 1) or (
             low[0] == "out" and said.tense == "present" and (len(low) == 1 or bool(_OFTEN & set(low)))) or (low[0] == "for" and len(low) > 1 and low[1] not in {"me", "us", "them"} and is_general(said.rest, longest=8))  # fmt: skip
     return is_general(said.rest, longest=10, lenient=True)
 
 
-def home_topic(said: Said) -> str:
+def home_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
+    """Return the topic of where one lives, lived or moved to."""
     low, verb = said.low, said.verb
     if said.negative:
         return ""
@@ -238,7 +237,6 @@ def home_topic(said: Said) -> str:
                 "close",
                 "where",
                 "off",
-                "close",
                 "across",
                 "outside",
                 "out",
@@ -255,9 +253,11 @@ def home_topic(said: Said) -> str:
     if verb == "move" and said.tense in {"past", "perfect"}:
         return (
             "home"
-            if low[0] in {"to", "from", "away", "out", "here", "around", "in"}
-            and len(low) > 1
-            and low[:2] != ("in", "with")
+            if (
+                low[0] in {"to", "from", "away", "out", "here", "around", "in"}
+                and len(low) > 1
+                and low[:2] != ("in", "with")
+            )
             or low[:2] == ("in", "with")
             else ""
         )

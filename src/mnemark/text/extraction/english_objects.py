@@ -10,62 +10,63 @@ from mnemark.text.extraction.english_words import (
     base_of_gerund,
     class_of,
     gerund,
+    word_set,
 )
 from mnemark.text.lazy_pattern import lazy_pattern
 
-POINTING: Final = frozenset(
-    "it its this that these those them they he she him her his their theirs here there such one ones you your yours yourself "  # noqa: SIM905
+POINTING: Final = word_set(
+    "it its this that these those them they he she him her his their theirs here there such one ones you your yours yourself "
     "u ur ya y'all same what why whatever something anything everything nothing someone somebody anyone everyone everywhere else "
-    "me us myself ourselves mine ours thing today tonight tomorrow yesterday way idea ideas bit part".split()
+    "me us myself ourselves mine ours thing today tonight tomorrow yesterday way idea ideas bit part"
 )
 """Words that point to what was said before, or to the listener."""
-_THE: Final = frozenset(
-    "summer winter spring fall autumn beach ocean sea outdoors mountains mountain snow rain sun sunshine city country "  # noqa: SIM905
+_THE: Final = word_set(
+    "summer winter spring fall autumn beach ocean sea outdoors mountains mountain snow rain sun sunshine city country "
     "countryside water woods forest weather gym guitar piano violin drums saxophone cello flute bass harp internet arts "
     "holidays holiday morning mornings evening night dark cold heat opera symphony theater theatre movies bible news park lake desert zoo "
     "ballet library weekend weekends environment earth planet stars moon winters summers summertime galaxy universe "
     "trumpet trombone clarinet banjo ukulele fiddle harmonica organ office military army navy circus rodeo wilderness suburbs "
-    "simple rodeo band".split()
+    "simple rodeo band"
 )
 """Nouns that are general with "the"."""
-_VAGUE_VERBS: Final = frozenset(
-    "see hear know think say point mention add make ask thank discuss be get have let tell give hold keep start try need do call seeing "  # noqa: SIM905
+_VAGUE_VERBS: Final = word_set(
+    "see hear know think say point mention add make ask thank discuss be get have let tell give hold keep start try need do call seeing "
     "hearing knowing getting having being doing giving thinking talking looking feeling asking putting working sharing helping "
     "look feel share put find finding check checking understand understanding adding using use take taking bring bringing "
-    "help show showing focus focusing".split()
+    "help show showing focus focusing"
 )
 """Verbs that need an object to mean a taste: "seeing", "getting"."""
-_TASTE_OBJECTS: Final = frozenset(
-    "outside outdoors photos pictures photographs tattoos tattooed nails hair pets animals kids children family friends nature people alone dressed active "  # noqa: SIM905
-    "music movies puzzles friends music history clothes jewelry money art homemade lonely outside books home".split()
+_TASTE_OBJECTS: Final = word_set(
+    "outside outdoors photos pictures photographs tattoos tattooed nails hair pets animals kids children family friends nature people alone dressed active "
+    "music movies puzzles friends music history clothes jewelry money art homemade lonely outside books home"
 )
 _COMPARES: Final = frozenset(
     {"more", "better", "most", "best", "than", "less", "too", "well", "much", "either", "though"}
 )
-_PREPOSITIONS: Final = frozenset(
-    "with of for in on at from by about to than between over into near around without after before when while because like as who that which".split()  # noqa: SIM905
+_PREPOSITIONS: Final = word_set(
+    "with of for in on at from by about to than between over into near around without after before when while because like as who that which"
 )
-_FEELINGS: Final = frozenset(
-    "feedback vibe vibes energy attitude spirit progress suggestion suggestions approach version option answer question photo "  # noqa: SIM905
+_FEELINGS: Final = word_set(
+    "feedback vibe vibes energy attitude spirit progress suggestion suggestions approach version option answer question photo "
     "pic picture pictures pics photos view result results plan plans style enthusiasm detail details message messages support advice words look "
-    "example point thought thoughts concept theme perspective work effort efforts passion story stories series design".split()
+    "example point thought thoughts concept theme perspective work effort efforts passion story stories series design"
 )
 _PAIRS: Final = frozenset({
     ("mac", "cheese"), ("rock", "roll"), ("black", "white"), ("fish", "chips"), ("salt", "pepper"), ("arts", "crafts"),
     ("peanut butter", "jelly"), ("macaroni", "cheese"), ("family", "friends"), ("friends", "family"), ("spaghetti", "meatballs"),
     ("country", "western"), ("dungeons", "dragons"), ("bed", "breakfast"), ("drum", "bass"),
 })  # fmt: skip
-_SHARED_HEADS: Final = frozenset(
-    "movies films music books games food foods flavors sports shows novels songs cars drinks dishes cuisine art clothes strategies "  # noqa: SIM905
-    "approaches languages teas wines stories tv hair sauce cheese".split()
+_SHARED_HEADS: Final = word_set(
+    "movies films music books games food foods flavors sports shows novels songs cars drinks dishes cuisine art clothes strategies "
+    "approaches languages teas wines stories tv hair sauce cheese"
 )
 """Nouns that the words on both sides of "and" go with: "action and horror movies"."""
 _ADJECTIVE: Final = lazy_pattern(
     r"(?:ful|ive|ous|able|ible|forward|less|fresh|big|small|simple|short|quiet|warm|cold|dark|concise|clear|spicy|crispy|salty|direct)$"
 )
-_NAMED: Final = frozenset(
-    "movie movies film band group show series book books novel author game games song singer team brand musical actor artist".split()
-)  # noqa: SIM905
+_NAMED: Final = word_set(
+    "movie movies film band group show series book books novel author game games song singer team brand musical actor artist"
+)
 _MOST_WORDS: Final = 8
 _ARTICLES: Final = frozenset({"a", "an", "the", "some"})
 _SPLIT: Final = lazy_pattern(r",? and (?:also )?|, ?| ?& ?")
@@ -181,8 +182,7 @@ def values(words: Sequence[str]) -> list[str]:
     bound = bound or (
         len(parts) > 1
         and (
-            low[-1][-1] in _SHARED_HEADS
-            and len(low[-1]) > 1
+            (low[-1][-1] in _SHARED_HEADS and len(low[-1]) > 1)
             or low[-1][-1] in _COMPARES
             or _ADJECTIVE.search(low[0][-1]) is not None
         )
@@ -236,11 +236,11 @@ def place(words: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-_NO_PLACE: Final = frozenset(
-    "peace fear harmony poverty luxury style hope darkness town dorms apartments suburbs nature college campus school here there "  # noqa: SIM905
+_NO_PLACE: Final = word_set(
+    "peace fear harmony poverty luxury style hope darkness town dorms apartments suburbs nature college campus school here there "
     "isolation solitude silence sync line touch comfort chaos memory theory reality squalor jail prison hiding public private bed "
     "housing rural urban downtown abroad overseas somewhere anywhere alone together happily different another bliss denial exile one two three "
-    "cities places houses caves general love life work things home heaven hell space constant student ".split()
+    "cities places houses caves general love life work things home heaven hell space constant student "
 )
 
 

@@ -36,7 +36,7 @@ def topic_of_others(said: Said) -> str:
     return _of_thing(said, subject)
 
 
-def _of_being(said: Said, kind: str) -> bool:
+def _of_being(said: Said, kind: str) -> bool:  # noqa: C901, PLR0911 - one question a wording
     """Return whether a relative's or a pet's trait, job, home, name or lot is told."""
     low, verb = said.low, said.verb
     if said.rest and not is_general(
@@ -70,8 +70,7 @@ def _of_being(said: Said, kind: str) -> bool:
             and not past
             and low[0]
             not in {"broke", "patient", "strong", "quiet", "kind", "straight", "beautiful", "smart"}
-            or (len(low) == 1 and is_job(low[0]))
-        )
+        ) or (len(low) == 1 and is_job(low[0]))
     if verb in {
         "die",
         "divorce",
@@ -117,10 +116,8 @@ def _of_being(said: Said, kind: str) -> bool:
             if low
             else False
         )
-    return (
-        verb in {"come", "grow"}
-        and low[:1] in {("from",), ("up",)}
-        or (verb == "move" and said.tense == "past" and low[:1] in {("to",), ("out",)})
+    return (verb in {"come", "grow"} and low[:1] in {("from",), ("up",)}) or (
+        verb == "move" and said.tense == "past" and low[:1] in {("to",), ("out",)}
     )
 
 
@@ -137,7 +134,7 @@ def _of_thing(said: Said, subject: list[str]) -> str:
     name, low = " ".join(subject), said.low
     if (
         said.verb not in {"be", "have", "include", "come", "own", "do", "drive", "live"}
-        or said.tense not in {"present"}
+        or said.tense != "present"
         or not low
         or said.negative
     ):
@@ -165,14 +162,11 @@ def _of_thing(said: Said, subject: list[str]) -> str:
     }:
         if said.verb == "live":
             return "people" if low[0] in {"in", "near"} and len(low) > 1 else ""
-        firm = (
-            low[0] in {"a", "an", "from", "in", "called", "named", "at"}
-            and len(low) > 1
-            or (
-                low[0]
-                in {"red", "blue", "black", "white", "green", "silver", "large", "huge", "small", "big"}
-                and len(low) == 1
-            )
+        firm = (low[0] in {"a", "an", "from", "in", "called", "named", "at"} and len(low) > 1) or (
+            low[0] in {"red", "blue", "black", "white", "green", "silver", "large", "huge", "small", "big"}
+            and len(low) == 1
         )
-        return topic if firm and class_of(low[-1]) != "" or firm and low[0] in {"from", "in", "at"} else ""
+        return (
+            topic if (firm and class_of(low[-1]) != "") or (firm and low[0] in {"from", "in", "at"}) else ""
+        )
     return topic

@@ -6,7 +6,7 @@ spelling of chats ("im", "dont"). What it cannot read is no clause.
 
 from typing import Final, NamedTuple
 
-from mnemark.text.extraction.english_words import KIN, base, base_of_gerund, class_of, singular
+from mnemark.text.extraction.english_words import KIN, base, base_of_gerund, class_of, singular, word_set
 from mnemark.text.lazy_pattern import lazy_pattern
 
 MOST_WORDS: Final = 40
@@ -66,19 +66,19 @@ _SPELLED: Final = {
     "havent": ("have", "not"), "hasnt": ("has", "not"), "gonna": ("going", "to"), "wanna": ("want", "to"),
     "couldnt": ("could", "not"), "ain't": ("am", "not"), "favourite": ("favorite",), "favourites": ("favorites",), "favorit": ("favorite",),
 }  # fmt: skip
-_ADVERBS: Final = frozenset(
-    "also really actually always usually often sometimes still currently now mostly generally typically normally regularly "  # noqa: SIM905
+_ADVERBS: Final = word_set(
+    "also really actually always usually often sometimes still currently now mostly generally typically normally regularly "
     "frequently only absolutely truly definitely simply personally especially occasionally mainly primarily particularly "
     "both all just recently finally already ever kinda sorta very quite totally completely honestly truthfully secretly "
     "originally officially basically naturally proudly happily daily even probably very totally usualy never rarely seldom hardly "
-    "barely too myself genuinely obviously sadly unfortunately luckily literally do actively legally formerly previously once".split()
+    "barely too myself genuinely obviously sadly unfortunately luckily literally do actively legally formerly previously once"
 )
 _NOT: Final = frozenset({"not", "never", "n't", "hardly", "rarely", "seldom", "barely"})
 _POSSESSIVE: Final = frozenset({"my", "our"})
-_BEFORE_KIN: Final = frozenset(
-    "older younger elder eldest oldest youngest big little twin best late ex new old only first second third two three four five "  # noqa: SIM905
+_BEFORE_KIN: Final = word_set(
+    "older younger elder eldest oldest youngest big little twin best late ex new old only first second third two three four five "
     "six both middle pet biological step foster adopted grown adult amazing lovely beautiful dear great half baby year-old own "
-    "current former female male black white brown".split()
+    "current former female male black white brown"
 )
 
 
@@ -128,7 +128,7 @@ def parse(clause: str) -> Said | None:
     return None
 
 
-def _theirs(found: list[str]) -> Said | None:
+def _theirs(found: list[str]) -> Said | None:  # noqa: C901, PLR0911 - one question a wording
     """Parse "my <noun> [name] <verb> ..."; "my wife and I" is "we"."""
     low = [word.casefold() for word in found]
     if "I" in found[:8] and "and" in low[: found.index("I")] and class_of(low[1]):
@@ -195,7 +195,7 @@ def _is_verb(word: str) -> bool:
     }
 
 
-def _verb(subject: str, name: str, found: list[str]) -> Said | None:
+def _verb(subject: str, name: str, found: list[str]) -> Said | None:  # noqa: C901 - one question a wording
     """Parse what follows the subject."""
     at, tense, negative, ended = 0, "", False, False
     while at < len(found):
@@ -263,8 +263,7 @@ def _main_verb(
         (
             at
             for at, word in enumerate(rest)
-            if at
-            and word.casefold() in _TURNS
+            if (at and word.casefold() in _TURNS)
             or (word == "," and [one.casefold() for one in rest[at + 1 : at + 2]] == ["so"])
         ),
         len(rest),
@@ -287,7 +286,7 @@ def _participle(word: str) -> bool:
         "been", "had", "done", "gone", "got", "gotten", "taught", "lost", "met", "taken", "written", "won", "run", "become", "made", "known",
         "seen", "eaten", "driven", "ridden", "spoken", "sung", "swum", "built", "bought", "sold", "left", "read", "grown", "kept", "broken", "worn",
         "quit", "given", "fallen", "let", "put", "set", "cut", "heard", "told", "said", "thought", "felt", "found", "spent", "held", "brought",
-        "begun", "come", "chosen", "drawn", "sent", "stood", "caught", "forgotten", "begun", "led", "paid", "slept",
+        "begun", "come", "chosen", "drawn", "sent", "stood", "caught", "forgotten", "led", "paid", "slept",
     } or (low.endswith("ed") and len(low) > 4 and not low.endswith("eed") and class_of(low) == "")  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from mnemark.text.extraction.english_objects import is_general, is_taste
 from mnemark.text.extraction.english_others import topic_of_others
 from mnemark.text.extraction.english_parse import HABITUAL, Said, parse, without_lead, words
 from mnemark.text.extraction.english_states import HAD, being_topic, having_topic
-from mnemark.text.extraction.english_words import HABITS, class_of, singular
+from mnemark.text.extraction.english_words import HABITS, class_of, singular, word_set
 from mnemark.text.lazy_pattern import lazy_pattern
 
 
@@ -70,8 +70,7 @@ def _topic(clause: str) -> str:
     if PASSING.search(_JUST.sub("", clause) if news else clause):
         return ""
     habit = HABITUAL.match(without_lead(clause)) is not None
-    topic = _of_self(said, habit=habit) if said.own else topic_of_others(said)
-    return topic
+    return _of_self(said, habit=habit) if said.own else topic_of_others(said)
 
 
 _JUST: Final = lazy_pattern(r"(?i)\b(?:just|recently|finally|(?:last|this) (?:month|year|week|weekend))\b ?")
@@ -92,24 +91,24 @@ def _favored(clause: str) -> str:
     )
 
 
-_MOOD: Final = frozenset(
-    "accept agree understand see know need think guess mean want give feel wait hope try get look notice find thank appreciate assume suggest "  # noqa: SIM905
+_MOOD: Final = word_set(
+    "accept agree understand see know need think guess mean want give feel wait hope try get look notice find thank appreciate assume suggest "
     "say tell ask let wonder doubt bet suppose recommend expect promise trust forget remember add choose decide confirm update send push "
     "merge commit deploy test run check fix change copy paste open close click follow start stop finish continue please call miss wish "
-    "admire apologize regret believe request propose order refer include attach share worry care hear do love like".split()
+    "admire apologize regret believe request propose order refer include attach share worry care hear do love like"
 )
 """Verbs of requests, of work in hand and of what one thinks just now."""
 
 
-_PASSING_NOUNS: Final = frozenset(
-    "question problem idea meeting issue error bug doubt feeling plan request task headache cold fever time trouble function file list table "  # noqa: SIM905
+_PASSING_NOUNS: Final = word_set(
+    "question problem idea meeting issue error bug doubt feeling plan request task headache cold fever time trouble function file list table "
     "script class method variable test query column field page code branch commit request pr deadline suggestion concern point thought clue "
     "interview appointment call exam minute moment day week hour access permission choice option draft document report data dataset server "
-    "config log string array input output button form image photo picture screenshot link email message hour result copy version".split()
+    "config log string array input output button form image photo picture screenshot link email message hour result copy version"
 )
 
 
-def _plain(text: str) -> str:
+def _plain(text: str) -> str:  # noqa: PLR0911 - one question a wording
     """Return the topic of a short sentence that stands alone and says in the present what is so."""
     said = parse(text)
     if (
@@ -171,10 +170,10 @@ def _plain(text: str) -> str:
     return HABITS.get(said.verb, "self") if said.own else "people"
 
 
-_COUNTS: Final = frozenset("one two three four five six seven eight nine ten several few".split())  # noqa: SIM905
+_COUNTS: Final = word_set("one two three four five six seven eight nine ten several few")
 
 
-def _of_self(said: Said, *, habit: bool) -> str:  # noqa: C901, PLR0911 - one question a class of verbs
+def _of_self(said: Said, *, habit: bool) -> str:  # noqa: C901, PLR0911, PLR0912 - one question a wording
     verb, low = said.verb, said.low
     if said.tense in {"would", "will", "was"}:
         return ""

@@ -5,18 +5,27 @@ from typing import Final
 from mnemark.text.extraction.english_clauses import BEINGS, NOUN_ENDS
 from mnemark.text.extraction.english_objects import is_general
 from mnemark.text.extraction.english_parse import Said
-from mnemark.text.extraction.english_words import DIETS, KIN, ROLES, TRAITS, class_of, is_job, singular
+from mnemark.text.extraction.english_words import (
+    DIETS,
+    KIN,
+    ROLES,
+    TRAITS,
+    class_of,
+    is_job,
+    singular,
+    word_set,
+)
 
 
-def being_topic(said: Said) -> str:  # noqa: C901, PLR0911 - one question a kind of "I am"
+def being_topic(said: Said) -> str:  # noqa: C901, PLR0911, PLR0912 - one question a wording
+    """Return the topic of what the speaker is: a role, a trait, of an age."""
     low = said.low
-    if (
-        not low
-        or said.negative
+    if not low or (
+        said.negative
         and low[0] not in {"married", "religious", "picky", "good", "allowed", "allergic", "in"} | TRAITS
     ):
         return ""
-    if said.tense == "past" or said.tense == "perfect":
+    if said.tense in {"past", "perfect"}:
         past = (
             (low[0] in {"a", "an"} and _role(said))
             or low[0] in {"born", "raised", "adopted", "homeschooled", "divorced", "orphaned", "diagnosed"}
@@ -180,21 +189,17 @@ def _role(said: Said) -> bool:
     head_end = next((at for at, word in enumerate(rest) if word.casefold() in NOUN_ENDS), len(rest))
     head, more = rest[:head_end], rest[head_end:]
     if said.low[0] == "the":
-        return (
-            bool(head)
-            and head[-1].casefold() in {"oldest", "youngest", "eldest"}
-            or (len(head) == 2 and head[0].casefold() == "only" and head[1].casefold() in CHILDREN_WORDS)
+        return (bool(head) and head[-1].casefold() in {"oldest", "youngest", "eldest"}) or (
+            len(head) == 2 and head[0].casefold() == "only" and head[1].casefold() in CHILDREN_WORDS
         )
     if not head or len(head) > 5 or not is_general(rest, longest=10):
         return False
     noun = singular(head[-1])
     if noun in {"fan", "believer", "lover", "member", "part", "addict", "supporter"}:
         return (
-            bool(more)
-            and more[0].casefold() in {"of", "in"}
-            and len(more) > 1
-            and is_general(more[1:])
-            or len(head) > 1
+            bool(more) and more[0].casefold() in {"of", "in"} and len(more) > 1 and is_general(more[1:])
+        ) or (
+            len(head) > 1
             and head[-2].casefold() not in {"big", "huge", "great", "biggest", "real", "true", "total"}
         )
     if (
@@ -225,7 +230,7 @@ def _kind(said: Said) -> str:
     )
 
 
-_OPERATIONS: Final = frozenset("surgery stroke operation transplant miscarriage chemo".split())  # noqa: SIM905
+_OPERATIONS: Final = word_set("surgery stroke operation transplant miscarriage chemo")
 
 
 HAD: Final = {
@@ -235,17 +240,18 @@ HAD: Final = {
 }  # fmt: skip
 
 
-_NOT_HAD: Final = frozenset(
-    "great good amazing wonderful nice lovely fun little awesome perfect own new big small cool bad weird tough hard".split()
+_NOT_HAD: Final = word_set(
+    "great good amazing wonderful nice lovely fun little awesome perfect own new big small cool bad weird tough hard"
 )
 
 
-_ABSTRACT_HAD: Final = frozenset(
-    "accent fear crush job degree diploma tattoo tattoos hobby hobbies talent garden intolerance boyfriend girlfriend fever".split()
+_ABSTRACT_HAD: Final = word_set(
+    "accent fear crush job degree diploma tattoo tattoos hobby hobbies talent garden intolerance boyfriend girlfriend fever"
 )
 
 
-def having_topic(said: Said) -> str:
+def having_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
+    """Return the topic of what the speaker has: relatives, pets, things, illnesses."""
     low = said.low
     if said.tense == "past" and not said.ended:
         return "health" if _OPERATIONS & set(low) and len(low) <= 6 and not said.negative else ""
@@ -258,7 +264,7 @@ def having_topic(said: Said) -> str:
             and low[at + 1] != "the"
             for at, word in enumerate(low)
         )
-        or not is_general([word for word in said.rest if word.casefold() not in {"my"}], longest=14)
+        or not is_general([word for word in said.rest if word.casefold() != "my"], longest=14)
     ):
         return ""
     head_end = next(
@@ -284,7 +290,7 @@ def having_topic(said: Said) -> str:
         return HAD.get(kind, "possessions") if len(low) <= 8 else ""
     if kind == "body":
         return "self" if len(head) > 1 or len(low) <= 2 else ""
-    if kind == "person" and len(head) == 1 or (kind == "job" and head[-1] != "student"):
+    if (kind == "person" and len(head) == 1) or (kind == "job" and head[-1] != "student"):
         return "people" if head[-1] in {"friends", "family"} and said.negative else ""
     if kind == "child" and not (
         head[0] in {"a", "an", "no", "two", "three", "four", "five", "six", "one"}

@@ -8,31 +8,32 @@ from types import MappingProxyType
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text; "_" stands for a blank inside of one."""
     return frozenset(word.replace("_", " ") for word in text.split())
 
 
-CHILDREN: Final = _words(
+CHILDREN: Final = word_set(
     "child kid son daughter baby toddler teenager twin triplet stepson stepdaughter stepchild boy girl"
 )
-SIBLINGS: Final = _words("brother sister sibling stepbrother stepsister half-brother half-sister")
-PARTNERS: Final = _words(
+SIBLINGS: Final = word_set("brother sister sibling stepbrother stepsister half-brother half-sister")
+PARTNERS: Final = word_set(
     "wife husband spouse partner boyfriend girlfriend fiance fiancé fiancee fiancée hubby bf gf"
 )
-PARENTS: Final = _words(
+PARENTS: Final = word_set(
     "mother father mom mum dad mommy daddy mama papa parent stepmother stepfather stepmom stepdad"
 )
-RELATIVES: Final = _words(
+RELATIVES: Final = word_set(
     "grandmother grandfather grandma grandpa granny grandparent grandson granddaughter grandchild grandkid aunt uncle "
     "cousin niece nephew mother-in-law father-in-law sister-in-law brother-in-law in-law son-in-law daughter-in-law godmother "
     "godfather godson goddaughter ex-wife ex-husband great-grandmother great-grandfather"
 )
-OTHER_PEOPLE: Final = _words(
+OTHER_PEOPLE: Final = word_set(
     "friend roommate flatmate housemate neighbor neighbour colleague coworker co-worker boss manager mentor teacher coach "
     "family folk ancestor therapist doctor landlord"
 )
-KIN: Final = CHILDREN - _words("boy girl baby twin teenager") | SIBLINGS | PARTNERS | PARENTS | RELATIVES
-ANIMALS: Final = _words(
+KIN: Final = CHILDREN - word_set("boy girl baby twin teenager") | SIBLINGS | PARTNERS | PARENTS | RELATIVES
+ANIMALS: Final = word_set(
     "dog cat puppy pup kitten kitty rabbit bunny parrot hamster horse pony turtle tortoise fish goldfish bird budgie "
     "parakeet cockatiel lizard gecko iguana snake python ferret chicken hen rooster duck goose goat sheep cow pig donkey "
     "alpaca llama guinea_pig rat mouse chinchilla hedgehog spider tarantula frog axolotl bee hound terrier poodle labrador lab "
@@ -40,54 +41,54 @@ ANIMALS: Final = _words(
     "boxer doberman pinscher pitbull dalmatian spaniel schnauzer mastiff shih-tzu maltese pomeranian greyhound siamese "
     "tabby persian ragdoll pet animal"
 )
-VEHICLES: Final = _words(
+VEHICLES: Final = word_set(
     "car truck van motorcycle motorbike scooter moped bicycle bike suv jeep sedan convertible minivan boat sailboat yacht rv "
     "camper motorhome tractor pickup toyota honda ford chevy chevrolet bmw audi mercedes tesla lexus nissan mazda subaru "
     "volkswagen vw volvo hyundai kia porsche ferrari mustang corvette prius civic corolla jaguar harley kayak canoe e-bike hummer"
 )
-DWELLINGS: Final = _words(
+DWELLINGS: Final = word_set(
     "house home apartment flat condo cabin cottage farm ranch mansion townhouse bungalow studio loft trailer villa garden yard "
     "pool land property farmhouse dorm duplex greenhouse balcony"
 )
-INSTRUMENTS: Final = _words(
+INSTRUMENTS: Final = word_set(
     "piano guitar bass violin viola cello drum saxophone sax trumpet trombone flute clarinet oboe harp ukulele banjo mandolin "
     "accordion harmonica keyboard organ tuba fiddle bagpipe synth synthesizer percussion horn recorder"
 )
-DEVICES: Final = _words(
+DEVICES: Final = word_set(
     "laptop computer pc macbook phone iphone ipad tablet camera printer drone telescope console xbox playstation tv "
     "television monitor smartwatch kindle e-reader server nas router raspberry_pi 3d-printer thinkpad"
 )
-OBJECTS: Final = _words(
+OBJECTS: Final = word_set(
     "gun collection book record vinyl tattoo piercing business company store shop restaurant blog website channel podcast "
     "youtube_channel sewing_machine pension ticket toy costume sword studio card doll coin stamp art painting bakery startup "
     "cafe café band bar boutique library subscription membership tool"
 )
-BODY: Final = _words(
+BODY: Final = word_set(
     "hair eye beard mustache moustache freckle dimple skin glasses scar nose foot feet muscle height voice brain build body leg arm "
     "hand accent braces finger tooth teeth"
 )
-ILLNESSES: Final = _words(
+ILLNESSES: Final = word_set(
     "diabetes asthma cancer anxiety depression adhd autism epilepsy migraine arthritis insomnia hypertension allergy "
     "dyslexia ptsd ocd bipolar celiac crohn anemia eczema psoriasis disease disorder syndrome condition disability "
     "fibromyalgia lupus schizophrenia scoliosis tinnitus phobia addiction sclerosis apnea cholesterol intolerance "
     "endometriosis gout hypothyroidism osteoporosis glaucoma deficiency stroke pacemaker"
 )
-STUDIES: Final = _words(
+STUDIES: Final = word_set(
     "degree diploma phd doctorate bachelor master mba major minor license licence certificate certification scholarship education ged gpa"
 )
-SPORTS: Final = _words(
+SPORTS: Final = word_set(
     "football soccer basketball baseball tennis golf volleyball hockey rugby cricket badminton squash softball lacrosse polo "
     "gymnastics karate judo taekwondo yoga pilates boxing wrestling fencing archery chess poker darts billiards pool "
     "bowling table_tennis ping-pong handball frisebee frisbee dodgeball sports games video_games videogames kickball bridge "
     "cards dominoes paintball dungeons crossfit ballet bingo pickleball"
 )
-DIETS: Final = _words(
+DIETS: Final = word_set(
     "vegetarian vegan pescatarian flexitarian keto kosher halal gluten-free carnivore paleo omnivore dairy-free lactose-intolerant"
 )
-GOODS: Final = VEHICLES | DWELLINGS - _words("home land property yard") | DEVICES | INSTRUMENTS
+GOODS: Final = VEHICLES | DWELLINGS - word_set("home land property yard") | DEVICES | INSTRUMENTS
 """What one buys, sells and has for years."""
 
-_JOBS: Final = _words(
+_JOBS: Final = word_set(
     "engineer developer programmer manager nurse teacher doctor designer scientist analyst researcher lawyer accountant "
     "writer administrator architect consultant professor physician journalist founder translator photographer electrician "
     "chef pharmacist dentist editor freelancer contractor carpenter pilot librarian economist musician technician therapist "
@@ -114,11 +115,11 @@ _JOBS: Final = _words(
     "plasterer cellist oncologist pediatrician neurologist dermatologist anesthesiologist orthodontist hygienist phlebotomist "
     "cop trooper dean mc announcer player proofreader bookseller stockbroker hairstylist plumber shopkeeper businessman businesswoman stagehand sheriff firewoman mover shortstop quarterback goalkeeper pitcher figure_skater cheerleader umpire scout"
 )
-_TITLES: Final = _words(
+_TITLES: Final = word_set(
     "general officer captain guard scout model minor server agent owner organizer operator hunter boxer minister"
 )
 """Titles that are jobs with words before them, or after "a"."""
-ROLES: Final = _words(
+ROLES: Final = word_set(
     "man woman male female guy girl boy lady person adult teenager teen senior grandmother grandfather grandma grandpa "
     "mother father mom mum dad parent wife husband widow widower bachelor bachelorette twin orphan triplet child aunt uncle "
     "brother sister christian muslim jew buddhist hindu catholic protestant atheist agnostic mormon baptist methodist "
@@ -134,7 +135,7 @@ ROLES: Final = _words(
     "triathlete baker cook gardener painter fisherman homeowner recluse minimalist patriot pacifist socialite neat-freak "
     "rocker outdoorsman outdoorswoman freak diabetic insomniac asthmatic teetotaler wanderer nomad history_buff"
 )
-TRAITS: Final = _words(
+TRAITS: Final = word_set(
     "tall short thin slim skinny overweight obese fat chubby muscular athletic strong fit blind deaf mute bald blonde blond "
     "brunette redheaded ginger left-handed right-handed lefthanded ambidextrous colorblind colourblind color-blind "
     "near-sighted nearsighted farsighted diabetic asthmatic autistic dyslexic bipolar epileptic disabled paralyzed "
@@ -154,18 +155,18 @@ TRAITS: Final = _words(
     "childless infertile insecure impulsive forgetful "
     "hard-working hardworking right-brained self-taught well-traveled educated uneducated tattooed hairy insured bookish nerdy geeky "
 )
-CONDITIONS: Final = _words(
+CONDITIONS: Final = word_set(
     "diabetic asthmatic autistic dyslexic bipolar epileptic disabled paralyzed blind deaf mute colorblind colourblind "
     "color-blind lactose-intolerant nearsighted near-sighted farsighted handicapped"
 )
-MARITAL: Final = _words("single married divorced separated widowed engaged")
-LANGUAGES: Final = _words(
+MARITAL: Final = word_set("single married divorced separated widowed engaged")
+LANGUAGES: Final = word_set(
     "english german french spanish italian portuguese dutch chinese mandarin cantonese japanese korean russian polish "
     "turkish arabic hindi swedish norwegian danish finnish greek czech ukrainian vietnamese thai indonesian hebrew hungarian "
     "romanian latin swahili urdu bengali tamil punjabi persian farsi tagalog malay catalan irish welsh gaelic icelandic "
     "croatian serbian bulgarian slovak esperanto asl"
 )
-COUNTRIES: Final = _words(
+COUNTRIES: Final = word_set(
     "america usa us uk england scotland wales ireland britain canada mexico germany france italy spain portugal netherlands "
     "holland belgium switzerland austria poland czechia hungary romania bulgaria greece turkey russia ukraine sweden norway "
     "denmark finland iceland estonia latvia lithuania china japan korea south_korea vietnam thailand philippines indonesia malaysia india "
@@ -173,7 +174,7 @@ COUNTRIES: Final = _words(
     "chile peru colombia venezuela cuba jamaica australia new_zealand taiwan saudi_arabia united_states united_kingdom croatia serbia "
     "slovenia slovakia cyprus malta tunisia algeria ecuador bolivia uruguay panama"
 )
-REGIONS: Final = _words(
+REGIONS: Final = word_set(
     "alabama alaska arizona arkansas california colorado connecticut delaware florida hawaii idaho illinois indiana "
     "iowa kansas kentucky louisiana maine maryland massachusetts michigan minnesota mississippi missouri montana nebraska "
     "nevada ohio oklahoma oregon pennsylvania tennessee texas utah vermont virginia wisconsin wyoming new_hampshire "
@@ -312,7 +313,7 @@ def _without_doubling(stem: str, with_e: str) -> str:
     return with_e
 
 
-_E_VERBS: Final = _words(
+_E_VERBS: Final = word_set(
     "live like love hate move retire change use ride drive write smoke bake dance raise serve make take have give date come hike leave cycle skate race prepare"
 )
 
