@@ -56,6 +56,8 @@ _SYNONYMS: Final = {
     "diet": "饮食",
     "favorite color": "favourite color, favourite colour, favorite colour, 最喜欢的颜色, 喜欢的颜色",
     "favorite food": "favourite food, 最喜欢的食物, 喜欢的食物",
+    "region": "state or province, province, 省份, 州",
+    "sports": "sport, plays sport, 运动项目",
     "likes": "like, loves, love, enjoys, enjoy, is fond of, 喜欢, 喜爱, 爱好是",
     "dislikes": "dislike, hates, hate, does not like, doesn t like, 不喜欢, 讨厌",
     "hobbies": "hobby, interest, interests, 爱好, 兴趣, 兴趣爱好",
@@ -80,7 +82,7 @@ _PLURAL: Final = frozenset(
         "likes dislikes hobbies allergies members languages children pets friends skills aliases "
         "tags projects tools decisions notes appointments siblings brothers sisters colleagues "
         "relatives books films movies songs goals tasks rules links dependencies features errors "
-        "questions requirements contacts"
+        "questions requirements contacts sports health"
     ).split()
 )
 _PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
@@ -88,6 +90,10 @@ _PLURAL_ZH: Final = ("们", "列表", "清单", "成员", "喜欢", "爱好")
 _SUBJECTS: Final = {
     "user": "the user, me, i, myself, owner, the owner, my, 用户, 我, 本人, 主人, 自己",
     "agent": "assistant, the assistant, the agent, you, yourself, ai, 助手, 助理, 你, 智能体",
+    "sister": "姐姐, 妹妹, 姐, 妹",
+    "brother": "哥哥, 弟弟, 哥, 弟",
+    "grandmother": "grandma, granny, 奶奶, 外婆, 姥姥, 祖母",
+    "grandfather": "grandpa, 爷爷, 外公, 姥爷, 祖父",
     "project": "the project, this project, our project, 项目, 本项目, 这个项目, 该项目",
 }
 

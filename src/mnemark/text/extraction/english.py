@@ -295,7 +295,7 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:my (?:phone|mobile|cell)(?: phone)?(?: number)?{_IS}) (?P<v>[+\d][\d ()-]{{5,20}}\d)", slot("user", "phone"), importance=0.6),
     _rule(rf"(?i:the )?(?:(?P<s>[\w-]+) (?i:project)|(?i:project) (?P<s2>[\w-]+)) (?i:is|was|has been|got) (?:(?i:now|officially|finally) )?(?P<v>(?i:{_OVER}))", _status, importance=0.6, dated=True),
     _rule(rf"(?i:I grew up in|I'm originally from|I am originally from|I come from|my home ?town is) (?P<v>{_PLACE})", slot("user", "hometown")),
-    _rule(r"(?i:my birthday is|my birthday's|I was born)(?: (?:on|in))? (?P<v>[\w ,./-]*\d[\w ,./-]*)", slot("user", "birthday", longest=30), importance=0.7),
+    _rule(r"(?i:my birthday is|my birthday's|I was born)(?: (?:on|in))? (?P<v>(?i:\d|the \d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d)[\w ,./-]*)", slot("user", "birthday", longest=30), importance=0.7),
     _rule(r"(?i:I'm|I am) (?P<v>lactose intolerant|gluten[- ]free)", slot("user", "diet"), importance=0.8),
     _rule(r"(?i:I'm|I am) (?:severely |very )allergic to (?P<v>[\w, -]{3,60})", many("user", "allergies"), importance=0.9),
     _rule(r"(?i:my time ?zone" + _IS + r") (?P<v>[A-Z][\w/+:-]+)", slot("user", "timezone"), importance=0.7),

@@ -16,7 +16,7 @@ _TO_DO: Final = lazy_pattern(
     rf"(?i)^{_COURTESY}(?:remember|remind me|don't forget|do not forget|dont forget),? (?=to \w)"
 )
 _AFTER: Final = lazy_pattern(
-    r"(?i)[,;:.–—-]? ?(?:so )?(?:and )?(?:please|pls) (?:remember|keep|note|make a note of|don't forget|bear) (?:that|this|it)(?: in mind| down)?(?: for (?:me|later|next time|the future))?(?:,? please)?[.!]*$"
+    r"(?i)[,;:.–—-]? ?(?:so )?(?:and )?(?:please|pls) (?:remember|keep|note|make a note of|don't forget|bear) (?:that|this|it)(?: in mind| down)?(?: for (?:me|later|next time|the future))?(?:,? please)?[.!]*+$"
 )
 _WISDOM: Final = lazy_pattern(
     r"(?i)^(?:sometimes|it'?s|every(?:one|body|thing)|no (?:one|matter)|nobody|life|there'?s|things|we're|good things|\w+ing\b)|\byou(?:r|'re|rself)?\b(?!.*\b(?:should|must)\b)"

@@ -37,7 +37,7 @@ _TOGETHER: Final = lazy_pattern(
 
 
 AFTERTHOUGHT: Final = lazy_pattern(
-    r"(?i), (?:so|his|her|its|the|and the|which|it's|it|this|that|there|'?cause|as|making|working|even|especially|then|hence)\b.*$"
+    r"(?is), (?:so|his|her|its|the|and the|which|it's|it|this|that|there|'?cause|as|making|working|even|especially|then|hence)\b.*$"
 )
 
 

@@ -12,7 +12,7 @@ NUMBERS: Final = word_set(
 
 
 _END_OF_NOUN: Final = word_set(
-    "who that which and but with at in for of from by on because so since to when where while as , ; named called - – — ( : ."
+    "last yesterday today ago recently who that which and but with at in for of from by on because so since to when where while as , ; named called - – — ( : ."
 )
 
 
