@@ -8,7 +8,6 @@ from mnemark.text.extraction.english_parse import Said
 from mnemark.text.extraction.english_phrases import NUMBERS, noun_phrase
 from mnemark.text.extraction.english_words import ANIMALS, GOODS, singular
 
-_STOPS: Final = frozenset({"stop", "quit"})
 
 
 def read_turn(said: Said, who: str) -> list[Found]:

@@ -22,6 +22,8 @@ def verb_topic(said: Said) -> str:  # noqa: PLR0911 - one question a wording
     if (
         said.verb == "know"
         and low[:2] == ("how", "to")
+        and low[2:3] != ()
+        and low[2] in HABITS
         and is_general(said.rest)
         and len(low) > 2
         and said.tense == "present"

@@ -41,9 +41,6 @@ _LIKE: Final = frozenset({"like", "love", "enjoy", "adore", "prefer"})
 _HATE: Final = frozenset({"hate", "dislike", "detest", "despise", "loathe"})
 
 
-_NOT_MY_AGE: Final = word_set(
-    "minutes hours days weeks months percent % km miles pounds kg lbs feet inches points pages lines am pm th st nd rd"
-)
 
 
 def facts_of(said: Said, time: datetime) -> list[Found]:
@@ -267,6 +264,12 @@ def _before_time(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
+_NO_FIRM: Final = word_set(
+    "night home hours free fun myself me least times once my nights weekends it him them that this heights living all years year months weeks days"
+)
+"""Words after "work for" and "work at" that name no employer."""
+
+
 def _work(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question a wording
     low = said.low
     if (
@@ -286,34 +289,7 @@ def _work(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question 
     if len(low) > 1 and low[0] in {"at", "for"}:
         head, more = noun_phrase(said.rest[1:])
         words = without_article(head).split(" ")
-        if (
-            not head
-            or set(low[1:4])
-            & {
-                "night",
-                "home",
-                "hours",
-                "free",
-                "fun",
-                "myself",
-                "me",
-                "least",
-                "times",
-                "once",
-                "my",
-                "nights",
-                "weekends",
-                "it",
-                "him",
-                "them",
-                "that",
-                "this",
-                "heights",
-                "living",
-                "all",
-            }
-            or low[1].isdecimal()
-        ):
+        if not head or set(low[1:4]) & _NO_FIRM or low[1].isdecimal():
             return []
         if not is_general(words, longest=5) or (
             low[1] not in {"a", "an", "the"} and not head[0][:1].isupper() and len(head) > 2

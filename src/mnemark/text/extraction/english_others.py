@@ -122,7 +122,7 @@ def _of_being(said: Said, kind: str) -> bool:  # noqa: C901, PLR0911 - one quest
 
 
 _THINGS: Final = {
-    "hair": "self", "eyes": "self", "height": "self", "hobby": "leisure", "hobbies": "leisure", "dream": "plans", "goal": "plans", "job": "work", "career": "work", "major": "study",
+    "hair": "self", "eyes": "self", "height": "self", "hobby": "leisure", "hobbies": "leisure", "dream": "plans", "job": "work", "career": "work", "major": "study",
     "degree": "study", "family": "people", "house": "home", "apartment": "home", "hometown": "home", "car": "possessions", "truck": "possessions", "religion": "beliefs",
     "ethnicity": "self", "heritage": "self", "blood type": "health", "birthday": "self", "anniversary": "people", "weight": "self", "parents": "people", "passion": "leisure",
     "first language": "self", "native language": "self", "zodiac sign": "self", "sign": "self", "nationality": "self", "bedtime": "habits", "dream job": "plans", "spirit animal": "tastes",

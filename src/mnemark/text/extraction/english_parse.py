@@ -322,7 +322,7 @@ def _without_end(rest: list[str]) -> tuple[list[str], bool]:
         low = [word.casefold() for word in rest[-2:]]
         if end := next((end for end in _ENDS if tuple(low[-len(end) :]) == end), None):
             rest, closed = rest[: -len(end)], True
-        elif low[-1] in _TAILS or not (low[-1][0].isalnum() or low[-1][0] in "$€£'"):
+        elif low[-1] in _TAILS or not (low[-1][0].isalnum() or (low[-1][0] in "$€£'" and len(low[-1]) > 1)):
             rest = rest[:-1]
         elif tuple(low) in _TAIL_PAIRS:
             rest = rest[:-2]

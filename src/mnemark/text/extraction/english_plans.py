@@ -79,50 +79,50 @@ def read_want(said: Said, who: str) -> list[Found]:
 
 def read_plans(said: Said, time: datetime) -> list[Found]:
     """Read plans: "am moving to Oslo in June", "plan to visit Japan next year", with their date."""
-    low = said.low
-    verb, rest = said.verb, said.rest
-    if said.negative or said.ended:
+    planned = None if said.negative or said.ended else _planned(said)
+    if planned is None or not 1 <= len(planned[1]) <= _MOST_WORDS:
         return []
-    if (
-        verb == "go"
-        and said.tense == "progressive"
-        and low[:1] == ("to",)
-        and len(low) > 2
-        and low[1] in _FUTURE_VERBS
-    ) or (verb == "plan" and low[:1] == ("to",) and len(low) > 2):
-        verb, rest = low[1], rest[2:]
-    elif verb == "have" and low[:2] == ("plans", "to") and len(low) > 3:
-        verb, rest = low[2], rest[3:]
-    elif (said.tense == "progressive" and verb in {"move", "fly", "travel", "visit", "start", "marry"}) or (
-        verb == "get" and low[:1] == ("married",) and said.tense == "progressive"
-    ):
-        pass
-    elif not (said.tense == "progressive" and verb == "go" and low[:1] in {("to",), ("on",)}):
-        return []
-    words = joined([verb, *rest])
-    when = _when(words, time)
-    trip = bool({"trip", "vacation", "cruise", "honeymoon", "holiday"} & set(low)) and verb in {"go", "take"}
-    far = when is not None and (when[0] - time.replace(tzinfo=None)).days >= 2
+    verb, rest = planned
+    low = {word.casefold() for word in rest}
+    when = _when(joined([verb, *rest]), time)
+    days = (when[0] - time.replace(tzinfo=None)).days if when is not None else -1
     places = any(word[:1].isupper() and len(word) > 2 for word in rest)
     big = verb in _BIG_PLANS or (verb == "get" and "married" in low) or (verb == "have" and "baby" in low)
-    if (
-        not rest
-        or not (
-            big
-            or (trip and places)
-            or (far and (places or verb in {"visit", "travel", "fly", "start", "open", "buy"}))
-        )
-        or len(rest) > 12
-    ):
+    trip = places and verb in {"go", "take"} and bool(low & _TRIPS)
+    far = days >= _SOON and (places or verb in _FAR_PLANS)
+    abroad = days > 1 and places and verb in {"fly", "travel", "visit"}
+    to = {"to", "in", "out", "back", "from"}
+    if not (big or trip or far or abroad) or (verb == "move" and not far and rest[0].casefold() not in to):
         return []
-    if verb == "move" and not (
-        (rest[0].casefold() in {"to", "in", "out", "back", "from"} and len(rest) > 1) or far
-    ):
+    if not is_general([word for word in rest if word.casefold() not in {"the", "my"}], longest=_MOST_WORDS):
         return []
-    if not is_general([word for word in rest if word.casefold() not in {"the", "my"}], longest=12):
-        return []
-    date = f" ({_date(*when)})" if when is not None and far else ""
+    date = f" ({_date(*when)})" if when is not None else ""
     return [Found("user", "plans", verb_phrase(verb, rest) + date)]
+
+
+_MOST_WORDS: Final = 12
+_SOON: Final = 6
+"""Days; what happens before passes too soon to be kept, except for journeys."""
+_TRIPS: Final = word_set("trip vacation cruise honeymoon holiday tour")
+_FAR_PLANS: Final = word_set("visit travel fly start open buy")
+
+
+def _planned(said: Said) -> tuple[str, tuple[str, ...]] | None:
+    """Return verb and object of what is planned; None if nothing is."""
+    low, going = said.low, said.tense == "progressive"
+    if (
+        len(low) > 2
+        and low[0] == "to"
+        and ((said.verb == "go" and going and low[1] in _FUTURE_VERBS) or said.verb == "plan")
+    ):
+        return low[1], said.rest[2:]
+    if said.verb == "have" and low[:2] == ("plans", "to") and len(low) > 3:
+        return low[2], said.rest[3:]
+    moves = said.verb in {"move", "fly", "travel", "visit", "start", "marry"} or (
+        said.verb == "get" and low[:1] == ("married",)
+    )
+    goes = said.verb == "go" and low[:1] in {("to",), ("on",)}
+    return (said.verb, said.rest) if going and (moves or goes) else None
 
 
 def date_of(words: str, time: datetime) -> str:

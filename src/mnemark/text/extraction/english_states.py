@@ -95,7 +95,8 @@ def being_topic(said: Said) -> str:  # noqa: C901, PLR0911, PLR0912 - one questi
         return "food"
     if (
         low[0] in {"afraid", "scared", "terrified"}
-        and low[1:2] in {("of",), ("to",)}
+        and low[1:2] == ("of",)
+        and not any(word.endswith("ing") for word in low[2:3])
         and is_general(said.rest[2:], longest=5)
     ):
         return "self"

@@ -190,7 +190,7 @@ HABITS: Final[Mapping[str, str]] = MappingProxyType({
         "leisure": "play hike fish hunt swim travel knit crochet sew quilt garden dance sing paint draw sketch write blog read "
         "ski snowboard skate skateboard surf grow sail climb camp cycle bike ride jog run box lift bowl golf act perform "
         "collect photograph compose sculpt juggle fence watch listen party gamble kayak canoe row dive snorkel stream "
-        "shop craft whittle scrapbook sunbathe race cosplay rap model hunt craft parasail bow volunteer bodyboard",
+        "shop craft whittle scrapbook sunbathe race cosplay rap model hunt weld parasail bow volunteer bodyboard",
         "habits": "do get come go exercise meditate pray walk wake sleep smoke vape wear shower journal train practice practise nap gossip bite "
         "stay visit use drive take attend recycle donate swear procrastinate oversleep snore binge dye shave chew call work dress",
         "skills": "speak code weld whistle",
@@ -231,7 +231,7 @@ _BASE: Final[Mapping[str, str]] = MappingProxyType({
     "wed": "wed", "bred": "breed", "slept": "sleep", "kept": "keep", "felt": "feel", "said": "say", "told": "tell", "read": "read",
     "graduated": "graduate", "danced": "dance", "changed": "change", "married": "marry", "studied": "study", "dying": "die",
     "teaches": "teach", "watches": "watch", "coaches": "coach", "owned": "own", "resigned": "resign", "chose": "choose",
-    "fell": "fall", "spent": "spend", "hunted": "hunt", "wore": "wear", "emigrated": "emigrate",
+    "fell": "fall", "heard": "hear", "stood": "stand", "held": "hold", "sent": "send", "sat": "sit", "brought": "bring", "caught": "catch", "forgot": "forget", "understood": "understand", "spent": "spend", "hunted": "hunt", "wore": "wear", "emigrated": "emigrate",
 })  # fmt: skip
 
 
