@@ -158,9 +158,7 @@ def test_a_change_gives_the_new_value() -> None:
         ("Remember to call Odile tomorrow.", ("plans", "call Odile tomorrow (2026-03-12)")),
     ],
 )
-def test_what_is_asked_to_be_remembered_always_leaves_something(
-    text: str, expected: tuple[str, str]
-) -> None:
+def test_what_is_asked_to_be_remembered_always_leaves_something(text: str, expected: tuple[str, str]) -> None:
     (found,) = extract(text, time=NOW)
     assert (found.predicate, found.value) == expected
     assert found.type != "rule"

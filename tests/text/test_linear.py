@@ -215,8 +215,8 @@ _OF_A_CLAUSE: Final = {
     "plans": "want",
 }
 _WORDS_OF_A_CLAUSE: Final = (
-    "names.named objects.is_general objects.is_taste objects.joined objects.place objects.values objects.verb_phrase "
-    "phrases.noun_phrase phrases.plain phrases.without_article"
+    "names.named objects.is_general objects.is_taste objects.joined objects.place objects.values "
+    "objects.verb_phrase phrases.noun_phrase phrases.plain phrases.without_article"
 )
 
 NO_TEXT: Final[dict[str, str]] = {

@@ -1,13 +1,10 @@
 """Read what ended or began: jobs left, habits stopped, things bought and sold, marriages."""
 
-from typing import Final
-
 from mnemark.text.extraction.candidate import Found, is_program
 from mnemark.text.extraction.english_objects import is_general, joined
 from mnemark.text.extraction.english_parse import Said
 from mnemark.text.extraction.english_phrases import NUMBERS, noun_phrase
 from mnemark.text.extraction.english_words import ANIMALS, GOODS, singular
-
 
 
 def read_turn(said: Said, who: str) -> list[Found]:

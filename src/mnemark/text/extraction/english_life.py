@@ -41,8 +41,6 @@ _LIKE: Final = frozenset({"like", "love", "enjoy", "adore", "prefer"})
 _HATE: Final = frozenset({"hate", "dislike", "detest", "despise", "loathe"})
 
 
-
-
 def facts_of(said: Said, time: datetime) -> list[Found]:
     """Return the facts of a clause; an ended one gives facts that are over."""
     who = _who(said)

@@ -25,7 +25,9 @@ class Statement(NamedTuple):
     topic: str
 
 
-def statement(sentence: Sentence, *, chinese: bool, wanted: bool = False, alone: bool = False) -> Statement | None:
+def statement(
+    sentence: Sentence, *, chinese: bool, wanted: bool = False, alone: bool = False
+) -> Statement | None:
     """Return what to keep of a sentence of the owner; None where it is not plainly lasting.
 
     Args:
@@ -39,7 +41,10 @@ def statement(sentence: Sentence, *, chinese: bool, wanted: bool = False, alone:
     if not chinese:
         kept = kept_english(sentence.blotted, alone=alone)
         if wanted:
-            return Statement(_cleaned(sentence.text), kept[1] if kept else "self" if _OWN.search(sentence.blotted) else "project")
+            return Statement(
+                _cleaned(sentence.text),
+                kept[1] if kept else "self" if _OWN.search(sentence.blotted) else "project",
+            )
         return Statement(_cleaned(kept[0]), kept[1]) if kept else None
     topic = chinese_topic(sentence.blotted)
     return Statement(_cleaned(sentence.text), topic) if topic else None
