@@ -36,7 +36,7 @@ def statement(
         wanted: whether the owner asked that it be remembered: then it is kept.
         alone: whether it is the whole turn, which is then said to be known.
     """
-    if len(sentence.text) > MOST:
+    if len(sentence.text) > MOST and not wanted:
         return None
     if not chinese:
         kept = kept_english(sentence.blotted, alone=alone)
