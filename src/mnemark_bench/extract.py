@@ -135,7 +135,13 @@ def _load(file: Path) -> list[Labelled]:
 
 
 def _learned(turn: Labelled) -> list[Candidate]:
-    return extract(turn.text, time=turn.time, role=turn.role, origin=turn.origin)
+    """Return the facts found; statements are not labelled, and what is over only sometimes."""
+    found = extract(turn.text, time=turn.time, role=turn.role, origin=turn.origin)
+    return [
+        one
+        for one in found
+        if one.predicate and (not one.over or any(_fits(one, fact) for fact in turn.facts))
+    ]
 
 
 def _score(name: str, language: str, turns: Sequence[Labelled]) -> Score:

@@ -32,6 +32,7 @@ class Kept(msgspec.Struct, frozen=True):
     value: str
     topic: str
     type: str
+    over: bool = False
 
 
 class Learned(msgspec.Struct, kw_only=True):
@@ -89,7 +90,7 @@ def run(path: Path, *, sample: int = 0, seed: int = 1) -> Learned:
 
 
 def _kept(one: Candidate, text: str) -> Kept:
-    return Kept(one.quote or text, one.subject, one.predicate, one.value, one.topic, one.type)
+    return Kept(one.quote or text, one.subject, one.predicate, one.value, one.topic, one.type, one.over)
 
 
 def _statements(records: Sequence[dict[str, Any]]) -> Iterator[tuple[str, datetime, str]]:
@@ -115,7 +116,8 @@ def show(result: Learned) -> None:
     """Print the figures and the samples."""
     for one in result.kept:
         about = f"{one.subject} {one.predicate}".strip() if one.predicate else f"[{one.topic}]"
-        print(f"+ {about}: {one.value}  <- {' '.join(one.said.split())[:160]!r}")
+        over = " is over" if one.over else ""
+        print(f"+ {about}{over}: {one.value}  <- {' '.join(one.said.split())[:160]!r}")
     for text in result.missed:
         print(f"- {text!r}")
     print(

@@ -32,6 +32,8 @@ from mnemark.text.dates import english as times_en
 from mnemark.text.dates import moment
 from mnemark.text.dates import ranges as times
 from mnemark.text.extraction import candidate as rules_base
+from mnemark.text.extraction import english_facts as rules_english
+from mnemark.text.extraction import english_plans as rules_plans
 from mnemark.text.extraction import extract as rules
 from mnemark.text.extraction import notes as rules_notes
 from mnemark.text.extraction import validity as rules_dates
@@ -165,6 +167,11 @@ ARRANGED: Final[dict[str, Call]] = {
         rules_base.listed(text),
         rules_base.listed(text, chinese=True),
     ),
+    "extraction.english_facts.english_facts": lambda text: list(
+        rules_english.english_facts(text[:LONGEST], NOW)
+    ),
+    "extraction.english_facts.to_do": lambda text: rules_english.to_do(text, NOW),
+    "extraction.english_plans.date_of": lambda text: rules_plans.date_of(text[:LONGEST], NOW),
     "extraction.candidate.usable": lambda text: rules_base.usable(text, len(text)),
     "extraction.validity.dated": lambda text: rules_dates.dated(_sentence(text), NOW),
     "extraction.validity.dropped": lambda text: rules_dates.dropped(_sentence(text)),
@@ -208,7 +215,27 @@ ARRANGED: Final[dict[str, Call]] = {
     ),
 }
 """Functions that need more than a text, or take it in another form."""
+_OF_A_CLAUSE: Final = {
+    "belongings": "do drive habit have own play speak study use",
+    "changes": "break buy get leave lose sell stop turn",
+    "plans": "want",
+}
+_WORDS_OF_A_CLAUSE: Final = (
+    "names.named objects.is_general objects.is_taste objects.joined objects.place objects.values "
+    "objects.verb_phrase phrases.noun_phrase phrases.plain phrases.without_article"
+)
+
 NO_TEXT: Final[dict[str, str]] = {
+    **{
+        f"extraction.english_{module}.read_{verb}": "words of a clause, of which there are at most 40"
+        for module, verbs in _OF_A_CLAUSE.items()
+        for verb in verbs.split()
+    },
+    **{
+        f"extraction.english_{name}": "words of a clause, of which there are at most 40"
+        for name in _WORDS_OF_A_CLAUSE.split()
+    },
+    "extraction.validity.future_day": "words that one of our patterns matched",
     "choices.one_of": "compared as a whole",
     "dates.calendar.festival": "a key of our table",
     "markdown.generated.mark": "a hash",

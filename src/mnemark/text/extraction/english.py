@@ -14,11 +14,14 @@ from mnemark.text.extraction.candidate import (
     Rule,
     bare,
     is_program,
+    kind_of,
     many,
     slot,
     tool,
     usable,
 )
+from mnemark.text.extraction.english_objects import place
+from mnemark.text.extraction.english_words import is_job
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _NAME: Final = r"[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,2}"
@@ -80,7 +83,10 @@ def _likes(predicate: str) -> Read:
 
 def _place(match: re.Match[str], _: Clause) -> list[Found]:
     value = bare(match["v"])
-    return [] if is_program(value) or not usable(value) else [Found("user", "city", value)]
+    if is_program(value) or not usable(value):
+        return []
+    named = place(value.split(" "))
+    return [Found("user", named[0] if named else "city", value)]
 
 
 def _name(match: re.Match[str], clause: Clause) -> list[Found]:
@@ -98,6 +104,13 @@ def _position(match: re.Match[str], _: Clause) -> list[Found]:
     job, employer = bare(match["v"]), bare(match["e"] or "")
     found = [Found("user", "job", job)] if usable(job, 40) else []
     return found + ([Found("user", "employer", employer)] if employer and usable(employer) else [])
+
+
+def _occupation(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read a job as a noun that names one: "my job is nurse", unlike "my job is demanding"."""
+    value = bare(match["v"])
+    named = is_job(value.split(" ")[-1]) or is_job(value.split(" ")[0])
+    return [Found("user", "job", value)] if named and usable(value, 40) else []
 
 
 def _joined(match: re.Match[str], clause: Clause) -> list[Found]:
@@ -142,6 +155,21 @@ def _version(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("user" if own else "project", f"{tech.lower()} version", match["v"])]
 
 
+def _replaced(match: re.Match[str], _: Clause) -> list[Found]:
+    """Read which program of a project replaced which: "switched from Jenkins to CircleCI"."""
+    old, new = bare(match["old"]), bare(match["v"])
+    if (
+        not (is_program(old) or is_program(new))
+        or not (usable(old, 30) and usable(new, 30))
+        or new[:1].isdecimal()
+    ):
+        return []
+    kind = kind_of(new) or kind_of(old)
+    if kind:
+        return [Found("project", kind, new)]
+    return [Found("project", "tools", new), Found("project", "tools", old, over=True)]
+
+
 _STATE: Final = lazy_pattern(
     r"(?i)^(?:broken|slow|fast|down|up|not|too|still|red|green|full|empty|dead|fine|good|bad|great|ready|flaky|failing|passing|"
     r"ok|okay|stuck|huge|tiny|big|small|old|new|busy|back|done|running|working|so|very|really|quite)\b|\b(?:again|today)$"
@@ -155,7 +183,7 @@ def _ours(match: re.Match[str], _: Clause) -> list[Found]:
     return [Found("project", match["p"].lower(), value)] if good else []
 
 
-def _decision(match: re.Match[str], _: Clause) -> list[Found]:
+def _decision(match: re.Match[str], clause: Clause) -> list[Found]:
     value = bare(match["v"])
     if re.search(r"(?i)\blet's", match[0]):
         chosen = is_program(value) or re.search(r"(?i)\b(?:for|as|instead of|over)\b", value)
@@ -172,7 +200,17 @@ def _decision(match: re.Match[str], _: Clause) -> list[Found]:
         r"(?i)\b(?:for now|see (?:how|what)|the (?:first|second|third|last|other|former|latter)|option \w|later|yet)\b",
         value,
     )
-    pointing = re.match(r"(?i)(?:it|that|this|them|these|those|you|use (?:it|this|that|these|the)\b)", value)
+    pointing = re.match(
+        r"(?i)(?:it|that|this|them|these|those|you|from now|in \w+$|use (?:it|this|that|these|the)\b)", value
+    )
+    pointing = pointing or re.search(
+        r"(?i)\b(?:this|you|your|previously|last time|already|the idea)\b|\*", value
+    )
+    passing = re.search(
+        r"(?i)\b(?:tomorrow|tonight|next (?:week|month|time)|today)\b|\b(?:settled|agreed|decided|opted) (?:on|for) the\b",
+        clause.sentence,
+    )
+    pointing = pointing or passing
     short = len(value) < 3 or len(value) > 160 or BLOT in value
     return [] if vague or pointing or short else [Found("project", "decisions", value)]
 
@@ -191,12 +229,22 @@ def _standing(match: re.Match[str], _: Clause) -> list[Found]:
     order = _WORK.search(value)
     if order is None or len(value[: order.start()].split()) > 6 or not 3 <= len(value.split()) <= 30:
         return []
-    told = re.match(r"(?:I|he|she|they)\b", value) or _PARTICIPLE.match(value)
+    told = re.match(r"(?:I|he|she|they)\b", value) or _PARTICIPLE.match(value) or not _ADDRESSED.match(value)
     if told or BLOT in value or _ONE_OFF.search(value):
         return []
     if answered := re.search(f"(?i:{_ANSWER})$", value):
         return [Found("user", "language", answered["v"])]
     return [Found("user", "rules", value)]
+
+
+_ADDRESSED: Final = lazy_pattern(
+    rf"(?i)(?:(?:please|always|never|only|do not|don't|just|you (?:should|must|can|will|shall)|make sure(?: to| that)?|be sure to|try to|ever|also|to|then|not)[, ]+)*"
+    rf"(?:{_WORK.pattern.removeprefix('(?i)')}|be\b|give\b|provide\b|highlight\b|stop\b|call\b|refer\b|assume\b|speak\b|consider\b|skip\b|follow\b|set\b|look\b)|"
+    r"(?:when|whenever|before|after|if|for|in|unless) |"
+    r"(?:every|each|all) (?:[\w-]+ ){1,3}?(?:must|should|has to|have to|needs? to)\b|"
+    r"(?:the |your |our )?[\w-]+(?: [\w-]+){0,3} (?:must|should|has to|have to|needs? to)\b"
+)
+"""An instruction to the agent: an imperative, or what must be so."""
 
 
 def _general_ban(match: re.Match[str], clause: Clause) -> list[Found]:
@@ -235,8 +283,8 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:(?:I|we)(?:'ve| have)? {_OFTEN}(?:moved|relocated)(?: back)?(?: from {_PLACE})? to) (?P<v>{_PLACE})", _place, importance=0.8, dated=True),
     _rule(rf"(?i:I {_OFTEN}work (?:at|for)) (?P<e>{_NAME}) as (?:an? |the )?(?P<v>[\w /&-]{{3,40}})", _position, importance=0.8),
     _rule(rf"(?i:I {_OFTEN}work as) (?:an? |the )?(?P<v>[\w /&-]{{3,40}}?)(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by) .*)?", _position, importance=0.8),
-    _rule(rf"(?i:(?:I'm|I am|I work as|I became) (?:now )?(?:an?|the) )(?P<v>(?:[\w/-]+ ){{0,3}}(?:{_JOBS}))(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by|with|from|here|now)\b.*)?", _position, importance=0.8, dated=True),
-    _rule(r"(?i:my (?:job|job title|occupation|profession|role)(?: is|'s)) (?P<v>(?:an? )?[\w /&-]{3,40})", slot("user", "job"), importance=0.8),
+    _rule(rf"(?i:(?:I work as|I became) (?:now )?(?:an?|the) )(?P<v>(?:[\w/-]+ ){{0,3}}(?:{_JOBS}))(?:(?: (?i:at|for|with) (?P<e>{_NAME}))| (?i:at|in|for|by|with|from|here|now)\b.*)?", _position, importance=0.8, dated=True),
+    _rule(r"(?i:my (?:job|job title|occupation|profession|role)(?: is|'s)) (?P<v>(?:an? )?[\w /&-]{3,40})", _occupation, importance=0.8),
     _rule(rf"(?i:(?:I(?:'m| am)?|I have) {_OFTEN}(?:work|working|worked)? ?(?:at|for)) (?P<v>{_NAME})", lambda m, c: _employer(m, c) if "work" in m[0] else [], importance=0.8),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:started|got|took) a (?:new )?job at) (?P<v>{_NAME})", _employer, importance=0.8, dated=True),
     _rule(rf"(?i:I(?:'ve| have)? left) {_NAME} (?i:and (?:have )?(?:joined|moved to|work (?:at|for)|started at)|to join|for) (?P<v>{_NAME})", _employer, importance=0.8, dated=True),
@@ -245,27 +293,21 @@ RULES: Final[tuple[Rule, ...]] = (
     _rule(rf"(?i:my (?:wife|husband|partner|spouse)){_CALLED} (?P<v>{_NAME})", slot("user", "spouse"), importance=0.7),
     _rule(rf"(?i:my (?:new )?team{_CALLED}|(?:I'm|I am)(?: now)? (?:on|in|part of)) (?:(?i:the) )?(?P<v>{_NAME})(?: (?P<team>(?i:team)))?", lambda m, _: slot("user", "team")(m, _) if m["team"] or "team" in m[0].lower() else [], importance=0.6, dated=True),
     _rule(rf"(?i:my (?:phone|mobile|cell)(?: phone)?(?: number)?{_IS}) (?P<v>[+\d][\d ()-]{{5,20}}\d)", slot("user", "phone"), importance=0.6),
-    _rule(r"(?i:I'm|I am) (?P<v>\d{1,2}) (?i:years old)", slot("user", "age"), importance=0.5),
     _rule(rf"(?i:the )?(?:(?P<s>[\w-]+) (?i:project)|(?i:project) (?P<s2>[\w-]+)) (?i:is|was|has been|got) (?:(?i:now|officially|finally) )?(?P<v>(?i:{_OVER}))", _status, importance=0.6, dated=True),
     _rule(rf"(?i:I grew up in|I'm originally from|I am originally from|I come from|my home ?town is) (?P<v>{_PLACE})", slot("user", "hometown")),
-    _rule(r"(?i:my birthday is|my birthday's|I was born)(?: (?:on|in))? (?P<v>[\w ,./-]*\d[\w ,./-]*)", slot("user", "birthday", longest=30), importance=0.7),
-    _rule(r"(?i:I'm|I am)(?: an?)? (?P<v>vegetarian|vegan|pescatarian|lactose intolerant|gluten[- ]free)", slot("user", "diet"), importance=0.8),
-    _rule(r"(?i:I'm|I am) (?:also |severely |very )?allergic to (?P<v>[\w, -]{3,60})", many("user", "allergies"), importance=0.9),
+    _rule(r"(?i:my birthday is|my birthday's|I was born)(?: (?:on|in))? (?P<v>(?i:\d|the \d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d)[\w ,./-]*)", slot("user", "birthday", longest=30), importance=0.7),
+    _rule(r"(?i:I'm|I am) (?P<v>lactose intolerant|gluten[- ]free)", slot("user", "diet"), importance=0.8),
+    _rule(r"(?i:I'm|I am) (?:severely |very )allergic to (?P<v>[\w, -]{3,60})", many("user", "allergies"), importance=0.9),
     _rule(r"(?i:my time ?zone" + _IS + r") (?P<v>[A-Z][\w/+:-]+)", slot("user", "timezone"), importance=0.7),
-    _rule(rf"(?i:I (?:also )?speak) (?P<v>(?:{_LANGUAGES})(?:(?:, and |, | and )(?:{_LANGUAGES}))*)", many("user", "languages")),
-    _rule(rf"(?i:my (?:daughter|son|kid|child)(?:'s name is| is called| is named)) (?P<v>{_NAME})", slot("user", "children")),
-    _rule(r"(?i:(?:I|we) have) (?P<v>(?:an?|one|two|three|four|five|\d) (?:kids?|child(?:ren)?|sons?|daughters?))", lambda m, _: [Found("user", "children", m["v"])]),
-    _rule(rf"(?i:(?:I|we) have (?:an?|one|two) (?:cat|dog|rabbit|parrot|hamster|horse|turtle)s? (?:named|called)) (?P<v>{_NAME})", slot("user", "pets")),
     _rule(r"(?i:my (?:work |private |new )?e-?mail(?: address)?" + _IS + r") (?P<v>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)", slot("user", "email"), importance=0.7),
-    _rule(rf"(?i:I {_OFTEN}(?:like|love|enjoy|prefer|adore)) (?P<v>[^,{BLOT}]{{3,60}})", _likes("likes"), type="preference"),
     _rule(rf"(?i:I'd rather have) (?P<v>[^,{BLOT}]{{3,60}})", _likes("likes"), type="preference"),
-    _rule(rf"(?i:I {_OFTEN}(?:hate|dislike|detest|don't (?:really )?like|do not like|can't stand|cannot stand)) (?P<v>(?!to )[^,{BLOT}]{{3,60}})", _likes("dislikes"), type="preference"),
-    _rule(r"(?i:my (?:favou?rite|preferred)) (?P<p>\w+(?: \w+)?) (?i:is|are) (?P<v>[^,]{2,40})", _favorite, type="preference"),
+    _rule(r"(?i:my preferred) (?P<p>\w+(?: \w+)?) (?i:is|are) (?P<v>[^,]{2,40})", _favorite, type="preference"),
     _rule(rf"(?i:I(?:'m| am)? {_OFTEN}(?:use|using)) (?P<v>[^,]{{2,30}}) (?i:as (?:my|an?|the)) (?:main |default )?(?P<p>{_WHAT})", _named_tool),
     _rule(rf"(?i:my (?:main |default )?(?P<p>{_WHAT}) is(?: now)?) (?P<v>[^,]{{2,30}})", _named_tool),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed) my (?P<p>{_WHAT})(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>[^,]{{2,30}})", _named_tool, dated=True),
     _rule(rf"(?i:I(?:'ve| have)? {_OFTEN}(?:switched|moved|changed)(?: over)?(?: from [^,]{{2,30}}?)? to) (?P<v>(?i:{NAMED}))", tool, dated=True),
     _rule(rf"(?i:(?:I|I'm|I am) {_OFTEN}{_MEANS}) (?P<v>(?i:{NAMED})(?: \d[\w.]*)?)", tool),
+    _rule(rf"(?i:we|our team|the team|the project)(?i:(?:'ve| have| has)? {_OFTEN}(?:switched|moved|migrated|changed)(?: over)?) (?i:from) (?P<old>[^,]{{2,30}}?) (?i:to) (?P<v>[^,]{{2,30}})", _replaced, dated=True),
     _rule(rf"(?P<who>(?i:I'm|I am|I|we're|we are|we|(?:the|this|our) [\w-]+(?: [\w-]+)?)) {_OFTEN}(?:(?i:needs|is|are) )?{_MEANS}(?: (?i:on))? (?P<t>(?i:{VERSIONED})) (?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?P<who>(?i:I|we|I've|we've|we have|the (?:project|team|backend|frontend))) (?i:{_OFTEN}(?:moved|upgraded|migrated|switched|updated|bumped))(?: (?i:from))? ?(?P<t>(?i:{VERSIONED}))?(?: (?i:from))? ?(?:{VERSION})? ?(?i:to) (?P<t2>(?i:{VERSIONED}))? ?(?P<v>{VERSION})", _version, dated=True),
     _rule(rf"(?i:(?:we|the project|this project) {_OFTEN}uses?) (?P<v>[^,]{{2,30}}) (?i:as (?:our|the|its|an?)) (?:main |default )?(?P<p>{_OURS})", _ours),

@@ -15,6 +15,7 @@ from mnemark.text.extraction.candidate import Candidate, Clause, Found, Rule
 from mnemark.text.extraction.chinese import RULES as CHINESE
 from mnemark.text.extraction.chinese_owner import about_people
 from mnemark.text.extraction.english import RULES as ENGLISH
+from mnemark.text.extraction.english_facts import english_facts, to_do
 from mnemark.text.extraction.sentences import Sentence, cleaned, sentences
 from mnemark.text.extraction.speaker import hands_over, of_another, without_mail
 from mnemark.text.extraction.statements import asked, statement
@@ -34,12 +35,12 @@ _LATIN: Final = lazy_pattern("[A-Za-z]{2}")
 _QUESTION: Final = lazy_pattern(r"[?？]|(?:吗|呢|么|没有)\s*[。.!！]?$|来着")
 _HYPOTHETICAL: Final = lazy_pattern(
     r"(?i)^(?:if|suppose|supposing|assume|assuming|imagine|pretend|what if|say,|let's say|unless|in case|should|could|can|"
-    r"would|do|does|did|is|are|was|were|will|have you|has|how|what|why|where|who|when(?! you)|which|e\.g\.|for example|"
+    r"would|do|does|did|is|are|was|were|will|have you|has|how|what|why|where|who|when(?! you)|which|e\.g|for example|"
     r"for instance|in theory|tell \w+ that|according to|the (?:article|docs|readme|documentation|page|book|log) )\b|"
     r"^(?:如果|假如|假设|要是|倘若|万一|假装|比如|例如|譬如|比方|设想|想象|据说|听说|告诉|根据|文章|文档|文中|书上|README)"
 )
 _DOUBT: Final = lazy_pattern(
-    r"(?i)\b(?:maybe|perhaps|probably|might|may|thinking (?:of|about)|considering|wish|hope|hopefully|want to|wanted to|"
+    r"(?i)\b(?:maybe|perhaps|probably|might|(?-i:may)|thinking (?:of|about)|considering|wish|hope|hopefully|want to|wanted to|"
     r"would like|supposedly|apparently|i guess|not sure|wondering|outdated|"
     r"(?:he|she|they|someone|people|everyone|somebody|nobody|\w+'s|customer|client|boss|article|docs?) (?:said|says|told|claims?|thinks?|writes?|wrote))\b|"
     r"也许|可能|或许|大概|说不定|考虑|希望|打算|想要|想住|想去|想过|不确定|好像|似乎|听说|据说|"
@@ -99,7 +100,7 @@ def extract(
         sentence = wanted or sentence  # noqa: PLW2901 - read without the request
         read = [
             (rule, fact)
-            for rule, fact in _read(sentence, turn, time, language)
+            for rule, fact in _read(sentence, turn, time, language, wanted=wanted is not None)
             if (own or rule is None or rule.agent) and not _has_open_bracket(fact.value)
         ]
         for rule, fact in read:
@@ -107,22 +108,23 @@ def extract(
                 candidate = _candidate(rule, fact, sentence, time, origin)
                 found.setdefault((fact.subject, fact.predicate, fact.value), candidate)
         kept = None
-        if own and not read:
-            kept = _statement(sentence, time, origin, language, wanted=wanted is not None)
+        if own and all(fact.over for _, fact in read):
+            alone = sentence.text.strip() == turn.strip()
+            kept = _statement(sentence, time, origin, language, wanted=wanted is not None, alone=alone)
         if kept is not None:
             found.setdefault(("user", "", kept.value), kept)
     return list(found.values())
 
 
 def _statement(
-    sentence: Sentence, time: datetime, origin: Origin, language: str | None, *, wanted: bool = False
+    sentence: Sentence, time: datetime, origin: Origin, language: str | None, *, wanted: bool, alone: bool
 ) -> Candidate | None:
     """Return a sentence that is plainly lasting as a statement, or one that is to be remembered."""
     text = sentence.blotted
     if not wanted and (not _is_assertion(text) or _DOUBT.search(text)):
         return None
     chinese = language == "zh" or (language is None and _HAN.search(text) is not None)
-    kept = statement(sentence, chinese=chinese, wanted=wanted)
+    kept = statement(sentence, chinese=chinese, wanted=wanted, alone=alone)
     if kept is None:
         return None
     return Candidate(
@@ -157,7 +159,7 @@ def _has_better(fact: Found, others: list[Found]) -> bool:
 
 
 def _read(
-    sentence: Sentence, turn: str, time: datetime, language: str | None
+    sentence: Sentence, turn: str, time: datetime, language: str | None, *, wanted: bool
 ) -> Iterator[tuple[Rule | None, Found]]:
     """Yield the findings in a sentence with their rule; the rule is None for the readers of `validity`."""
     text = sentence.blotted
@@ -168,6 +170,11 @@ def _read(
     english = language == "en" or (language is None and not chinese and _LATIN.search(text) is not None)
     if chinese and not _TEXT_TASK.match(text):
         yield from about_people(Clause(text.rstrip(_CLOSE), text, turn, time))
+    if wanted and english and (task := to_do(sentence.text, time)):
+        yield None, task
+        return
+    if english and not _TEXT_TASK.match(text):
+        yield from english_facts(text, time)
     if _DOUBT.search(text):
         return
     yield from ((None, fact) for fact in dropped(sentence))

@@ -85,7 +85,7 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
     if not times or BLOT in sentence.text:
         return []
     start, end, found = times[0][0], times[-1][1], times[0][2]
-    day = _future_day(found.start, found.text, time)
+    day = future_day(found.start, found.text, time)
     if day is None or found.end - found.start > timedelta(days=1):
         return []
     text = sentence.blotted
@@ -107,7 +107,7 @@ def dated(sentence: Sentence, time: datetime) -> list[Found]:
     return []
 
 
-def _future_day(start: datetime, words: str, time: datetime) -> datetime | None:
+def future_day(start: datetime, words: str, time: datetime) -> datetime | None:
     """Return the day that the words mean, today or later; None if it is past."""
     today = time.replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
     if start >= today:

@@ -1,0 +1,313 @@
+"""Read facts from parsed English clauses: the class of the verb and of its object give the predicate.
+
+What the owner says of a relative is a fact about the relative, who is named, or called by the relation.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final
+
+from mnemark.text.extraction.candidate import Found, is_program
+from mnemark.text.extraction.english_belongings import (
+    read_do,
+    read_drive,
+    read_habit,
+    read_have,
+    read_own,
+    read_play,
+    read_speak,
+    read_study,
+    read_use,
+)
+from mnemark.text.extraction.english_changes import (
+    read_break,
+    read_buy,
+    read_get,
+    read_leave,
+    read_lose,
+    read_sell,
+    read_stop,
+    read_turn,
+)
+from mnemark.text.extraction.english_objects import is_general, is_taste, joined, place, values
+from mnemark.text.extraction.english_parse import Said
+from mnemark.text.extraction.english_phrases import noun_phrase, plain, without_article
+from mnemark.text.extraction.english_plans import read_plans, read_want
+from mnemark.text.extraction.english_words import DIETS, KIN, MARITAL, is_job, singular, word_set
+
+_LIKE: Final = frozenset({"like", "love", "enjoy", "adore", "prefer"})
+
+
+_HATE: Final = frozenset({"hate", "dislike", "detest", "despise", "loathe"})
+
+
+def facts_of(said: Said, time: datetime) -> list[Found]:
+    """Return the facts of a clause; an ended one gives facts that are over."""
+    who = _who(said)
+    if who is None or (said.tense in {"would", "will", "was"} and said.verb not in {"love", "like"}):
+        return []
+    found = _facts(said, who, time)
+    if said.name and who != "user" and found:
+        found = [Found(who, "relation", said.subject), *found]
+    if said.ended:
+        return [
+            one._replace(over=True) for one in found if one.predicate not in {"goals", "plans", "relation"}
+        ]
+    return found
+
+
+def _who(said: Said) -> str | None:
+    if said.own:
+        return "user"
+    if singular(said.subject.split(" ")[-1]) in KIN or said.subject == "best friend":
+        return said.name or said.subject
+    return None
+
+
+def _facts(said: Said, who: str, time: datetime) -> list[Found]:
+    if said.own and said.tense in {"progressive", "present", "perfect"} and (found := read_plans(said, time)):
+        return found
+    if said.verb in _LIKE | _HATE or (said.verb == "stand" and said.negative and said.tense == "can"):
+        return _tastes(said, who)
+    reader = _READERS.get(said.verb)
+    if reader is not None:
+        return reader(said, who)
+    return []
+
+
+def _tastes(said: Said, who: str) -> list[Found]:
+    if (
+        (said.tense != "present" and said.verb != "stand" and not said.ended)
+        or not said.rest
+        or not is_taste(said.rest)
+    ):
+        return []
+    bad = said.verb in _HATE or said.verb == "stand" or said.negative
+    if said.negative and said.verb in _HATE:
+        return []
+    return [Found(who, "dislikes" if bad else "likes", value) for value in values(said.rest)]
+
+
+def _be(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question a wording
+    low = said.low
+    if low[:1] == ("born",) and said.tense in {"past", "present"} and not said.negative:
+        return _born(said, who)
+    if (said.tense == "past" and not said.ended) or said.negative or not low:
+        return []
+    age = low[0]
+    if (
+        age.isdecimal()
+        and 3 <= int(age) <= 110
+        and (low[1:] in {(), ("years", "old"), ("year", "old"), ("years", "of", "age"), ("yrs", "old")})
+    ):
+        return [Found(who, "age", age)]
+    if low[0] == "from" and (named := place(said.rest[1:])):
+        return [Found(who, "hometown", named[1])]
+    if low[0] in MARITAL and (len(low) == 1 or low[1] in {"and", "with", "to", ","}):
+        return [Found(who, "marital status", low[0])]
+    if low[-1] in {"male", "female"} and (len(low) == 1 or (len(low) == 2 and low[0] == "a")):
+        return [Found(who, "gender", low[-1])]
+    diet = low[0] if low[0] not in {"a", "an"} else low[1] if len(low) > 1 else ""
+    if diet in DIETS and len(low) <= 2:
+        return [Found(who, "diet", diet)]
+    if low[:2] == ("allergic", "to") and is_general(said.rest[2:], longest=12):
+        return [Found(who, "allergies", value) for value in values(said.rest[2:])]
+    if low[0] in {"a", "an", "the"} or (len(low) <= 2 and is_job(low[-1])):
+        return _job(said, who)
+    return []
+
+
+def _born(said: Said, who: str) -> list[Found]:
+    """Read where and when one was born: "born in Oslo in 1990"."""
+    words, found = list(said.rest[1:]), []
+    while words and words[0].casefold() in {"in", "on"} and len(words) > 1:
+        end = next(
+            (at for at, word in enumerate(words) if at and word.casefold() in {"in", "on"}), len(words)
+        )
+        part = words[1:end]
+        dated = any(word.isdecimal() for word in part) and all(
+            word.isdecimal() or word == "," or word.casefold().startswith(_MONTHS) or word[0].isdigit()
+            for word in part
+        )
+        if dated:
+            found.append(Found(who, "birthday", joined(part)))
+        elif named := place(part):
+            found.append(Found(who, "hometown", named[1]))
+        words = words[end:]
+    return found
+
+
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def _job(said: Said, who: str) -> list[Found]:
+    words = said.rest[1:] if said.low[0] in {"a", "an", "the"} else said.rest
+    words = words[1:] if words and words[0].casefold() in {"both", "all"} else words
+    head, more = noun_phrase(words)
+    if not head or not is_job(head[-1]) or len(head) > 5 or not plain(head[:-1]):
+        return []
+    if (
+        len(head) == 1
+        and singular(head[0]) in {"member", "owner", "model", "general", "agent", "server", "operator"}
+        and more
+    ):
+        return []
+    pointing = not is_general(more, longest=12, lenient=True) if more else False
+    loose = said.low[0] == "the" and not (more and more[0].casefold() in {"at", "of"})
+    if pointing or loose or joined(head).casefold() == "team player" or head[0].casefold().endswith("ly"):
+        return []
+    if len(head) > 1 and head[0].casefold() in {
+        "great",
+        "good",
+        "bad",
+        "terrible",
+        "amazing",
+        "real",
+        "big",
+        "huge",
+        "better",
+        "lifelong",
+        "wonderful",
+        "total",
+        "natural",
+        "born",
+        "little",
+        "talented",
+        "complete",
+        "perfect",
+        "fast",
+        "slow",
+        "best",
+        "decent",
+    }:
+        return []
+    found = [Found(who, "job", joined(head))]
+    if (
+        len(more) > 1
+        and more[0].casefold() in {"at", "for"}
+        and more[1][:1].isupper()
+        and is_general(more[1:], longest=4)
+    ):
+        found.append(Found(who, "employer", joined(more[1:])))
+    return found
+
+
+def _live(said: Said, who: str) -> list[Found]:
+    if said.tense == "past" and not said.ended:
+        return []
+    low = said.low
+    if (
+        said.negative
+        or len(low) < 2
+        or low[0] not in {"in", "near"}
+        or said.tense not in {"present", "progressive", "past", "perfect"}
+    ):
+        return []
+    named = place(_before_with(said.rest[1:]))
+    return [Found(who, *named)] if named and low[0] == "in" else []
+
+
+def _before_with(words: Sequence[str]) -> Sequence[str]:
+    """Return the words before "with", "for", "now" and the like."""
+    for at, word in enumerate(words):
+        if at and word.casefold() in {
+            "with",
+            "for",
+            "now",
+            "since",
+            "near",
+            "and",
+            "but",
+            "where",
+            "alone",
+            "at",
+            "by",
+            "because",
+            "when",
+            "as",
+            "currently",
+            "right",
+        }:
+            return words[:at]
+    return words
+
+
+def _move(said: Said, who: str) -> list[Found]:
+    if said.tense not in {"past", "perfect"} or said.negative or said.ended or "to" not in said.low[:6]:
+        return []
+    at = said.low.index("to")
+    if said.low[:at] and said.low[0] not in {"from", "back", "here", "away", "out", "over"}:
+        return []
+    named = place(_before_with(_before_time(said.rest[at + 1 :])))
+    return [Found(who, *named)] if named and not is_program(named[1]) else []
+
+
+def _before_time(words: Sequence[str]) -> Sequence[str]:
+    for at, word in enumerate(words):
+        if at and word.casefold() in {
+            "in",
+            "last",
+            "this",
+            "from",
+            "when",
+            "a",
+            "two",
+            "three",
+            "ago",
+            "after",
+            "on",
+            "years",
+        }:
+            return words[:at]
+    return words
+
+
+_NO_FIRM: Final = word_set(
+    "night home hours free fun myself me least times once my nights weekends it him them that this heights living all years year months weeks days"
+)
+"""Words after "work for" and "work at" that name no employer."""
+
+
+def _work(said: Said, who: str) -> list[Found]:  # noqa: PLR0911 - one question a wording
+    low = said.low
+    if (
+        said.negative
+        or said.tense not in {"present", "progressive", "past", "perfect"}
+        or (said.tense == "past" and not said.ended)
+    ):
+        return []
+    if len(low) > 1 and low[0] == "as" and low[1] in {"a", "an", "the"}:
+        head, more = noun_phrase(said.rest[2:])
+        if not head or not is_general(head, longest=5):
+            return []
+        found = [Found(who, "job", joined(head))]
+        if len(more) > 1 and more[0].casefold() in {"at", "for"} and is_general(more[1:], longest=5):
+            found.append(Found(who, "employer", without_article(more[1:])))
+        return found
+    if len(low) > 1 and low[0] in {"at", "for"}:
+        head, more = noun_phrase(said.rest[1:])
+        words = without_article(head).split(" ")
+        if not head or set(low[1:4]) & _NO_FIRM or low[1].isdecimal():
+            return []
+        if not is_general(words, longest=5) or (
+            low[1] not in {"a", "an", "the"} and not head[0][:1].isupper() and len(head) > 2
+        ):
+            return []
+        found = [Found(who, "employer", " ".join(words))] if not is_program(" ".join(words)) else []
+        if (
+            found
+            and len(more) > 2
+            and more[0].casefold() == "as"
+            and more[1].casefold() in {"a", "an", "the"}
+        ):
+            found.append(Found(who, "job", joined(more[2:])))
+        return found
+    return []
+
+
+_READERS: Final[dict[str, Callable[[Said, str], list[Found]]]] = {
+    "be": _be, "have": read_have, "own": read_own, "live": _live, "reside": _live, "move": _move, "relocate": _move, "work": _work,
+    "play": read_play, "do": read_do, "speak": read_speak, "drive": read_drive, "eat": read_habit, "drink": read_habit, "smoke": read_habit, "use": read_use,
+    "stop": read_stop, "quit": read_stop, "leave": read_leave, "resign": read_leave, "lose": read_lose, "turn": read_turn, "break": read_break, "get": read_get, "buy": read_buy,
+    "purchase": read_buy, "adopt": read_buy, "rescue": read_buy, "sell": read_sell, "study": read_study, "major": read_study, "want": read_want,
+}  # fmt: skip

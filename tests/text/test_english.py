@@ -1,0 +1,170 @@
+"""What English sentences leave: facts by one grammar, statements, ends, and nothing."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemark.text.extraction.extract import extract
+
+NOW = datetime(2026, 3, 11, 10, tzinfo=UTC)
+
+
+def facts(text: str) -> list[tuple[str, str, str]]:
+    found = extract(text, time=NOW)
+    return [(one.subject, one.predicate, one.value) for one in found if one.predicate and not one.over]
+
+
+def ended(text: str) -> list[tuple[str, str]]:
+    return [(one.predicate, one.value) for one in extract(text, time=NOW) if one.over]
+
+
+def statements(text: str) -> list[tuple[str, str]]:
+    return [(one.topic, one.value) for one in extract(text, time=NOW) if not one.predicate]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I have two goats and a parrot.", [("pets", "two goats"), ("pets", "parrot")]),
+        ("i have 3 brothers", [("siblings", "3 brothers")]),
+        ("Our hamster's name is pip.", [("pets", "Pip (hamster)")]),
+        ("im 41", [("age", "41")]),
+        ("I play the cello and the harp.", [("instruments", "cello"), ("instruments", "harp")]),
+        ("I like to swim.", [("likes", "swimming")]),
+        ("I like to sing and dance.", [("likes", "singing"), ("likes", "dancing")]),
+        ("I like tea too.", [("likes", "tea")]),
+        ("I enjoy drama and fantasy novels.", [("likes", "drama and fantasy novels")]),
+        ("I dont like olives", [("dislikes", "olives")]),
+        ("Purple is my favourite colour.", [("favorite colour", "Purple")]),
+        ("I work at a bakery.", [("employer", "bakery")]),
+        ("I am a retired bus driver.", [("job", "retired bus driver")]),
+        ("I'm allergic to latex.", [("allergies", "latex")]),
+        ("I have asthma.", [("health", "asthma")]),
+        ("I live in Oregon.", [("region", "Oregon")]),
+        ("I live in utrecht with my cousin.", [("city", "Utrecht")]),
+        ("I want to learn welding.", [("goals", "learn welding")]),
+        ("We're moving to Porto in June.", [("plans", "moving to Porto in June (2026-06)")]),
+        ("I was born in Graz in 1984.", [("hometown", "Graz"), ("birthday", "1984")]),
+        ("I bought a used tractor last year.", [("purchases", "used tractor")]),
+    ],
+)
+def test_facts_of_the_owner(text: str, expected: list[tuple[str, str]]) -> None:
+    assert facts(text) == [("user", *one) for one in expected]
+
+
+def test_what_is_said_of_a_relative_is_a_fact_about_the_relative() -> None:
+    assert facts("My sister Vera works at a bank.") == [
+        ("Vera", "relation", "sister"),
+        ("Vera", "employer", "bank"),
+    ]
+    assert facts("My dad is a plumber and my mom lives in Turin.") == [
+        ("dad", "job", "plumber"),
+        ("mom", "city", "Turin"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("I grew up on a vineyard.", "self"),
+        ("I was a stay at home father.", "people"),
+        ("My parents divorced when I was six.", "people"),
+        ("I go to church every Sunday.", "habits"),
+        ("My grandfather passed away.", "people"),
+        ("I'm left-handed.", "self"),
+        ("I know how to weld.", "skills"),
+        ("I believe in ghosts.", "beliefs"),
+        ("I live with my aunt and two cousins.", "home"),
+        ("I have never been to Norway.", "travel"),
+        ("I dropped out of college.", "study"),
+    ],
+)
+def test_what_fits_no_key_is_a_statement_in_the_owner_s_words(text: str, topic: str) -> None:
+    assert statements(text) == [(topic, text.rstrip("."))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I love that!",
+        "I love the way he says it.",
+        "I'm so tired today.",
+        "I am really excited about the trip!",
+        "I have a question about the invoice.",
+        "I have a meeting at noon.",
+        "I'm working on the report.",
+        "I need a table with three columns.",
+        "I want to see the second draft.",
+        "I went to the market yesterday.",
+        "I like your plan.",
+        "I enjoyed the show so much.",
+        "I feel much better now.",
+        "I think I live in a bubble.",
+        "If I had two dogs, I would move.",
+        "My code is in the wrong branch.",
+        "He likes people who accept and love me.",
+        "It was loud, with joy and love everywhere.",
+        "I always feel better after a nap.",
+        "Advertising is never allowed there.",
+        "In the future, my shop will be a landmark.",
+        "We agreed to meet at the corner next week.",
+        "We settled on the packing list for the hike.",
+        "Remember, everyone is proud of you!",
+        "Remember that sometimes a closed door is a gift.",
+        "Don't forget to have fun!",
+        "Your store looks great, I remember that.",
+    ],
+)
+def test_passing_talk_leaves_nothing(text: str) -> None:
+    assert extract(text, time=NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I no longer like beer.", [("likes", "beer")]),
+        ("I don't like poodles any more.", [("likes", "poodles")]),
+        ("I used to play the oboe.", [("instruments", "oboe")]),
+        ("I quit Initrode.", [("employer", "Initrode")]),
+        ("I quit my job.", [("employer", "")]),
+        ("We broke up.", [("spouse", "")]),
+        ("I stopped eating meat.", [("habits", "eating meat")]),
+        ("I sold my van.", [("possessions", "van")]),
+        ("I'm not vegan anymore.", [("diet", "vegan")]),
+        ("I no longer live in Ghent.", [("city", "Ghent")]),
+    ],
+)
+def test_what_ends_is_over(text: str, expected: list[tuple[str, str]]) -> None:
+    assert ended(text) == expected
+    assert facts(text) == []
+
+
+def test_a_change_gives_the_new_value() -> None:
+    assert facts("My favourite editor is now Helix.") == [("user", "editor", "Helix")]
+    assert facts("We switched from Trello to Linear.") == [("project", "tools", "Linear")]
+    assert ended("We switched from Trello to Linear.") == [("tools", "Trello")]
+    assert facts("We moved from MySQL to PostgreSQL.") == [("project", "database", "PostgreSQL")]
+    assert facts("I moved from Ghent to Lille.") == [("user", "city", "Lille")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Remember that my birthday is 4 May", ("birthday", "4 May")),
+        ("Can you remember that I'm vegetarian?", ("diet", "vegetarian")),
+        ("I'm allergic to penicillin, please remember that.", ("allergies", "penicillin")),
+        ("please remember: the spare key hangs in the shed", ("", "the spare key hangs in the shed")),
+        ("note that I sign with my middle name", ("", "I sign with my middle name")),
+        ("Remember to call Odile tomorrow.", ("plans", "call Odile tomorrow (2026-03-12)")),
+    ],
+)
+def test_what_is_asked_to_be_remembered_always_leaves_something(text: str, expected: tuple[str, str]) -> None:
+    (found,) = extract(text, time=NOW)
+    assert (found.predicate, found.value) == expected
+    assert found.type != "rule"
+
+
+def test_of_a_long_sentence_only_the_lasting_clause_is_kept() -> None:
+    assert statements("I run a small bakery, so I am quite busy these days.") == [
+        ("leisure", "I run a small bakery")
+    ]
