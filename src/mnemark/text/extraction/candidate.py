@@ -9,7 +9,6 @@ import msgspec
 
 from mnemark.text.lazy_pattern import lazy_pattern
 
-
 TOPICS: Final = (
     "self", "people", "pets", "home", "work", "study", "health", "food", "tastes", "leisure", "habits", "skills",
     "possessions", "travel", "plans", "events", "beliefs", "tools", "project",
