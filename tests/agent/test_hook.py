@@ -280,6 +280,18 @@ def test_the_command_answers_in_strict_json(root: Path, quiet: dict[str, str]) -
     assert "pelican" in text_of(json.loads(done.stdout))
 
 
+def test_a_program_that_mnemark_asks_is_not_remembered(
+    root: Path, quiet: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(root.rglob("*"))
+    monkeypatch.setenv("MNEMARK_HOOKS", "off")
+    for event_name in ("session-start", "prompt", "session-end"):
+        said = {"session_id": "s", "prompt": QUESTION}
+        done = call(said, event_name, "--agent", "claude", "-w", str(root))
+        assert (done.returncode, json.loads(done.stdout)) == (0, {})
+    assert sorted(root.rglob("*")) == before
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
