@@ -154,7 +154,7 @@ def _units(path: str) -> Call:
 
 def _supported(text: str) -> object:
     support = model_prompt._support(text[: len(text) // 2], text)
-    return model_prompt._denied(text, support), model_prompt._grounded(text, text)
+    return model_prompt.is_denied(text, support), model_prompt._grounded(text, text)
 
 
 def _erased(text: str) -> object:

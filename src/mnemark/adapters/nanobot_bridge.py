@@ -293,7 +293,7 @@ class Bridge:
         for key in [key for key, at in list(self._last_activity.items()) if now - at >= self._idle]:
             self._last_activity.pop(key, None)
             try:
-                self._session(self._wait(0.0), key).end()
+                self._session(self._wait(0.0), key).end(wait=False)
             except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
                 self._failed("summary", error)
 

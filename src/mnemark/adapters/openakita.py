@@ -131,7 +131,7 @@ class OpenAkitaMemory:
         """Summarize the session."""
         key = self._session_id()
         if key:
-            await self._run("end_session", lambda: self._opened().session(key).end(), None)
+            await self._run("end_session", lambda: self._opened().session(key).end(wait=False), None)
 
     async def record_turn(self, role: str, content: str) -> None:
         """Record a turn without recalled blocks."""

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from mnemark.llm import LLM, Message, Meter
 
 
+_CLOSE_SECONDS = 5.0
+"""Seconds that closing waits for a model that reads in the background."""
+
+
 class OpenWorkspace(Workspace):
     """The open resources that all functions of `memory` take as `ws`. Safe to use from several threads."""
 
@@ -40,6 +44,8 @@ class OpenWorkspace(Workspace):
         self._model: LLM | None = None
         self.host: LLM | Callable[[Sequence[Message]], str] | None = None
         """The model of the agent that opened the memory, used instead of the configured one."""
+        self.reading = threading.Lock()
+        """Held by the thread that lets the model read in the background."""
         self.searcher = Searcher(
             self, self.visible, self.fact_store, embedder=embedder, unfinished=self.unfinished
         )
@@ -143,4 +149,6 @@ class OpenWorkspace(Workspace):
         close = getattr(self._model, "close", None)
         if close is not None:
             close()
+        if self.reading.acquire(timeout=_CLOSE_SECONDS):  # what it found is stored first
+            self.reading.release()
         self.searcher.close()

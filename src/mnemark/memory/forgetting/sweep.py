@@ -34,6 +34,7 @@ from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.select import blocks, only_from
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
+from mnemark.memory.journal.sessions import NOTES
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments, names_id
 
@@ -228,6 +229,7 @@ class Sweep:
         named = isinstance(payload, dict) and payload.get("fact") in self.targets.facts
         own = kind in _FACT_KINDS and (record.get("id") in self.targets.facts or named)
         own = own or (kind == observations.KIND and record.get("id") in self.targets.turns)
+        own = own or (kind == NOTES and _holds_id(line.data, self.targets.turns))
         if own != (self.step == "items"):
             return None
         if not own and not self._holds_lines(payload):
