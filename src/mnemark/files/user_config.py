@@ -73,7 +73,7 @@ def path() -> Path:
 
 
 def load() -> UserConfig:
-    """Read the user's configuration; without a file it is empty.
+    """Read the user's configuration; without a file, or with one that is closed to us, it is empty.
 
     Raises:
         ConfigError: the file cannot be read, or has an unknown key or a wrong value.
@@ -82,7 +82,7 @@ def load() -> UserConfig:
     try:
         data = toml.loads(platform.content(place).decode("utf-8-sig"))
         return msgspec.convert(data, UserConfig)
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # another user's home allows nothing
         return UserConfig()
     except msgspec.ValidationError as error:
         names = ", ".join(field.name for field in msgspec.structs.fields(LLMConfig))
