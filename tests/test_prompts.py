@@ -24,9 +24,9 @@ PAGE = Path(__file__).parent.parent / "docs/prompts.md"
 _HEAD = """\
 # The exact prompts
 All that a language model is asked, word for word; a test keeps this page and the code the same. `{…}` \
-stands for what is filled in. Texts of conversations and files come in the message after it, quoted between marks \
-with a random number, redacted, and without passages marked private. Where JSON is wanted, this is added to \
-the system text, with the schema of the answer:
+stands for what is filled in. Texts of conversations and files come in the message after it, quoted \
+between marks with a random number, redacted, and without passages marked private. Where JSON is wanted, \
+this is added to the system text, with the schema of the answer:
 
 """
 
