@@ -82,8 +82,8 @@ class OpenAkitaMemory:
 
     Args:
         workspace: the folder; created if missing, opened by the first call.
-        brain: OpenAkita's client of its language model, or a function that returns it (`api.get_brain`); asked
-            where `model = "host"` stands under `[llm]`.
+        brain: OpenAkita's client of its language model, or a function that returns it (`api.get_brain`);
+            asked where `model = "host"` stands under `[llm]`.
     """
 
     def __init__(self, workspace: str | Path, *, brain: Any = None) -> None:
