@@ -178,6 +178,8 @@ def excerpts(said: Sequence[tuple[str, str]]) -> list[TurnExcerpt]:
     [
         ("I'm allergic to peanuts.", "The owner is allergic to peanuts.", "The owner likes peanuts."),
         ("I don't eat meat any more.", "The owner no longer eats meat.", "The owner eats meat."),
+        ("I like the choir in Bonn.", "The owner likes the choir in Bonn.",
+         "The owner never liked the choir."),
         ("If I moved to Oslo, I would ski.", "", "The owner moved to Oslo."),
         ("Shall we move to Oslo?", "", "The owner will move to Oslo."),
         ("我对花生过敏，妈妈陈美玲今年62岁。", "主人对花生过敏。", "主人今年26岁。"),

@@ -102,6 +102,11 @@ _COMMON: Final = frozenset(
     ]
 )
 _ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:'s|ies|es|s|ed|ing|e|y)$")
+_NEGATION: Final = lazy_pattern(
+    r"\b(?:no|not|never|none|nothing|nobody|without|cannot|hardly|any ?more|used to|stop\w*|quit|gave up|lack\w*)\b"
+    r"|n['’]t\b|[不没无未别非停戒]",
+    re.IGNORECASE,
+)
 _COMMON_HAN: Final = lazy_pattern(
     "(?:主人|用户|助手|他们?|她们?|自己|表示|提到|认为|希望|计划|打算|目前|已经)"
 )
@@ -196,13 +201,14 @@ def _stems(text: str) -> set[str]:
 
 
 def _is_not_meant(text: str, source: str, part: str) -> bool:
-    """Tell whether the sentence nearest to a note only asks, supposes or denies it."""
+    """Tell whether a note is only asked, supposed or denied in its source, or denies what that does not."""
     wanted = _stems(text)
     parts = sentences_of(source)
     nearest = max(parts, key=lambda one: len(wanted & _stems(one)), default="")
     if part not in {"open", "next"} and is_unsaid(nearest):
         return True
-    return is_denied(value_key(text), [nearest])
+    added = _NEGATION.search(text) is not None and _NEGATION.search(source) is None
+    return added or is_denied(value_key(text), [nearest])
 
 
 def _days(said: Iterable[TurnExcerpt]) -> set[str]:
