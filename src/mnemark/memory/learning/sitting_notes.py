@@ -103,7 +103,7 @@ _COMMON: Final = frozenset(
 )
 _ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:'s|ies|es|s|ed|ing|e|y)$")
 _NEGATION: Final = lazy_pattern(
-    r"\b(?:no|not|never|none|nothing|nobody|without|cannot|hardly|any ?more|used to|stop\w*|quit|gave up|lack\w*)\b"
+    r"\b(?:no|not|never|none|nothing|nobody|without|cannot|hardly|any ?more|used to|stop\w*|quit|gave up)\b"
     r"|n['’]t\b|[不没无未别非停戒]",
     re.IGNORECASE,
 )
@@ -201,7 +201,7 @@ def _stems(text: str) -> set[str]:
 
 
 def _is_not_meant(text: str, source: str, part: str) -> bool:
-    """Tell whether a note is only asked, supposed or denied in its source, or denies what that does not."""
+    """Tell whether a note is only asked, supposed or denied by its source, or denies what that does not."""
     wanted = _stems(text)
     parts = sentences_of(source)
     nearest = max(parts, key=lambda one: len(wanted & _stems(one)), default="")
