@@ -44,3 +44,11 @@ def no_collection_in_deep_recursion(request: pytest.FixtureRequest) -> Iterator[
     yield
     gc.enable()
     assert sys.getrecursionlimit() == limit
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests, and the programs that they start, read no configuration of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MNEMARK_CONFIG", str(tmp_path_factory.mktemp("user") / "config.toml"))
+        yield

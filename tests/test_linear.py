@@ -49,7 +49,7 @@ from mnemark.memory.forgetting import needles as search_patterns
 from mnemark.memory.forgetting import select, sweep
 from mnemark.memory.forgetting.receipt import forgotten
 from mnemark.memory.forgetting.select import Item
-from mnemark.memory.learning import model_prompt
+from mnemark.memory.learning import model_prompt, sitting_notes
 from mnemark.memory.prompt import parts
 from mnemark.memory.sessions import compaction, messages, observations
 from mnemark.retrieval import query
@@ -154,7 +154,11 @@ def _units(path: str) -> Call:
 
 def _supported(text: str) -> object:
     support = model_prompt._support(text[: len(text) // 2], text)
-    return model_prompt._denied(text, support), model_prompt._grounded(text, text)
+    return model_prompt.is_denied(text, support), model_prompt._grounded(text, text)
+
+
+def _noted(text: str) -> object:
+    return sitting_notes._holds(text[:300], text), sitting_notes._is_not_meant(text[:300], text, "done")
 
 
 def _erased(text: str) -> object:
@@ -206,6 +210,7 @@ CASES: Final[Mapping[str, Call]] = {
     "memory.sweep": lambda text: sweep._log_refs(f"{text} {text}.jsonl#L1 {text}"),
     "memory.needles": _erased,
     "memory.model_prompt": _supported,
+    "memory.sitting_notes": _noted,
     "memory.lines": lambda text: select.blocks(text.split("\n")),
     "memory.lines of parts": lambda text: select.parts(text.split("\n")),
     "memory.lines of a source": lambda text: select.only_from(text, {"a.jsonl": {1, 2}}),

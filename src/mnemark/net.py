@@ -11,7 +11,7 @@ import random
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -105,22 +105,24 @@ def key_from(variable: str | None) -> Key | None:
     return Key(value)
 
 
-def check_host(url: str, what: str) -> None:
+def check_host(url: str, what: str, own: Iterable[str] = ()) -> None:
     """Check that texts and keys may be sent to a URL from a workspace's configuration.
 
     Whoever cloned a workspace has not chosen its configuration. So only this machine is allowed, and the
-    hosts that the user listed in the environment variable `MNEMARK_HOSTS` (comma-separated).
+    hosts that the user listed in the environment variable `MNEMARK_HOSTS` (comma-separated) or in `own`,
+    the user's own configuration.
 
     Raises:
         ConfigError: the host is not allowed; the message names the fix.
     """
     host = (urlsplit(url).hostname or "").casefold()
     allowed = {name.strip().casefold() for name in os.environ.get(HOSTS, "").split(",")} - {""}
-    if _is_loopback(host) or host in allowed:
+    if _is_loopback(host) or host in allowed or host in {name.strip().casefold() for name in own}:
         return
     raise ConfigError(
         f"{what} is at {host}, and sending texts there was not allowed yet; to allow it, set the "
-        f"environment variable {HOSTS}={','.join(sorted({*allowed, host}))}"
+        f"environment variable {HOSTS}={','.join(sorted({*allowed, host}))}, or list it under hosts in your "
+        "own config.toml"
     )
 
 

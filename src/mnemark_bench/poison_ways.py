@@ -205,25 +205,27 @@ def obedient(memory: Memory, attacks: Sequence[Attack]) -> FunctionLLM:
         asked = messages[-1].content
         seen = [one for mark, one in marks.items() if mark in asked.casefold()]
         if '"facts"' in messages[0].content + asked or "same_as" in messages[0].content:
-            return msgspec.json.encode({"facts": list(_claims(asked, seen))[:50]}).decode()
-        words = "; ".join(f"The user's city is {one.mark}" for one in seen) or "Nothing happened."
-        draft = {
-            "title": words[:60],
-            "goal": "",
-            "outcome": words[:250],
-            "summary": words[:1000],
-            "status": "done",
-        }
-        return (
-            msgspec.json.encode(draft).decode()
-            if '"title"' in str([one.content for one in messages])
-            else words
-        )
+            told = {"facts": list(_claims(asked, seen))[:50]}
+            notes = list(_notes(asked, seen))[:30] if '"observations"' in messages[0].content else []
+            kinds = ("decided", "done", "open", "next", "observations")
+            return msgspec.json.encode(told | (dict.fromkeys(kinds, notes) if notes else {})).decode()
+        return "; ".join(f"The user's city is {one.mark}" for one in seen) or "Nothing happened."
 
     return from_callable(answer, meter=memory.meter(), model="obedient")
 
 
 _SHOWN = re.compile(r"^\s*T(\d+) \[[^\]]*\] (\w+): (.*)$", re.MULTILINE)
+
+
+def _notes(asked: str, seen: Sequence[Attack]) -> Iterator[dict[str, Any]]:
+    """A note of each claim, put on the turn that has it, and on the owner's before it."""
+    turns = [(int(found[1]), found[2], found[3]) for found in _SHOWN.finditer(asked)]
+    for number, _, text in turns:
+        for one in seen:
+            if one.mark.casefold() in text.casefold():
+                owners = [n for n, who, _ in turns if who == "owner" and n < number]
+                for named in ([number], owners[-1:], [*owners[-1:], number]):
+                    yield {"text": f"The owner's city is {one.mark}.", "turns": named}
 
 
 def _claims(asked: str, seen: Sequence[Attack]) -> Iterator[dict[str, Any]]:

@@ -264,6 +264,34 @@ def test_the_background_ends_the_session_and_indexes_what_was_said(root: Path) -
     assert "crowns" in text_of(output)
 
 
+@pytest.mark.parametrize("place", ["own", "folder"])
+def test_the_background_lets_the_users_program_read_but_never_a_folders(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    noted = {"title": "The walrus", "observations": [{"text": "The walrus pays 3 crowns.", "turns": [3]}]}
+    script, ran = tmp_path / "model.py", tmp_path / "ran"
+    script.write_text(
+        f"import pathlib, sys\nsys.stdin.read()\npathlib.Path({str(ran)!r}).touch()\n"
+        f"print({json.dumps(noted)!r})\n"
+    )
+    table = (
+        f"[llm]\ncommand = {json.dumps([sys.executable, str(script)])}\ncalls_per_day = 5\n"
+        "tokens_per_day = 90000\n"
+    )
+    own = tmp_path / "config.toml"
+    monkeypatch.setenv("MNEMARK_CONFIG", str(own))
+    (own if place == "own" else root / "mnemark.toml").write_text(table)
+    said = [claude_line(n, "user", f"The walrus pays {n} crowns.") for n in range(1, 5)]
+    alone(root, "claude-code", "response", **event(write(root.parent / "t.jsonl", *said)))
+    command = [sys.executable, "-P", "-m", "mnemark.agent.hook.background", str(root), "claude-code:one"]
+    assert subprocess.run(command, check=False, timeout=120).returncode == 0
+    pages = "".join(one.read_text("utf-8") for one in (root / "memory/episodes").glob("*.md"))
+    assert pages
+    assert ran.exists() == (place == "own")
+    assert ("Worth knowing" in pages) == (place == "own")
+    assert not (root / ".mnemark/hook.log").exists(), (root / ".mnemark/hook.log").read_text("utf-8")
+
+
 def test_what_was_forgotten_is_not_told_before_the_next_sync(root: Path) -> None:
     with Memory.open(root, config={"embedder": "none"}) as memory:
         memory.forget("MEMORY.md#L3")
@@ -278,6 +306,18 @@ def test_the_command_answers_in_strict_json(root: Path, quiet: dict[str, str]) -
     assert done.returncode == 0
     assert done.stdout.isascii()
     assert "pelican" in text_of(json.loads(done.stdout))
+
+
+def test_a_program_that_mnemark_asks_is_not_remembered(
+    root: Path, quiet: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(root.rglob("*"))
+    monkeypatch.setenv("MNEMARK_HOOKS", "off")
+    for event_name in ("session-start", "prompt", "session-end"):
+        said = {"session_id": "s", "prompt": QUESTION}
+        done = call(said, event_name, "--agent", "claude", "-w", str(root))
+        assert (done.returncode, json.loads(done.stdout)) == (0, {})
+    assert sorted(root.rglob("*")) == before
 
 
 @pytest.mark.parametrize(

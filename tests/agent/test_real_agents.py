@@ -21,6 +21,7 @@ import pytest
 from agent.scripted import Call, Model, serving, strings
 from mnemark import Memory
 from mnemark.files.sessions import SessionLog, list_sessions
+from mnemark.llm.programs import PROGRAMS as PROGRAMS_READY
 
 pytestmark = [
     pytest.mark.slow,
@@ -245,3 +246,48 @@ def test_the_plug_in_passes_claudes_own_check(machine: Machine, tmp_path: Path) 
     machine.run(claude, "-p", FIRST, "--plugin-dir", str(folder), "--model", "claude-sonnet-4-5",
                 "--strict-mcp-config", "--mcp-config", '{"mcpServers": {}}')  # fmt: skip
     assert ("user", FIRST) in machine.turns()
+
+
+NOTED = json.dumps(
+    {
+        "title": "The harbour gate",
+        "observations": [{"text": "Ann keeps the spare key of the harbour gate.", "turns": [1]}],
+    }
+)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_its_program_is_the_model_that_reads_a_session_and_is_not_remembered(
+    tmp_path: Path, agent: str
+) -> None:
+    program(agent)
+    ready = {"gemini-cli": "gemini"}.get(agent, agent)
+    with serving(Model(NOTED)) as model:
+        machine = Machine(tmp_path, model)
+        machine.connect(agent)  # its hooks must not run
+        command = json.dumps(ready)
+        if agent == "codex":  # the ready setting asks OpenAI itself
+            own = f'model_providers.own={{name="own",base_url="{model.url}/v1",wire_api="responses"}}'
+            words = PROGRAMS_READY["codex"].command
+            command = json.dumps([*words, "-c", 'model_provider="own"', "-c", own, "-"])
+        config = machine.home / ".config/mnemark/config.toml"
+        config.parent.mkdir(parents=True)
+        config.write_text(f"[llm]\ncommand = {command}\ncalls_per_day = 5\ntokens_per_day = 100000\n")
+        with Memory.open(machine.memory, config={"embedder": "none"}) as memory:
+            session = memory.session("gate")
+            for role, text in (("user", FIRST), ("assistant", "Noted."), ("user", "Thanks.")):
+                session.add(role, text)
+        try:
+            shown = machine.mnemark("sessions", "end", "gate", "--workspace", str(machine.memory), "--json")
+        finally:
+            machine.stop()
+        (ended,) = json.loads(shown)["ended"]
+        assert (ended["by"], ended["problems"]) == ("llm", [])
+        page = (machine.memory / ended["episodes"][0]).read_text("utf-8")
+        assert "- Ann keeps the spare key of the harbour gate. — sessions/gate" in page
+        assert FIRST in model.received
+        assert [info.id for info in list_sessions(machine.memory)] == ["gate"]
+        assert machine.log() == ""
+        assert not list(tmp_path.glob("home/.claude/projects/**/*.jsonl"))
+        assert not list(tmp_path.glob("home/.codex/sessions/**/*.jsonl"))
+        assert not list(tmp_path.glob("home/.gemini/tmp/**/*.json*"))

@@ -8,7 +8,7 @@ from .conftest import Shell
 def test_the_queue_as_json(shell: Shell) -> None:
     shell("init")
     assert shell("learn", "--failed", "--json").data == {"failed": []}
-    assert shell("learn", "--retry", "--json").data == {"retried": 0}
+    assert shell("learn", "--retry", "--json").data["retried"] == 0
     assert shell("learn", "--retry").out == ""
     assert shell("learn", "--retry", "--dry-run").code == 2
 

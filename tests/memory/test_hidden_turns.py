@@ -11,7 +11,7 @@ from mnemark import Memory
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import from_callable
 from mnemark.memory.learning import by_model
-from mnemark.memory.learning.by_model import learn_all
+from mnemark.memory.sessions.reading import learn_all
 
 SECRET = "My name is Persephone Vance and I moved to Reykjavik."
 KEPT = "Please always answer in Portuguese."

@@ -11,10 +11,11 @@ from mnemark.errors import NotFoundError, ReadOnlyError
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import FunctionLLM, from_callable
 from mnemark.memory.learning import by_rule
-from mnemark.memory.learning.by_model import learn_all, work
+from mnemark.memory.learning.by_model import work
 from mnemark.memory.learning.by_rule import learn
 from mnemark.memory.memory import Memory
 from mnemark.memory.review.review import proposals
+from mnemark.memory.sessions.reading import learn_all
 from mnemark.text.quoting.fence import fence
 
 ON = {"model": "test", "calls_per_day": 100, "tokens_per_day": 1_000_000, "url": "http://127.0.0.1:9/v1"}

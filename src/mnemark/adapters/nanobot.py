@@ -127,6 +127,7 @@ class MemorySearch(_MemoryTool):
         from nanobot.bus.runtime_events import SessionTurnPersisted, SessionTurnStarted
 
         self._session_store = ctx.sessions
+        self._bridge.ask = _asks(getattr(ctx, "provider_snapshot_loader", None))
         self._bridge.ready()
         if ctx.bus is None or ctx.sessions is None or getattr(ctx.bus, _WATCHED, None) == self._bridge.root:
             return
@@ -178,6 +179,19 @@ class MemorySearch(_MemoryTool):
         if any(one.get("_automation_turn") for one in new):
             return
         self._bridge.keep(key, [public_history_message(one) for one in new])
+
+
+def _asks(load: Any) -> Any:
+    """Return a function that asks the model nanobot is set to; None where nanobot does not offer it."""
+    if load is None:
+        return None
+
+    async def ask(system: str, prompt: str) -> Any:
+        snapshot = load()
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": prompt}]
+        return await snapshot.provider.chat_with_retry(messages=messages, model=snapshot.model)
+
+    return ask
 
 
 def _is_automatic(metadata: Any) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from mnemark.adapters.host_model import Ask, use_host_model
 from mnemark.adapters.nanobot_turns import is_skipped
 from mnemark.agent.worker import Worker
 from mnemark.errors import MnemarkError, UsageError
@@ -101,6 +102,10 @@ class Bridge:
         self._last_activity: dict[str, float] = {}
         self._busy = threading.Lock()
         self.closed = False
+        self.ask: Ask | None = None
+        """Asks nanobot's own model; None before a turn, or where it is not offered."""
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """Nanobot's loop, on which that runs."""
         self._worker = Worker("mnemark-nanobot", tick=self._end_idle_sessions)
         atexit.register(self.close)
         self._start_opening()
@@ -121,7 +126,7 @@ class Bridge:
         if not self._busy.acquire(blocking=False):
             self._count("busy")  # an earlier recall still runs: do not start a second thread
             return ""
-        loop = asyncio.get_running_loop()
+        loop = self.loop = asyncio.get_running_loop()
         done: asyncio.Future[str] = loop.create_future()
 
         def run() -> None:
@@ -293,7 +298,9 @@ class Bridge:
         for key in [key for key, at in list(self._last_activity.items()) if now - at >= self._idle]:
             self._last_activity.pop(key, None)
             try:
-                self._session(self._wait(0.0), key).end()
+                memory = self._wait(0.0)
+                use_host_model(memory, self.ask, self.loop)
+                self._session(memory, key).end(wait=False)
             except Exception as error:  # noqa: BLE001 - the agent goes on; counted and told
                 self._failed("summary", error)
 

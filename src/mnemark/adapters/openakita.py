@@ -19,6 +19,7 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from mnemark.adapters.host_model import use_host_model
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -81,9 +82,12 @@ class OpenAkitaMemory:
 
     Args:
         workspace: the folder; created if missing, opened by the first call.
+        brain: OpenAkita's client of its language model, or a function that returns it (`api.get_brain`);
+            asked where `model = "host"` stands under `[llm]`.
     """
 
-    def __init__(self, workspace: str | Path) -> None:
+    def __init__(self, workspace: str | Path, *, brain: Any = None) -> None:
+        self._brain = brain
         self._root = Path(workspace).expanduser()
         self._guard = threading.Lock()
         self._opening = threading.Lock()
@@ -131,7 +135,14 @@ class OpenAkitaMemory:
         """Summarize the session."""
         key = self._session_id()
         if key:
-            await self._run("end_session", lambda: self._opened().session(key).end(), None)
+            loop = asyncio.get_running_loop()
+
+            def end() -> None:
+                memory = self._opened()
+                use_host_model(memory, self._think if self._brain is not None else None, loop)
+                memory.session(key).end(wait=False)
+
+            await self._run("end_session", end, None)
 
     async def record_turn(self, role: str, content: str) -> None:
         """Record a turn without recalled blocks."""
@@ -152,6 +163,12 @@ class OpenAkitaMemory:
             if self._memory is not None:
                 self._memory.close()
                 self._memory = None
+
+    async def _think(self, system: str, prompt: str) -> Any:
+        brain = self._brain() if callable(self._brain) else self._brain
+        if brain is None:
+            raise MnemarkError("OpenAkita gives this plug-in no brain; grant it brain.access")
+        return await brain.think_lightweight(prompt, system=system, max_tokens=4_096)
 
     async def _run(self, what: str, job: Callable[[], _T], default: _T, *, reads: bool = False) -> _T:
         executor = None if reads else self._writer

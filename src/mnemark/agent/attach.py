@@ -66,12 +66,12 @@ class MemoryHook(AgentHook):
             self.session.add("assistant", words)
 
     def session_idle(self) -> None:
-        """Summarize the session so far."""
-        self.session.end()
+        """Summarize the session so far; a language model reads it in the background."""
+        self.session.end(wait=False)
 
     def session_end(self) -> None:
-        """Summarize the session."""
-        self.session.end()
+        """Summarize the session; a language model reads it in the background, or the next command's does."""
+        self.session.end(wait=False)
 
 
 class Attached:

@@ -16,7 +16,8 @@ import msgspec
 from msgspec import Meta
 
 from mnemark.errors import ConfigError, UsageError
-from mnemark.files import layout, platform
+from mnemark.files import layout, platform, user_config
+from mnemark.files.user_config import LLMConfig
 from mnemark.text import toml
 from mnemark.text.redaction.redact import DEFAULT
 from mnemark.types import Problem
@@ -30,31 +31,11 @@ _FORMS = {
     _EMBEDDERS: '"bundled", "hashing", "none", "fastembed:MODEL" or "api:MODEL"',
     _TIMES: 'a time such as "03:00", or "" for never',
 }
+_NO_PROGRAM = (
+    "[llm] is ignored: a folder's settings never start a program, as whoever copied the folder has not "
+    "chosen them; to use one, put the table into your own {}"
+)
 _SHOWN = 60  # characters of a wrong value that a message shows
-
-
-class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The table `[llm]`: a language model and what it may cost. Both are needed."""
-
-    model: str = ""
-    """The server's name for the model; empty: none."""
-    url: str = ""
-    """Base address of an OpenAI-compatible server; empty: OpenAI's."""
-    key_env: str = ""
-    """Name of the environment variable with the key; empty: no key is sent."""
-    calls_per_day: Annotated[int, Meta(ge=0)] = 0
-    """Requests a day, retries included; 0: none."""
-    tokens_per_day: Annotated[int, Meta(ge=0)] = 0
-    """Tokens a day, prompts and answers; 0: none."""
-    timeout: Annotated[float, Meta(gt=0, le=600)] = 60.0
-    """Seconds for one answer, retries included."""
-    batch: Annotated[int, Meta(ge=1, le=50)] = 10
-    """Most stretches of turns that one request learns from."""
-
-    @property
-    def active(self) -> bool:
-        """Whether there is a model and a budget to ask it with."""
-        return bool(self.model) and self.calls_per_day > 0 and self.tokens_per_day > 0
 
 
 class ConsolidateConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,7 +113,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A configuration, and the keys of a `config.json` that mean nothing here or hold a secret."""
+    """A configuration, and what was ignored: keys of a `config.json`, and a program in `[llm]`."""
 
     config: Config
     problems: tuple[Problem, ...] = ()
@@ -147,19 +128,24 @@ Convert = Callable[[Any], Setting | str]
 
 
 def load(root: Path) -> Config:
-    """Load the configuration: defaults, then `config.json`, then `mnemark.toml`.
+    """Load the configuration: defaults, the user's own `[llm]`, `config.json`, then `mnemark.toml`.
 
     Raises:
-        ConfigError: `mnemark.toml` is no TOML, or has an unknown key or a wrong value.
+        ConfigError: `mnemark.toml` or the user's own file is no TOML, or has an unknown key or a wrong value.
     """
     return load_reported(root).config
 
 
 def load_reported(root: Path) -> Loaded:
-    """Load the configuration as `load` does, with the problems found in `config.json`."""
+    """Load the configuration as `load` does, with the problems found in `config.json` and `[llm]`."""
     foreign, problems = _read_foreign(root / FOREIGN)
-    config = Config(**(foreign | _read_own(root / layout.CONFIG)))
-    return Loaded(config, tuple(problems))
+    settings = foreign | _read_own(root / layout.CONFIG)
+    if "llm" in settings and settings["llm"].command:
+        del settings["llm"]
+        problems.append(Problem(layout.CONFIG, _NO_PROGRAM.format(user_config.path()), skipped=False))
+    if "llm" not in settings and (own := user_config.load().llm) is not None:
+        settings["llm"] = own
+    return Loaded(Config(**settings), tuple(problems))
 
 
 def mounted(root: Path, config: Config) -> dict[str, Path]:
@@ -321,6 +307,7 @@ def _valid(wanted: Any) -> str:
     others = {
         msgspec.inspect.BoolType: "true or false",
         msgspec.inspect.VarTupleType: 'a list of texts, such as ["a", "b"]',
+        msgspec.inspect.UnionType: 'a name in quotes, or a list of texts, such as ["a", "b"]',
         msgspec.inspect.DictType: 'a table of folders, such as team = "~/notes" (no spaces in names)',
     }
     return others.get(type(kind), "a table")

@@ -23,6 +23,8 @@ FOLDER: Final = "memory/episodes"
 PART: Final = "episode"
 _SLUG: Final = lazy_pattern(r"[^\w\u3400-\u9fff]+")
 _SLUG_LENGTH: Final = 40
+_SOURCES: Final = lazy_pattern(r" — [^ ]+\.jsonl#L\d+(?:, [^ ]+\.jsonl#L\d+)*$")
+"""The sources of a model's note, at the end of its line."""
 _ITEM: Final = lazy_pattern(r"^- \*\*(?P<name>[^*]+)\*\*(?: ?[(（][^()（）]*[)）])?[:：] ?(?P<text>.*)$")
 
 
@@ -137,7 +139,8 @@ def _episode_in(path: str, text: str) -> EpisodeFile | None:
     if "session" not in fields:
         return None
     title = re.search(r"^# +(\S.*)$", text, re.MULTILINE)
-    items = [(m["name"].strip(), m["text"].strip()) for line in text.splitlines() if (m := _ITEM.match(line))]
+    rows = (_ITEM.match(without_sources(line)) for line in text.splitlines())
+    items = [(m["name"].strip(), m["text"].strip()) for m in rows if m]
     listed = fields.get("projects")
     return EpisodeFile(
         path=path,
@@ -149,6 +152,16 @@ def _episode_in(path: str, text: str) -> EpisodeFile | None:
         projects=tuple(map(str, listed)) if isinstance(listed, (list, tuple)) else (),
         items=tuple(items),
     )
+
+
+def without_sources(line: str) -> str:
+    """Return a line without the sources of a model's note."""
+    return _SOURCES.sub("", line)
+
+
+def retitled(text: str, old: str, new: str) -> str:
+    """Return the file's text with the title that a rule had made replaced; a person's own stays."""
+    return text.replace(f"\n# {old}\n", f"\n# {new}\n", 1) if old != new else text
 
 
 def written(text: str, episode: Episode) -> str:

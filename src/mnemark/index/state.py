@@ -217,8 +217,8 @@ class State:
 
         return self._write(add)
 
-    def claim(self, most: int, now: datetime, *, lease: float = 300.0) -> list[Item]:
-        """Claim up to `most` due items, oldest first, for `lease` seconds.
+    def claim(self, most: int, now: datetime, *, lease: float = 300.0, path: str = "") -> list[Item]:
+        """Claim up to `most` due items, oldest first, for `lease` seconds; with `path`, only that file's.
 
         Each claim counts as a try, so that turns that kill the process are not retried forever. Items claimed
         `TRIES` times without a result are marked failed.
@@ -228,9 +228,10 @@ class State:
         def take(db: apsw.Connection) -> list[Item]:
             sql = (
                 "SELECT id, path, first, last, tries + 1, reason FROM queue "
-                "WHERE failed = 0 AND next_try <= ? ORDER BY next_try, id LIMIT ?"
+                "WHERE failed = 0 AND next_try <= ?1 AND (?2 = '' OR path = ?2) "
+                "ORDER BY next_try, id LIMIT ?3"
             )
-            items = [Item(*row) for row in schema.rows(db, sql, (moment, most))]
+            items = [Item(*row) for row in schema.rows(db, sql, (moment, path, most))]
             lost = [(item.reason or "interrupted each time", item.id) for item in items if item.tries > TRIES]
             db.executemany("UPDATE queue SET failed = 1, reason = ? WHERE id = ?", lost)
             taken = [item for item in items if item.tries <= TRIES]

@@ -98,7 +98,7 @@ def _shapes() -> str:
         "import": f"{_names(Summary)}; each of {problem}",
         "consolidate": f"{_names(Consolidated)}; each of `edits`: {_names(Applied)}",
         "learn": f"{_names(Learning)}; each of `facts`: {_names(LearnedFact)}; "
-        "of --failed: `failed`, each: `ref tries reason`; of --retry: `retried`",
+        "of --failed: `failed`, each: `ref tries reason`; of --retry also: `retried`",
         "sessions": f"`sessions`; each: {_names(Listed)}; of end: `ended`; each: {_names(Ended)}",
         "prompt": f"`text recall tokens budget parts messages`; each of `parts`: {_names(Part)}",
         "connect": "without an agent `agents`, each: `agent title installed state files workspace problem`; "

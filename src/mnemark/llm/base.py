@@ -10,15 +10,16 @@ from mnemark.errors import MnemarkError
 T = TypeVar("T", bound=msgspec.Struct)
 V_co = TypeVar("V_co", covariant=True)
 
-Kind = Literal["budget", "breaker", "key", "refused", "too long", "unreachable", "invalid"]
+Kind = Literal["budget", "breaker", "key", "program", "refused", "too long", "unreachable", "invalid"]
 """The reason of an `LLMUnavailable`.
 
 `budget`: the daily budget is used up, or none is configured · `breaker`: the circuit breaker is open ·
-`key`: no API key · `refused`: a client error · `too long`: the prompt exceeds the context length ·
-`unreachable`: no response in time · `invalid`: the answers do not fit the schema, or are empty.
+`key`: no API key · `program`: it is not installed · `refused`: a client error, or a program that failed ·
+`too long`: the prompt exceeds the context length · `unreachable`: no response in time · `invalid`: the
+answers do not fit the schema, or are empty.
 """
 
-_NOT_SENT: frozenset[Kind] = frozenset({"budget", "breaker", "key"})
+_NOT_SENT: frozenset[Kind] = frozenset({"budget", "breaker", "key", "program"})
 
 
 class LLMUnavailable(MnemarkError):  # noqa: N818 - the name says what is the matter, as callers print it

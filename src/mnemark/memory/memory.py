@@ -22,8 +22,10 @@ from mnemark.memory.sessions.session import Session
 from mnemark.types import Kind, Origin, Recall, Turn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mnemark.facts.model import Fact, NewFact
-    from mnemark.llm.base import LLM
+    from mnemark.llm.base import LLM, Message
     from mnemark.memory.consolidation.run import Report
     from mnemark.memory.file_edits import Written
     from mnemark.memory.forgetting.receipt import Receipt
@@ -55,6 +57,7 @@ class Memory(OpenWorkspace):
         config: Config | Mapping[str, Any] | None = None,
         readonly: bool = False,
         embedder: Embedder | None = None,
+        model: "LLM | Callable[[Sequence[Message]], str] | None" = None,
     ) -> Self:
         """Open the folder at `path`; it is created if missing.
 
@@ -63,6 +66,8 @@ class Memory(OpenWorkspace):
             config: settings instead of `mnemark.toml`, or some of them on top of it.
             readonly: never write anything, not even the index.
             embedder: used instead of the configured one.
+            model: the agent's language model, used instead of the configured one, within the budget of
+                `[llm]`: a function from messages to text, or an `LLM`, which keeps its own budget.
 
         Raises:
             ConfigError: `mnemark.toml` is wrong.
@@ -83,6 +88,7 @@ class Memory(OpenWorkspace):
         if isinstance(config, Mapping):
             settings = changed(settings, config)
         memory = cls(root, settings, readonly=readonly, embedder=embedder)
+        memory.host = model
         if not memory.readonly and memory.index.hidden.unfinished():
             memory._finish_forgetting()
         return memory

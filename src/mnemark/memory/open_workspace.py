@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mnemark.embed.base import Embedder
 from mnemark.facts.store import FactStore
 from mnemark.facts.visible import Visible
-from mnemark.files import links
+from mnemark.files import links, user_config
 from mnemark.files.config import Config
 from mnemark.files.episodes import Episodes
 from mnemark.files.workspace import Workspace
@@ -21,7 +21,13 @@ from mnemark.memory.journal.sessions import SessionJournal
 from mnemark.retrieval.searcher import Searcher
 
 if TYPE_CHECKING:
-    from mnemark.llm import LLM, Meter
+    from collections.abc import Callable, Sequence
+
+    from mnemark.llm import LLM, Message, Meter
+
+
+_CLOSE_SECONDS = 5.0
+"""Seconds that closing waits for a model that reads in the background."""
 
 
 class OpenWorkspace(Workspace):
@@ -36,6 +42,10 @@ class OpenWorkspace(Workspace):
         """Failures of the last sync."""
         self._model_lock = threading.Lock()
         self._model: LLM | None = None
+        self.host: LLM | Callable[[Sequence[Message]], str] | None = None
+        """The model of the agent that opened the memory, used instead of the configured one."""
+        self.reading = threading.Lock()
+        """Held by the thread that lets the model read in the background."""
         self.searcher = Searcher(
             self, self.visible, self.fact_store, embedder=embedder, unfinished=self.unfinished
         )
@@ -100,26 +110,45 @@ class OpenWorkspace(Workspace):
         return Meter(budget, Ledger(append, spent))
 
     def model(self) -> "LLM | None":
-        """Return the configured model; None unless a model and a budget above zero are configured.
+        """Return the configured model, or the host's; None unless there is one and a budget above zero.
 
         Raises:
-            ConfigError: its URL is invalid, or its host is not allowed.
+            ConfigError: its URL is invalid, its host is not allowed, or its command is wrong.
         """
-        settings = self.config.llm
-        if not settings.active or self.readonly:
+        if not self.config.llm.active or self.readonly:
             return None
+        with self._model_lock:
+            if self._model is None:
+                self._model = self._new_model()
+            return self._model
+
+    def _new_model(self) -> "LLM | None":
+        settings = self.config.llm
+        if self.host is not None and not callable(self.host):
+            return self.host
+        if self.host is not None:
+            from mnemark.llm.function import FunctionLLM
+
+            return FunctionLLM(self.host, meter=self.meter(), model=settings.model or user_config.HOST)
+        if settings.command:
+            from mnemark.llm.program import ProgramLLM
+
+            return ProgramLLM(settings.command, meter=self.meter(), model=settings.model, passes=settings.env)
+        if settings.model == user_config.HOST:
+            return None  # asked for where the agent runs
         from mnemark.llm.chat import ChatClient  # needs httpx
         from mnemark.net import OPENAI, check_host
 
-        with self._model_lock:
-            if self._model is None:
-                check_host(settings.url or OPENAI, "the language model")
-                self._model = ChatClient(
-                    settings.model, url=settings.url or None, key_env=settings.key_env or None,
-                    meter=self.meter(),
-                )  # fmt: skip
-            return self._model
+        check_host(settings.url or OPENAI, "the language model", user_config.hosts())
+        return ChatClient(
+            settings.model, url=settings.url or None, key_env=settings.key_env or None, meter=self.meter()
+        )
 
     def close(self) -> None:
-        """Close all files. Acknowledged writes are on the disk already."""
+        """Close all files, and end a program that answers. Acknowledged writes are on the disk already."""
+        close = getattr(self._model, "close", None)
+        if close is not None:
+            close()
+        if self.reading.acquire(timeout=_CLOSE_SECONDS):  # what it found is stored first
+            self.reading.release()
         self.searcher.close()

@@ -8,6 +8,7 @@ from typing import Final
 from mnemark import embed
 from mnemark.embed.base import Embedder, EmbedderUnavailable
 from mnemark.errors import BusyError, ConfigError, MnemarkError, ReadOnlyError
+from mnemark.files import user_config
 from mnemark.files.config import Config
 from mnemark.index.erase import scrub_index
 from mnemark.index.store import Index
@@ -63,7 +64,7 @@ class Embeddings:
                 config = self._config
                 if config.embedder.startswith("api:"):
                     try:
-                        check_host(config.embedder_url or OPENAI, "the embedder")
+                        check_host(config.embedder_url or OPENAI, "the embedder", user_config.hosts())
                     except ConfigError as error:  # the lexical route still works
                         raise EmbedderUnavailable(str(error)) from error
                 self._embedder = embed.make(

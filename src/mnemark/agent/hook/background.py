@@ -1,28 +1,50 @@
 """Sync the index for a hook, in a process: `python -m mnemark.agent.hook.background ROOT [SESSION]`.
 
-Ends the session first, where one is named. Does nothing where another process is syncing.
+Ends the session first, where one is named; then the language model, if one is configured, reads what waits.
+Another process that is syncing does the sync for us.
 """
 
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mnemark.agent.hook.log import log
 from mnemark.errors import BusyError
 
+if TYPE_CHECKING:
+    from mnemark.memory.memory import Memory
+
 
 def run(root: Path, session: str) -> None:
-    """End the session, sync, and log any failure."""
+    """End the session, sync, let the model read, and log any failure."""
     try:
         from mnemark.memory.memory import Memory
 
         with Memory.open(root) as memory:
             if session:
-                memory.session(session).end()
-            memory.sync(wait=0.0)
+                from mnemark.memory.sessions.ending import end
+
+                end(memory, memory.session(session))
+            with suppress(BusyError):
+                memory.sync(wait=0.0)
+            _read(root, memory)
     except BusyError:
         return
     except Exception as error:  # noqa: BLE001 - nobody is there to be told; it is logged
         log(root, f"in the background: {type(error).__name__}: {error}")
+
+
+def _read(root: Path, memory: "Memory") -> None:
+    if not memory.config.llm.active or not memory.state.is_due(memory.now()):
+        return
+    from mnemark.memory.sessions.reading import BEHIND_SECONDS, read
+
+    done = read(memory, seconds=BEHIND_SECONDS)
+    if done.found.problem:
+        log(root, f"language model: {done.found.problem}")
+    if done.pages:
+        memory.sync(wait=0.0)
 
 
 if __name__ == "__main__":

@@ -33,6 +33,9 @@ def run(arguments: Sequence[str]) -> int | None:
     """Answer one event; return 0, or None where the arguments ask for help."""
     if not arguments or any(one in {"-h", "--help"} for one in arguments):
         return None
+    if os.environ.get("MNEMARK_HOOKS") == "off":  # a program that mnemark itself asks (`llm.program`)
+        _print(sys.stdout, {})
+        return 0
     out, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not spoil the answer
     watch = _watchdog(out)
     root: Path | None = None

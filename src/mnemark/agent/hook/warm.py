@@ -1,4 +1,4 @@
-"""Answer an agent's events in the daemon, with the workspace open. No language model is called."""
+"""Answer an agent's events in the daemon, with the workspace open; no answer waits for a language model."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -63,7 +63,7 @@ def _run(opened: WarmWorkspace, call: HookCall) -> str:
         case "compact":
             note_compaction(memory.root, session.path)
         case "session-end":
-            session.end()
+            session.end(wait=False)
     return block
 
 

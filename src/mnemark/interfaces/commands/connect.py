@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnemark.errors import UsageError
-from mnemark.interfaces import options, render
+from mnemark.interfaces import options, output, render
 from mnemark.interfaces.output import out, out_json, safe, say
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def connect(
     """Connect an agent: add hooks and memory tools to its settings.
 
     Other settings are not changed, and each changed file is backed up beside the original. --remove takes
-    hooks and tools out again.
+    hooks and tools out again. At a terminal it asks once whether mnemark may also learn with the agent's
+    language model, and says what is sent and what it costs; without a yes, no model is asked.
     """
     from mnemark.agent.connect import connect as work
 
@@ -71,6 +72,8 @@ def connect(
             say("Nothing would change.")
     else:
         _show_done(host, changes, root, remove=remove)
+        if not remove:
+            _offer_model(host)
 
 
 def _list(project: Path | None, *, json: bool) -> None:
@@ -88,6 +91,22 @@ def _list(project: Path | None, *, json: bool) -> None:
     for one in found:
         if one.problem:
             say(safe(one.problem))
+
+
+def _offer_model(host: "Host") -> None:
+    """Ask once, at a terminal, whether the agent's model may be used; its answer is kept."""
+    import sys
+
+    from mnemark.agent.connect.offer import keep_answer, offer_for
+
+    offer = offer_for(host)
+    if offer is None or not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stderr)):
+        return
+    say("")
+    say(safe(offer.text))
+    wanted = typer.confirm("Learn with it?", default=False, err=True)
+    keep_answer(offer, wanted=wanted)
+    say("mnemark will learn with it." if wanted else "It stays off.")
 
 
 def _plugin(host: "Host", folder: Path, root: Path, *, dry_run: bool, json: bool) -> None:

@@ -29,7 +29,9 @@ def learn(
     failed: Annotated[
         bool, typer.Option("--failed", help="List turns the language model could not process.")
     ] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Let the language model retry those turns.")] = False,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Let the language model read those turns again, now.")
+    ] = False,
     json: Json = False,
     workspace: Workspace = None,
 ) -> None:
@@ -38,23 +40,24 @@ def learn(
     Shows the turn (message) that each fact comes from. Uses built-in rules; a language model is used as well
     if it has a daily budget ([llm] in mnemark.toml).
     """
-    if (failed or retry) and (dry_run or again or session):
-        raise UsageError("--failed and --retry cannot be combined with --dry-run, --again or --session")
+    if (failed or retry) and (dry_run or again or session or (failed and retry)):
+        raise UsageError("--failed and --retry cannot be combined with another option")
     root = locate(workspace)
     with opened(root, readonly=False) as memory:
-        from mnemark.memory.learning.by_model import learn_all
+        from msgspec import to_builtins
+        from msgspec.structs import replace
+
+        from mnemark.files import layout
+        from mnemark.files.config import load_reported
         from mnemark.memory.learning.by_rule import learn as by_rule
+        from mnemark.memory.sessions.reading import learn_all
         from mnemark.text.dates.clock import local_now
 
         state = memory.state
         now = local_now(memory.config.timezone)
+        count = state.retry_failed(now) if retry else 0
         if retry:
-            count = state.retry_failed(now)
-            if json:
-                out_json({"retried": count})
-            else:
-                say(f"The next `mnemark learn` retries {count:,} of them." if count else "Nothing to retry.")
-            return
+            say(f"Reading {count:,} of them again." if count else "Nothing to retry.")
         if failed:
             _show_failed(state.failed(), json=json)
             return
@@ -62,9 +65,11 @@ def learn(
             report = by_rule(memory, session, dry_run=dry_run, again=again)
         else:
             report = learn_all(memory, budget_seconds=600.0)
+        ignored = [one.reason for one in load_reported(root).problems if one.path == layout.CONFIG]
+        report = replace(report, notes=(*report.notes, *ignored))
         waiting, next_try = state.waiting(now), state.next_try(now)
     if json:
-        out_json(report)
+        out_json(to_builtins(report) | ({"retried": count} if retry else {}))
     else:
         _show(report, waiting, next_try, dry_run=dry_run)
 
@@ -80,6 +85,12 @@ def _show(report: "Report", waiting: "Waiting", next_try: "datetime | None", *, 
         f"Read {render.counted(report.turns, 'new turn')} in "
         f"{render.counted(report.sessions, 'session')}; found {render.counted(new, 'fact')}."
     )
+    if report.asked:
+        say(
+            f"The language model answered {render.counted(report.asked, 'request')}: "
+            f"{render.counted(report.noted, 'note')} on conversations; {report.rejected:,} of its statements "
+            "were not in the turns and left out."
+        )
     if dry_run:
         say("Nothing was changed. Run it again without --dry-run to apply this.")
     if any(waiting):

@@ -36,6 +36,8 @@ def sessions(
 ) -> None:
     """List the sessions, or end one: summarize it, save its facts.
 
+    A configured language model reads it, too; if it does not answer in time, rules serve.
+
     The latest session is last. Ending one writes an episode (its summary in a file), a summary in the daily
     note, descriptions of its attachments and tool calls, its open questions to the scratchpad, and its facts.
     The session can still continue and be ended again.
@@ -50,11 +52,13 @@ def sessions(
     if (session is None) != idle:
         raise UsageError("give the id of one session, or --idle for all idle sessions")
     with opened(root) as memory:
-        from mnemark.memory.sessions.ending import catch_up
+        from mnemark.memory.sessions.ending import unended
+        from mnemark.memory.sessions.reading import end_and_read
 
-        found = (
-            catch_up(memory, summary=summary) if session is None else [_end(memory, session, summary=summary)]
-        )
+        if session is not None:
+            found = [_end(memory, session, summary=summary)]
+        else:
+            found = [end_and_read(memory, one, summary=summary) for one in unended(memory)]
     if json:
         out_json({"ended": found})
         return
@@ -95,6 +99,9 @@ def _show(one: "Ended") -> None:
     for path in dict.fromkeys((*one.episodes, *one.notes, one.scratchpad)):
         if path:
             out(style(safe(path), DIM))
+    if one.rejected:
+        say(f"The language model gave {render.counted(one.rejected, 'statement')} that the turns do not "
+            "support; left out.")  # fmt: skip
     for problem in one.problems:
         say(f"Warning: {safe(problem)}")
     if one.status == "unchanged":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemark.errors import BusyError, MnemarkError, NotFoundError, UsageError
-from mnemark.files import links
+from mnemark.files import links, user_config
 from mnemark.files.layout import CONFIG
 from mnemark.files.platform import Identity, identity
 from mnemark.files.watching import watch
@@ -29,7 +29,7 @@ _LONGEST_REST: Final = 1.0
 """Maximum pause in seconds, as long as the index counts as fresh after a sync."""
 
 _log = logging.getLogger("mnemark.serve")
-Stamp = tuple[int, int, Identity | None]
+Stamp = tuple[int, int, Identity | None, Identity | None]
 
 
 class PooledWorkspace:
@@ -196,6 +196,6 @@ class Workspaces:
 
 
 def _stamp(root: Path) -> Stamp:
-    """Return the identity of a folder and of its configuration file."""
+    """Return the identity of a folder, of its configuration file, and of the user's own."""
     state = root.stat()
-    return state.st_dev, state.st_ino, identity(root / CONFIG)
+    return state.st_dev, state.st_ino, identity(root / CONFIG), identity(user_config.path())

@@ -25,7 +25,6 @@ from mnemark.memory.curation import generated
 from mnemark.memory.curation.identity import compiled
 from mnemark.memory.curation.plan import Edit, Move, Planned, Proposal, ScopeView, apply, scopes_in
 from mnemark.memory.journal.edits import EditJournal
-from mnemark.memory.learning.by_model import learn_all
 from mnemark.memory.learning.by_rule import LearnedFact, learn, remember_arguments
 from mnemark.memory.learning.from_notes import begin, describe, learn_notes
 from mnemark.memory.open_workspace import OpenWorkspace
@@ -33,6 +32,7 @@ from mnemark.memory.review.attention import attention
 from mnemark.memory.sessions.ending import catch_up as end_sessions
 from mnemark.memory.sessions.ending import unended
 from mnemark.memory.sessions.observations import age_out
+from mnemark.memory.sessions.reading import learn_all
 from mnemark.text.dates.moment import moment
 from mnemark.types import Json
 
@@ -49,6 +49,8 @@ STEPS: Final[Mapping[str, Callable[[ScopeView], Proposal]]] = {
 }
 """The steps run for each scope, in order."""
 REPORTS: Final = "memory/reports"
+_READING_SECONDS: Final = 120.0
+"""Time limit of learning; what the model has not read by then waits in the queue."""
 _PAUSE: Final = timedelta(days=3)
 """Period after a consolidation on another machine in which this one does not consolidate."""
 _CLOCK_GAP: Final = timedelta(days=60)
@@ -163,10 +165,10 @@ def _catch_up(ws: OpenWorkspace, now: datetime, llm: "LLM | None", notes: list[s
     notes += sync_conflicts.merge(ws)
     catch_up(ws.fact_store)
     learned = []
-    for ended in end_sessions(ws, llm):
+    for ended in end_sessions(ws, queue=llm is not None):
         notes += [f"{ended.session}: {problem}" for problem in ended.problems]
         learned += [fact for fact in ended.facts if fact.status != "known"]
-    report = learn_all(ws)
+    report = learn_all(ws, _READING_SECONDS, model=llm)
     notes += report.notes
     learned += [fact for fact in report.facts if fact.status != "known"]
     notes += [f"another program is saving {path}; archived next time" for path in age_out(ws, now).deferred]

@@ -19,6 +19,7 @@ from mnemark.memory.forgetting.select import Item
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.outline import without_comments
 
+_REF: Final = lazy_pattern(r"[^\s`]+\.jsonl#L\d+(?!\d|-L)")
 _LEAD: Final = lazy_pattern(r"^\s*[-*+]\s+")
 _CURATED: Final = ("MEMORY.md", "memory/MEMORY.md", "USER.md")
 _DAY: Final = lazy_pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
@@ -35,11 +36,12 @@ def _of_turns(root: Path, items: Sequence[Item]) -> list[Item]:
     turns = [item for item in items if item.kind == "turn"]
     words = search_patterns(turns, "")
     logs = {item.path for item in turns}
+    lines = {f"{item.path}#L{item.start_line}" for item in turns}
     return [
         item
         for scope in sorted({layout.scope_of(path) for path in logs})
         for path in _pages(root, scope)
-        for item in _quoting(root, path, words, logs)
+        for item in _quoting(root, path, words, logs, lines)
     ]
 
 
@@ -76,14 +78,16 @@ def _content(root: Path, path: str) -> bytes:
         return b""
 
 
-def _quoting(root: Path, path: str, words: SearchPatterns, logs: set[str]) -> Iterator[Item]:
+def _quoting(root: Path, path: str, words: SearchPatterns, logs: set[str], lines: set[str]) -> Iterator[Item]:
     data = _content(root, path)
     cites = "episodes/" in path and any(log.encode() in data for log in logs)
     names = [name.casefold() for name in words.names] if cites else []
-    if not names and not words.notes.found_in(data):
+    noted = cites and any(ref.encode() in data for ref in lines)  # a model's notes name their turns
+    if not names and not noted and not words.notes.found_in(data):
         return
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         text = line.decode("utf-8", "replace")
         named = bool(names) and NAME_LIST.match(text) and any(name in text.casefold() for name in names)
-        if named or words.notes.found_in(line):
+        sources = set(_REF.findall(text)) if noted else set()
+        if named or (sources and sources <= lines) or words.notes.found_in(line):
             yield Item(kind="note", path=path, start_line=number, end_line=number, text=text)

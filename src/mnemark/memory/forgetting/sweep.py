@@ -35,6 +35,7 @@ from mnemark.memory.forgetting.receipt import Place
 from mnemark.memory.forgetting.select import blocks, only_from
 from mnemark.memory.journal import erasures
 from mnemark.memory.journal.erasures import Wait
+from mnemark.memory.journal.sessions import NOTES
 from mnemark.text.lazy_pattern import lazy_pattern
 from mnemark.text.markdown.comments import drop_comments, names_id
 
@@ -235,6 +236,7 @@ class Sweep:
             named = named or not self.targets.facts.isdisjoint(versions_in(str(record.get("id")), payload))
         own = kind in _FACT_KINDS and (record.get("id") in self.targets.facts or named)
         own = own or (kind == observations.KIND and record.get("id") in self.targets.turns)
+        own = own or (kind == NOTES and _holds_id(line.data, self.targets.turns))
         if own != (self.step == "items"):
             return None
         if not own and not self._holds_lines(payload):

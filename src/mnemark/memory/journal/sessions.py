@@ -1,16 +1,19 @@
-"""Read journal entries about sessions: observations, attachments and ends.
+"""Read journal entries about sessions: observations, attachments, ends and what a model noted.
 
 The state is updated incrementally from what was appended; each `OpenWorkspace` has one.
 """
 
 import threading
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from mnemark.files.journal import Change
 from mnemark.files.sessions import Placed
 from mnemark.files.workspace import Workspace
 from mnemark.types import Json
+
+NOTES: Final = "sitting"
+"""Kind of the entry with a model's notes on the turns of a sitting, whose ids it holds."""
 
 
 class Observed(NamedTuple):
@@ -44,7 +47,7 @@ class SessionJournal:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.journal = workspace.journal
-        self._feed = self.journal.feed("observe", "noted", "aged", "end", "describe", "attach")
+        self._feed = self.journal.feed("observe", "noted", "aged", "end", "describe", "attach", NOTES)
         self.lock = threading.RLock()
         self.waiting: list[Unpaged] = []
         """Turns of this process whose attachments have no page yet."""
@@ -58,6 +61,8 @@ class SessionJournal:
         """Ids of observations in daily notes, and of descriptions in attachment pages."""
         self.ends: dict[tuple[str, str], list[Mapping[str, Json]]] = {}
         """Payloads of "end" entries by scope and session, oldest first."""
+        self.sittings: dict[tuple[str, str], dict[tuple[str, str], Mapping[str, Json]]] = {}
+        """A model's notes: payloads by scope and session, then by first and last turn."""
         self.described: dict[tuple[str, str], list[Change]] = {}
         """Descriptions by scope and attachment, oldest first."""
         self.attached: set[tuple[str, str]] = set()
@@ -85,6 +90,9 @@ class SessionJournal:
                     self.observed.pop(identifier, None)
             case "end":
                 self.ends.setdefault((change.scope, str(payload.get("session"))), []).append(payload)
+            case "sitting":
+                kept = self.sittings.setdefault((change.scope, str(payload.get("session"))), {})
+                kept[str(payload.get("first")), str(payload.get("last"))] = payload
             case "describe":
                 key = (change.scope, str(payload.get("attachment")))
                 self.described.setdefault(key, []).append(change)

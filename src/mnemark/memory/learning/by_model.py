@@ -1,14 +1,15 @@
-"""Learn facts with a language model from the queue in `state.db`; failures and crashes lose nothing.
+"""Learn with a language model from the queue in `state.db`; failures and crashes lose nothing.
 
-An item of the queue is a run of turns. Items are claimed with a lease, sent as a batch in one request, and
-deleted from the queue when their facts are on the disk. A failed item is sent again later, alone, at most
-`TRIES` times, and then marked as failed. A request that was not sent (no budget, no key) is no try.
+An item of the queue is a run of turns. Items are claimed with a lease; those of one sitting are sent in one
+request, which asks for facts and for notes on the sitting, and deleted from the queue when both are on the
+disk. A failed item is sent again later, alone, at most `TRIES` times, and then marked as failed. A request
+that was not sent (no budget, no key, no program) is no try.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -16,15 +17,33 @@ from mnemark.errors import ConfigError, UsageError
 from mnemark.facts.model import Fact
 from mnemark.facts.remember import facts
 from mnemark.files import names
+from mnemark.files.journal import Change
 from mnemark.files.sessions import FOLDER, SessionLog
 from mnemark.index.state import Item, State
 from mnemark.llm import LLM, LLMUnavailable
-from mnemark.memory.learning.by_rule import CandidateWriter, LearnedFact, Report, SourcedCandidate, learn
-from mnemark.memory.learning.model_prompt import FACTS, Answer, TurnExcerpt, believed, question
+from mnemark.memory.journal.sessions import NOTES
+from mnemark.memory.learning.by_rule import CandidateWriter, LearnedFact, SourcedCandidate
+from mnemark.memory.learning.model_prompt import (
+    FACTS,
+    SITTING_TASK,
+    Answer,
+    SittingAnswer,
+    TurnExcerpt,
+    believed,
+    question,
+)
+from mnemark.memory.learning.sitting_notes import PARTS, SittingNotes, checked, payload_of
 from mnemark.memory.open_workspace import OpenWorkspace
 
 _CHARACTERS: Final = 24_000
 """Maximum characters of turns in one request."""
+GAP: Final = timedelta(hours=6)
+"""Pause that ends a sitting."""
+MIN_TURNS: Final = 3
+"""Minimum number of turns of a sitting for a summary."""
+_SPOKEN: Final = frozenset({"user", "human", "assistant"})
+_MOST: Final = 200
+"""Items of one session that are claimed at once."""
 _WAIT: Final = timedelta(minutes=5)
 """Delay before the second try; four times as long before the third."""
 _SPARE: Final = 120.0
@@ -39,19 +58,30 @@ class Extracted(msgspec.Struct, frozen=True, kw_only=True):
     """Number of requests, without the retries that the ledger counts."""
     done: int = 0
     """Number of items deleted from the queue."""
+    notes: int = 0
+    """Number of notes on sittings."""
     rejected: int = 0
-    """Number of proposals that their turn does not support."""
+    """Number of proposals that their turns do not support."""
     problem: str = ""
     """Why the run stopped early, with the fix; empty if it did not."""
 
 
-def work(ws: OpenWorkspace, *, seconds: float = 30.0, model: LLM | None = None) -> Extracted:
+def work(
+    ws: OpenWorkspace,
+    *,
+    seconds: float = 30.0,
+    model: LLM | None = None,
+    path: str = "",
+    noted: Callable[[str, str], None] | None = None,
+) -> Extracted:
     """Send the queued turns to the model, until no item is due or the time is over.
 
     Args:
         ws: the workspace.
         seconds: time limit: no request begins after it, and it bounds the timeout of each request.
         model: used instead of the configured one; without either, nothing happens.
+        path: only turns of this session's log.
+        noted: called with the path of a log and the id of a turn, when notes on its sitting were stored.
     """
     try:
         llm = model or ws.model()
@@ -59,55 +89,92 @@ def work(ws: OpenWorkspace, *, seconds: float = 30.0, model: LLM | None = None) 
         return Extracted(problem=str(error))
     if llm is None or ws.readonly:
         return Extracted()
-    return _Worker(ws, llm, time.monotonic() + seconds).run()
+    return _Worker(ws, llm, time.monotonic() + seconds, path, noted).run()
+
+
+class _Part(NamedTuple):
+    """Turns for one request, and the items of the queue that they are of."""
+
+    items: tuple[Item, ...]
+    said: tuple[TurnExcerpt, ...]
+    sitting: bool
+    """Whether it is a part of one sitting, to be noted; else turns of several short ones."""
 
 
 class _Worker:
-    def __init__(self, ws: OpenWorkspace, llm: LLM, end: float) -> None:
+    def __init__(
+        self, ws: OpenWorkspace, llm: LLM, end: float, path: str, noted: Callable[[str, str], None] | None
+    ) -> None:
         self._ws = ws
         self._llm = llm
         self._end = end
+        self._path = path
+        self._noted = noted
         self._state: State = ws.state
         self._timeout = ws.config.llm.timeout
         self._facts: list[LearnedFact] = []
-        self._asked = self._done = self._rejected = 0
+        self._asked = self._done = self._rejected = self._notes = 0
         self._problem = ""
 
     def run(self) -> Extracted:
-        batch = self._ws.config.llm.batch
-        lease = batch * self._timeout + _SPARE  # enough for one request for each item
         while not self._problem and self._left() > 0:
-            items = self._state.claim(batch, self._ws.now(), lease=lease)
+            items = self._claim()
             if not items:
                 break
-            self._send_batches(items)
+            self._send(items)
         return Extracted(
             facts=tuple(self._facts), asked=self._asked, done=self._done, rejected=self._rejected,
-            problem=self._problem,
+            notes=self._notes, problem=self._problem,
         )  # fmt: skip
 
-    def _send_batches(self, items: Sequence[Item]) -> None:
-        """Send new items in batches of up to `_CHARACTERS`, and items that failed before alone."""
-        groups: list[list[tuple[Item, list[TurnExcerpt]]]] = []
-        size = _CHARACTERS
+    def _claim(self) -> list[Item]:
+        """Claim items, with all that are due of the last one's session, so that a sitting stays whole."""
+        batch = self._ws.config.llm.batch
+        lease = batch * self._timeout + _SPARE  # enough for one request for each item
+        items = self._state.claim(batch, self._ws.now(), lease=lease, path=self._path)
+        if len(items) == batch:
+            items += self._state.claim(_MOST, self._ws.now(), lease=lease, path=items[-1].path)
+        return sorted(items, key=lambda item: (item.path, item.first))
+
+    def _send(self, items: Sequence[Item]) -> None:
+        parts = self._parts(items)
+        for number, part in enumerate(parts):
+            if self._problem or self._left() <= 0:
+                rest = [item.id for later in parts[number:] for item in later.items]
+                self._state.give_back(rest, self._ws.now())
+                return
+            self._ask(part)
+
+    def _parts(self, items: Sequence[Item]) -> list[_Part]:
+        """Divide items into sittings, of up to `_CHARACTERS` a request; short ones share a request.
+
+        An item that failed before is sent alone.
+        """
+        sittings: list[list[tuple[Item, list[TurnExcerpt]]]] = []
         for item in items:
             said = self._read(item)
             if not said:  # deleted, or only tool, web and file turns
                 self._state.done([item.id])
                 self._done += 1
                 continue
-            length = sum(len(one.turn.content) for one in said)
-            if item.tries > 1 or size + length > _CHARACTERS:
-                groups.append([])
-                size = 0 if item.tries == 1 else _CHARACTERS
-            groups[-1].append((item, said))
-            size += length
-        for number, group in enumerate(groups):
-            if self._problem or self._left() <= 0:
-                rest = [item.id for later in groups[number:] for item, _ in later]
-                self._state.give_back(rest, self._ws.now())
-                return
-            self._ask([item for item, _ in group], [one for _, said in group for one in said])
+            follows = bool(sittings) and _follows(sittings[-1][-1], item, said)
+            if not follows or item.tries > 1 or sittings[-1][-1][0].tries > 1:
+                sittings.append([])
+            sittings[-1].append((item, said))
+        parts: list[_Part] = []
+        for sitting in sittings:
+            spoken = sum(one.turn.role in _SPOKEN for _, said in sitting for one in said)
+            alone = spoken >= MIN_TURNS or sitting[0][0].tries > 1
+            for item, said in sitting:
+                last = parts[-1] if parts else None
+                shares = last is not None and (
+                    not (alone or last.sitting) if item is sitting[0][0] else last.sitting == alone
+                )
+                if last is not None and shares and _length((*last.said, *said)) <= _CHARACTERS:
+                    parts[-1] = _Part((*last.items, item), (*last.said, *said), alone)
+                else:
+                    parts.append(_Part((item,), tuple(said), alone))
+        return parts
 
     def _read(self, item: Item) -> list[TurnExcerpt]:
         folder, _, name = item.path.rpartition("/")
@@ -126,22 +193,31 @@ class _Worker:
                 found.append(TurnExcerpt(turn=turn, ref=f"{item.path}#L{placed.line}", scope=scope))
         return found if any(one.turn.origin in {"owner", "agent", "import"} for one in found) else []
 
-    def _ask(self, items: Sequence[Item], said: Sequence[TurnExcerpt]) -> None:
-        known = self._known(said)
-        ids = [item.id for item in items]
+    def _ask(self, part: _Part) -> None:
+        known = self._known(part.said)
         self._asked += 1
+        timeout = min(self._timeout, max(self._left(), 1.0))
         try:
-            answer = self._llm.complete(
-                question(said, known), schema=Answer, timeout=min(self._timeout, max(self._left(), 1.0))
-            )
+            if part.sitting:
+                asked = question(part.said, known, SITTING_TASK)
+                answer = self._llm.complete(asked, schema=SittingAnswer, timeout=timeout).value
+            else:
+                asked = question(part.said, known)
+                facts_only = self._llm.complete(asked, schema=Answer, timeout=timeout).value
+                answer = SittingAnswer(facts=facts_only.facts)
         except LLMUnavailable as error:
-            self._failed(items, error)
+            self._failed(part, error)
             return
-        proposals = answer.value.facts
-        good = [pair for one in proposals if (pair := believed(one, said, known)) is not None]
-        self._rejected += len(proposals) - len(good)
-        if proposals and not good:
-            self._retry_later(items, "the answer contains nothing that the turns say")
+        self._take(part, answer, known)
+
+    def _take(self, part: _Part, answer: SittingAnswer, known: Sequence[Fact]) -> None:
+        """Keep what of an answer the turns support: facts, then notes, then the items are done."""
+        good = [pair for one in answer.facts if (pair := believed(one, part.said, known)) is not None]
+        notes, dropped = checked(answer, part.said, self._ws.rules)
+        proposed = len(answer.facts) + sum(len(getattr(answer, name)) for name in PARTS) + bool(answer.title)
+        self._rejected += len(answer.facts) - len(good) + dropped
+        if proposed and not good and notes.empty:
+            self._retry_later(part.items, "the answer contains nothing that the turns say")
             return
         new = [
             SourcedCandidate(fact, one.ref, one.scope, one.turn.origin, one.turn.time, one.turn.role)
@@ -149,8 +225,22 @@ class _Worker:
         ]
         writer = CandidateWriter(self._ws)
         self._facts += [*writer.keep(new, by="model"), *writer.propose(by="model")]
-        self._state.done(ids)
-        self._done += len(ids)
+        if part.sitting and not notes.empty:
+            self._note(part, notes)
+        self._state.done([item.id for item in part.items])
+        self._done += len(part.items)
+
+    def _note(self, part: _Part, notes: SittingNotes) -> None:
+        path = part.items[0].path
+        turns = [one.turn.id for one in part.said]
+        session = SessionLog.at(self._ws.root / part.said[0].scope, f"{FOLDER}/{path.rpartition('/')[2]}").id
+        journal = self._ws.session_journal
+        with journal.lock:
+            payload = payload_of(notes, session, turns)
+            journal.append(Change(kind=NOTES, payload=payload, scope=part.said[0].scope, origin="agent"))
+        self._notes += sum(len(getattr(notes, name)) for name in PARTS)
+        if self._noted is not None:
+            self._noted(path, turns[-1])
 
     def _known(self, said: Sequence[TurnExcerpt]) -> list[Fact]:
         text = " ".join(one.turn.content for one in said).casefold()
@@ -163,20 +253,19 @@ class _Worker:
         # Facts whose predicate occurs in the turns come first, as only `FACTS` fit.
         return sorted(found, key=lambda fact: fact.predicate.casefold() not in text)[:FACTS]
 
-    def _failed(self, items: Sequence[Item], error: LLMUnavailable) -> None:
+    def _failed(self, part: _Part, error: LLMUnavailable) -> None:
         self._problem = f"{error.kind}: {error}"
         if not error.asked:
-            self._state.give_back([item.id for item in items], self._later(error))
-        elif error.kind == "too long" and len(items) > 1:
+            self._state.give_back([item.id for item in part.items], self._later(error))
+        elif error.kind == "too long" and len(part.items) > 1:
             self._problem = ""
-            for item in items:  # send each alone: it fits, or only it fails
-                said = self._read(item)
+            for item in part.items:  # send each alone: it fits, or only it fails
                 if self._left() > 0 and not self._problem:
-                    self._ask([item], said)
+                    self._ask(_Part((item,), tuple(self._read(item)), part.sitting))
                 else:
                     self._state.give_back([item.id], self._ws.now())
         else:
-            self._retry_later(items, error.kind)
+            self._retry_later(part.items, error.kind)
 
     def _retry_later(self, items: Sequence[Item], reason: str) -> None:
         for item in items:
@@ -196,13 +285,11 @@ class _Worker:
         return self._end - time.monotonic()
 
 
-def learn_all(ws: OpenWorkspace, budget_seconds: float = 30.0) -> Report:
-    """Learn by rule, then with the model if one is configured, within the time limit."""
-    started = time.monotonic()
-    report = learn(ws, budget_seconds=budget_seconds)
-    left = budget_seconds - (time.monotonic() - started)
-    if left <= 0:
-        return report
-    asked = work(ws, seconds=left)
-    notes = (*report.notes, *((asked.problem,) if asked.problem else ()))
-    return msgspec.structs.replace(report, facts=report.facts + asked.facts, asked=asked.asked, notes=notes)
+def _follows(before: tuple[Item, list[TurnExcerpt]], item: Item, said: Sequence[TurnExcerpt]) -> bool:
+    """Tell whether an item goes on with the sitting of the one before."""
+    pause = said[0].turn.time - before[1][-1].turn.time
+    return before[0].path == item.path and before[0].last < item.first and abs(pause) <= GAP
+
+
+def _length(said: Iterable[TurnExcerpt]) -> int:
+    return sum(len(one.turn.content) for one in said)

@@ -87,6 +87,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Items (runs of up to `STRETCH` turns) queued for the model."""
     asked: int = 0
     """Requests sent to the model."""
+    noted: int = 0
+    """Notes of the model on sittings."""
+    rejected: int = 0
+    """Proposals of the model that the turns do not support."""
     complete: bool = True
     """False if the time budget ran out."""
     notes: tuple[str, ...] = ()
@@ -104,6 +108,7 @@ def learn(
     dry_run: bool = False,
     budget_seconds: float | None = None,
     again: bool = False,
+    queue: bool = False,
 ) -> Report:
     """Learn by rule from turns that were not read yet; queue them where a model is configured.
 
@@ -113,6 +118,7 @@ def learn(
         dry_run: only return what would be learned.
         budget_seconds: stop after the turn at which this time is exceeded; a later run continues there.
         again: read from the first turn, instead of the stored position.
+        queue: queue the turns for a model even if none is configured.
 
     Raises:
         NotFoundError: there is no such session.
@@ -124,7 +130,7 @@ def learn(
     if session is not None and not logs:
         raise NotFoundError(f"session {session!r} not found; `mnemark sessions` lists all sessions")
     end = None if budget_seconds is None else time.monotonic() + budget_seconds
-    run = _Run(ws, dry_run=dry_run, end=end)
+    run = _Run(ws, dry_run=dry_run, end=end, queue=queue or ws.config.llm.active)
     for scope, log in logs:
         run.read(scope, log, again=again)
         if run.late:
@@ -338,8 +344,9 @@ def remember_arguments(fact: LearnedFact, scope: str, origin: Origin = "agent") 
 
 
 class _Run:
-    def __init__(self, ws: OpenWorkspace, *, dry_run: bool, end: float | None) -> None:
+    def __init__(self, ws: OpenWorkspace, *, dry_run: bool, end: float | None, queue: bool) -> None:
         self._ws = ws
+        self._queue = queue
         self._dry_run = dry_run
         self._end = end
         self._state = ws.state
@@ -414,7 +421,7 @@ class _Run:
         self._facts += self._writer.keep(candidates)
         if self._dry_run:
             return
-        items = list(_queue_items(path, read)) if self._ws.config.llm.active else []
+        items = list(_queue_items(path, read)) if self._queue else []
         at = msgspec.json.encode(_Position(read[-1].end, read[-1].line)).decode()
         self._queued += self._state.enqueue(items, self._ws.now(), noting={POSITION + path: at})
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from mnemark.errors import MnemarkError, UsageError
+from mnemark.errors import ConfigError, MnemarkError, UsageError
 from mnemark.files.locks import workspace_lock
 from mnemark.files.sessions import Placed
 from mnemark.llm.base import LLM, LLMUnavailable
@@ -133,7 +133,7 @@ def compact(
     llm: LLM | None = None,
     steps: Sequence[Step] | None = None,
     deadline: float | None = None,
-    timeout: float = TIMEOUT,
+    timeout: float | None = None,
 ) -> Compacted:
     """Return the conversation within `budget` tokens.
 
@@ -141,11 +141,11 @@ def compact(
         session: the session whose log keeps the originals.
         messages: the host's, in OpenAI's or Anthropic's shape; they are not changed.
         budget: estimated tokens of all returned messages.
-        llm: writes the summary; without one, or where it fails, the rules do.
+        llm: writes the summary; by default the configured model. Without any, or where it fails, rules do.
         steps: called with the session and its turns once all are recorded, if messages have to be left out;
             by default `STEPS`. Each must be idempotent.
         deadline: seconds that recall may take.
-        timeout: seconds for the model.
+        timeout: seconds for the model; by default those of `[llm]` for the configured one, else `TIMEOUT`.
 
     Returns:
         Messages within the budget, unless the host's instructions and the last exchange alone exceed it:
@@ -167,10 +167,19 @@ def compact(
     if not parts or sum(part.tokens for part in parts) <= room:
         whole = tuple(dict(message) for message in messages)
         return Compacted(messages=whole, flush=flush, recorded=record.new, tokens=sum(map(tokens_of, whole)))
+    if llm is None:
+        llm, timeout = _configured(session), timeout or session.ws.config.llm.timeout
     compaction = _Compaction(session, messages, record, room)
     compaction.run(STEPS if steps is None else steps)
     kept = compaction.recent(parts)
-    return compaction.result(head, kept, flush, llm=llm, deadline=deadline, timeout=timeout)
+    return compaction.result(head, kept, flush, llm=llm, deadline=deadline, timeout=timeout or TIMEOUT)
+
+
+def _configured(session: Recorder) -> LLM | None:
+    try:
+        return session.ws.model()
+    except ConfigError:  # `learn` and `status` say what is wrong
+        return None
 
 
 class _Record(NamedTuple):

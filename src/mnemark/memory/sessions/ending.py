@@ -7,42 +7,52 @@ written down, so that after a crash at any moment the end can be repeated.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
 from mnemark.errors import BusyError
 from mnemark.facts import remember
-from mnemark.files.episodes import Episode, EpisodeFile, since, source_lines, written
+from mnemark.files.episodes import (
+    Episode,
+    EpisodeFile,
+    retitled,
+    since,
+    source_lines,
+    without_sources,
+    written,
+)
 from mnemark.files.journal import Change
 from mnemark.files.layout import in_scope
 from mnemark.files.locks import ending_lock
 from mnemark.files.sessions import Placed, SessionLog, log_files, session_info
 from mnemark.memory import file_edits
 from mnemark.memory.curation.generated import withdraw
+from mnemark.memory.learning.by_model import MIN_TURNS
 from mnemark.memory.learning.by_rule import LearnedFact, learn
+from mnemark.memory.learning.sitting_notes import SittingNotes, merged, notes_of
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.memory.sessions import attachments, observations, scratchpad
-from mnemark.memory.sessions.episodes import Sitting, actions_of, lines_of, note_block, page, sittings
+from mnemark.memory.sessions.episodes import (
+    Sitting,
+    actions_of,
+    lines_of,
+    note_block,
+    page,
+    sittings,
+    with_notes,
+)
 from mnemark.memory.sessions.recorder import Recorder
-from mnemark.memory.sessions.summary import improved
 from mnemark.text.markdown.generated import put
 from mnemark.text.summary.summary import Action, Digest, digest, summary_lines
 from mnemark.text.summary.tool_titles import execution_of, short_name, words_of
 from mnemark.types import Json
 
-if TYPE_CHECKING:
-    from mnemark.llm.base import LLM
-
-MIN_TURNS: Final = 3
-"""Minimum number of turns of a sitting for a summary; a shorter one gets one line."""
 _LOCK_SECONDS: Final = 20.0
 _PROJECT_PERIOD: Final = timedelta(days=60)
-_MAX_MODEL_SITTINGS: Final = 2
-"""Maximum number of sittings that a model summarizes at one end; older ones are summarized by rule."""
 _WRITE_WORDS: Final = frozenset({"write", "add", "save", "store", "update", "remember", "append"})
 
 
@@ -63,6 +73,8 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     attachments: tuple[str, ...] = ()
     observations: int = 0
     facts: tuple[LearnedFact, ...] = ()
+    rejected: int = 0
+    """Proposals of the model that the turns do not support, which were dropped."""
     problems: tuple[str, ...] = ()
     """Failures, each with what was done instead."""
     group: str = ""
@@ -70,11 +82,11 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Ending:
-    def __init__(self, ws: OpenWorkspace, session: Recorder, llm: "LLM | None", *, summary: bool) -> None:
+    def __init__(self, ws: OpenWorkspace, session: Recorder, *, summary: bool, queue: bool = False) -> None:
         self.ws = ws
         self.session = session
-        self.llm = llm
         self.summary = summary
+        self.queue = queue
         self.zone = ws.now().tzinfo
         self.problems: list[str] = []
         self.episodes: list[str] = []
@@ -118,6 +130,25 @@ class _Ending:
             problems=tuple(self.problems), group=self.group,
         )  # fmt: skip
 
+    def rewrite(self, turns: Collection[str]) -> Ended:
+        """Write the existing pages of the sittings that hold one of these turns again."""
+        hidden = self.ws.index.hidden.current().turns
+        found = sittings([one for one in self.session.log.turns() if one.turn.id not in hidden])
+        concerned = [one for one in found if any(placed.turn.id in turns for placed in one.turns)]
+        if concerned:
+            self.group = f"read-{concerned[-1].last}"
+            self.recent = self.ws.episodes.since(self.session.scope, self._project_day(found[0]))
+            pages = {one.first: one.path for one in self.recent if one.session == self.session.id}
+            for sitting, before in zip(found, [None, *found], strict=False):
+                if sitting in concerned and sitting.first in pages:
+                    self._sitting(sitting, pages.get(before.first, "") if before else "", again=True)
+        pad = self._scratchpad(concerned[-1]) if concerned else ""
+        return Ended(
+            session=self.session.id, status="deferred" if self.deferred else "ended", by=self.by,
+            summary=tuple(self.words), episodes=tuple(self.episodes), notes=tuple(dict.fromkeys(self.notes)),
+            scratchpad=pad, problems=tuple(self.problems), group=self.group,
+        )  # fmt: skip
+
     def _unended_turns(self, before: Mapping[str, Json]) -> list[Placed]:
         log = self.session.log
         found: list[Placed] = []
@@ -137,13 +168,12 @@ class _Ending:
         link = str(before.get("episode", ""))
         first = next(sitting for sitting in found if sitting.last in unwritten)
         self.recent = self.ws.episodes.since(self.session.scope, self._project_day(first))
-        for number, sitting in enumerate(found):
+        for sitting in found:
             if sitting.last not in unwritten:
                 continue
-            asks = self.llm is not None and len(found) - number <= _MAX_MODEL_SITTINGS
             ours = str(before.get("first")) == sitting.first
             continues = "" if ours else link
-            link = self._sitting(sitting, continues, asks=asks) or link
+            link = self._sitting(sitting, continues) or link
         self.last_episode = link
         return found[-1]
 
@@ -151,7 +181,7 @@ class _Ending:
         """Return the first day of which projects are recognised by their names in a sitting."""
         return (sitting.span(self.zone)[0] - _PROJECT_PERIOD).date().isoformat()
 
-    def _sitting(self, sitting: Sitting, continues: str, *, asks: bool) -> str:
+    def _sitting(self, sitting: Sitting, continues: str, *, again: bool = False) -> str:
         scope = self.session.scope
         lines = lines_of(sitting)
         actions = actions_of(self.ws, scope, self.session.id, sitting)
@@ -159,19 +189,31 @@ class _Ending:
         projects = [name for one in recent for name in one.projects]
         found = digest(lines, actions, list(dict.fromkeys(projects)))
         few = len(lines) < MIN_TURNS
-        if asks and self.llm is not None and self.summary and not few:
-            found, problem = improved(self.llm, lines, actions, found, self.ws.rules)
-            self.problems += [problem] if problem else []
-            self.by = self.by if problem else "llm"
+        title, noted = found.title, self._noted(sitting)
+        if not noted.empty:
+            found, self.by = with_notes(found, noted), "llm"
         path = ""
         if found.title and (actions or not few):
-            path = self._episode(sitting, found, actions, continues)
+            path = self._episode(sitting, found, actions, continues, title)
         own = any(map(_wrote_memory, actions)) or _called_memory(sitting)
         if self.summary and found.title and not (own and few):
-            self._note(sitting, found, path, short=own or few)
+            self._note(sitting, found, path, short=own or few, again=again)
         return path
 
-    def _episode(self, sitting: Sitting, found: Digest, actions: Sequence[Action], continues: str) -> str:
+    def _noted(self, sitting: Sitting) -> SittingNotes:
+        """Return what a model noted of a sitting, part by part as it was read."""
+        state, ws = self.ws.session_journal, self.ws
+        with state.lock:
+            state.refresh()
+            kept = dict(state.sittings.get((self.session.scope, self.session.id), {}))
+        order = {placed.turn.id: number for number, placed in enumerate(sitting.turns)}
+        parts = sorted((order[last], payload) for (_, last), payload in kept.items() if last in order)
+        hidden = ws.index.hidden.current().turns
+        return merged(notes_of(payload, hidden) for _, payload in parts)
+
+    def _episode(
+        self, sitting: Sitting, found: Digest, actions: Sequence[Action], continues: str, title: str
+    ) -> str:
         session, (begin, end) = self.session, sitting.span(self.zone)
         source = source_lines(session.path, sitting.turns[0].line, sitting.turns[-1].line)
         tools = dict.fromkeys(short_name(action.tool) for action in actions)
@@ -182,22 +224,29 @@ class _Ending:
             lines=tuple(page(found, actions, source, self.zone)),
         )  # fmt: skip
         path = self.ws.episodes.path_for(session.scope, episode, self.recent)
-        self._write(path, lambda text: written(text, episode), "episode")
+        self._write(path, lambda text: written(retitled(text, title, found.title), episode), "episode")
         self.recent = self.ws.episodes.with_file(self.recent, path)
         self.episodes.append(path)
         return path
 
-    def _note(self, sitting: Sitting, found: Digest, episode: str, *, short: bool) -> None:
+    def _note(self, sitting: Sitting, found: Digest, episode: str, *, short: bool, again: bool) -> None:
         session, (begin, end) = self.session, sitting.span(self.zone)
         path = in_scope(session.scope, f"memory/{begin:%Y-%m-%d}.md")
         link = f"[{found.title}]({episode.rpartition('memory/')[2]})" if episode else ""
         mark = f"{session.id}\0{sitting.first}".encode("utf-8", "replace")
         name = f"session-{hashlib.blake2b(mark, digest_size=4).hexdigest()}"
         rows = note_block(found, (begin, end), session.id, link, short=short)
-        self._write(path, lambda text: put(text or f"# {begin:%Y-%m-%d}\n", name, rows), "summary")
+
+        def change(text: str) -> str:
+            if again and name not in text:  # none was wanted, or a person removed it
+                return text
+            return put(text or f"# {begin:%Y-%m-%d}\n", name, rows)
+
+        if not again or (self.ws.root / path).is_file():
+            self._write(path, change, "summary")
         self.notes.append(path)
         self.by = self.by or "rule"
-        self.words += summary_lines(found, short=short)
+        self.words += map(without_sources, summary_lines(found, short=short))
 
     def _write(self, path: str, change: Callable[[str], str], step: str) -> None:
         done = file_edits.write(
@@ -217,9 +266,9 @@ class _Ending:
         return done.path
 
     def _learn(self) -> None:
-        """Learn facts by rule; turns queued for the model are not sent to it here."""
+        """Learn facts by rule, and queue the turns for the model; `reading` sends them."""
         try:
-            self.facts = learn(self.ws, self.session.id).facts
+            self.facts = learn(self.ws, self.session.id, queue=self.queue).facts
         except BusyError as error:
             self.problems.append(
                 f"facts: {error}; they are learned when a session ends next, or at the next consolidation"
@@ -245,8 +294,8 @@ class _Ending:
             state.append(Change(kind="end", payload=payload, scope=self.session.scope))
 
 
-def end(ws: OpenWorkspace, session: Recorder, llm: "LLM | None" = None, *, summary: bool = True) -> Ended:
-    """Write the note, the episode, the scratchpad, attachments, observations and facts of a session.
+def end(ws: OpenWorkspace, session: Recorder, *, summary: bool = True, queue: bool = False) -> Ended:
+    """Write the note, the episode, the scratchpad, attachments, observations and facts of a session by rule.
 
     Idempotent, also after a crash. A session that continued is ended again: after a pause of up to six hours
     its episode and note are extended, after a longer one a new episode begins.
@@ -254,8 +303,8 @@ def end(ws: OpenWorkspace, session: Recorder, llm: "LLM | None" = None, *, summa
     Args:
         ws: the workspace.
         session: the session to end.
-        llm: writes the summary, within ten seconds; if it fails, rules do, and `problems` says so.
         summary: whether the daily note gets a summary; a short one where the agent wrote notes itself.
+        queue: queue the turns for a model even if none is configured.
 
     Raises:
         ReadOnlyError: the memory is open for reading only.
@@ -263,22 +312,34 @@ def end(ws: OpenWorkspace, session: Recorder, llm: "LLM | None" = None, *, summa
     ws.check_writable("end sessions")
     try:
         with ending_lock(ws.root, _LOCK_SECONDS):
-            found = _Ending(ws, session, llm, summary=summary).run()
+            found = _Ending(ws, session, summary=summary, queue=queue).run()
     except BusyError as error:
         return Ended(session=session.id, status="deferred", problems=(str(error),))
     ws.changed()
     return found
 
 
+def rewrite(ws: OpenWorkspace, session: Recorder, turns: Collection[str]) -> Ended:
+    """Write the episodes and notes of the sittings of these turns again, after a model has noted them.
+
+    Raises:
+        BusyError: a session is being ended for longer than 20 seconds.
+    """
+    with ending_lock(ws.root, _LOCK_SECONDS):
+        found = _Ending(ws, session, summary=True).rewrite(turns)
+    ws.changed()
+    return found
+
+
 def catch_up(
     ws: OpenWorkspace,
-    llm: "LLM | None" = None,
     *,
     idle: timedelta = timedelta(minutes=30),
     summary: bool = True,
+    queue: bool = False,
 ) -> list[Ended]:
     """End all sessions that have had no turn for `idle` and have turns that were not written down yet."""
-    return [end(ws, session, llm, summary=summary) for session in unended(ws, idle=idle)]
+    return [end(ws, session, summary=summary, queue=queue) for session in unended(ws, idle=idle)]
 
 
 def unended(ws: OpenWorkspace, *, idle: timedelta = timedelta(minutes=30)) -> list[Recorder]:

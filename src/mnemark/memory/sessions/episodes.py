@@ -1,11 +1,16 @@
 """Write episodes: one sitting of a session on one page, for people and for recall."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
+from mnemark.files.episodes import without_sources
 from mnemark.files.sessions import Placed
 from mnemark.memory.journal.sessions import Observed
+from mnemark.memory.learning.by_model import GAP
+from mnemark.memory.learning.sitting_notes import SittingNotes, SourcedNote
 from mnemark.memory.open_workspace import OpenWorkspace
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.summary.summary import Action, Digest, Line, label, summary_lines
@@ -18,8 +23,6 @@ from mnemark.text.summary.tool_titles import (
 )
 from mnemark.types import Json
 
-GAP: Final = timedelta(hours=6)
-"""Pause that ends a sitting: the next turn begins another episode."""
 _ACTIONS: Final = 40
 _STATES: Final = {"done": "完成", "failed": "没成", "open": "进行中"}
 _OWN_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant"}
@@ -132,6 +135,20 @@ def _paths(arguments: Json) -> Iterator[str]:
                 yield arguments[key]
 
 
+def with_notes(found: Digest, notes: SittingNotes) -> Digest:
+    """Return the digest in a model's notes, where they hold something."""
+
+    def lines(part: Sequence[SourcedNote]) -> tuple[str, ...]:
+        dated = (f"{one.text} ({one.date})" if one.date not in one.text else one.text for one in part)
+        return tuple(f"{text} — {', '.join(one.refs)}" for text, one in zip(dated, part, strict=True))
+
+    return replace(
+        found, title=notes.title or found.title, goal="", outcome="", said=(),
+        decided=lines(notes.decided), did=lines(notes.done), questions=lines(notes.open),
+        steps=lines(notes.next), observed=lines(notes.observations),
+    )  # fmt: skip
+
+
 def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | None) -> list[str]:
     """Return the body of an episode: goal and outcome first, then the actions, then the source."""
     zh, rows = found.chinese, []
@@ -142,11 +159,16 @@ def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | N
     if found.outcome:
         state = f"（{_STATES[found.status]}）" if zh else f" ({found.status})"
         rows.append(f"- **{outcome}**{state}{colon}{found.outcome}")
-    groups = (("said", found.said), ("decided", found.decided), ("steps", found.steps))
+    groups = (("said", found.said), ("decided", found.decided), ("did", found.did), ("steps", found.steps))
     for name, texts in (*groups, ("questions", found.questions)):
         rows += [f"- **{label(name, chinese=zh)}**{colon}{text}" for text in texts]
-    if found.summary:
-        rows += ["", found.summary]
+    if found.observed:
+        rows += [
+            "",
+            "## 值得记住" if zh else "## Worth knowing",
+            "",
+            *(f"- {text}" for text in found.observed),
+        ]
     if actions:
         rows += ["", "## 做了什么" if zh else "## What was done", ""]
         for action in actions[:_ACTIONS]:
@@ -168,7 +190,7 @@ def note_block(
     begin, end = span
     hours = f"{begin:%H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
     rows = [f"## {hours} {session}: {found.title}" if found.title else f"## {hours} {session}", ""]
-    rows += [f"- {line}" for line in summary_lines(found, short=short)]
+    rows += [f"- {without_sources(line)}" for line in summary_lines(found, short=short)]
     if link:
         rows += ["", f"{'全文：' if found.chinese else 'Episode: '}{link}"]
     return rows

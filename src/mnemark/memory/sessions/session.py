@@ -84,14 +84,24 @@ class Session(Recorder):
             error=error, duration_ms=duration_ms, time=time, tools=tools,
         )  # fmt: skip
 
-    def end(self, llm: "LLM | None" = None, *, summary: bool = True) -> "Ended":
-        """Write the note, the episode and the facts of the session; see `sessions.ending.end`.
+    def end(self, llm: "LLM | None" = None, *, summary: bool = True, wait: bool = True) -> "Ended":
+        """Write the note, the episode and the facts of the session, by rule and with the configured model.
 
         The session may continue and be ended again: then only new turns are written down.
+
+        Args:
+            llm: used instead of the configured model.
+            summary: whether the daily note gets a summary.
+            wait: ask the model before returning, within the `timeout` of `[llm]`; else on a thread.
         """
         from mnemark.memory.sessions.ending import end
+        from mnemark.memory.sessions.reading import end_and_read, read_behind
 
-        return end(self.ws, self, llm, summary=summary)
+        if wait:
+            return end_and_read(self.ws, self, llm, summary=summary)
+        ended = end(self.ws, self, summary=summary)
+        read_behind(self.ws)
+        return ended
 
     def compact(
         self, messages: Sequence[Mapping[str, Any]], budget: int, *, llm: "LLM | None" = None, **more: Any

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from mnemark.errors import ConfigError
+from mnemark.files import user_config
 from mnemark.files.config import RoutesConfig
 from mnemark.index.reader import View
 from mnemark.index.snapshot import Floats
@@ -83,7 +84,7 @@ class QmdClient:
             base = base_url(routes.qmd, "routes.qmd")
         except ValueError as error:
             raise ConfigError(str(error)) from error
-        check_host(base, "routes.qmd")
+        check_host(base, "routes.qmd", user_config.hosts())
         self._collection = routes.qmd_collection
         self._channel = Channel(f"{base}/query", silence=_PATIENCE, most_bytes=_MAX_BYTES)
 

@@ -122,7 +122,8 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     projects: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
-    summary: str = ""  # prose summary, if a model wrote one
+    did: tuple[str, ...] = ()  # what was done, as a model noted it
+    observed: tuple[str, ...] = ()  # what is worth knowing later, as a model noted it
     chinese: bool = False
 
 
@@ -296,6 +297,7 @@ _LABELS: Final = {
     "decided": ("Decided", "决定"),
     "done": ("Done", "结果"),
     "failed": ("Failed", "没成"),
+    "did": ("Done", "完成"),
     "open": ("Last", "进展"),
     "steps": ("Next", "接下来"),
     "questions": ("Open", "待定"),
@@ -311,11 +313,9 @@ def summary_lines(found: Digest, *, short: bool = False) -> list[str]:
     """Return the digest as lines of a note."""
     zh = found.chinese
     colon = "：" if zh else ": "
-    if found.summary:
-        return [found.summary, *(f"{label('steps', chinese=zh)}{colon}{step}" for step in found.steps)]
     parts: list[tuple[str, Sequence[str]]] = [("goal", [found.goal]), (found.status, [found.outcome])]
     if not short:
-        parts[1:1] = [("said", found.said), ("decided", found.decided)]
+        parts[1:1] = [("said", found.said), ("decided", found.decided), ("did", found.did)]
         parts += [("steps", found.steps), ("questions", found.questions)]
     rows = dict.fromkeys((name, text) for name, texts in parts for text in texts if text)
     return [f"{label(name, chinese=zh)}{colon}{text}" for name, text in rows]

@@ -1,0 +1,96 @@
+"""Read the user's own configuration, `~/.config/mnemark/config.toml`, and the table `[llm]` of any.
+
+Whoever cloned a workspace has not chosen its `mnemark.toml`. So only this file, which lies outside of all
+workspaces, can name a program to start, and, beside `MNEMARK_HOSTS`, hosts that texts may be sent to.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from mnemark.errors import ConfigError
+from mnemark.files import platform
+from mnemark.text import toml
+
+VARIABLE: Final = "MNEMARK_CONFIG"
+"""Environment variable with the path of the file, instead of the default one."""
+HOST: Final = "host"
+"""The model's name where it is that of the agent that opened the memory."""
+
+
+class LLMConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The table `[llm]`: a language model and what it may cost. Both are needed."""
+
+    model: str = ""
+    """The server's or program's name for the model; "host": that of the agent; empty: none."""
+    url: str = ""
+    """Base address of an OpenAI-compatible server; empty: OpenAI's."""
+    key_env: str = ""
+    """Name of the environment variable with the key; empty: no key is sent."""
+    command: str | tuple[str, ...] = ""
+    """A program instead of a server: a ready setting, or a list; only in the user's own configuration."""
+    env: tuple[str, ...] = ()
+    """Names of further environment variables that the program gets."""
+    calls_per_day: Annotated[int, Meta(ge=0)] = 0
+    """Requests a day, retries included; 0: none."""
+    tokens_per_day: Annotated[int, Meta(ge=0)] = 0
+    """Tokens a day, prompts and answers; 0: none."""
+    timeout: Annotated[float, Meta(gt=0, le=600)] = 60.0
+    """Seconds for one answer, retries included."""
+    batch: Annotated[int, Meta(ge=1, le=50)] = 10
+    """Most parts of conversations that are read at once."""
+
+    @property
+    def active(self) -> bool:
+        """Whether there is a model and a budget to ask it with."""
+        return bool(self.model or self.command) and self.calls_per_day > 0 and self.tokens_per_day > 0
+
+
+class UserConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The user's own configuration, for all workspaces."""
+
+    hosts: tuple[str, ...] = ()
+    """Hosts that texts and keys may be sent to."""
+    llm: LLMConfig | None = None
+    """The model of all workspaces that name none."""
+
+
+def path() -> Path:
+    """Return the path of the file, which need not exist: `MNEMARK_CONFIG`, else in the user's settings."""
+    given = os.environ.get(VARIABLE, "")
+    if given:
+        return Path(given).expanduser()
+    folder = os.environ.get("XDG_CONFIG_HOME", "")
+    if folder and Path(folder).is_absolute():
+        return Path(folder, "mnemark", "config.toml")
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA") or Path.home() / "AppData/Roaming", "mnemark", "config.toml")
+    return Path.home() / ".config/mnemark/config.toml"
+
+
+def load() -> UserConfig:
+    """Read the user's configuration; without a file, or with one that is closed to us, it is empty.
+
+    Raises:
+        ConfigError: the file cannot be read, or has an unknown key or a wrong value.
+    """
+    place = path()
+    try:
+        data = toml.loads(platform.content(place).decode("utf-8-sig"))
+        return msgspec.convert(data, UserConfig)
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # another user's home allows nothing
+        return UserConfig()
+    except msgspec.ValidationError as error:
+        names = ", ".join(field.name for field in msgspec.structs.fields(LLMConfig))
+        raise ConfigError(f"{place}: {error}; it may have hosts, and under [llm] {names}") from error
+    except (ValueError, OSError) as error:
+        raise ConfigError(f"{place} cannot be read: {error}. Correct the file, or move it away.") from error
+
+
+def hosts() -> tuple[str, ...]:
+    """Return the hosts that the user allowed in the file."""
+    return load().hosts

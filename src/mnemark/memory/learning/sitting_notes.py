@@ -1,0 +1,257 @@
+"""Check what a model notes of a sitting against its turns, and store what holds in the journal.
+
+A note names the turns that it comes from. Its numbers and names, and most of its words, must stand in them;
+what they only ask, suppose or deny is no note. Texts of tools and pages are no source.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+import msgspec
+
+from mnemark.facts.keys import value_words
+from mnemark.memory.learning.model_prompt import (
+    Note,
+    SittingAnswer,
+    TurnExcerpt,
+    is_denied,
+    is_unsaid,
+    sentences_of,
+)
+from mnemark.text.dates.ranges import spans
+from mnemark.text.lazy_pattern import lazy_pattern
+from mnemark.text.quoting.fence import strip_fences
+from mnemark.text.quoting.injection import looks_like_instructions
+from mnemark.text.redaction.redact import Rules, redact
+from mnemark.text.summary.summary import unfounded
+from mnemark.types import Json
+
+PARTS: Final = ("decided", "done", "open", "next", "observations")
+_LAST: Final = frozenset({"open", "next"})
+"""Parts of which only the last reading counts: what was open may be done by now."""
+_TITLE: Final = 80
+_LENGTH: Final = 300
+_SHARE: Final = 0.6
+"""Share of a note's words, by their first letters, that must stand in its turns."""
+_SHARE_HAN: Final = 0.5
+_WORD: Final = lazy_pattern(r"[a-z][a-z'-]{2,}", re.IGNORECASE)
+_HAN: Final = lazy_pattern(r"[\u4e00-\u9fff]+")
+_NUMBER: Final = lazy_pattern(r"\d+(?:[.,:]\d+)*")
+_COMMON: Final = frozenset(
+    [
+        "the",
+        "and",
+        "that",
+        "this",
+        "with",
+        "for",
+        "from",
+        "has",
+        "have",
+        "had",
+        "was",
+        "were",
+        "are",
+        "will",
+        "would",
+        "been",
+        "being",
+        "owner",
+        "owner's",
+        "user",
+        "user's",
+        "agent",
+        "agent's",
+        "assistant",
+        "their",
+        "them",
+        "they",
+        "his",
+        "him",
+        "her",
+        "she",
+        "its",
+        "who",
+        "which",
+        "when",
+        "where",
+        "into",
+        "about",
+        "after",
+        "before",
+        "because",
+        "also",
+        "not",
+        "but",
+        "does",
+        "did",
+        "can",
+        "could",
+        "should",
+        "said",
+        "says",
+        "asked",
+        "told",
+        "any",
+        "more",
+        "longer",
+        "never",
+        "don't",
+    ]
+)
+_ENDING: Final = lazy_pattern(r"(?<=[a-z]{2})(?:'s|ies|es|s|ed|ing|e|y)$")
+_NEGATION: Final = lazy_pattern(
+    r"\b(?:no|not|never|none|nothing|nobody|without|cannot|hardly|any ?more|used to|stop\w*|quit|gave up)\b"
+    r"|n['’]t\b|[不没无未别非停戒]",
+    re.IGNORECASE,
+)
+_COMMON_HAN: Final = lazy_pattern(
+    "(?:主人|用户|助手|他们?|她们?|自己|表示|提到|认为|希望|计划|打算|目前|已经)"
+)
+
+
+class SourcedNote(msgspec.Struct, frozen=True):
+    """A note that holds, with its sources."""
+
+    text: str
+    refs: tuple[str, ...]
+    turns: tuple[str, ...]
+    """Ids of the turns."""
+    date: str = ""
+    """The ISO date of what it says, where the turns name one."""
+
+
+class SittingNotes(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model noted of a sitting, and holds."""
+
+    title: str = ""
+    decided: tuple[SourcedNote, ...] = ()
+    done: tuple[SourcedNote, ...] = ()
+    open: tuple[SourcedNote, ...] = ()
+    next: tuple[SourcedNote, ...] = ()
+    observations: tuple[SourcedNote, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing."""
+        return not self.title and not any(getattr(self, part) for part in PARTS)
+
+
+def checked(answer: SittingAnswer, said: Sequence[TurnExcerpt], rules: Rules) -> tuple[SittingNotes, int]:
+    """Return the notes that the turns support, redacted, and how many were dropped."""
+    found: dict[str, tuple[SourcedNote, ...]] = {}
+    dropped = 0
+    for part in PARTS:
+        given: list[Note] = getattr(answer, part)
+        kept = [one for note in given if (one := _sourced(note, said, rules, part)) is not None]
+        found[part] = tuple({one.text: one for one in kept}.values())
+        dropped += len(given) - len(kept)
+    title = _clean(answer.title, rules).rstrip(".。")
+    if title and _is_wrong_title(title, said):
+        title, dropped = "", dropped + 1
+    return SittingNotes(title=title, **found), dropped
+
+
+def _is_wrong_title(title: str, said: Sequence[TurnExcerpt]) -> bool:
+    text = " \n".join(strip_fences(one.turn.content) for one in said)
+    return len(title) > _TITLE or looks_like_instructions(title) or not _holds(title, text)
+
+
+def _sourced(note: Note, said: Sequence[TurnExcerpt], rules: Rules, part: str) -> SourcedNote | None:
+    text = _clean(note.text, rules)
+    named = [said[number - 1] for number in dict.fromkeys(note.turns) if 1 <= number <= len(said)]
+    spoken = [one for one in named if one.turn.origin in {"owner", "agent", "import"}]
+    owned = any(one.turn.origin != "agent" for one in spoken)
+    needs_owner = part in {"decided", "observations"}  # of the owner's life an agent knows nothing by itself
+    if not text or len(text) > _LENGTH or not spoken or (needs_owner and not owned):
+        return None
+    if "[redacted:" in text or looks_like_instructions(text):
+        return None
+    words = " \n".join(strip_fences(one.turn.content) for one in spoken)
+    days = _days(spoken)
+    if not _holds(text, words, days) or _is_not_meant(text, words, part):
+        return None
+    day = note.date if note.date in days else ""
+    return SourcedNote(text, tuple(one.ref for one in spoken), tuple(one.turn.id for one in spoken), day)
+
+
+def _holds(text: str, source: str, days: Iterable[str] = ()) -> bool:
+    """Tell whether the numbers, the names and most words of a note stand in its source.
+
+    Dates of `days` may be in the note.
+    """
+    for day in days:
+        text = text.replace(day, "")
+    if unfounded(text, source) or not set(_NUMBER.findall(text)) <= set(_NUMBER.findall(source)):
+        return False
+    stems, known = _stems(text), _stems(source)
+    pairs = {stem for stem in stems if _HAN.match(stem)}
+    words = stems - pairs
+    holds_words = len(words & known) >= _SHARE * len(words)
+    return bool(stems) and holds_words and len(pairs & known) >= _SHARE_HAN * len(pairs)
+
+
+def _stems(text: str) -> set[str]:
+    words = (word for word in _WORD.findall(text.casefold()) if word not in _COMMON)
+    runs = _HAN.findall(_COMMON_HAN.sub(" ", text))
+    stems = {_ENDING.sub("", word)[:4] for word in words}
+    return stems | {run[at : at + 2] for run in runs for at in range(len(run) - 1)}
+
+
+def _is_not_meant(text: str, source: str, part: str) -> bool:
+    """Tell whether a note is only asked, supposed or denied by its source, or denies what that does not."""
+    wanted = _stems(text)
+    parts = sentences_of(source)
+    nearest = max(parts, key=lambda one: len(wanted & _stems(one)), default="")
+    if part not in {"open", "next"} and is_unsaid(nearest):
+        return True
+    added = _NEGATION.search(text) is not None and _NEGATION.search(source) is None
+    return added or is_denied(value_words(text), [nearest])
+
+
+def _days(said: Iterable[TurnExcerpt]) -> set[str]:
+    """Return the days, as ISO dates, that turns name or were said on."""
+    found: set[str] = set()
+    for one in said:
+        now = one.turn.time
+        found.add(f"{now:%Y-%m-%d}")
+        for _, _, span in spans(strip_fences(one.turn.content), now):
+            # A bare weekday is read as the last one, and may be meant as the next.
+            found |= {f"{span.start + timedelta(days=week):%Y-%m-%d}" for week in (0, 7)}
+    return found
+
+
+def _clean(text: str, rules: Rules) -> str:
+    shown = redact(strip_fences(text), rules).text.replace("<!--", "<").replace("-->", ">")
+    return " ".join(shown.split())
+
+
+def merged(notes: Iterable[SittingNotes]) -> SittingNotes:
+    """Return the notes of the parts of a sitting, in order, as one: its first title, what is open last."""
+    parts = list(notes)
+    found: dict[str, tuple[SourcedNote, ...]] = {}
+    for name in PARTS:
+        given = [getattr(one, name) for one in (parts[-1:] if name in _LAST else parts)]
+        found[name] = tuple({note.text: note for group in given for note in group}.values())
+    return SittingNotes(title=next((one.title for one in parts if one.title), ""), **found)
+
+
+def payload_of(notes: SittingNotes, session: str, turns: Sequence[str]) -> dict[str, Json]:
+    """Return the journal payload of notes on these turns (ids)."""
+    content: dict[str, Json] = msgspec.to_builtins(notes)
+    return {"session": session, "first": turns[0], "last": turns[-1], "notes": content}
+
+
+def notes_of(payload: Mapping[str, Json], hidden: Iterable[str] = ()) -> SittingNotes:
+    """Return the notes in a journal payload, without those on turns that are hidden."""
+    try:
+        notes = msgspec.convert(payload.get("notes"), SittingNotes)
+    except msgspec.ValidationError:
+        return SittingNotes()
+    gone = set(hidden)
+    kept = {
+        name: tuple(note for note in getattr(notes, name) if gone.isdisjoint(note.turns)) for name in PARTS
+    }
+    return SittingNotes(title=notes.title, **kept)

@@ -1,0 +1,81 @@
+"""The offer to learn with a connected agent's model: made once, off until yes, a no is kept."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from mnemark.agent.connect import offer
+from mnemark.agent.connect.hosts import Host, host_named
+from mnemark.files import user_config
+from mnemark.interfaces.commands.connect import _offer_model
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "own" / "config.toml"
+    monkeypatch.setenv("MNEMARK_CONFIG", str(place))
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("claude", "codex"):
+        program = programs / (f"{name}.cmd" if os.name == "nt" else name)
+        program.write_text("exit\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    return place
+
+
+def host(name: str) -> Host:
+    found = host_named(name)
+    assert found is not None
+    return found
+
+
+def test_it_says_what_is_sent_and_what_it_costs(own: Path) -> None:
+    found = offer.offer_for(host("claude-code"))
+    assert found is not None
+    assert "What is sent: when a session ends, what was said in it" in found.text
+    assert (
+        "one request a session, of up to about 10,300 tokens; at most 20 requests and 200,000" in found.text
+    )
+    assert str(own) in found.text
+    assert not own.exists()
+
+
+def test_only_agents_that_are_there_and_have_a_program_are_offered(own: Path) -> None:
+    assert offer.offer_for(host("gemini-cli")) is None  # not installed
+    assert offer.offer_for(host("cursor")) is None
+    assert offer.offer_for(host("codex")) is not None
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_answer_is_kept_and_not_asked_for_again(
+    own: Path, monkeypatch: pytest.MonkeyPatch, *, wanted: bool
+) -> None:
+    asked: list[str] = []
+
+    def confirm(question: str, **_: object) -> bool:
+        asked.append(question)
+        return wanted
+
+    monkeypatch.setattr(typer, "confirm", confirm)
+    monkeypatch.setattr("mnemark.interfaces.output.is_terminal", lambda _: True)
+    own.parent.mkdir()
+    own.write_text('# mine\nhosts = ["llm.example"]\n')
+    for _ in range(2):
+        _offer_model(host("claude-code"))
+        _offer_model(host("codex"))
+    assert len(asked) == 1
+    assert own.read_text("utf-8").startswith('# mine\nhosts = ["llm.example"]\n')
+    found = user_config.load()
+    assert found.hosts == ("llm.example",)
+    assert found.llm is not None
+    assert (found.llm.command, found.llm.active) == ("claude-code", wanted)
+
+
+def test_nobody_is_asked_without_a_terminal(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    _offer_model(host("claude-code"))
+    assert not own.exists()

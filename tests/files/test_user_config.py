@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import pytest
+
+from mnemark.errors import ConfigError
+from mnemark.files import user_config
+from mnemark.files.config import load, load_reported
+from mnemark.files.user_config import LLMConfig
+from mnemark.net import check_host
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "own" / "config.toml"
+    place.parent.mkdir()
+    monkeypatch.setenv("MNEMARK_CONFIG", str(place))
+    return place
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+def test_the_users_model_is_for_all_workspaces_that_name_none(own: Path, root: Path) -> None:
+    assert load(root).llm == LLMConfig()
+    own.write_text('[llm]\ncommand = "claude-code"\ncalls_per_day = 9\ntokens_per_day = 9000\n')
+    assert load(root).llm == LLMConfig(command="claude-code", calls_per_day=9, tokens_per_day=9000)
+    assert load(root).llm.active
+    (root / "mnemark.toml").write_text("[llm]\ncalls_per_day = 0\n")
+    assert not load(root).llm.active
+    (root / "mnemark.toml").write_text('[llm]\nmodel = "qwen3"\nurl = "http://localhost:1/v1"\n')
+    assert load(root).llm == LLMConfig(model="qwen3", url="http://localhost:1/v1")
+
+
+@pytest.mark.parametrize("name", ["mnemark.toml", "config.json"])
+def test_a_folder_never_starts_a_program(own: Path, root: Path, name: str) -> None:
+    texts = {
+        "mnemark.toml": '[llm]\ncommand = ["sh", "-c", "x"]\ncalls_per_day = 9\ntokens_per_day = 9000\n',
+        "config.json": '{"memory": {"llm": {"command": ["sh"], "callsPerDay": 9, "tokensPerDay": 9000}}}',
+    }
+    (root / name).write_text(texts[name])
+    found = load_reported(root)
+    assert found.config.llm == LLMConfig()
+    assert [one.path for one in found.problems] == ["mnemark.toml"]
+    assert f"put the table into your own {own}" in found.problems[0].reason
+    own.write_text('[llm]\nmodel = "mine"\n')
+    assert load(root).llm == LLMConfig(model="mine")
+
+
+def test_a_command_is_a_name_or_a_list(own: Path, root: Path) -> None:
+    own.write_text('[llm]\ncommand = ["my-model", "--quiet"]\nenv = ["MY_KEY"]\n')
+    assert load(root).llm == LLMConfig(command=("my-model", "--quiet"), env=("MY_KEY",))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[llm]\ncommand = 3\n", "command"),
+        ("[llm]\ncomand = 'x'\n", "comand"),
+        ("host = 'x'\n", "it may have hosts"),
+        ("[llm\n", "cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_told(own: Path, root: Path, text: str, words: str) -> None:
+    own.write_text(text)
+    with pytest.raises(ConfigError, match=words):
+        load(root)
+
+
+def test_it_can_name_hosts(own: Path) -> None:
+    own.write_text('hosts = ["LLM.example"]\n')
+    check_host("https://llm.example/v1", "it", user_config.hosts())
+    with pytest.raises(ConfigError, match=r"config\.toml"):
+        check_host("https://other.example/v1", "it", user_config.hosts())
+
+
+def test_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MNEMARK_CONFIG")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert user_config.path() == tmp_path / "mnemark" / "config.toml"
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("APPDATA", str(tmp_path / "Roaming"))
+    assert user_config.path() == tmp_path / "Roaming" / "mnemark" / "config.toml"
