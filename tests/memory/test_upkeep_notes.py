@@ -10,7 +10,7 @@ from mnemark import Memory
 from mnemark.errors import UsageError
 from mnemark.llm import Budget, Ledger, Message, Meter
 from mnemark.llm.function import FunctionLLM, from_callable
-from mnemark.memory.consolidation.run import Applied
+from mnemark.memory.consolidation.report import Applied
 from mnemark.text.extraction.notes import statements
 
 NOW = datetime.now().astimezone()

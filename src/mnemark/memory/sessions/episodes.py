@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from mnemark.files.sessions import Placed
 from mnemark.memory.journal.sessions import Observed
 from mnemark.memory.open_workspace import OpenWorkspace
+from mnemark.text.markdown.link import link
 from mnemark.text.quoting.fence import strip_fences
 from mnemark.text.summary.summary import Action, Digest, Line, label, summary_lines
 from mnemark.text.summary.tool_titles import (
@@ -21,6 +22,7 @@ from mnemark.types import Json
 GAP: Final = timedelta(hours=6)
 """Pause that ends a sitting: the next turn begins another episode."""
 _ACTIONS: Final = 40
+_STOPS: Final = " .。!！?？"
 _STATES: Final = {"done": "完成", "failed": "没成", "open": "进行中"}
 _OWN_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant"}
 
@@ -162,13 +164,19 @@ def page(found: Digest, actions: Sequence[Action], source: str, zone: tzinfo | N
 
 
 def note_block(
-    found: Digest, span: tuple[datetime, datetime], session: str, link: str, *, short: bool
+    found: Digest, span: tuple[datetime, datetime], note: str, episode: str, *, short: bool
 ) -> list[str]:
-    """Return the part of the day's note about a sitting."""
+    """Return the part of a day's note about a sitting: a link to its episode, or what was said without one.
+
+    The episode holds what was said and done, and nothing of it is repeated here.
+    """
     begin, end = span
     hours = f"{begin:%H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
-    rows = [f"## {hours} {session}: {found.title}" if found.title else f"## {hours} {session}", ""]
-    rows += [f"- {line}" for line in summary_lines(found, short=short)]
-    if link:
-        rows += ["", f"{'全文：' if found.chinese else 'Episode: '}{link}"]
-    return rows
+    if episode:
+        return [f"## {hours} {link(found.title, episode, note)}"]
+    ends = found.title.rstrip(" .。!！?？")
+    said = (
+        line for line in summary_lines(found, short=short) if not line.rstrip(" .。!！?？").endswith(ends)
+    )
+    rows = [f"- {line}" for line in said]
+    return [f"## {hours} {found.title}".rstrip(), *(["", *rows] if rows else [])]
