@@ -72,8 +72,8 @@ def test_a_month_says_what_mattered_and_its_days_are_whole_in_the_archive(memory
     after = files(memory.root)
     assert done.notes == ()
     month = after["memory/2026-01.md"].decode()
-    for kept in ("## [2026-01-03](archive/2026-01-03.md)", "decided to use SQLite", "Release date: 2026-03-01", "root cause",
-                 "## 2026-01-20-plan", "决定改用 SQLite", "中午吃面"):  # fmt: skip
+    for kept in ("## [2026-01-03](archive/2026-01-03.md)", "decided to use SQLite", "root cause",
+                 "Release date: 2026-03-01", "## 2026-01-20-plan", "决定改用 SQLite", "中午吃面"):  # fmt: skip
         assert kept in month
     for gone in ("pictures of cats", "talked with the others"):
         assert gone not in month
@@ -113,7 +113,9 @@ def test_what_an_episode_holds_is_a_link_in_the_month(memory: Memory) -> None:
     assert "## [2026-01-05](archive/2026-01-05.md)\n" in month
     assert "- 09:30–09:42 [The parser breaks](episodes/2026-01-05-the-parser-breaks.md)\n" in month
     assert "I drew the tide tables by hand." in month
-    assert "## 2026-01-06\n\n- 10:00 [Nets](episodes/2026-01-06-nets.md)\n" in month  # nothing more in the archive
+    assert (
+        "## 2026-01-06\n\n- 10:00 [Nets](episodes/2026-01-06-nets.md)\n" in month
+    )  # nothing more in the archive
     for elsewhere in ("own stack", "nested lists", "make test", "cli:main"):
         assert elsewhere not in month
 

@@ -88,8 +88,8 @@ def propose(view: ScopeView, *, older_than: timedelta | None = None, timeout: fl
     for month, paths in months.items():
         parts = [(path, _lines(view, path, _Model(view.llm, timeout, notes))) for path in paths]
         target = view.path(f"memory/{month}.md")
-        names = ", ".join(_stem(path) for path in paths)
-        why = (f"condensed from {names}, older than {older_than.days} days",)
+        names = f"{_stem(paths[0])} to {_stem(paths[-1])}" if len(paths) > 1 else _stem(paths[0])
+        why = (f"{names}, condensed after {older_than.days} days",)
         edits.append(Edit(target, _put_days(month, parts), why))
         edits += [Move(path, archived(path), ()) for path in paths]
     return Proposal(STEP, tuple(edits), tuple(notes))

@@ -22,7 +22,6 @@ from mnemark.types import Json
 GAP: Final = timedelta(hours=6)
 """Pause that ends a sitting: the next turn begins another episode."""
 _ACTIONS: Final = 40
-_STOPS: Final = " .。!！?？"
 _STATES: Final = {"done": "完成", "failed": "没成", "open": "进行中"}
 _OWN_ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant"}
 
@@ -174,9 +173,7 @@ def note_block(
     hours = f"{begin:%H:%M}" + (f"–{end:%H:%M}" if f"{end:%H:%M}" != f"{begin:%H:%M}" else "")
     if episode:
         return [f"## {hours} {link(found.title, episode, note)}"]
-    ends = found.title.rstrip(" .。!！?？")
-    said = (
-        line for line in summary_lines(found, short=short) if not line.rstrip(" .。!！?？").endswith(ends)
-    )
-    rows = [f"- {line}" for line in said]
-    return [f"## {hours} {found.title}".rstrip(), *(["", *rows] if rows else [])]
+    said = summary_lines(found, short=short)
+    told = any(found.title.rstrip("…") in line for line in said)
+    rows = ["", *(f"- {line}" for line in said)] if said else []
+    return [f"## {hours}" if told else f"## {hours} {found.title}".rstrip(), *rows]
