@@ -43,12 +43,12 @@ def test_what_earned_it_is_core_memory_and_the_rest_is_not(memory: Memory) -> No
     memory.remember("build", "slow today", subject="atlas", origin="agent", priority="transient")
     memory.consolidate(now=NOW)
     core, user = ((memory.root / name).read_text() for name in ("MEMORY.md", "USER.md"))
-    assert "- reply language: 中文" in core
-    assert "- editor: Helix" in user
+    assert "- 首选语言：中文" in core
+    assert "- 编辑器：Helix" in user
     assert "SQLite" not in core + user  # said once, by the agent alone
     memory.remember("database", "SQLite", subject="atlas", origin="agent", source=said(memory, "b", "y"))
     memory.consolidate(now=NOW)
-    assert "- atlas database: SQLite" in (memory.root / "MEMORY.md").read_text()
+    assert "- atlas 的数据库：SQLite" in (memory.root / "MEMORY.md").read_text()
 
 
 def test_by_hand_stays_and_taken_out_stays_out(memory: Memory) -> None:

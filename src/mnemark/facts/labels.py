@@ -22,7 +22,7 @@ height self 身高
 personality self 性格
 phone self 电话
 email self 邮箱
-language self 语言
+language self 首选语言
 religion beliefs 信仰
 marital status people 婚姻状况
 spouse people 配偶
@@ -105,9 +105,9 @@ def is_chinese(text: str) -> bool:
 
 
 def in_chinese(values: Iterable[str]) -> bool:
-    """Return whether values are those of a person who writes Chinese: at least a third, as names may not be."""
+    """Return whether values are those of a person who writes Chinese: more than a third; names may not be."""
     found = [is_chinese(value) for value in values]
-    return any(found) and sum(found) * 3 >= len(found)
+    return sum(found) * 3 > len(found)
 
 
 @lru_cache(maxsize=4_096)

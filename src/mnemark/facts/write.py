@@ -120,7 +120,8 @@ def core_entry(fact: Fact, *, chinese: bool | None = None) -> str:
     """
     value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
     subject = "项目" if chinese and subject_key(fact.subject) == "project" else fact.subject
-    about = "" if subject_key(subject) == "user" else f"{subject}{'的' if chinese else ' '}"
+    of = (" 的" if subject.isascii() else "的") if chinese else " "
+    about = "" if subject_key(subject) == "user" else f"{subject}{of}"
     shown = fact.predicate if chinese is None else label(fact.predicate, chinese=chinese)
     if chinese is not None and predicate_key(shown) in HEADINGS:
         shown = ""
