@@ -48,7 +48,7 @@ def test_what_earned_it_is_core_memory_and_the_rest_is_not(memory: Memory) -> No
     assert "SQLite" not in core + user  # said once, by the agent alone
     memory.remember("database", "SQLite", subject="atlas", origin="agent", source=said(memory, "b", "y"))
     memory.consolidate(now=NOW)
-    assert "- atlas 的数据库：SQLite" in (memory.root / "MEMORY.md").read_text()
+    assert "- atlas database: SQLite" in (memory.root / "MEMORY.md").read_text()
 
 
 def test_by_hand_stays_and_taken_out_stays_out(memory: Memory) -> None:
