@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Final
 
-from mnemark.facts.keys import predicate_key
+from mnemark.facts.keys import predicate_key, subject_key
 from mnemark.text.lazy_pattern import lazy_pattern
 
 _ROWS: Final = """\
@@ -89,6 +89,12 @@ decisions project 决定
 errors project 错误
 """
 """Key, topic (see `text.extraction.candidate.TOPICS`) and Chinese name of predicates."""
+_SUBJECTS: Final = {
+    "mother": "妈妈", "father": "爸爸", "parents": "父母", "wife": "妻子", "husband": "丈夫", "spouse": "配偶",
+    "son": "儿子", "daughter": "女儿", "children": "孩子", "brother": "兄弟", "sister": "姐妹",
+    "grandmother": "奶奶", "grandfather": "爷爷", "project": "项目", "agent": "助手",
+}  # fmt: skip
+"""Chinese names of common subjects."""
 _CHINESE: Final = lazy_pattern(r"[\u3400-\u9fff]")
 
 
@@ -121,6 +127,14 @@ def label(predicate: str, *, chinese: bool) -> str:
     if row is None or is_chinese(predicate) == chinese:
         return predicate
     return row[2] if chinese else row[0]
+
+
+def subject_label(subject: str, *, chinese: bool) -> str:
+    """Return the name of a subject in a language; as it is if it is in that language, or has none there."""
+    key = subject_key(subject)
+    if key not in _SUBJECTS or is_chinese(subject) == chinese:
+        return subject
+    return _SUBJECTS[key] if chinese else key
 
 
 def labels(predicate: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from mnemark.facts.keys import predicate_key, subject_key
-from mnemark.facts.labels import label
+from mnemark.facts.labels import label, subject_label
 from mnemark.facts.model import Fact
 from mnemark.facts.parse import ParsedFact, clean, encode_field, parse, split_words
 from mnemark.text.lazy_pattern import lazy_pattern
@@ -119,7 +119,7 @@ def core_entry(fact: Fact, *, chinese: bool | None = None) -> str:
     The predicate is shown in Chinese or in English, or as it is stored, as earlier versions did.
     """
     value = fact.value.replace("<!--", "<! --")  # nothing in a value may look like a marker
-    subject = "项目" if chinese and subject_key(fact.subject) == "project" else fact.subject
+    subject = fact.subject if chinese is None else subject_label(fact.subject, chinese=chinese)
     of = (" 的" if subject.isascii() else "的") if chinese else " "
     about = "" if subject_key(subject) == "user" else f"{subject}{of}"
     shown = fact.predicate if chinese is None else label(fact.predicate, chinese=chinese)
