@@ -73,7 +73,8 @@ def test_a_month_says_what_mattered_and_its_days_are_whole_in_the_archive(memory
     assert done.notes == ()
     month = after["memory/2026-01.md"].decode()
     for kept in ("## [2026-01-03](archive/2026-01-03.md)", "decided to use SQLite",
-                 "root cause", "Release date: 2026-03-01", "## 2026-01-20-plan", "决定改用 SQLite", "中午吃面"):  # fmt: skip
+                 "root cause", "Release date: 2026-03-01", "## 2026-01-20-plan", "决定改用 SQLite",
+                 "中午吃面"):  # fmt: skip
         assert kept in month
     for gone in ("pictures of cats", "talked with the others"):
         assert gone not in month

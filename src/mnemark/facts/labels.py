@@ -90,8 +90,8 @@ errors project 错误
 """
 """Key, topic (see `text.extraction.candidate.TOPICS`) and Chinese name of predicates."""
 _SUBJECTS: Final = {
-    "mother": "妈妈", "father": "爸爸", "parents": "父母", "wife": "妻子", "husband": "丈夫", "spouse": "配偶",
-    "son": "儿子", "daughter": "女儿", "children": "孩子", "brother": "兄弟", "sister": "姐妹",
+    "mother": "妈妈", "father": "爸爸", "parents": "父母", "wife": "妻子", "husband": "丈夫",
+    "spouse": "配偶", "son": "儿子", "daughter": "女儿", "children": "孩子", "brother": "兄弟", "sister": "姐妹",
     "grandmother": "奶奶", "grandfather": "爷爷", "project": "项目", "agent": "助手",
 }  # fmt: skip
 """Chinese names of common subjects."""
